@@ -173,7 +173,7 @@ $(BENCH_ENVIRONMENT): $(INSTALL_INPUTS) bench/requirements.txt
 
 crash-test: $(INSTALLED) ## campaign: kill the server while clients stream (CRASHES=500, SEED=n)
 	@CRASHES=$(CRASHES) SEED=$(SEED) $(BIN)/python -m pytest $(UNLIMITED) -m campaign \
-		tests/crash tests/server/hosting/test_stateful.py $(PYTEST_ARGS)
+		tests/crash tests/server/domain/test_stateful.py $(PYTEST_ARGS)
 
 chaos-test: $(INSTALLED) ## campaign: the SDK through a network that breaks (CHAOS_LIVES=200)
 	@CHAOS_LIVES=$(CHAOS_LIVES) $(BIN)/python -m pytest $(UNLIMITED) -n 0 -m campaign tests/clients/python/test_chaos.py $(PYTEST_ARGS)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vidscore_cli.demo.network import ServerProcess
-from vidscore_server.access.site import initialise
+from vidscore_server.domain.administration import initialise
 
 
 class DocsServer(NamedTuple):

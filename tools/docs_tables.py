@@ -33,10 +33,10 @@ from vidscore_evaluators.evaluator import Direction, Measure, Needs
 from vidscore_evaluators.formats import FORMATS
 from vidscore_evaluators.parameters import Bounds, ParameterDescription, describe_parameters
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
-from vidscore_server.access.roles import OF_SUBMISSIONS, OPEN_RPCS, ROLES_BY_RPC
 from vidscore_server.application import SERVICES
+from vidscore_server.domain.access import OF_SUBMISSIONS, OPEN_RPCS, ROLES_BY_RPC
+from vidscore_server.domain.policy import Policy
 from vidscore_server.hosted_services import HOSTED_SERVICES
-from vidscore_server.hosting.policy import Policy
 from vidscore_server.settings import ENVIRONMENT_PREFIX, Settings
 from vidscore_server.status import code_of
 from vidscore_server.store.records import Role

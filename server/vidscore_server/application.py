@@ -23,25 +23,23 @@ from vidscore_protos.v1 import (
     server_service_pb2,
     server_service_pb2_grpc,
 )
-from vidscore_server.access.gate import Gate
+from vidscore_server.api.guard import GUARDED_PREFIXES, HARD_LIMIT_FACTOR, Guard, OpenCalls
+from vidscore_server.api.scoring import ScoringService
+from vidscore_server.api.server import EvaluatorService, ServerService
+from vidscore_server.api.trust import RankingService
 from vidscore_server.clock import utc_now
+from vidscore_server.domain.access import Gate
+from vidscore_server.domain.sessions import Sessions
 from vidscore_server.errors import ListenError
 from vidscore_server.logs import log, places_of
 from vidscore_server.metrics import Metrics, MetricsEndpoint
-from vidscore_server.runs.sessions import Sessions
-from vidscore_server.services.evaluator_service import EvaluatorService
-from vidscore_server.services.guard import GUARDED_PREFIXES, HARD_LIMIT_FACTOR, Guard
-from vidscore_server.services.open_calls import OpenCalls
-from vidscore_server.services.ranking_service import RankingService
-from vidscore_server.services.scoring_service import ScoringService
-from vidscore_server.services.server_service import ServerService
 from vidscore_server.settings import ListenAddress, Settings, SettingsError
 from vidscore_server.store import SqlStore
 from vidscore_server.workers import WorkerPool
 
 if TYPE_CHECKING:
-    from vidscore_server.hosting.hosting import Hosting
-    from vidscore_server.hosting.site import Clock
+    from vidscore_server.domain.context import Clock
+    from vidscore_server.domain.hosting import Hosting
 
 SERVICES = (
     evaluator_service_pb2.DESCRIPTOR.services_by_name["EvaluatorService"].full_name,
@@ -128,10 +126,10 @@ class ScoringServer:
         self.hosting: Hosting | None = None
         if store is not None:
             # Only here: a server without a store starts in half the time without these modules.
-            from vidscore_server.hosting.hosting import Hosting  # noqa: PLC0415 - see above
-            from vidscore_server.hosting.site import open_site  # noqa: PLC0415 - see above
+            from vidscore_server.domain.context import open_context  # noqa: PLC0415 - see above
+            from vidscore_server.domain.hosting import Hosting  # noqa: PLC0415 - see above
 
-            site = open_site(store, settings, self._clock)
+            site = open_context(store, settings, self._clock)
             clock = site.clock
             self.hosting = Hosting(site, workers)
         open_to_anyone = settings.address.is_loopback or settings.insecure_listen

@@ -15,14 +15,14 @@ from vidscore_protos.v1 import (
     trust_service_pb2,
     trust_service_pb2_grpc,
 )
-from vidscore_server.access.gate import Gate
-from vidscore_server.hosting.hosting import Hosting
-from vidscore_server.runs.sessions import Sessions
-from vidscore_server.services.access_service import AccessService
-from vidscore_server.services.benchmark_service import BenchmarkService
-from vidscore_server.services.operations_service import OperationsService
-from vidscore_server.services.submission_service import SubmissionService
-from vidscore_server.services.trust_service import TrustService
+from vidscore_server.api.access import AccessService
+from vidscore_server.api.benchmarks import BenchmarkService
+from vidscore_server.api.operations import OperationsService
+from vidscore_server.api.submissions import SubmissionService
+from vidscore_server.api.trust import TrustService
+from vidscore_server.domain.access import Gate
+from vidscore_server.domain.hosting import Hosting
+from vidscore_server.domain.sessions import Sessions
 
 HOSTED_SERVICES = (
     benchmark_service_pb2.DESCRIPTOR.services_by_name["BenchmarkService"].full_name,

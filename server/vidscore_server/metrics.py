@@ -28,9 +28,9 @@ from prometheus_client import (
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from vidscore_server.domain.sessions import Sessions
+from vidscore_server.domain.states import UNFINISHED
 from vidscore_server.errors import ListenError
-from vidscore_server.hosting.states import UNFINISHED
-from vidscore_server.runs.sessions import Sessions
 from vidscore_server.settings import ListenAddress
 from vidscore_server.store import SqlStore
 from vidscore_server.store.errors import StoreError
@@ -39,7 +39,7 @@ from vidscore_server.version import server_version
 from vidscore_server.workers import WorkerPool
 
 if TYPE_CHECKING:
-    from vidscore_server.hosting.hosting import Hosting
+    from vidscore_server.domain.hosting import Hosting
 
 LABELS = ("grpc_type", "grpc_service", "grpc_method")
 

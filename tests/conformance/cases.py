@@ -26,7 +26,7 @@ from vidscore_evaluators.live import StreamScorer
 from vidscore_evaluators.registry import create_evaluator, evaluator_class
 from vidscore_evaluators.report import Report, Row
 from vidscore_protos.v1.specification_pb2 import BenchmarkSpec
-from vidscore_server.codec.specification_codec import read_specification
+from vidscore_server.api.convert import read_specification
 
 GOLDEN = ROOT / "tests/conformance/golden"
 

@@ -6,7 +6,7 @@ from functools import cache
 
 from tests.crash.organiser import Organiser
 from tests.crash.writers import Position, Sent
-from tests.server.hosting.sky import batch_report
+from tests.server.domain.sky import batch_report
 
 SIZES = (100, 300, 600)
 """Frames that a submission may have."""

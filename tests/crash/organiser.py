@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import grpc
-from tests.server.hosting.hosted import BENCHMARK, dots, end_of
+from tests.server.domain.hosted import BENCHMARK, dots, end_of
 
 from vidscore_protos.v1 import (
     access_service_pb2,

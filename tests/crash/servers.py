@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 
-from vidscore_server.access.site import initialise
+from vidscore_server.domain.administration import initialise
 from vidscore_server.failpoints import ENVIRONMENT
 
 COMMAND = (sys.executable, "-m", "vidscore_cli", "serve")

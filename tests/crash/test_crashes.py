@@ -19,7 +19,7 @@ from tests.crash.checking import SIZES, check_positions, check_reports
 from tests.crash.organiser import Organiser
 from tests.crash.servers import KilledServer
 from tests.crash.writers import Position, Writer
-from tests.server.hosting.sky import truth
+from tests.server.domain.sky import truth
 
 from vidscore_server.failpoints import NAMES
 

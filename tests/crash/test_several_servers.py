@@ -22,7 +22,7 @@ from tests.crash.checking import SIZES, check_positions, check_reports
 from tests.crash.organiser import Organiser
 from tests.crash.servers import KilledServer, new_site
 from tests.crash.writers import Position, Writer
-from tests.server.hosting.sky import truth
+from tests.server.domain.sky import truth
 from tests.support.postgresql import Cluster, running_cluster
 
 from vidscore_server.failpoints import NAMES

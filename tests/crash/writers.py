@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
 
-from tests.server.hosting.sky import detections_of, place
+from tests.server.domain.sky import detections_of, place
 
 from vidscore_client import (
     Batching,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from tests.server.hosting.hosted import Hosted, hosting
+from tests.server.domain.hosted import Hosted, hosting
 from tests.server.running import Running, serving
 from tests.support.own_status import servers_own_status
 

@@ -13,7 +13,7 @@ import grpc
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from tests.crash.organiser import Organiser
-from tests.server.hosting.sky import batch, truth
+from tests.server.domain.sky import batch, truth
 from tests.server.scene import HERE, configuration, points
 from tests.server.test_process import COMMAND, TIMEOUT_S, Process
 from tests.support.waiting import eventually
@@ -23,7 +23,7 @@ from vidscore_protos.v1 import (
     submission_service_pb2,
     submission_service_pb2_grpc,
 )
-from vidscore_server.access.site import initialise
+from vidscore_server.domain.administration import initialise
 
 PLANTED = ("planted-team", "planted-run", "planted-stream")
 """What only a client has said; none of it may be seen."""

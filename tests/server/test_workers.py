@@ -15,7 +15,8 @@ from vidscore_evaluators.errors import InputError, UnknownEvaluatorError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.jobs import Job, make_job, run_job
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_server.codec.annotations_codec import BatchRules, read_batch
+from vidscore_server.api.batches import read_batch
+from vidscore_server.domain.batches import BatchRules
 from vidscore_server.errors import WorkerLostError, WorkFailedError
 from vidscore_server.settings import Settings
 from vidscore_server.workers import WorkerPool

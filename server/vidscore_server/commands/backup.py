@@ -77,7 +77,7 @@ def restore(file: str, store: str | None, server: ServerChoice) -> None:
     A benchmark comes back into a running server, or with --store into a store, beside what is
     there. A site comes back with --store into an empty store alone.
     """
-    from vidscore_server.access.restoring import restore as restore_backup
+    from vidscore_server.domain.administration import restore as restore_backup
 
     if store is not None:
         header = restore_backup(Path(file), store)

@@ -130,7 +130,7 @@ def _read_definition(file: str) -> dict[str, Any]:
         SpecificationError: With every fault of the file.
     """
     from vidscore_evaluators.formats.manifest import read_document
-    from vidscore_server.hosting.definition import definition_from_dict
+    from vidscore_server.domain.definition import definition_from_dict
 
     document = read_document(Path(file))
     try:
@@ -144,8 +144,7 @@ def _read_definition(file: str) -> dict[str, Any]:
 def template(evaluator: Evaluator[object], title: str) -> str:
     """A benchmark's file; what is commented out has its default."""
     from vidscore_evaluators.parameters import describe_parameters
-    from vidscore_server.hosting.policy import Policy
-    from vidscore_server.hosting.public_names import DEFAULT_PUBLIC_NAMES, NameKind, in_order
+    from vidscore_server.domain.policy import DEFAULT_PUBLIC_NAMES, NameKind, Policy, in_order
 
     kinds = ", ".join(f'"{kind}"' for kind in in_order(NameKind))
     lines = [
@@ -179,7 +178,7 @@ def template(evaluator: Evaluator[object], title: str) -> str:
 
 def _geometries(evaluator: Evaluator[object]) -> Iterator[str]:
     from vidscore_evaluators.annotations import Side
-    from vidscore_server.hosting.definition import NAME_OF_ARITY
+    from vidscore_server.domain.definition import NAME_OF_ARITY
 
     needs = evaluator.needs
     usable = {Side.TRUTH: needs.truth_arities, Side.DETECTIONS: needs.detection_arities}

@@ -39,7 +39,7 @@ def demo(seed: int, speed: float, files: str | None) -> None:
     a server give the same reports to the last bit. It ends with commands to go on with.
     """
     from vidscore_cli.demo.contest import demonstrate
-    from vidscore_server.access.site import initialise
+    from vidscore_server.domain.administration import initialise
 
     folder = None if files is None else Path(files)
     demonstrate(seed, speed, folder, lambda store: initialise(store).secret)

@@ -33,7 +33,7 @@ def init(store: str, secret_file: str | None) -> None:
     Done again, it makes a further token: the way back in when all others are lost. A server may be
     running over the store.
     """
-    from vidscore_server.access.site import initialise
+    from vidscore_server.domain.administration import initialise
     from vidscore_server.store import is_address, shown_location
 
     new = not is_address(store) and not Path(store).exists()

@@ -1,1 +1,1 @@
-"""Rules of hosted benchmarks: neither gRPC nor protobuf nor SQL."""
+"""Rules of scoring and of hosted benchmarks: no gRPC, no protobuf, no SQL."""

@@ -15,14 +15,14 @@ from typing import Any, BinaryIO
 import orjson
 
 from vidscore_evaluators.errors import Fault, InputError, VidscoreError
+from vidscore_server.domain.appends import read_warnings
+from vidscore_server.domain.basis import Basis
+from vidscore_server.domain.batches import inflate
+from vidscore_server.domain.benchmarks import from_json
+from vidscore_server.domain.names import parse_id
+from vidscore_server.domain.release import values_from_json
+from vidscore_server.domain.scores import GREATEST_COMPRESSION, report_of
 from vidscore_server.errors import BackupError, NameTakenError, NotFoundError
-from vidscore_server.hosting.basis import Basis
-from vidscore_server.hosting.benchmarks import from_json
-from vidscore_server.hosting.names import checked_id
-from vidscore_server.hosting.payloads import inflate
-from vidscore_server.hosting.release import values_from_json
-from vidscore_server.hosting.scores import GREATEST_COMPRESSION, report_of
-from vidscore_server.hosting.submission_warnings import read_warnings
 from vidscore_server.store import SqlStore, Transaction
 from vidscore_server.store.backup_file import BackupHeader, read_header, read_rows, write_backup
 from vidscore_server.store.errors import AlreadyExistsError
@@ -91,14 +91,14 @@ def _time(value: int | None) -> None:
 
 
 _LOOKS: Mapping[tuple[str, str], Callable[[Any], object]] = {
-    ("benchmarks", "benchmark"): lambda value: checked_id(value, "benchmark"),
+    ("benchmarks", "benchmark"): lambda value: parse_id(value, "benchmark"),
     ("benchmarks", "definition"): from_json,
     ("benchmarks", "board"): _board,
     ("truth_batches", "payload"): _payload,
-    ("submissions", "submission"): lambda value: checked_id(value, "submission"),
+    ("submissions", "submission"): lambda value: parse_id(value, "submission"),
     ("submissions", "state"): SubmissionState,
     ("submissions", "warnings"): read_warnings,
-    ("streams", "stream"): lambda value: checked_id(value, "stream"),
+    ("streams", "stream"): lambda value: parse_id(value, "stream"),
     ("detection_batches", "payload"): _payload,
     ("scores", "values"): _values,
     ("scores", "released"): _values,

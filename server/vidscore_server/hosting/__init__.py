@@ -1,1 +1,1 @@
-"""Hosted benchmarks: their rules, free of transport and of SQL."""
+"""Backups of a store."""

@@ -25,7 +25,7 @@ SubmissionKey = tuple[str, str]
 
 
 class SubmissionState(StrEnum):
-    """State of a submission; the transitions are in `vidscore_server.hosting.states`."""
+    """State of a submission; the transitions are in `vidscore_server.domain.states`."""
 
     OPEN = "open"
     RECEIVING = "receiving"

@@ -11,11 +11,11 @@ import pytest
 from click.testing import Result
 from tests.clients.cli.helpers import run
 from tests.crash.organiser import Organiser
-from tests.server.hosting.sky import truth
+from tests.server.domain.sky import truth
 
 from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import connect
-from vidscore_server.access.site import initialise
+from vidscore_server.domain.administration import initialise
 
 
 @pytest.fixture(scope="module")

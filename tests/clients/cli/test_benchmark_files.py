@@ -12,7 +12,7 @@ from tests.clients.cli.helpers import BENCHMARK, Call, run, well
 
 from vidscore_cli.session import ExitCode
 from vidscore_evaluators.registry import evaluator_names
-from vidscore_server.hosting.definition import definition_from_dict
+from vidscore_server.domain.definition import definition_from_dict
 
 
 @pytest.mark.parametrize(

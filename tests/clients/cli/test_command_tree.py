@@ -13,8 +13,8 @@ from vidscore_cli import command_tree
 from vidscore_cli.command_tree import Command, Entry
 from vidscore_cli.commands import submit, token
 from vidscore_cli.main import SECTIONS, cli
-from vidscore_server.access import caller as server_caller
-from vidscore_server.access import tokens as server_tokens
+from vidscore_server.domain import access as server_caller
+from vidscore_server.domain import access as server_tokens
 
 NAMES = [name for entries in SECTIONS.values() for name in entries]
 PATHS = cli.leaves(click.Context(cli))

@@ -19,7 +19,7 @@ from vidscore_cli import diagnosis
 from vidscore_cli.commands import doctor
 from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import connect
-from vidscore_server.access.site import initialise
+from vidscore_server.domain.administration import initialise
 
 STEPS = ["address", "connection", "tls", "server", "version", "clock", "token", "store", "disk"]
 

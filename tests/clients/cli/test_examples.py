@@ -15,7 +15,7 @@ from tests.clients.cli.helpers import BINARY, run
 from vidscore_cli.command_tree import Command
 from vidscore_cli.main import SECTIONS, cli
 from vidscore_cli.session import ExitCode
-from vidscore_server.access.site import initialise
+from vidscore_server.domain.administration import initialise
 
 DEFAULT_SERVER = "127.0.0.1:50051"
 

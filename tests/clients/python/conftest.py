@@ -21,7 +21,7 @@ from tests.clients.python.submitting import (
 
 from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import Client, Delivery
-from vidscore_server.access.site import initialise
+from vidscore_server.domain.administration import initialise
 
 
 @pytest.fixture(params=[stream_of_threads, stream_of_tasks], ids=["threads", "asyncio"])

@@ -30,13 +30,13 @@ from hypothesis.stateful import (
 from tests.clients.python.streaming import Blocking, event_loop
 from tests.crash.organiser import TIMEOUT_S, Organiser
 from tests.crash.writers import insistently
-from tests.server.hosting.sky import batch_report, detections_of, place, truth
+from tests.server.domain.sky import batch_report, detections_of, place, truth
 from tests.support.chaos import ChaosProxy, Direction
 from tests.support.waiting import eventually
 
 from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import Batching, Delivery, Retry, aio, connect
-from vidscore_server.access.site import initialise
+from vidscore_server.domain.administration import initialise
 
 FRAME_COUNT = 300
 BATCHING = Batching(batch_frames=8, batch_interval_s=0.01)

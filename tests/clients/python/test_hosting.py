@@ -37,7 +37,7 @@ from vidscore_client import (
 )
 from vidscore_client._benchmark_operations import RESCORING, RescoringStatus
 from vidscore_client._long_operations import OperationStatus
-from vidscore_server.access.site import initialise
+from vidscore_server.domain.administration import initialise
 
 
 def test_a_benchmark_is_created_shown_listed_changed_and_deleted(

@@ -15,7 +15,7 @@ from tests.clients.python.test_chaos import (
 )
 from tests.crash.organiser import TIMEOUT_S, Organiser
 from tests.crash.servers import KilledServer
-from tests.server.hosting.sky import batch_report, truth
+from tests.server.domain.sky import batch_report, truth
 
 RESTARTS = 1
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import grpc
 import pytest
 from tests.crash.organiser import TIMEOUT_S, Organiser
-from tests.server.hosting.sky import detections_of, place, truth
+from tests.server.domain.sky import detections_of, place, truth
 from tests.support.chaos import ChaosProxy
 
 from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import Batching, Delivery, Keepalive, Retry, SubmissionStream, connect
-from vidscore_server.access.site import initialise
+from vidscore_server.domain.administration import initialise
 
 CLIENTS = 20
 FRAMES = 60

@@ -12,11 +12,11 @@ import pytest
 
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.report import Report, report_from_dict, report_to_json
-from vidscore_server.access.restoring import restore
-from vidscore_server.codec.stored_batches import read_stored_batches
-from vidscore_server.hosting.benchmarks import from_json
-from vidscore_server.hosting.payloads import unpacked
-from vidscore_server.hosting.scores import unpack_report
+from vidscore_server.api.batches import read_stored_batches
+from vidscore_server.domain.administration import restore
+from vidscore_server.domain.batches import unpacked
+from vidscore_server.domain.benchmarks import from_json
+from vidscore_server.domain.scores import unpack_report
 from vidscore_server.store import SqlStore, open_store
 from vidscore_server.store.backup_file import check_backup
 from vidscore_server.store.dump import table_digests

@@ -14,7 +14,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, text
 
-from vidscore_server.hosting.basis import Basis, shown_basis
+from vidscore_server.domain.basis import Basis, shown_basis
 from vidscore_server.store import Reader, open_store
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.migrations import migration_config, upgrade

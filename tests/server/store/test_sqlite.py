@@ -37,7 +37,7 @@ except StoreInUseError:
 
 ADD_TOKEN = """
 import sys
-from vidscore_server.access.site import initialise
+from vidscore_server.domain.administration import initialise
 initialise(sys.argv[1], "beside")
 """
 

@@ -20,7 +20,7 @@ from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message
 from google.rpc.status_pb2 import Status
 from tests.conformance.comparing import contains
-from tests.server.hosting.hosted import Hosted
+from tests.server.domain.hosted import Hosted
 
 from vidscore_protos.v1 import (
     access_service_pb2,

@@ -21,7 +21,7 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
-from tests.server.hosting.hosted import BENCHMARK, TRUTH, Hosted, append, dots, end_of, hosting
+from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, append, dots, end_of, hosting
 from tests.server.scene import configuration, points
 from tests.server.wire.exchange import Exchange, exchange, places, write
 from tests.support.tree import ROOT

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from google.protobuf import descriptor_pb2
 from tests.conformance.comparing import DeviationError
-from tests.server.hosting.hosted import hosting
+from tests.server.domain.hosted import hosting
 from tests.server.wire.exchange import Exchange, exchange, hold, methods, read, substituted
 from tests.server.wire.script import WIRE
 from tests.support.tree import ROOT

@@ -1,0 +1,1 @@
+"""Requests decoded, rules called, responses encoded: the only place with protobuf messages."""

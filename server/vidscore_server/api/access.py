@@ -1,0 +1,175 @@
+"""AccessService: tokens, and the audit record."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from vidscore_protos.v1 import access_service_pb2 as pb
+from vidscore_protos.v1 import access_service_pb2_grpc
+from vidscore_server.api.convert import read_seconds, read_time, write_time
+from vidscore_server.api.requests import (
+    cut_page,
+    page_size_of,
+    read_page_token,
+    read_time_key,
+    request_of,
+    time_key,
+)
+from vidscore_server.api.stream import Responses
+from vidscore_server.domain.access import Gate, new_token
+from vidscore_server.domain.context import Context
+from vidscore_server.domain.names import parse_string, read_benchmark, read_token
+from vidscore_server.errors import NotFoundError
+from vidscore_server.store import Transaction
+from vidscore_server.store.records import AuditFilter, AuditRecord, Role, TokenRecord
+
+_ROLES = {
+    Role.ORGANISER: pb.ROLE_ORGANISER,
+    Role.PERFORMER: pb.ROLE_PERFORMER,
+    Role.VIEWER: pb.ROLE_VIEWER,
+}
+_ROLES_BY_NUMBER = {number: role for role, number in _ROLES.items()}
+
+
+def read_role(number: int) -> Role | None:
+    """A role; None where it is none that this version knows."""
+    return _ROLES_BY_NUMBER.get(number)  # type: ignore[call-overload, no-any-return] # a plain number
+
+
+def read_lifetime(request: pb.CreateTokenRequest) -> timedelta | None:
+    """How long a token is to hold; None for ever."""
+    if not request.HasField("lifetime"):
+        return None
+    return timedelta(seconds=read_seconds(request.lifetime))
+
+
+def write_token(record: TokenRecord) -> pb.Token:
+    """A token as a message, without its secret's hash."""
+    return pb.Token(
+        name=f"tokens/{record.token}",
+        role=_ROLES[record.role],
+        team=record.team,
+        comment=record.comment,
+        create_time=write_time(record.create_time),
+        expire_time=write_time(record.expire_time),
+        revoke_time=write_time(record.revoke_time),
+    )
+
+
+def read_audit_filter(request: pb.ListAuditRecordsRequest) -> AuditFilter:
+    """Which records are wanted.
+
+    Raises:
+        InputError: If a name is none, or a time lies outside the years that there are.
+    """
+    if request.benchmark:
+        read_benchmark(request.benchmark, "benchmark")
+    for field in ("actor", "action"):
+        parse_string(getattr(request, field), field)
+    times = {
+        field: read_time(getattr(request, field), field) if request.HasField(field) else None
+        for field in ("since", "until")
+    }
+    return AuditFilter(request.benchmark, request.actor, request.action, **times)
+
+
+def write_audit_record(record: AuditRecord) -> pb.AuditRecord:
+    """An audit record as a message."""
+    return pb.AuditRecord(
+        number=record.number,
+        time=write_time(record.time),
+        actor=record.actor,
+        action=record.action,
+        resource=record.resource,
+        detail=record.detail,
+    )
+
+
+# --- The service
+
+
+class AccessService(access_service_pb2_grpc.AccessServiceServicer):
+    """Gives and takes keys.
+
+    Args:
+        context: The hosting context.
+        gate: Admits callers; it must learn of every change of a token.
+    """
+
+    def __init__(self, context: Context, gate: Gate) -> None:
+        self._context = context
+        self._gate = gate
+
+    async def CreateToken(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.CreateTokenRequest, _: Responses[Any]
+    ) -> pb.CreateTokenResponse:
+        """Make a token; its secret is in the answer and nowhere else."""
+        made = request_of(request, "CreateToken", self._context)
+        token = new_token(
+            read_role(request.role),
+            request.team,
+            request.comment,
+            made.time,
+            read_lifetime(request),
+        )
+
+        def command(transaction: Transaction) -> None:
+            transaction.insert_token(token.record)
+            made.audit(transaction, f"tokens/{token.record.token}", token.record.role.value)
+
+        await self._context.write(command)
+        return pb.CreateTokenResponse(token=write_token(token.record), secret=token.secret)
+
+    async def ListTokens(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.ListTokensRequest, _: Responses[Any]
+    ) -> pb.ListTokensResponse:
+        """A page of tokens, newest first."""
+        size = page_size_of(request)
+        key = read_page_token(request, str, str)
+        before = None if key is None else (read_time_key(key[0]), key[1])
+        records = await self._context.read(lambda reader: reader.tokens(before, size + 1))
+        shown, token = cut_page(
+            records, size, lambda last: (time_key(last.create_time), last.token)
+        )
+        return pb.ListTokensResponse(
+            tokens=[write_token(record) for record in shown], next_page_token=token
+        )
+
+    async def RevokeToken(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.RevokeTokenRequest, _: Responses[Any]
+    ) -> pb.RevokeTokenResponse:
+        """End a token; one that is revoked already stays as it is."""
+        name = read_token(request.name)
+        made = request_of(request, "RevokeToken", self._context)
+
+        def command(transaction: Transaction) -> TokenRecord:
+            record = transaction.token(name)
+            if record is None:
+                raise NotFoundError(f"tokens/{name} does not exist")
+            if record.revoke_time is not None:
+                return record
+            revoked = replace(record, revoke_time=made.time)
+            made.audit(transaction, f"tokens/{name}")  # before: it may be the caller's own
+            transaction.update_token(revoked)
+            return revoked
+
+        revoked = await self._context.write(command)
+        self._gate.revoked(name)
+        return pb.RevokeTokenResponse(token=write_token(revoked))
+
+    async def ListAuditRecords(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.ListAuditRecordsRequest, _: Responses[Any]
+    ) -> pb.ListAuditRecordsResponse:
+        """A page of the record, newest first."""
+        size = page_size_of(request)
+        [before] = read_page_token(request, int) or (None,)
+        wanted = read_audit_filter(request)
+        records = await self._context.read(
+            lambda reader: reader.audit_records(before, size + 1, wanted)
+        )
+        shown, token = cut_page(records, size, lambda last: (last.number,))
+        return pb.ListAuditRecordsResponse(
+            records=[write_audit_record(record) for record in shown], next_page_token=token
+        )

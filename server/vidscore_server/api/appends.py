@@ -1,0 +1,165 @@
+"""A stream of appends: checked, stored and acknowledged in order, with a bounded queue.
+
+    opening --first request--> appending --end of requests--> draining --last ack--> closed
+
+Batches are handed to the store without waiting for those before: the store commits whatever
+waits together, in the order in which it came.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_protos.v1 import submission_service_pb2 as pb
+from vidscore_server.api.batches import batch_size, held_bytes
+from vidscore_server.api.stream import Requests, Responses
+from vidscore_server.domain.access import Caller
+from vidscore_server.domain.appends import AppendTarget
+from vidscore_server.domain.hosting import Hosting
+from vidscore_server.domain.names import read_stream
+from vidscore_server.domain.sessions import TakeOver
+from vidscore_server.domain.submissions import team_seen, visible
+from vidscore_server.store import Reader
+
+
+class AppendState(StrEnum):
+    """State of a stream of appends."""
+
+    OPENING = "opening"
+    APPENDING = "appending"
+    DRAINING = "draining"
+    CLOSED = "closed"
+
+
+class Appender:
+    """Appends for one call.
+
+    Args:
+        hosting: The server's hosted benchmarks.
+        caller: The caller.
+        take_over: Makes the call the one that appends to its stream; None where it is over with
+            one batch.
+
+    Attributes:
+        state: State of the call.
+    """
+
+    def __init__(self, hosting: Hosting, caller: Caller, take_over: TakeOver | None = None) -> None:
+        self.state = AppendState.OPENING
+        self._hosting = hosting
+        self._caller = caller
+        self._take_over = take_over
+        self._target: AppendTarget | None = None
+
+    async def run(
+        self,
+        requests: Requests[pb.AppendFramesRequest],
+        responses: Responses[pb.AppendFramesResponse],
+        until_draining: Callable[[], Awaitable[None]],
+    ) -> None:
+        """Append until the client or the server ends; every request is acknowledged in its turn.
+
+        Args:
+            requests: Batches.
+            responses: Where they are acknowledged.
+            until_draining: Returns when the server begins to stop, with an error.
+
+        Raises:
+            DrainingError: If the server begins to stop; what it has taken in is acknowledged.
+        """
+        window = self._hosting.context.settings.maximum_unacknowledged_batches
+        waiting: asyncio.Queue[asyncio.Future[int] | None] = asyncio.Queue(window)
+        async with asyncio.TaskGroup() as tasks:
+            acknowledging = tasks.create_task(_acknowledge(waiting, responses))
+            reading = asyncio.create_task(self._read(requests, waiting))
+            draining = asyncio.ensure_future(until_draining())
+            ends = (reading, draining)
+            try:
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for end in ends:
+                    end.cancel()
+            await asyncio.wait(ends)
+            await self._drain(waiting, acknowledging)
+            failures = [end.exception() for end in ends if not end.cancelled()]
+            for failure in filter(None, failures):
+                raise failure
+        self.state = AppendState.CLOSED
+
+    async def _read(
+        self,
+        requests: Requests[pb.AppendFramesRequest],
+        waiting: asyncio.Queue[asyncio.Future[int] | None],
+    ) -> None:
+        async for request in requests:
+            self.state = AppendState.APPENDING
+            await waiting.put(await self._append(request.append))
+
+    async def _drain(
+        self, waiting: asyncio.Queue[asyncio.Future[int] | None], acknowledging: asyncio.Task[None]
+    ) -> None:
+        """Acknowledge everything that was stored before the end, whatever the end was."""
+        self.state = AppendState.DRAINING
+        await waiting.put(None)
+        await acknowledging
+
+    async def append(self, message: pb.Append) -> int:
+        """Append one batch; gives the next offset."""
+        return await (await self._append(message))
+
+    async def _append(self, message: pb.Append) -> asyncio.Future[int]:
+        """Queue a batch behind the earlier ones, once there is memory for it."""
+        target = self._target
+        if target is None or (message.stream, message.epoch) != (target.text, target.epoch):
+            target = await self._open(message)
+        target.rules = await self._hosting.rules.of(target.stream.benchmark)
+        batch = message.detections
+        return await self._hosting.appends.append(
+            target, message.offset, batch, batch_size(batch), held_bytes(batch)
+        )
+
+    async def _open(self, message: pb.Append) -> AppendTarget:
+        """Look up the stream, which all batches of a call must name."""
+        stream = read_stream(message.stream, "append.stream")
+        if self._target is not None:
+            expected = (
+                f"{self._target.text} under epoch {self._target.epoch}, as in the request before"
+            )
+            found = f"{stream} under epoch {message.epoch}"
+            raise InputError([Fault(found, expected, field="append.stream")])
+        name, caller = stream.of_submission, self._caller
+
+        def look(reader: Reader) -> bool:
+            visible(reader, name, caller)
+            epochs = {entry.stream: entry.epoch for entry in reader.streams(*name)}
+            return epochs.get(stream.stream) == message.epoch
+
+        is_newest = await self._hosting.context.read(look)
+        if is_newest and self._take_over is not None:  # an older writer shuts nobody out
+            self._take_over(stream)
+        rules = await self._hosting.rules.of(stream.benchmark)
+        self._target = AppendTarget(message.stream, stream, message.epoch, team_seen(caller), rules)
+        return self._target
+
+
+async def _acknowledge(
+    waiting: asyncio.Queue[asyncio.Future[int] | None],
+    responses: Responses[pb.AppendFramesResponse],
+) -> None:
+    try:
+        while (stored := await waiting.get()) is not None:
+            await responses.send_buffered(pb.AppendFramesResponse(next_offset=await stored))
+    finally:
+        while not waiting.empty():
+            rest = waiting.get_nowait()
+            if rest is not None:
+                rest.add_done_callback(_forget)
+
+
+def _forget(stored: asyncio.Future[int]) -> None:
+    """Retrieve an outcome that nobody awaits, so that asyncio does not report it as lost."""
+    if not stored.cancelled():
+        stored.exception()

@@ -1,0 +1,316 @@
+"""AnnotationBatch messages to annotations and back: one alone, many as one, and stored ones.
+
+This module is the server's `BatchCodec`. Repeated fields become arrays by the container's array
+interface, so that no object of a batch becomes a Python object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from vidscore_evaluators.annotations import (
+    BOX,
+    NO_TRACK,
+    POINT,
+    QUADRILATERAL,
+    Annotations,
+    SequenceKey,
+    concatenate,
+    empty_annotations,
+)
+from vidscore_evaluators.arrays import AnyArray, IntArray
+from vidscore_evaluators.errors import Fault, InputError, LimitError
+from vidscore_evaluators.validation import Columns, build_annotations
+from vidscore_protos.v1 import annotations_pb2
+from vidscore_server.api.joined_batches import Lengths, join_columns
+from vidscore_server.domain.batches import BatchRules, NotAlikeError
+from vidscore_server.settings import Settings
+
+ARITY_OF_GEOMETRY = {
+    annotations_pb2.GEOMETRY_POINT: POINT,
+    annotations_pb2.GEOMETRY_BOX: BOX,
+    annotations_pb2.GEOMETRY_QUADRILATERAL: QUADRILATERAL,
+}
+GEOMETRY_OF_ARITY = {arity: geometry for geometry, arity in ARITY_OF_GEOMETRY.items()}
+
+FRAME_BYTES = 25
+OBJECT_BYTES = 25
+NUMBER_BYTES = 8
+"""Memory of columns: of a frame, of an object without its coordinates, and of a coordinate."""
+
+NAME_BYTES = 64
+"""Memory of a name beside its letters."""
+
+
+def batch_size(message: annotations_pb2.AnnotationBatch) -> int:
+    """Approximate cost of reading a batch: its frames and coordinates."""
+    return len(message.frame_numbers) + len(message.coordinates)
+
+
+def held_bytes(message: annotations_pb2.AnnotationBatch) -> int:
+    """About how many bytes a batch takes in memory.
+
+    That is what it takes on the wire, and more where numbers and names are written shorter there.
+    """
+    names = len(message.sequences) + len(message.labels) + len(message.columns)
+    long = len(message.frame_numbers) + len(message.track_ids)
+    short = (
+        len(message.frame_sequences)
+        + len(message.frame_object_counts)
+        + len(message.frame_flags)
+        + len(message.label_indices)
+        + len(message.object_flags)
+    )
+    return message.ByteSize() + NAME_BYTES * names + 8 * long + 4 * short
+
+
+def geometry_name(geometry: int) -> str:
+    """A geometry for people; its number where this version does not know it."""
+    if geometry == annotations_pb2.GEOMETRY_UNSPECIFIED:
+        return "no geometry"
+    if geometry in annotations_pb2.Geometry.values():
+        return annotations_pb2.Geometry.Name(geometry).removeprefix("GEOMETRY_").lower()
+    return f"geometry {geometry}"
+
+
+def read_batch(
+    message: annotations_pb2.AnnotationBatch, source: str, rules: BatchRules
+) -> Annotations:
+    """Check a batch and turn it into annotations.
+
+    Args:
+        message: The batch.
+        source: Path of the batch in its request, such as ``truth``.
+        rules: The limits that it must keep.
+
+    Raises:
+        LimitError: If it is larger than allowed.
+        InputError: With every fault.
+    """
+    counts = np.asarray(message.frame_object_counts, dtype=np.int64)
+    _refuse_too_large(message, counts, rules.settings)
+    faults = [*_geometry_faults(message, source, rules.arity), *_name_faults(message, source)]
+    try:
+        annotations = build_annotations(_columns(message, counts, rules.arity), source)
+    except InputError as error:
+        raise InputError([*faults, *error.faults]) from None
+    if faults:
+        raise InputError(faults)
+    return annotations
+
+
+def data_of(message: annotations_pb2.AnnotationBatch, /) -> bytes:
+    """The bytes of a batch; equal batches have equal bytes."""
+    return message.SerializeToString(deterministic=True)
+
+
+def read_alike_batches(
+    messages: Sequence[annotations_pb2.AnnotationBatch],
+    data: Sequence[bytes],
+    source: str,
+    rules: BatchRules,
+) -> tuple[Annotations, list[int]]:
+    """Check batches that keep the rules as one, for much less than one after the other costs.
+
+    Args:
+        messages: The batches.
+        data: Their bytes.
+        source: Their name in faults.
+        rules: The limits that each must keep.
+
+    Returns:
+        The batches joined, and the frames of each.
+
+    Raises:
+        NotAlikeError: If one of them does not keep the rules; what is wrong, `read_batch` says.
+        InputError: The same.
+    """
+    settings, lengths = rules.settings, Lengths(messages)
+    columns = join_columns(data, lengths, rules.arity)
+    counts = np.asarray(columns.object_counts)
+    geometries = {ARITY_OF_GEOMETRY.get(number) for number in set(lengths.of("geometry").tolist())}
+    if (
+        geometries - {rules.arity}
+        or lengths.frames.max(initial=0) > settings.maximum_batch_frames
+        or lengths.objects(rules.arity).max(initial=0) > settings.maximum_batch_objects
+        or counts.max(initial=0) > settings.maximum_frame_objects
+        or lengths.of("sequences").max(initial=0) > settings.maximum_batch_sequences
+        or lengths.of("labels").max(initial=0) > settings.maximum_batch_labels
+    ):
+        raise NotAlikeError
+    return build_annotations(columns, source), lengths.frames.tolist()
+
+
+def read_stored_batch(data: bytes, arity: int) -> Annotations:
+    """A batch that was checked when it was received, whatever the limits are now.
+
+    Args:
+        data: The batch's message, serialized.
+        arity: Coordinates that an object has.
+    """
+    message = annotations_pb2.AnnotationBatch.FromString(data)
+    counts = np.asarray(message.frame_object_counts, dtype=np.int64)
+    return build_annotations(_columns(message, counts, arity), "store")
+
+
+def write_batch(annotations: Annotations) -> annotations_pb2.AnnotationBatch:
+    """Annotations as a batch; columns that hold nothing but their default are left out."""
+    message = annotations_pb2.AnnotationBatch(
+        labels=() if annotations.labels == ("",) else annotations.labels,
+        frame_sequences=annotations.frame_sequences.tolist(),
+        frame_numbers=annotations.frame_numbers.tolist(),
+        frame_object_counts=annotations.object_counts.tolist(),
+        frame_flags=_unless_default(annotations.frame_flags, 0),
+        geometry=GEOMETRY_OF_ARITY[annotations.arity],
+        coordinates=annotations.coordinates.reshape(-1).tolist(),
+        label_indices=_unless_default(annotations.label_indices, 0),
+        confidences=_unless_default(annotations.confidences, 1.0),
+        track_ids=_unless_default(annotations.track_ids, NO_TRACK),
+        object_flags=_unless_default(annotations.flags, 0),
+    )
+    for key in annotations.sequences:
+        message.sequences.add(domain=key.domain, sequence=key.sequence)
+    for name, column in annotations.columns.items():
+        message.columns.add(name=name, values=column.tolist())
+    return message
+
+
+def _columns(message: annotations_pb2.AnnotationBatch, counts: IntArray, arity: int) -> Columns:
+    return Columns(
+        arity=arity,
+        sequences=[(key.domain, key.sequence) for key in message.sequences],
+        frame_sequences=np.asarray(message.frame_sequences, dtype=np.int64),
+        frame_numbers=np.asarray(message.frame_numbers, dtype=np.int64),
+        object_counts=counts,
+        coordinates=np.asarray(message.coordinates, dtype=np.float64),
+        labels=tuple(message.labels),
+        frame_flags=np.asarray(message.frame_flags, dtype=np.int64),
+        label_indices=np.asarray(message.label_indices, dtype=np.int64),
+        confidences=np.asarray(message.confidences, dtype=np.float64),
+        track_ids=np.asarray(message.track_ids, dtype=np.int64),
+        object_flags=np.asarray(message.object_flags, dtype=np.int64),
+        columns={
+            column.name: np.asarray(column.values, dtype=np.float64) for column in message.columns
+        },
+    )
+
+
+def _refuse_too_large(
+    message: annotations_pb2.AnnotationBatch, counts: IntArray, settings: Settings
+) -> None:
+    # Before anything is built: counts alone could ask for more memory than there is.
+    sizes = (
+        (len(counts), "frames", "maximum_batch_frames"),
+        (int(counts.sum()), "objects", "maximum_batch_objects"),
+        (int(counts.max(initial=0)), "objects in one frame", "maximum_frame_objects"),
+        (len(message.sequences), "sequences", "maximum_batch_sequences"),
+        (len(message.labels), "labels", "maximum_batch_labels"),
+        (len(message.columns), "columns", "maximum_batch_columns"),
+    )
+    for found, things, limit in sizes:
+        maximum = getattr(settings, limit)
+        if found > maximum:
+            raise LimitError(f"a batch with {found} {things}", limit, maximum)
+
+
+def _geometry_faults(
+    message: annotations_pb2.AnnotationBatch, source: str, arity: int
+) -> list[Fault]:
+    if ARITY_OF_GEOMETRY.get(message.geometry) == arity:
+        return []
+    expected = geometry_name(GEOMETRY_OF_ARITY[arity])
+    return [
+        Fault(
+            geometry_name(message.geometry),
+            f"{expected}, as the configuration says",
+            source=source,
+            field="geometry",
+        )
+    ]
+
+
+def _name_faults(message: annotations_pb2.AnnotationBatch, source: str) -> list[Fault]:
+    """Columns whose name an earlier one has; the later ones would hide them."""
+    faults = []
+    seen: set[str] = set()
+    for row, column in enumerate(message.columns):
+        if column.name in seen:
+            found = f"the name {column.name[:80]!r} again"
+            faults.append(Fault(found, "each name once", source, field=f"columns[{row}].name"))
+        seen.add(column.name)
+    return faults
+
+
+def _unless_default(column: AnyArray, default: float) -> list[Any]:
+    return [] if (column == default).all() else column.tolist()
+
+
+# --- Stored batches: checked when they were received
+#
+# A live system sends a frame a batch. Building columns batch by batch would cost more than scoring
+# them, so batches are joined first, and columns built once.
+
+JOINED_AT_ONCE = 4096
+JOINED_BYTES = 1 << 24
+"""Batches, and bytes of them, that are joined at a time: more would only take more memory."""
+
+
+def read_stored_batches(batches: Iterable[bytes], arity: int) -> Annotations:
+    """All batches as one, their frames in the order in which they come.
+
+    Args:
+        batches: Serialized messages.
+        arity: Coordinates that an object has.
+    """
+    return concatenate([empty_annotations(arity), *read_stored_runs(batches, arity)])
+
+
+def read_stored_runs(batches: Iterable[bytes], arity: int) -> Iterator[Annotations]:
+    """The same, as many batches at a time as are joined.
+
+    Args:
+        batches: Serialized messages.
+        arity: Coordinates that an object has.
+    """
+    run: list[tuple[bytes, annotations_pb2.AnnotationBatch]] = []
+    run_bytes = 0
+    for data in batches:
+        message = annotations_pb2.AnnotationBatch.FromString(data)
+        if message.columns:  # which columns there are differs from batch to batch
+            yield _read_run(run, arity)
+            yield read_stored_batch(data, arity)
+            run, run_bytes = [], 0
+            continue
+        run.append((data, message))
+        run_bytes += len(data)
+        if len(run) == JOINED_AT_ONCE or run_bytes >= JOINED_BYTES:
+            yield _read_run(run, arity)
+            run, run_bytes = [], 0
+    yield _read_run(run, arity)
+
+
+def _read_run(run: list[tuple[bytes, annotations_pb2.AnnotationBatch]], arity: int) -> Annotations:
+    """Batches without further columns, one after the other."""
+    if not run:
+        return empty_annotations(arity)
+    lengths = Lengths(message for _, message in run)
+    return build_annotations(join_columns((data for data, _ in run), lengths, arity), "store")
+
+
+def stored_sizes(data: bytes, arity: int) -> tuple[int, list[tuple[SequenceKey, int]]]:
+    """Frames of a stored batch, and the bytes that each of its sequences takes as columns."""
+    message = annotations_pb2.AnnotationBatch.FromString(data)
+    frame_count = len(message.frame_numbers)
+    object_bytes = OBJECT_BYTES + NUMBER_BYTES * (arity + len(message.columns))
+    keys = [SequenceKey(key.domain, key.sequence) for key in message.sequences]
+    if len(keys) == 1:
+        count = len(message.coordinates) // arity
+        return frame_count, [(keys[0], FRAME_BYTES * frame_count + object_bytes * count)]
+    rows = np.asarray(message.frame_sequences, dtype=np.int64)
+    counts = np.asarray(message.frame_object_counts, dtype=np.int64)
+    sizes = np.bincount(rows, FRAME_BYTES + object_bytes * counts, len(keys))
+    found = zip(keys, sizes.tolist(), strict=True)
+    return frame_count, [(key, int(size)) for key, size in found if size]

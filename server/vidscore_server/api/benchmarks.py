@@ -1,0 +1,407 @@
+"""BenchmarkService: benchmarks, their truth, and their leaderboards."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+from google.longrunning import operations_pb2
+
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_protos.v1 import annotations_pb2, benchmark_service_pb2_grpc
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_server.api.batches import (
+    ARITY_OF_GEOMETRY,
+    batch_size,
+    data_of,
+    geometry_name,
+    held_bytes,
+    read_batch,
+)
+from vidscore_server.api.convert import write_time
+from vidscore_server.api.definitions import (
+    PATH,
+    keep_budget,
+    read_definition,
+    write_benchmark,
+    write_quota,
+    write_truth_revision,
+)
+from vidscore_server.api.operations import write_operation
+from vidscore_server.api.requests import (
+    cut_page,
+    page_size_of,
+    read_page_token,
+    request_of,
+    write_page_token,
+)
+from vidscore_server.api.stream import Requests, Responses
+from vidscore_server.concurrency import offload
+from vidscore_server.domain.access import Caller, current_caller
+from vidscore_server.domain.basis import board_state, newest_complete, shown_basis
+from vidscore_server.domain.batches import BatchRules
+from vidscore_server.domain.benchmarks import policy_warnings, required_benchmark
+from vidscore_server.domain.capacity import team_usage
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.hosting import Hosting
+from vidscore_server.domain.leaderboard import (
+    APART,
+    Board,
+    RankedEntry,
+    ranked_entries,
+    refuse_unknown_part,
+)
+from vidscore_server.domain.names import (
+    SubmissionName,
+    benchmark_name,
+    parse_id,
+    read_benchmark,
+    read_submission,
+)
+from vidscore_server.domain.quotas import Quota, quotas_of
+from vidscore_server.domain.release import public_definition, sees_board, sees_parts
+from vidscore_server.domain.sessions import Sessions, Use
+from vidscore_server.domain.truth import FIELD as TRUTH
+from vidscore_server.domain.truth import TruthUpload, UploadPlan
+from vidscore_server.errors import NotReleasedError, message_order
+from vidscore_server.store import Reader
+from vidscore_server.store.records import BenchmarkRecord
+
+CHANGEABLE = ("specification", "open_time", "close_time", "policy", "public_names")
+
+
+class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
+    """Hosts benchmarks.
+
+    Args:
+        hosting: The server's hosted benchmarks.
+        sessions: The streams that are open.
+    """
+
+    def __init__(self, hosting: Hosting, sessions: Sessions) -> None:
+        self._hosting = hosting
+        self._context = hosting.context
+        self._sessions = sessions
+
+    async def CreateBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.CreateBenchmarkRequest, _: Responses[Any]
+    ) -> pb.CreateBenchmarkResponse:
+        """Create a benchmark."""
+        name = parse_id(request.benchmark_id, "benchmark_id")
+        definition = read_definition(request.benchmark)
+        made = request_of(request, "CreateBenchmark", self._context)
+        record = await self._hosting.benchmarks.create(made, name, definition)
+        return pb.CreateBenchmarkResponse(benchmark=await self._written(record))
+
+    async def GetBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.GetBenchmarkRequest, _: Responses[Any]
+    ) -> pb.GetBenchmarkResponse:
+        """One benchmark."""
+        name, team = read_benchmark(request.name), current_caller().submits_for
+
+        def read(reader: Reader) -> tuple[BenchmarkRecord, list[Quota]]:
+            record = required_benchmark(reader, name)
+            definition = self._hosting.benchmarks.definition(record)
+            if not team:
+                return record, []
+            quotas = quotas_of(reader, name, team, definition, self._context.clock())
+            return record, quotas + team_usage(reader, name, team, self._context.settings)
+
+        record, quotas = await self._context.read(read)
+        return pb.GetBenchmarkResponse(
+            benchmark=await self._written(record), quotas=map(write_quota, quotas)
+        )
+
+    async def ListBenchmarks(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.ListBenchmarksRequest, _: Responses[Any]
+    ) -> pb.ListBenchmarksResponse:
+        """A page of benchmarks."""
+        size = page_size_of(request)
+        key = read_page_token(request, str) or ("",)
+        records = await self._context.read(lambda reader: reader.benchmarks(key[0], size + 1))
+        shown, token = cut_page(records, size, lambda last: (last.benchmark,))
+        return pb.ListBenchmarksResponse(
+            benchmarks=[await self._written(record) for record in shown], next_page_token=token
+        )
+
+    async def UpdateBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.UpdateBenchmarkRequest, _: Responses[Any]
+    ) -> pb.UpdateBenchmarkResponse:
+        """Change the fields that the mask names."""
+        name = read_benchmark(request.benchmark.name, f"{PATH}.name")
+        _refuse_unchangeable(request)
+        record = await self._context.read(lambda reader: required_benchmark(reader, name))
+        present = self._hosting.benchmarks.definition(record)
+        merged = write_benchmark(record, present)
+        for path in request.update_mask.paths:
+            merged.ClearField(path)
+            if request.benchmark.HasField(path):
+                getattr(merged, path).CopyFrom(getattr(request.benchmark, path))
+        keep_budget(merged.policy, present.policy)
+        definition = read_definition(merged)
+        made = request_of(request, "UpdateBenchmark", self._context)
+        changed, to_rescore = await self._hosting.benchmarks.update(made, record, definition)
+        self._hosting.rules.forget(name)
+        self._hosting.wake()
+        written = await self._written(changed)
+        written.submissions_to_rescore = to_rescore
+        return pb.UpdateBenchmarkResponse(benchmark=written)
+
+    async def DeleteBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.DeleteBenchmarkRequest, _: Responses[Any]
+    ) -> pb.DeleteBenchmarkResponse:
+        """Delete a benchmark with all that belongs to it."""
+        name = read_benchmark(request.name)
+        made = request_of(request, "DeleteBenchmark", self._context)
+        await self._hosting.benchmarks.delete(made, name, force=request.force)
+        return pb.DeleteBenchmarkResponse()
+
+    async def UploadTruth(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
+        self, requests: Requests[pb.UploadTruthRequest], _: Responses[Any]
+    ) -> pb.UploadTruthResponse:
+        """Make a revision of the truth."""
+        with self._sessions.open(Use.HOSTED):
+            header = await _header_of(requests)
+            name = read_benchmark(header.benchmark, "header.benchmark")
+            record = await self._context.read(lambda reader: required_benchmark(reader, name))
+            definition = self._hosting.benchmarks.definition(record)
+            plan = UploadPlan(name, header.merge, header.complete, header.comment)
+            with closing(TruthUpload(definition, self._context.settings)) as upload:
+                digest = await self._take_in(requests, header, upload)
+                made = replace(request_of(header, "UploadTruth", self._context), digest=digest)
+                revision, to_rescore = await self._hosting.truth.commit(made, plan, upload)
+        self._hosting.rules.forget(name)
+        self._hosting.wake()
+        keyed = self._context.keyed(record.benchmark, revision.digest)
+        return pb.UploadTruthResponse(revision=write_truth_revision(revision, keyed, to_rescore))
+
+    async def _take_in(
+        self,
+        requests: Requests[pb.UploadTruthRequest],
+        header: pb.UploadTruthHeader,
+        upload: TruthUpload,
+    ) -> str:
+        """Take in all batches of an upload; gives the digest of everything that was sent."""
+        digest = hashlib.sha256(b"UploadTruth\0" + header.SerializeToString(deterministic=True))
+        async for batch in _batches_of(requests, upload):
+            reservation = await self._hosting.budget.reserve(upload, None, held_bytes(batch))
+            try:
+                data = data_of(batch)
+                digest.update(data)
+                await offload(batch_size(batch), self._add, upload, batch, data)
+            finally:
+                self._hosting.budget.release(reservation)
+        return digest.hexdigest()
+
+    def _add(
+        self, upload: TruthUpload, message: annotations_pb2.AnnotationBatch, data: bytes
+    ) -> None:
+        known = ARITY_OF_GEOMETRY.get(message.geometry)
+        arity = upload.arity_for(known, geometry_name(message.geometry))
+        upload.add(read_batch(message, TRUTH, BatchRules(arity, self._context.settings)), data)
+
+    async def ListTruthRevisions(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.ListTruthRevisionsRequest, _: Responses[Any]
+    ) -> pb.ListTruthRevisionsResponse:
+        """A page of revisions."""
+        name = read_benchmark(request.benchmark, "benchmark")
+        size = page_size_of(request)
+        key = read_page_token(request, int) or (None,)
+
+        def read(reader: Reader) -> list[pb.TruthRevision]:
+            parent = required_benchmark(reader, name)
+            definition = self._hosting.benchmarks.definition(parent)
+            state = board_state(reader, definition, parent)
+            return [
+                write_truth_revision(
+                    record,
+                    self._context.keyed(record.benchmark, record.digest),
+                    len(state.waiting) if state.is_under(record.revision) else 0,
+                )
+                for record in reader.truth_revisions(name, key[0], size + 1)
+            ]
+
+        revisions = await self._context.read(read)
+        shown, token = cut_page(revisions, size, lambda last: (last.revision,))
+        return pb.ListTruthRevisionsResponse(revisions=shown, next_page_token=token)
+
+    async def RescoreSubmissions(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.RescoreSubmissionsRequest, _: Responses[Any]
+    ) -> operations_pb2.Operation:
+        """Score stored detections again."""
+        name = read_benchmark(request.benchmark, "benchmark")
+        names = [
+            read_submission(entry, f"submissions[{row}]")
+            for row, entry in enumerate(request.submissions)
+        ]
+        made = request_of(request, "RescoreSubmissions", self._context)
+        record = await self._hosting.rescoring.create(made, name, names, request.comment)
+        self._hosting.wake()
+        return write_operation(record)
+
+    async def GetLeaderboard(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.GetLeaderboardRequest, _: Responses[Any]
+    ) -> pb.GetLeaderboardResponse:
+        """A page of a board."""
+        name = read_benchmark(request.benchmark, "benchmark")
+        size = page_size_of(request)
+        [start] = read_page_token(request, int) or (0,)
+        caller = current_caller()
+
+        def read(reader: Reader) -> pb.GetLeaderboardResponse:
+            record = required_benchmark(reader, name)
+            definition = self._hosting.benchmarks.definition(record)
+            board = _board_of(request, name, definition, caller)
+            entries = ranked_entries(reader, definition, board, caller)
+            if not entries and not board.of_everything:
+                refuse_unknown_part(reader, definition, board, caller)
+            ranking = tuple(definition.ranking(board.evaluator))
+            more = start + size < len(entries)
+            shown = shown_basis(record)
+            response = pb.GetLeaderboardResponse(
+                rows=[
+                    _write_row(name, entry, ranking, caller)
+                    for entry in entries[start : start + size]
+                ],
+                ranking=ranking,
+                truth_revision=0 if shown is None else shown.truth_revision,
+                newest_truth_revision=newest_complete(reader, record),
+                next_page_token=write_page_token(start + size) if more else "",
+            )
+            if caller.is_organiser:
+                state = board_state(reader, definition, record)
+                response.submissions_to_rescore = len(state.waiting)
+                response.publishable = state.is_ready
+            return response
+
+        return await self._context.read(read)
+
+    async def PublishLeaderboard(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.PublishLeaderboardRequest, _: Responses[Any]
+    ) -> pb.PublishLeaderboardResponse:
+        """Move a board, or show what that would change."""
+        name = read_benchmark(request.benchmark, "benchmark")
+        made = request_of(request, "PublishLeaderboard", self._context)
+        changed, revision = await self._hosting.boards.publish(
+            made, name, validate_only=request.validate_only
+        )
+        return pb.PublishLeaderboardResponse(
+            differences=[pb.ScoreDifference(**entry) for entry in changed],
+            truth_revision=revision,
+        )
+
+    async def _written(self, record: BenchmarkRecord) -> pb.Benchmark:
+        """As much of a benchmark as the caller may see."""
+        caller = current_caller()
+        definition = self._hosting.benchmarks.definition(record)
+        message = write_benchmark(record, public_definition(caller, definition))
+        newest = record.truth_revision
+        if newest:
+            revision = await self._context.read(
+                lambda reader: reader.truth_revision(record.benchmark, newest)
+            )
+            if revision is not None:
+                message.truth_digest = self._context.keyed(record.benchmark, revision.digest)
+                message.truth_complete = revision.complete
+        if caller.is_organiser:
+            state = await self._context.read(lambda reader: board_state(reader, definition, record))
+            message.submissions_to_rescore = len(state.waiting)
+            message.warnings.extend(policy_warnings(definition))
+        else:
+            message.ClearField("truth_revision")
+        return message
+
+
+def _refuse_unchangeable(request: pb.UpdateBenchmarkRequest) -> None:
+    expected = " or ".join(CHANGEABLE)
+    paths = list(request.update_mask.paths)
+    faults = [
+        Fault(repr(path)[:80], expected, field=f"update_mask.paths[{row}]")
+        for row, path in enumerate(paths)
+        if path not in CHANGEABLE
+    ]
+    if not paths:
+        faults.append(Fault("no path", expected, field="update_mask"))
+    if faults:
+        raise InputError(faults)
+
+
+async def _batches_of(
+    requests: Requests[pb.UploadTruthRequest], upload: TruthUpload
+) -> AsyncIterator[annotations_pb2.AnnotationBatch]:
+    """The batches of an upload up to its end, which must come and must know how many frames.
+
+    A call that breaks off ends the requests, too: without an end nothing may be kept.
+    """
+    async for request in requests:
+        kind = request.WhichOneof("message")
+        if kind == "end":
+            if request.end.frame_count != len(upload.frames):
+                found = f"{len(upload.frames)} frames"
+                expected = f"{request.end.frame_count}, as the end says"
+                raise InputError([Fault(found, expected, source="truth", field="end.frame_count")])
+            return
+        if kind != "truth":
+            raise message_order("another header, or nothing", "truth or end")
+        yield request.truth
+    raise message_order("the end of the stream", "end, with the number of frames")
+
+
+async def _header_of(requests: Requests[pb.UploadTruthRequest]) -> pb.UploadTruthHeader:
+    request = await anext(requests, None)
+    if request is None:
+        raise message_order("the end of the stream", "a header")
+    if request.WhichOneof("message") != "header":
+        raise message_order(str(request.WhichOneof("message")), "a header")
+    return request.header
+
+
+def _board_of(
+    request: pb.GetLeaderboardRequest, name: str, definition: Definition, caller: Caller
+) -> Board:
+    if not sees_board(caller, definition.policy):
+        raise NotReleasedError(f"the board of {benchmark_name(name)} is not public")
+    board = Board(
+        name,
+        _evaluator_of(request, definition),
+        request.domain if request.HasField("domain") else None,
+        request.class_name if request.HasField("class_name") else None,
+    )
+    if not sees_parts(caller, definition, domain=board.domain, class_=board.class_):
+        raise NotReleasedError("scores of single domains and classes are not released")
+    return board
+
+
+def _evaluator_of(request: pb.GetLeaderboardRequest, definition: Definition) -> Evaluator[Any]:
+    if not request.evaluator:
+        return definition.evaluators[0]
+    for evaluator in definition.evaluators:
+        if evaluator.name == request.evaluator:
+            return evaluator
+    expected = " or ".join(evaluator.name for evaluator in definition.evaluators)
+    raise InputError([Fault(repr(request.evaluator)[:80], expected, field="evaluator")])
+
+
+def _write_row(
+    benchmark: str, ranked: RankedEntry, ranking: tuple[str, ...], caller: Caller
+) -> pb.LeaderboardRow:
+    entry = ranked.entry
+    own = caller.is_organiser or (bool(caller.team) and caller.team == entry.team)
+    return pb.LeaderboardRow(
+        rank=ranked.rank,
+        team=entry.team,
+        submission=str(SubmissionName(benchmark, entry.submission)) if own else "",
+        title=entry.title,
+        seal_time=write_time(entry.seal_time),
+        scores=[
+            pb.LeaderboardScore(measure=name, value=value)
+            for name, value in zip(ranking, entry.values, strict=True)
+        ],
+        truth_revision=entry.truth_revision,
+        evaluator_version=entry.evaluator_version,
+        apart=ranked.rank == APART,
+    )

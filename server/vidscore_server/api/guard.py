@@ -1,0 +1,431 @@
+"""What all calls share: access, limits, checksums, errors as statuses, and a log line each.
+
+A call is admitted or refused before its first message is read, so that only admitted callers use
+the server's memory. The services raise domain errors and know nothing of statuses; for a message
+that is too large or cannot be read the guard raises the error in their place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import zlib
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, cast
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
+from vidscore_server.api.stream import CallContext, Request, Requests, Responses, readable, refuse
+from vidscore_server.concurrency import RunningCall
+from vidscore_server.domain.access import Gate, Metadata, current_caller, set_caller
+from vidscore_server.domain.sessions import PlainCalls, Sessions
+from vidscore_server.errors import ContentDamagedError, message_order
+from vidscore_server.logs import begin_call, log
+from vidscore_server.metrics import CallMeter, CallMetrics
+from vidscore_server.settings import Settings
+from vidscore_server.status import refusal_of
+from vidscore_server.version import CLIENT_KEY, SERVER_KEY, check_client, server_version
+
+GUARDED_PREFIXES = ("/vidscore.", "/google.longrunning.")
+"""Methods of our services; health and reflection answer for themselves."""
+
+ALWAYS_ANSWERED = frozenset({"/vidscore.v1.ServerService/GetServer"})
+"""Methods that answer clients of any version, even while draining: they explain what is wrong."""
+
+HARD_LIMIT_FACTOR = 4
+"""Messages up to so many times the limit are read, to say which limit they break.
+
+gRPC itself refuses larger ones, without naming the setting.
+"""
+
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
+Behaviour = Callable[[Any, Responses[Any]], Awaitable[Any]]
+
+
+class Guard(grpc.aio.ServerInterceptor):
+    """Interceptor between gRPC and the services.
+
+    Args:
+        settings: The server's limits.
+        sessions: Where a draining server shows.
+        gate: Admits callers.
+        metrics: Where calls are counted.
+    """
+
+    def __init__(
+        self, settings: Settings, sessions: Sessions, gate: Gate, metrics: CallMetrics
+    ) -> None:
+        self._gate = gate
+        self._metrics = metrics
+        self._settings = settings
+        self._sessions = sessions
+        self._plain_calls = PlainCalls(settings.maximum_calls)
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Handler | None:
+        """Put a guarded handler in the place of one of ours."""
+        handler: Any = await continuation(handler_call_details)
+        method = str(handler_call_details.method)
+        if handler is None or not method.startswith(GUARDED_PREFIXES):
+            return cast("Handler | None", handler)
+        kind = _KINDS[handler.request_streaming, handler.response_streaming]
+        refused = await self._refused(method, kind, handler_call_details.invocation_metadata)
+        # A refused call is taken for a stream: of those gRPC reads nothing before it is asked to.
+        taken_for = "stream_stream" if refused else kind
+        make_handler = getattr(grpc, f"{taken_for}_rpc_method_handler")
+        guarded: Handler = make_handler(
+            self._guarded(getattr(handler, kind), method, kind, refused),
+            request_deserializer=self._reader(method, handler.request_deserializer),
+            response_serializer=handler.response_serializer,
+        )
+        return guarded
+
+    def _guarded(
+        self, behaviour: Behaviour, method: str, kind: str, refused: Exception | None
+    ) -> Callable[[Any, CallContext], Awaitable[Any]]:
+        async def call(request: Any, context: CallContext) -> Any:
+            begin_call()
+            context.set_trailing_metadata(((SERVER_KEY, server_version()),))
+            meter = self._metrics.begin(method, kind)
+            given = None if refused else self._requests(request, kind, meter)
+            responses: Responses[Any] = Responses(context, self._settings.idle_timeout_s, meter)
+            code, reason = "CANCELLED", ""
+            try:
+                if refused is not None:
+                    raise refused
+                async with RunningCall() as running:
+                    with self._gate.running.using(current_caller(), running):
+                        response = await behaviour(readable(given), responses)
+                        await responses.finish()
+                code = "OK"
+            except Exception as error:
+                if context.cancelled():
+                    raise asyncio.CancelledError from error
+                refusal = refusal_of(error)
+                code, reason = refusal.code.name, refusal.reason
+                await responses.drain()
+                await refuse(context, refusal, given)
+            else:
+                if response is not None:
+                    meter.sent()
+                return response
+            finally:
+                if isinstance(given, Requests):
+                    given.close()
+                meter.ended(code)
+                _log_call(method, code, reason, meter.duration_s, context)
+
+        return call
+
+    def _requests(self, request: Any, kind: str, meter: CallMeter) -> Any:
+        """The argument of the service: the request, or an iterator over all of them."""
+        if kind.startswith("stream"):
+            return Requests(request, self._settings.idle_timeout_s, meter)
+        meter.received(request)
+        return request
+
+    async def _refused(self, method: str, kind: str, metadata: Metadata) -> Exception | None:
+        """Let a call in, or say why not."""
+        try:
+            if method not in ALWAYS_ANSWERED:
+                self._sessions.refuse_while_draining()
+                for key, value in metadata:
+                    if key == CLIENT_KEY:
+                        check_client(value, server_version())
+            caller = await self._gate.admit(method, metadata)
+            set_caller(caller)
+            if kind == "unary_unary":  # streams have places
+                self._plain_calls.begin(caller.shares_as)
+        except Exception as error:  # noqa: BLE001 - the call's status tells it
+            return error
+        return None
+
+    def _reader(
+        self, method: str, read: Callable[[bytes], Request]
+    ) -> Callable[[bytes], Request | VidscoreError]:
+        """A deserializer that never raises: it returns the error, for its user to raise."""
+        maximum = self._settings.maximum_message_bytes
+        is_checked = method in CHECKED_METHODS
+
+        def read_or_refuse(data: bytes) -> Request | VidscoreError:
+            if len(data) > maximum:
+                found = f"a message of {len(data)} bytes"
+                return LimitError(found, "maximum_message_bytes", maximum)
+            if is_checked and (damage := damage_of(method, data)) is not None:
+                return damage
+            try:
+                return read(data)
+            except DecodeError:
+                return InputError([Fault("bytes that are no such message", "a request message")])
+
+        return read_or_refuse
+
+
+_KINDS = {
+    (False, False): "unary_unary",
+    (False, True): "unary_stream",
+    (True, False): "stream_unary",
+    (True, True): "stream_stream",
+}
+
+
+def _log_call(method: str, code: str, reason: str, duration_s: float, context: CallContext) -> None:
+    log(
+        logging.INFO,
+        "call",
+        method=method,
+        code=code,
+        duration_ms=round(duration_s * 1000, 1),
+        peer=context.peer(),
+        **({"reason": reason} if reason else {}),
+    )
+
+
+# --- Checksums: the CRC-32 of a batch, which clients may send with it
+#
+# It is of the batch's bytes as they stand in the message, so that it does not matter how which
+# library writes a message. That is why it is looked for before the message is read.
+
+VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5
+"""Wire types of fields."""
+
+_Field = tuple[int, int, memoryview]
+"""Number, wire type and bytes of a field; of a number that is a varint, none."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Numbers of the fields of a request.
+
+    Attributes:
+        outer: The field that has the others; None where the request itself has them.
+        batch: The batch.
+        checksum: Its CRC-32.
+    """
+
+    outer: int | None
+    batch: int
+    checksum: int
+
+
+_APPEND = _Layout(outer=1, batch=4, checksum=5)
+_LAYOUTS: Mapping[str, _Layout] = {
+    "/vidscore.v1.SubmissionService/AppendFrames": _APPEND,
+    "/vidscore.v1.SubmissionService/AppendBatch": _APPEND,
+    "/vidscore.v1.BenchmarkService/UploadTruth": _Layout(outer=None, batch=2, checksum=4),
+}
+
+
+CHECKED_METHODS = frozenset(_LAYOUTS)
+"""Methods whose requests may carry a checksum."""
+
+MOST_FIELDS = 100
+"""Fields that are looked through; no library writes a request in so many pieces."""
+
+MOST_DIGITS = 10
+"""Bytes of the longest number."""
+
+
+def damage_of(method: str, data: bytes) -> ContentDamagedError | None:
+    """The damage to the bytes of a request; None where their checksum matches, or there is none.
+
+    Args:
+        method: Its method, one of `CHECKED_METHODS`.
+        data: The request; bytes that are no message are left to the reader.
+    """
+    layout = _LAYOUTS[method]
+    found, told = 0, None
+    try:
+        for number, kind, value in _inner(memoryview(data), layout.outer):
+            if number == layout.batch and kind == DELIMITED:
+                found = zlib.crc32(
+                    value, found
+                )  # parts of a message that comes in parts are joined
+            elif number == layout.checksum and kind == FIXED32:
+                told = int.from_bytes(value, "little")
+    except IndexError:
+        return None
+    if told is None or told == found:
+        return None
+    return ContentDamagedError(
+        f"the frames did not arrive as they were sent: their CRC-32 is {found:08x}, and {told:08x} "
+        "was sent with them; nothing of them is stored, send them again"
+    )
+
+
+def _inner(data: memoryview, outer: int | None) -> Iterator[_Field]:
+    for field in _fields(data):
+        if outer is None:
+            yield field
+        elif field[:2] == (outer, DELIMITED):
+            yield from _fields(field[2])
+
+
+def _fields(data: memoryview) -> Iterator[_Field]:
+    """The fields of a message (protobuf encoding); an IndexError says that it is none."""
+    place = count = 0
+    while place < len(data):
+        count += 1
+        if count > MOST_FIELDS:
+            raise IndexError
+        tag, place = _varint(data, place)
+        kind, size = tag & 7, 0
+        if kind == VARINT:
+            _, place = _varint(data, place)
+        elif kind == DELIMITED:
+            size, place = _varint(data, place)
+        elif kind in {FIXED32, FIXED64}:
+            size = 4 if kind == FIXED32 else 8
+        else:
+            raise IndexError
+        if place + size > len(data):
+            raise IndexError
+        yield tag >> 3, kind, data[place : place + size]
+        place += size
+
+
+def _varint(data: memoryview, place: int) -> tuple[int, int]:
+    """A number, and the place after it."""
+    value = 0
+    for digit in range(MOST_DIGITS):
+        byte = data[place + digit]
+        value |= (byte & 0x7F) << 7 * digit
+        if byte < 0x80:
+            return value, place + digit + 1
+    raise IndexError
+
+
+# --- Open calls
+
+HEALTH_WATCH = "/grpc.health.v1.Health/Watch"
+REFLECTION = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
+
+WATCH_LIFETIME_S = 600.0
+STREAM_LIFETIME_S = 60.0
+PLAIN_LIFETIME_S = 10.0
+
+HOSTS = 4
+"""A host has one of so many of the places."""
+
+_OpenHandler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
+
+
+@dataclass
+class Bound:
+    """Places for calls of one kind, and how long each may last.
+
+    Attributes:
+        lifetime_s: Time after which a call ends.
+        limit: Name of the setting that says how many places there are.
+        maximum: How many there are; None where there is one for every call.
+        open_by_host: How many each host holds.
+    """
+
+    lifetime_s: float
+    limit: str = ""
+    maximum: int | None = None
+    open_by_host: Counter[str] = field(default_factory=Counter)
+
+    @contextmanager
+    def place(self, host: str) -> Iterator[None]:
+        """Hold a place.
+
+        Raises:
+            LimitError: If there is none, or none for this host.
+        """
+        if self.maximum is not None:
+            self._refuse_without_room(host, self.maximum)
+        self.open_by_host[host] += 1
+        try:
+            yield
+        finally:
+            self.open_by_host[host] -= 1
+            if not self.open_by_host[host]:
+                del self.open_by_host[host]
+
+    def _refuse_without_room(self, host: str, maximum: int) -> None:
+        if self.open_by_host.total() >= maximum:
+            raise LimitError(f"{maximum} such streams are open", self.limit, maximum)
+        count = self.open_by_host[host]
+        if count >= max(1, maximum // HOSTS):
+            found = f"{count} such streams of one host are open, which has a quarter of all"
+            raise LimitError(found, self.limit, maximum)
+
+
+class OpenCalls(grpc.aio.ServerInterceptor):
+    """Bounds the calls that need no token: health checks and reflection.
+
+    The servicers are gRPC's own, whose streams could be opened without end and kept for ever. Here
+    each kind has a few places, of which one host has a quarter, and each call has a lifetime. Unary
+    health checks need no place: they are always answered.
+
+    Args:
+        settings: The server's limits.
+        guarded: Prefixes of the methods that are none of these.
+    """
+
+    def __init__(self, settings: Settings, guarded: tuple[str, ...]) -> None:
+        self._guarded = guarded
+        self._plain = Bound(PLAIN_LIFETIME_S)
+        self._bounds = {
+            HEALTH_WATCH: Bound(
+                WATCH_LIFETIME_S, "maximum_health_watches", settings.maximum_health_watches
+            ),
+            REFLECTION: Bound(
+                STREAM_LIFETIME_S, "maximum_reflection_streams", settings.maximum_reflection_streams
+            ),
+        }
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[_OpenHandler | None]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> _OpenHandler | None:
+        """Put a bounded handler in the place of one that anybody may call."""
+        handler: Any = await continuation(handler_call_details)
+        method = str(handler_call_details.method)
+        if handler is None or method.startswith(self._guarded):
+            return cast("Handler | None", handler)
+        bound = self._bounds.get(method, self._plain)
+
+        async def call(requests: AsyncIterator[Any], context: CallContext) -> None:
+            try:
+                with bound.place(str(context.peer()).rpartition(":")[0]):
+                    async with asyncio.timeout(bound.lifetime_s):
+                        await _run(handler, requests, context)
+            except VidscoreError as error:
+                await refuse(context, refusal_of(error))
+            except NotImplementedError:
+                await context.abort(grpc.StatusCode.UNIMPLEMENTED, f"{method} is not served")
+            except TimeoutError:
+                text = f"the call has lasted {bound.lifetime_s:g} s, as long as it may; begin again"
+                await context.abort(grpc.StatusCode.UNAVAILABLE, text)
+
+        # As a stream, whatever it is: gRPC would wait for the message of any other for ever.
+        return grpc.stream_stream_rpc_method_handler(
+            call, handler.request_deserializer, handler.response_serializer
+        )
+
+
+async def _run(handler: Any, requests: AsyncIterator[Any], context: CallContext) -> None:
+    """Run a handler of gRPC's own, which returns its response, yields responses or writes them."""
+    given = requests if handler.request_streaming else await anext(requests, None)
+    if given is None:
+        raise message_order("the end of the call", "a request")
+    kinds = (handler.unary_unary, handler.unary_stream, handler.stream_stream)
+    [behaviour] = filter(None, kinds)
+    answer = behaviour(given, context)
+    if inspect.isasyncgen(answer):
+        async for response in answer:
+            await context.write(response)
+    elif (response := await answer) is not None:
+        await context.write(response)

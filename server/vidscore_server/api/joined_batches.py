@@ -1,0 +1,202 @@
+"""Many batches as the columns of one, without a Python object for each of their values.
+
+Messages whose bytes are concatenated are one message, whose repeated fields are joined: protobuf
+says so. What is left to do is to fill columns that some batches leave out, and to point the
+indices of each batch, which mean its own tables, to one table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from vidscore_evaluators.annotations import (
+    NO_TRACK,
+)
+from vidscore_evaluators.arrays import IntArray
+from vidscore_evaluators.validation import Columns
+from vidscore_protos.v1 import annotations_pb2
+from vidscore_server.domain.batches import NotAlikeError
+
+_FRAME_COLUMNS = ("frame_numbers", "frame_sequences", "frame_object_counts")
+_OPTIONAL_FRAME_COLUMNS = {"frame_flags": 0}
+_OPTIONAL_OBJECT_COLUMNS = {
+    "label_indices": 0,
+    "confidences": 1.0,
+    "track_ids": NO_TRACK,
+    "object_flags": 0,
+}
+
+
+class Lengths:
+    """How long the fields of some batches are.
+
+    Args:
+        messages: The batches.
+
+    Attributes:
+        count: How many batches there are.
+    """
+
+    def __init__(self, messages: Iterable[annotations_pb2.AnnotationBatch]) -> None:
+        table = np.array([_lengths_of(message) for message in messages], dtype=np.int64)
+        self._columns = dict(zip(_MEASURED, table.reshape(-1, len(_MEASURED)).T, strict=True))
+        self.count = len(table)
+
+    def of(self, field: str) -> IntArray:
+        """(B,) length of a repeated field in each batch, or the geometry."""
+        return self._columns[field]
+
+    @property
+    def frames(self) -> IntArray:
+        """(B,) frames of each batch."""
+        return self.of("frame_numbers")
+
+    def objects(self, arity: int) -> IntArray:
+        """(B,) objects of each batch."""
+        return self.of("coordinates") // arity
+
+    def refuse_unlike(self, arity: int) -> None:
+        """Hold the columns of each batch to each other.
+
+        Args:
+            arity: Coordinates that an object has.
+
+        Raises:
+            NotAlikeError: If a batch has columns that do not fit, or further ones: which of
+                those there are differs from batch to batch.
+        """
+        frames, objects = self.frames, self.objects(arity)
+        unlike = (self.of("coordinates") % arity != 0) | (self.of("columns") != 0)
+        for name in _FRAME_COLUMNS:
+            unlike |= self.of(name) != frames
+        for name in _OPTIONAL_FRAME_COLUMNS:
+            unlike |= (self.of(name) != frames) & (self.of(name) != 0)
+        for name in _OPTIONAL_OBJECT_COLUMNS:
+            unlike |= (self.of(name) != objects) & (self.of(name) != 0)
+        if unlike.any():
+            raise NotAlikeError
+
+
+_MEASURED = (
+    "sequences", "labels", *_FRAME_COLUMNS, "frame_flags", "coordinates", "label_indices",
+    "confidences", "track_ids", "object_flags", "columns", "geometry",
+)  # fmt: skip
+
+
+def _lengths_of(message: annotations_pb2.AnnotationBatch) -> tuple[int, ...]:
+    # Written out, because it is done for every batch of a live stream.
+    return (
+        len(message.sequences),
+        len(message.labels),
+        len(message.frame_numbers),
+        len(message.frame_sequences),
+        len(message.frame_object_counts),
+        len(message.frame_flags),
+        len(message.coordinates),
+        len(message.label_indices),
+        len(message.confidences),
+        len(message.track_ids),
+        len(message.object_flags),
+        len(message.columns),
+        message.geometry,
+    )
+
+
+def join_columns(data: Iterable[bytes], lengths: Lengths, arity: int) -> Columns:
+    """The columns of some batches, joined; their values are not checked.
+
+    Args:
+        data: The batches' messages, serialized.
+        lengths: What was measured of them.
+        arity: Coordinates that an object has.
+
+    Raises:
+        NotAlikeError: If a batch does not fit together in itself: its columns are of different
+            lengths, a table has a name twice, or an index points out of a table.
+    """
+    lengths.refuse_unlike(arity)
+    message = annotations_pb2.AnnotationBatch.FromString(b"".join(data))
+    frames, objects = lengths.frames, lengths.objects(arity)
+    batches = np.arange(lengths.count)
+    counts = np.asarray(message.frame_object_counts, dtype=np.int64)
+    ends = np.concatenate(([0], np.cumsum(counts)))[np.cumsum(frames)]
+    if (np.diff(ends, prepend=0) != objects).any():
+        raise NotAlikeError
+    sequences = _Table(_sequences(message), lengths.of("sequences"))
+    labels = _Table(_labels(message, lengths.of("labels")), np.maximum(lengths.of("labels"), 1))
+    filled = {
+        name: _filled(message, name, default, lengths.of(name), sizes)
+        for defaults, sizes in (
+            (_OPTIONAL_FRAME_COLUMNS, frames),
+            (_OPTIONAL_OBJECT_COLUMNS, objects),
+        )
+        for name, default in defaults.items()
+    }
+    local = np.asarray(message.frame_sequences, dtype=np.int64)
+    filled["label_indices"] = labels.rows_of(filled["label_indices"], np.repeat(batches, objects))
+    return Columns(
+        arity=arity,
+        sequences=sequences.names,
+        labels=labels.names,
+        frame_sequences=sequences.rows_of(local, np.repeat(batches, frames)),
+        frame_numbers=np.asarray(message.frame_numbers, dtype=np.int64),
+        object_counts=counts,
+        coordinates=np.asarray(message.coordinates, dtype=np.float64),
+        **filled,
+    )
+
+
+class _Table:
+    """Tables of names of some batches, joined into one."""
+
+    def __init__(self, entries: Iterable[Hashable], lengths: IntArray) -> None:
+        known: dict[Any, int] = {}
+        self._rows = np.array(
+            [known.setdefault(entry, len(known)) for entry in entries], dtype=np.int64
+        )
+        self.names = tuple(known)
+        self._lengths = lengths
+        self._starts = np.cumsum(lengths) - lengths
+        if lengths.max(initial=0) > 1:
+            owners = np.repeat(np.arange(len(lengths)), lengths)
+            if len(np.unique(owners * len(known) + self._rows)) != len(self._rows):
+                raise NotAlikeError  # a batch names one twice
+
+    def rows_of(self, local: IntArray, owners: IntArray) -> IntArray:
+        """Rows of the joined table for rows of the owners' own tables."""
+        if (local >= self._lengths[owners]).any():
+            raise NotAlikeError
+        rows: IntArray = self._rows[self._starts[owners] + local]
+        return rows
+
+
+def _sequences(message: annotations_pb2.AnnotationBatch) -> Iterator[tuple[str, str]]:
+    return ((key.domain, key.sequence) for key in message.sequences)
+
+
+def _labels(message: annotations_pb2.AnnotationBatch, lengths: IntArray) -> Iterator[str]:
+    """The labels of each batch; the empty one where it has none."""
+    labels = iter(message.labels)
+    for length in lengths.tolist():
+        yield from islice(labels, length) if length else ("",)
+
+
+def _filled(
+    message: annotations_pb2.AnnotationBatch,
+    name: str,
+    default: float,
+    given: IntArray,
+    wanted: IntArray,
+) -> Any:
+    """A joined column, with the default where a batch leaves it out."""
+    dtype = np.array(default).dtype
+    values = np.asarray(getattr(message, name), dtype=dtype)
+    if np.array_equal(given, wanted):
+        return values
+    column = np.full(int(wanted.sum()), default, dtype=dtype)
+    column[np.repeat(given > 0, wanted)] = values
+    return column

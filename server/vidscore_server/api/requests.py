@@ -1,0 +1,124 @@
+"""Parts of requests that handlers share: page sizes and tokens, and the request as a command."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import orjson
+from google.protobuf.message import Message
+
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_server.domain.access import current_caller
+from vidscore_server.domain.context import Context, Request
+
+DEFAULT_PAGE_SIZE = 50
+MAXIMUM_PAGE_SIZE = 1000
+"""More is not refused; the page just has no more."""
+
+Entry = TypeVar("Entry")
+
+LARGEST = 1 << 63
+"""No number in a page token is larger: stores count with 64 bits."""
+
+
+def page_size_of(request: Any) -> int:
+    """How many entries a request for a page gets.
+
+    Raises:
+        InputError: If it asks for a negative number.
+    """
+    if request.page_size < 0:
+        raise InputError([Fault(str(request.page_size), "0 or more", field="page_size")])
+    return min(request.page_size or DEFAULT_PAGE_SIZE, MAXIMUM_PAGE_SIZE)
+
+
+def read_page_token(request: Any, *kinds: type) -> Any:
+    """The key that a page starts after; None for the first page.
+
+    Args:
+        request: The request.
+        kinds: Types of the key's parts.
+
+    Raises:
+        InputError: If the token is none of ours.
+    """
+    if not request.page_token:
+        return None
+    try:
+        data = base64.b64decode(request.page_token, altchars=b"-_", validate=True)
+        key = orjson.loads(data)
+        fits = isinstance(key, list) and [type(part) for part in key] == list(kinds)
+        if fits and all(_is_storable(part) for part in key):
+            return tuple(key)
+    except (ValueError, binascii.Error):
+        pass
+    found = repr(request.page_token)[:80]
+    raise InputError([Fault(found, "a token of the page before", field="page_token")])
+
+
+def _is_storable(part: str | int) -> bool:
+    """Whether a store can be asked for it: databases end texts at the character 0."""
+    return "\0" not in part if isinstance(part, str) else 0 <= part < LARGEST
+
+
+def write_page_token(*key: str | int) -> str:
+    """A token that goes on after a key."""
+    return base64.urlsafe_b64encode(orjson.dumps(key)).decode()
+
+
+def cut_page(
+    found: Sequence[Entry], size: int, key: Callable[[Entry], tuple[str | int, ...]]
+) -> tuple[Sequence[Entry], str]:
+    """The entries of a page, and the token of the next one.
+
+    Args:
+        found: One entry more than the page has, where there are more.
+        size: Entries of a page.
+        key: Gives the key that the next page starts after.
+    """
+    shown = found[:size]
+    return shown, write_page_token(*key(shown[-1])) if len(found) > size else ""
+
+
+def time_key(time: datetime) -> str:
+    """A time as part of a key."""
+    return time.isoformat()
+
+
+def read_time_key(text: str) -> datetime:
+    """Inverse of `time_key`.
+
+    Raises:
+        InputError: If it is no such text.
+    """
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):
+        fault = Fault(repr(text)[:80], "a token of the page before", field="page_token")
+        raise InputError([fault]) from None
+
+
+# --- Commands
+
+
+def request_of(message: Message, action: str, context: Context) -> Request:
+    """A message that changes something, as a request with its caller and time.
+
+    Args:
+        message: The message; its `request_id`, if it has one, makes it safe to repeat.
+        action: Name of the RPC.
+        context: The hosting context.
+    """
+    data = f"{action}\0".encode() + message.SerializeToString(deterministic=True)
+    return Request(
+        caller=current_caller(),
+        action=action,
+        time=context.clock(),
+        request_id=getattr(message, "request_id", ""),
+        digest=hashlib.sha256(data).hexdigest(),
+    )

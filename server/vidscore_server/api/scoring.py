@@ -1,0 +1,288 @@
+"""ScoringService: three ways in and out of one scoring session."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib import metadata
+from typing import Any
+
+from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.errors import (
+    Fault,
+    GeometryError,
+    InputError,
+    LimitError,
+    ParameterError,
+    SpecificationError,
+    UnknownEvaluatorError,
+    VidscoreError,
+)
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.specification import BenchmarkSpec
+from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2, scoring_service_pb2_grpc
+from vidscore_server.api.batches import ARITY_OF_GEOMETRY, batch_size, geometry_name, read_batch
+from vidscore_server.api.convert import read_specification, write_coverage, write_reports
+from vidscore_server.api.stream import Requests, Responses
+from vidscore_server.domain.scoring_session import (
+    GEOMETRY_FIELDS,
+    PATH,
+    SPECIFICATION_PATH,
+    LatestValue,
+    Live,
+    LiveReporting,
+    RunConfiguration,
+    ScoringSession,
+)
+from vidscore_server.domain.sessions import Sessions, Use
+from vidscore_server.errors import message_order
+from vidscore_server.settings import Settings, limits_of
+from vidscore_server.workers import WorkerPool
+
+
+def read_configuration(
+    message: scoring_service_pb2.ScoreConfiguration, settings: Settings
+) -> RunConfiguration:
+    """Check a configuration.
+
+    Raises:
+        ExceptionGroup: Of every error, each with every fault.
+    """
+    collector = _Collector(settings)
+    specification = collector.specification(message)
+    evaluators = collector.evaluators(specification)
+    arities = collector.arities(message, evaluators)
+    live = collector.live(message)
+    if collector.errors:
+        raise ExceptionGroup("the configuration cannot be used", collector.errors)
+    return RunConfiguration(specification, evaluators, arities, live)
+
+
+class _Collector:
+    """Reads part after part and collects all errors."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.errors: list[VidscoreError] = []
+
+    def specification(self, message: scoring_service_pb2.ScoreConfiguration) -> BenchmarkSpec:
+        try:
+            specification = read_specification(message.specification, SPECIFICATION_PATH)
+        except SpecificationError as error:
+            self.errors.append(error)
+            return BenchmarkSpec()
+        if not specification.evaluators:
+            self._fault("no evaluator", "at least one", "specification.evaluators")
+        self._limit(len(specification.evaluators), "evaluators", "maximum_evaluators")
+        frames = specification.evaluated_frame_count
+        self._limit(frames, "evaluated frames", "maximum_frames")
+        return specification
+
+    def evaluators(self, specification: BenchmarkSpec) -> tuple[Evaluator[Any], ...]:
+        created = []
+        for index, entry in enumerate(specification.evaluators):
+            path = f"specification.evaluators[{index}]"
+            try:
+                created.append(create_evaluator(entry.name, entry.parameters, specification))
+            except UnknownEvaluatorError as error:
+                self.errors.append(error)
+                self._fault(entry.name[:80], "an evaluator of this server", f"{path}.name")
+            except ParameterError as error:
+                self.errors.append(_moved(error, f"{PATH}.{path}.parameters"))
+        return tuple(created)
+
+    def arities(
+        self,
+        message: scoring_service_pb2.ScoreConfiguration,
+        evaluators: tuple[Evaluator[Any], ...],
+    ) -> dict[Side, int]:
+        arities: dict[Side, int] = {}
+        for side, field in GEOMETRY_FIELDS.items():
+            geometry = getattr(message, field)
+            if geometry not in ARITY_OF_GEOMETRY:
+                self._fault(geometry_name(geometry), "a geometry", field)
+                continue
+            arities[side] = ARITY_OF_GEOMETRY[geometry]
+            for evaluator in evaluators:
+                try:
+                    evaluator.check_arity(side, arities[side])
+                except GeometryError as error:
+                    self.errors.append(_moved(error, PATH, field))
+        return arities
+
+    def live(self, message: scoring_service_pb2.ScoreConfiguration) -> LiveReporting | None:
+        if not message.HasField("live_reporting"):
+            return None
+        wish = message.live_reporting
+        by_time = wish.HasField("time_interval")
+        seconds = wish.time_interval.seconds + wish.time_interval.nanos / 1e9 if by_time else None
+        if wish.frame_interval < 0:
+            self._fault(
+                str(wish.frame_interval), "0 or more frames", "live_reporting.frame_interval"
+            )
+        if seconds is not None and seconds < 0:
+            self._fault(f"{seconds} s", "0 s or more", "live_reporting.time_interval")
+        if wish.frame_interval == 0 and not by_time:
+            self._fault("no interval", "a frame or a time interval", "live_reporting")
+        return LiveReporting(wish.frame_interval, seconds, wish.summary_only)
+
+    def _fault(self, found: str, expected: str, field: str) -> None:
+        self.errors.append(InputError([Fault(found, expected, source=PATH, field=field)]))
+
+    def _limit(self, found: int, things: str, limit: str) -> None:
+        maximum = getattr(self._settings, limit)
+        if found > maximum:
+            self.errors.append(LimitError(f"{found} {things}", limit, maximum))
+
+
+def _moved(error: InputError, source: str, field: str | None = None) -> InputError:
+    """The same error at its place in the request."""
+    return type(error)(
+        [
+            dataclasses.replace(fault, source=source, field=field or fault.field)
+            for fault in error.faults
+        ]
+    )
+
+
+# --- The service
+
+StreamRequest = scoring_service_pb2.ScoreRequest | scoring_service_pb2.ScoreUploadRequest
+ScoreResponses = Responses[scoring_service_pb2.ScoreResponse]
+
+
+class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
+    """Scores without keeping anything.
+
+    Args:
+        settings: The server's limits.
+        workers: The worker processes.
+        sessions: The runs that are open.
+    """
+
+    def __init__(self, settings: Settings, workers: WorkerPool, sessions: Sessions) -> None:
+        self._settings = settings
+        self._workers = workers
+        self._sessions = sessions
+        self._turn = asyncio.Lock()
+
+    async def Score(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
+        self, requests: Requests[scoring_service_pb2.ScoreRequest], responses: ScoreResponses
+    ) -> None:
+        """Score a live stream."""
+        async with self._running(with_live=True) as (session, tasks):
+            await session.configure(await _configuration_of(requests, self._settings))
+            await responses.send(self._started())
+            tasks.create_task(session.keep_tallying())
+            tasks.create_task(_send_live(session.live, session.configuration, responses))
+            await _receive_all(session, requests, self._settings)
+            reports = await session.finish()
+        final = scoring_service_pb2.FinalReport(reports=await _written(reports))
+        await responses.send(scoring_service_pb2.ScoreResponse(final=final))
+
+    async def ScoreUpload(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
+        self, requests: Requests[scoring_service_pb2.ScoreUploadRequest], _: Responses[Any]
+    ) -> scoring_service_pb2.ScoreUploadResponse:
+        """Score a stream without live reports."""
+        async with self._running(with_live=False) as (session, tasks):
+            await session.configure(await _configuration_of(requests, self._settings))
+            tasks.create_task(session.keep_tallying())
+            await _receive_all(session, requests, self._settings)
+            reports = await session.finish()
+        return scoring_service_pb2.ScoreUploadResponse(reports=await _written(reports))
+
+    async def ScoreBatch(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's responses
+        self, request: scoring_service_pb2.ScoreBatchRequest, _: Responses[Any]
+    ) -> scoring_service_pb2.ScoreBatchResponse:
+        """Score one message."""
+        async with self._running(with_live=False) as (session, tasks):
+            await session.configure(
+                partial(read_configuration, request.configuration, self._settings)
+            )
+            tasks.create_task(session.keep_tallying())
+            for side, batches in (
+                (Side.TRUTH, request.truth),
+                (Side.DETECTIONS, request.detections),
+            ):
+                for index, batch in enumerate(batches):
+                    await _receive(session, side, batch, f"{side.value}[{index}]")
+            reports = await session.finish()
+        return scoring_service_pb2.ScoreBatchResponse(reports=await _written(reports))
+
+    @asynccontextmanager
+    async def _running(
+        self, *, with_live: bool
+    ) -> AsyncIterator[tuple[ScoringSession, asyncio.TaskGroup]]:
+        """A session with a place of its own, and the tasks that end with it."""
+        with self._sessions.open(Use.SCORING):
+            session = ScoringSession(
+                self._settings, self._workers, with_live=with_live, turn=self._turn
+            )
+            async with asyncio.TaskGroup() as tasks:
+                expiry = tasks.create_task(self._sessions.until_expired())
+                yield session, tasks
+                expiry.cancel()
+
+    def _started(self) -> scoring_service_pb2.ScoreResponse:
+        started = scoring_service_pb2.ScoreStarted(
+            server_version=metadata.version("vidscore"), limits=limits_of(self._settings)
+        )
+        return scoring_service_pb2.ScoreResponse(started=started)
+
+
+async def _configuration_of(
+    requests: Requests[Any], settings: Settings
+) -> Callable[[], RunConfiguration]:
+    request: StreamRequest | None = await anext(requests, None)
+    if request is None:
+        raise message_order("the end of the stream", "a configuration")
+    kind = _message_kind(request)
+    if kind != PATH:
+        raise message_order(kind, "a configuration")
+    return partial(read_configuration, request.configuration, settings)
+
+
+async def _receive(
+    session: ScoringSession, side: Side, batch: annotations_pb2.AnnotationBatch, source: str
+) -> None:
+    await session.receive(side, partial(read_batch, batch, source), batch_size(batch), source)
+
+
+async def _receive_all(
+    session: ScoringSession, requests: Requests[Any], settings: Settings
+) -> None:
+    async for request in requests:
+        kind = _message_kind(request)
+        if kind == PATH:
+            await session.configure(partial(read_configuration, request.configuration, settings))
+        else:
+            await _receive(session, Side(kind), getattr(request, kind), kind)
+
+
+def _message_kind(request: StreamRequest) -> str:
+    kind: str | None = request.WhichOneof("message")
+    if kind is None:
+        expected = "a configuration, truth or detections"
+        raise InputError([Fault("nothing", expected, field="message")])
+    return kind
+
+
+async def _send_live(
+    live: LatestValue[Live], configuration: RunConfiguration, responses: ScoreResponses
+) -> None:
+    summary_only = configuration.live is not None and configuration.live.summary_only
+    async for entry in live:
+        message = scoring_service_pb2.LiveReport(
+            reports=await _written(entry.reports, summary_only=summary_only),
+            coverage=write_coverage(entry.coverage),
+        )
+        await responses.send(scoring_service_pb2.ScoreResponse(live=message))
+
+
+async def _written(reports: Sequence[Report], *, summary_only: bool = False) -> list[Any]:
+    return await asyncio.to_thread(write_reports, reports, summary_only=summary_only)

@@ -1,0 +1,286 @@
+"""ServerService and EvaluatorService: the server, its backups, its evaluators."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import tempfile
+from collections.abc import Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from google.protobuf import struct_pb2
+
+from vidscore_evaluators.errors import Fault, InputError, LimitError
+from vidscore_evaluators.evaluator import Direction, Measure
+from vidscore_evaluators.parameters import json_schema
+from vidscore_evaluators.registry import EvaluatorClass, evaluator_class, evaluator_names
+from vidscore_protos.v1 import (
+    annotations_pb2,
+    evaluator_service_pb2,
+    evaluator_service_pb2_grpc,
+    server_service_pb2_grpc,
+)
+from vidscore_protos.v1 import server_service_pb2 as pb
+from vidscore_server.api.access import write_token
+from vidscore_server.api.batches import GEOMETRY_OF_ARITY
+from vidscore_server.api.convert import write_time
+from vidscore_server.api.requests import page_size_of, read_page_token, request_of, write_page_token
+from vidscore_server.api.stream import Requests, Responses
+from vidscore_server.clock import utc_now
+from vidscore_server.domain.access import Gate, current_caller
+from vidscore_server.domain.backups import export_backup, load_backup
+from vidscore_server.domain.context import Context
+from vidscore_server.domain.hosting import Hosting
+from vidscore_server.domain.names import read_benchmark
+from vidscore_server.domain.sessions import Sessions
+from vidscore_server.errors import UnauthenticatedError
+from vidscore_server.settings import Settings
+from vidscore_server.store import Reader, Transaction, is_address
+from vidscore_server.store.backup_file import BackupHeader, check_backup
+from vidscore_server.store.errors import StoreError
+from vidscore_server.store.records import TokenRecord
+from vidscore_server.version import server_version, supported_versions
+
+
+def write_server(
+    now: datetime, *, hosting: bool, draining: bool, token: TokenRecord | None, keeps: pb.StoreInfo
+) -> pb.Server:
+    """A server as a message.
+
+    Args:
+        now: Its time.
+        hosting: Whether it hosts benchmarks.
+        draining: Whether it is about to stop.
+        token: The caller's token; its comment is left out.
+        keeps: Its store, as far as the caller may know.
+    """
+    version = server_version()
+    oldest, newest = supported_versions(version)
+    server = pb.Server(
+        version=version,
+        oldest_client_version=str(oldest),
+        newest_client_version=str(newest),
+        time=write_time(now),
+        hosting=hosting,
+        draining=draining,
+    )
+    if token is not None:
+        server.token.CopyFrom(write_token(token))
+        server.token.ClearField("comment")
+    if keeps.kind:
+        server.store.CopyFrom(keeps)
+    return server
+
+
+# --- ServerService
+
+
+class ServerService(server_service_pb2_grpc.ServerServiceServicer):
+    """Describes the server.
+
+    Args:
+        settings: The server's settings.
+        sessions: The streams that are open.
+        gate: Admits callers.
+        hosting: The hosted benchmarks; None where there are none.
+    """
+
+    def __init__(
+        self, settings: Settings, sessions: Sessions, gate: Gate, hosting: Hosting | None
+    ) -> None:
+        self._settings = settings
+        self._sessions = sessions
+        self._gate = gate
+        self._hosting = hosting
+
+    async def GetServer(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, _request: pb.GetServerRequest, _: Responses[Any]
+    ) -> pb.GetServerResponse:
+        """The server."""
+        caller = current_caller()
+        keeps = await self._keeps() if caller.is_organiser else pb.StoreInfo()
+        server = write_server(
+            utc_now(),
+            hosting=self._hosting is not None,
+            draining=self._sessions.draining,
+            token=await self._gate.token_of(caller),
+            keeps=keeps,
+        )
+        return pb.GetServerResponse(server=server)
+
+    async def ExportBackup(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.ExportBackupRequest, responses: Responses[pb.ExportBackupResponse]
+    ) -> None:
+        """Send a backup."""
+        context = self._hosted().context
+        benchmark = read_benchmark(request.benchmark, "benchmark") if request.benchmark else None
+        made = request_of(request, "ExportBackup", context)
+        await context.write(
+            lambda transaction: made.audit(transaction, request.benchmark or "site")
+        )
+        async with self._sessions.resumable():
+            # One thread for all pieces: what it reads from belongs to it.
+            with ThreadPoolExecutor(1, "backup") as thread:
+                await _send_all(export_backup(context.store, benchmark), responses, thread)
+
+    async def ImportBackup(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
+        self, requests: Requests[pb.ImportBackupRequest], _: Responses[Any]
+    ) -> pb.ImportBackupResponse:
+        """Add a benchmark out of its backup."""
+        context = self._hosted().context
+        async with self._sessions.resumable():
+            with tempfile.TemporaryFile() as file:
+                await self._receive(requests, file)
+                header = await asyncio.to_thread(check_backup, file)
+                return await self._load(context, header, file)
+
+    async def _receive(self, requests: Requests[pb.ImportBackupRequest], file: BinaryIO) -> None:
+        maximum, size = self._settings.maximum_backup_bytes, 0
+        async for request in requests:
+            size += len(request.chunk)
+            if size > maximum:
+                raise LimitError(f"{size} bytes of a backup", "maximum_backup_bytes", maximum)
+            await asyncio.to_thread(file.write, request.chunk)
+
+    async def _load(
+        self, context: Context, header: BackupHeader, file: BinaryIO
+    ) -> pb.ImportBackupResponse:
+        name = f"benchmarks/{header.benchmark}" if header.benchmark else "site"
+        made = request_of(pb.ImportBackupRequest(), "ImportBackup", context)
+
+        def command(transaction: Transaction) -> None:
+            load_backup(transaction, file)
+            made.audit(transaction, name)
+
+        await context.write(command)
+        count = await context.read(lambda reader: _submission_count(reader, header.benchmark))
+        return pb.ImportBackupResponse(benchmark=name, submission_count=count)
+
+    async def _keeps(self) -> pb.StoreInfo:
+        location = self._settings.store
+        shared = is_address(location)
+        keeps = pb.StoreInfo(kind="postgresql" if shared else "sqlite")
+        try:
+            keeps.size_bytes = await self._hosted().context.read(lambda reader: reader.size_bytes())
+            keeps.up = self._hosted().heartbeat.writable
+        except StoreError:
+            keeps.up = False
+        if not shared and Path(location).parent.is_dir():
+            keeps.free_disk_bytes = shutil.disk_usage(Path(location).parent).free
+        return keeps
+
+    def _hosted(self) -> Hosting:
+        if self._hosting is None:
+            raise UnauthenticatedError("the server hosts no benchmarks, and knows no organisers")
+        return self._hosting
+
+
+async def _send_all(
+    chunks: Generator[bytes, None, None],
+    responses: Responses[pb.ExportBackupResponse],
+    thread: ThreadPoolExecutor,
+) -> None:
+    loop = asyncio.get_running_loop()
+    try:
+        while (chunk := await loop.run_in_executor(thread, next, chunks, None)) is not None:
+            await responses.send(pb.ExportBackupResponse(chunk=chunk))
+    finally:
+        await loop.run_in_executor(thread, chunks.close)  # lets go of what it reads from
+
+
+def _submission_count(reader: Reader, benchmark: str) -> int:
+    count, after = 0, None
+    while page := reader.submissions(benchmark, None, after, 1000):
+        count += len(page)
+        after = (page[-1].create_time, page[-1].submission)
+    return count
+
+
+# --- Evaluators
+
+RESOURCE_PREFIX = "evaluators/"
+"""Resource names are ``evaluators/{evaluator}``."""
+
+_DIRECTIONS = {
+    Direction.HIGHER: evaluator_service_pb2.DIRECTION_HIGHER,
+    Direction.LOWER: evaluator_service_pb2.DIRECTION_LOWER,
+    Direction.NONE: evaluator_service_pb2.DIRECTION_NONE,
+}
+
+
+def write_evaluator(evaluator: EvaluatorClass) -> evaluator_service_pb2.Evaluator:
+    """An evaluator's description as a message."""
+    schema = struct_pb2.Struct()
+    schema.update(json_schema(evaluator.Parameters))
+    return evaluator_service_pb2.Evaluator(
+        name=RESOURCE_PREFIX + evaluator.name,
+        version=evaluator.version,
+        title=evaluator.title,
+        task=evaluator.task.value,
+        parameters_schema=schema,
+        measures=[_write_measure(measure) for measure in evaluator.measures],
+        ranking=evaluator.ranking,
+        truth_geometries=_geometries(evaluator.needs.truth_arities),
+        detection_geometries=_geometries(evaluator.needs.detection_arities),
+        uses_confidences=evaluator.needs.confidences,
+        needs_tracks=evaluator.needs.tracks,
+    )
+
+
+def _write_measure(measure: Measure) -> evaluator_service_pb2.Measure:
+    return evaluator_service_pb2.Measure(
+        name=measure.name,
+        description=measure.description,
+        unit=measure.unit,
+        minimum=measure.minimum,
+        maximum=measure.maximum,
+        direction=_DIRECTIONS[measure.direction],
+        averaging=measure.averaging.value,
+    )
+
+
+def _geometries(arities: tuple[int, ...]) -> list[annotations_pb2.Geometry]:
+    return [GEOMETRY_OF_ARITY[arity] for arity in arities]
+
+
+_NAME = re.compile(re.escape(RESOURCE_PREFIX) + r"([^/]+)")
+
+
+class EvaluatorService(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
+    """Describes every evaluator, in a thread: the first call may wait for imports."""
+
+    async def ListEvaluators(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self,
+        request: evaluator_service_pb2.ListEvaluatorsRequest,
+        _: Responses[Any],
+    ) -> evaluator_service_pb2.ListEvaluatorsResponse:
+        """A page of evaluators."""
+        [start] = read_page_token(request, int) or (0,)
+        size = page_size_of(request)
+        names = evaluator_names()
+        more = start + size < len(names)
+        return evaluator_service_pb2.ListEvaluatorsResponse(
+            evaluators=await asyncio.to_thread(_described, names[start : start + size]),
+            next_page_token=write_page_token(start + size) if more else "",
+        )
+
+    async def GetEvaluator(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self,
+        request: evaluator_service_pb2.GetEvaluatorRequest,
+        _: Responses[Any],
+    ) -> evaluator_service_pb2.GetEvaluatorResponse:
+        """One evaluator."""
+        match = _NAME.fullmatch(request.name)
+        if match is None:
+            found = repr(request.name)[:80]
+            raise InputError([Fault(found, f"{RESOURCE_PREFIX}{{evaluator}}", field="name")])
+        [evaluator] = await asyncio.to_thread(_described, match.groups())
+        return evaluator_service_pb2.GetEvaluatorResponse(evaluator=evaluator)
+
+
+def _described(names: Sequence[str]) -> list[evaluator_service_pb2.Evaluator]:
+    return [write_evaluator(evaluator_class(name)) for name in names]

@@ -1,0 +1,256 @@
+"""The requests and responses of a call, in order, with a bound on every wait.
+
+A live system sends thousands of messages a second. So the waits of a call share one timer, and
+buffered responses share one task that writes them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+import grpc
+
+from vidscore_evaluators.errors import VidscoreError
+from vidscore_server.errors import IdleError
+from vidscore_server.logs import current_call
+from vidscore_server.metrics import CallMeter
+from vidscore_server.status import STATUS_KEY, Refusal, status_of
+from vidscore_server.version import SERVER_KEY, server_version
+
+DRAIN_TIMEOUT_S = 2.0
+"""Longest wait of a status for responses that are on their way."""
+
+MAXIMUM_BUFFERED = 16
+"""Responses that may be buffered for the client before their sender waits."""
+
+CallContext = grpc.aio.ServicerContext[Any, Any]
+Request = TypeVar("Request")
+Response = TypeVar("Response")
+
+
+class IdleTimeout:
+    """Bounds waits of a task, one after the other: a context that raises `TimeoutError`.
+
+    It is what `asyncio.timeout` is, but that there is one timer for all waits.
+
+    Args:
+        timeout_s: Longest wait.
+    """
+
+    def __init__(self, timeout_s: float) -> None:
+        self._timeout_s = timeout_s
+        self._loop = asyncio.get_running_loop()  # each time it would be a system call
+        self._timer: asyncio.TimerHandle | None = None
+        self._since_s: float | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self._cancelling = 0
+        self._expired = False
+
+    def __enter__(self) -> None:
+        """Begin a wait of the present task."""
+        self._task = asyncio.current_task(self._loop)
+        self._cancelling = 0 if self._task is None else self._task.cancelling()
+        self._since_s = self._loop.time()
+        if self._timer is None:
+            self._timer = self._loop.call_later(self._timeout_s, self._look)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        """End the wait."""
+        self._since_s = None
+        if not self._expired or self._task is None:
+            return
+        self._expired = False
+        if self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
+            raise TimeoutError from error
+
+    def close(self) -> None:
+        """Let go of the timer; nothing is waited for any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _look(self) -> None:
+        """Whether the present wait, which may have begun after the timer, takes too long."""
+        self._timer = None
+        if self._since_s is None or self._task is None:
+            return
+        due_s = self._since_s + self._timeout_s
+        if self._loop.time() < due_s:
+            self._timer = self._loop.call_at(due_s, self._look)
+            return
+        self._expired = True
+        self._task.cancel()
+
+
+class Requests(Generic[Request]):
+    """The requests of a call, one by one, with a bound on the wait for each.
+
+    Args:
+        incoming: Requests from gRPC, with errors in the place of unreadable ones.
+        idle_timeout_s: Longest wait for the next one.
+        meter: Counts them; None for no count.
+
+    Attributes:
+        received: Requests that have come.
+    """
+
+    def __init__(
+        self,
+        incoming: AsyncIterator[Request | VidscoreError],
+        idle_timeout_s: int,
+        meter: CallMeter | None = None,
+    ) -> None:
+        self.received = 0
+        self._meter = meter
+        self._incoming = incoming
+        self._idle_timeout_s = idle_timeout_s
+        self._patience = IdleTimeout(idle_timeout_s)
+
+    def __aiter__(self) -> Requests[Request]:
+        """The requests that are left."""
+        return self
+
+    async def __anext__(self) -> Request:
+        """The next request.
+
+        Raises:
+            IdleError: If it takes too long.
+            VidscoreError: If it is too large or cannot be read.
+        """
+        try:
+            with self._patience:
+                request = await anext(self._incoming)
+        except TimeoutError:
+            raise idle("the client sent nothing", self._idle_timeout_s) from None
+        self.received += 1
+        if self._meter is not None:
+            self._meter.received(request)
+        return readable(request)
+
+    def close(self) -> None:
+        """Let go of the timer; nothing is read any more."""
+        self._patience.close()
+
+
+class Responses(Generic[Response]):
+    """The responses of a call, in order, with a bound on the wait until the client takes them.
+
+    A response on its way is never given up, even when the one who sends it is cancelled: gRPC
+    could not send the status of the call any more.
+
+    Args:
+        context: gRPC's side of the call.
+        idle_timeout_s: Longest wait until the client takes one.
+        meter: Counts them; None for no count.
+    """
+
+    def __init__(
+        self, context: CallContext, idle_timeout_s: int, meter: CallMeter | None = None
+    ) -> None:
+        self._meter = meter
+        self._context = context
+        self._idle_timeout_s = idle_timeout_s
+        self._waiting: deque[Response] = deque()
+        self._writing: asyncio.Task[None] | None = None
+        self._taken = asyncio.Event()
+        self._error: Exception | None = None
+
+    async def send(self, response: Response) -> None:
+        """Send a response, and wait until the client has taken it.
+
+        Raises:
+            IdleError: If the client does not take it in time.
+        """
+        self._put(response)
+        await self._at_most(0)
+
+    async def send_buffered(self, response: Response) -> None:
+        """Send a response, and wait only where many are on their way.
+
+        Raises:
+            IdleError: If the client takes none in time.
+        """
+        self._put(response)
+        if len(self._waiting) > MAXIMUM_BUFFERED or self._error is not None:
+            await self._at_most(MAXIMUM_BUFFERED)
+
+    async def finish(self) -> None:
+        """Wait until the client has taken everything.
+
+        Raises:
+            IdleError: If it takes none in time.
+        """
+        await self._at_most(0)
+
+    async def drain(self) -> None:
+        """Wait for buffered responses, briefly, and ignore failures."""
+        with suppress(Exception):
+            async with asyncio.timeout(DRAIN_TIMEOUT_S):
+                await self._at_most(0)
+
+    def _put(self, response: Response) -> None:
+        self._waiting.append(response)
+        if self._writing is None and self._error is None:
+            self._writing = asyncio.create_task(self._write())
+
+    async def _write(self) -> None:
+        """Write until nothing waits."""
+        try:
+            while self._waiting:
+                await self._context.write(self._waiting[0])
+                self._waiting.popleft()
+                self._taken.set()
+                if self._meter is not None:
+                    self._meter.sent()
+        except Exception as error:  # noqa: BLE001 - whoever sends the next one is told
+            self._error = error
+        finally:
+            self._writing = None
+            self._taken.set()
+
+    async def _at_most(self, count: int) -> None:
+        """Wait until no more than so many wait."""
+        while len(self._waiting) > count and self._error is None:
+            self._taken.clear()
+            try:
+                async with asyncio.timeout(self._idle_timeout_s):
+                    await self._taken.wait()
+            except TimeoutError:
+                raise idle("the client took nothing", self._idle_timeout_s) from None
+        if self._error is not None:
+            raise self._error
+
+
+def idle(found: str, timeout_s: int) -> IdleError:
+    """An error about a client that does nothing."""
+    return IdleError(f"{found} for {timeout_s} s", "idle_timeout_s", timeout_s)
+
+
+def readable(request: Request | VidscoreError) -> Request:
+    """A request; where it could not be read, its error is raised."""
+    if isinstance(request, VidscoreError):
+        raise request
+    return request
+
+
+async def refuse(context: CallContext, refusal: Refusal, given: object = None) -> None:
+    """End a call with an error.
+
+    Args:
+        context: gRPC's side of the call.
+        refusal: The status for the client.
+        given: Argument of the call; of `Requests`, the status tells how many were received.
+    """
+    extra = {"call_id": current_call()}
+    if isinstance(given, Requests):
+        extra["requests_received"] = str(given.received)
+    status = status_of(refusal, extra)
+    metadata = ((STATUS_KEY, status.SerializeToString()), (SERVER_KEY, server_version()))
+    await context.abort(refusal.code, status.message, metadata)

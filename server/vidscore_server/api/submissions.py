@@ -1,0 +1,389 @@
+"""SubmissionService: detections in, states and scores out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from vidscore_protos.v1 import annotations_pb2, submission_service_pb2_grpc
+from vidscore_protos.v1 import submission_service_pb2 as pb
+from vidscore_server.api.appends import Appender
+from vidscore_server.api.batches import batch_size, read_batch
+from vidscore_server.api.convert import write_report, write_time
+from vidscore_server.api.requests import (
+    cut_page,
+    page_size_of,
+    read_page_token,
+    read_time_key,
+    request_of,
+    time_key,
+)
+from vidscore_server.api.stream import Requests, Responses
+from vidscore_server.concurrency import offload
+from vidscore_server.domain.access import Caller, current_caller
+from vidscore_server.domain.append_rules import AppendRules
+from vidscore_server.domain.appends import FIELD, accepted_warnings, read_warnings
+from vidscore_server.domain.batches import BatchRules
+from vidscore_server.domain.benchmarks import required_benchmark
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.hosting import Hosting
+from vidscore_server.domain.live import LiveScore
+from vidscore_server.domain.names import (
+    DEFAULT_STREAM,
+    StreamName,
+    SubmissionName,
+    parse_id,
+    read_benchmark,
+    read_submission,
+)
+from vidscore_server.domain.policy import SubmittedNames
+from vidscore_server.domain.release import released_report, values_from_json
+from vidscore_server.domain.scores import MAXIMUM_SCORES, unpack_score
+from vidscore_server.domain.sessions import Sessions, Use, Writers
+from vidscore_server.domain.states import ENDED
+from vidscore_server.domain.submissions import SubmissionView, team_seen, visible
+from vidscore_server.store import Reader
+from vidscore_server.store.records import ScoreRecord, StreamRecord, SubmissionState
+
+_STATES = {state: getattr(pb, f"SUBMISSION_STATE_{state.name}") for state in SubmissionState}
+
+
+def write_submission(found: SubmissionView) -> pb.Submission:
+    """A submission as a message."""
+    record = found.record
+    return pb.Submission(
+        name=str(SubmissionName(record.benchmark, record.submission)),
+        team=record.team,
+        title=record.title,
+        state=_STATES[record.state],
+        state_reason=record.state_reason,
+        state_message=record.state_message,
+        state_time=write_time(record.state_time),
+        create_time=write_time(record.create_time),
+        seal_time=write_time(record.seal_time),
+        frame_count=record.frame_count,
+        streams=[write_stream(stream) for stream in found.streams],
+        revision=record.revision,
+        due_time=write_time(found.due.time) if found.due else None,
+        due_reason=found.due.reason if found.due else "",
+        warnings=read_warnings(record.warnings),
+    )
+
+
+def write_stream(record: StreamRecord) -> pb.StreamInfo:
+    """An append stream as a message."""
+    return pb.StreamInfo(stream=record.stream, epoch=record.epoch, next_offset=record.next_offset)
+
+
+# --- Scores: only what the allow-list releases
+
+
+class ScoreWriter:
+    """Writes scores as far as their reader may see them.
+
+    Args:
+        hosting: The server's hosted benchmarks.
+    """
+
+    def __init__(self, hosting: Hosting) -> None:
+        self._hosting = hosting
+
+    def write(
+        self, reader: Reader, name: SubmissionName, records: Sequence[ScoreRecord], caller: Caller
+    ) -> list[pb.SubmissionScore]:
+        """Scores of a submission as messages.
+
+        Args:
+            reader: A state of the store.
+            name: The submission.
+            records: Its scores.
+            caller: The caller.
+        """
+        definition = self._hosting.benchmarks.definition(required_benchmark(reader, name.benchmark))
+        newest = self.newest(reader, name, caller)
+        return [
+            self._write(record, definition, caller, current=newest[record.evaluator] == record)
+            for record in records
+        ]
+
+    def write_live(
+        self, benchmark: str, live: LiveScore, caller: Caller
+    ) -> list[pb.SubmissionScore]:
+        """A live score as messages; they have no name, because they are not stored."""
+        keyed = partial(self._hosting.context.keyed, benchmark)
+        none = SubmittedNames()  # live scores are shown whole
+        return [
+            pb.SubmissionScore(
+                truth_revision=live.revision if caller.is_organiser else 0,
+                report=write_report(
+                    released_report(caller, live.definition, report, {}, none, keyed)
+                ),
+                partial=live.partial,
+            )
+            for report in live.reports
+        ]
+
+    def newest(
+        self, reader: Reader, name: SubmissionName, caller: Caller
+    ) -> dict[str, ScoreRecord]:
+        """The newest score of each evaluator of a submission, of those that the caller may see."""
+        newest: dict[str, ScoreRecord] = {}
+        published_only = not caller.is_organiser
+        for record in reader.scores(*name, None, MAXIMUM_SCORES, published_only=published_only):
+            newest.setdefault(record.evaluator, record)
+        return newest
+
+    def _write(
+        self, record: ScoreRecord, definition: Definition, caller: Caller, *, current: bool
+    ) -> pb.SubmissionScore:
+        keyed = partial(self._hosting.context.keyed, record.benchmark)
+        released = values_from_json(record.released)
+        whole, submitted = unpack_score(record)
+        report = released_report(caller, definition, whole, released, submitted, keyed)
+        return pb.SubmissionScore(
+            name=f"{SubmissionName(record.benchmark, record.submission)}/scores/{record.number}",
+            create_time=write_time(record.create_time),
+            truth_revision=record.truth_revision if caller.is_organiser else 0,
+            report=write_report(report),
+            partial=record.partial,
+            current=current,
+        )
+
+
+# --- Watching
+
+LOOK_AGAIN_S = 5.0
+"""Longest time between two polls, for changes without a notification."""
+
+
+class Watcher:
+    """Follows a submission for one call.
+
+    Args:
+        hosting: The server's hosted benchmarks.
+        scores: Writes scores as far as the caller may see them.
+        caller: The caller.
+    """
+
+    def __init__(self, hosting: Hosting, scores: ScoreWriter, caller: Caller) -> None:
+        self._hosting = hosting
+        self._scores = scores
+        self._caller = caller
+
+    async def run(
+        self,
+        name: SubmissionName,
+        from_revision: int,
+        responses: Responses[pb.WatchSubmissionResponse],
+    ) -> None:
+        """Send changes after a revision, until the submission has ended."""
+        context = self._hosting.context
+        seen = from_revision
+        sent: LiveScore | None = None
+        shortest_s = context.settings.minimum_live_interval_ms / 1000
+        while True:
+            change = context.changes.waiter(name)
+            try:
+                message, ended = await context.read(lambda reader: self._look(reader, name))
+                live = None if ended else await self._hosting.live.newest(name)
+                if live is not None:
+                    if live.reports and not self._caller.is_organiser:
+                        await self._hosting.live.charge(name)
+                    message.scores.extend(
+                        self._scores.write_live(name.benchmark, live, self._caller)
+                    )
+                if message.submission.revision > seen or live is not sent:
+                    seen, sent = max(seen, message.submission.revision), live
+                    await responses.send(message)
+                if ended:
+                    return
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_AGAIN_S):
+                        await change
+            finally:
+                context.changes.forget(name, change)
+            await asyncio.sleep(shortest_s)
+
+    def _look(
+        self, reader: Reader, name: SubmissionName
+    ) -> tuple[pb.WatchSubmissionResponse, bool]:
+        found = self._hosting.submissions.view(reader, name, self._caller)
+        newest = self._scores.newest(reader, name, self._caller).values()
+        message = pb.WatchSubmissionResponse(
+            submission=write_submission(found),
+            scores=self._scores.write(reader, name, list(newest), self._caller),
+        )
+        return message, found.record.state in ENDED
+
+
+# --- The service
+
+
+class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
+    """Takes in submissions.
+
+    Args:
+        hosting: The server's hosted benchmarks.
+        sessions: The streams that are open.
+    """
+
+    def __init__(self, hosting: Hosting, sessions: Sessions) -> None:
+        self._hosting = hosting
+        self._context = hosting.context
+        self._sessions = sessions
+        self._writers = Writers()
+        self._scores = ScoreWriter(hosting)
+
+    async def CreateSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.CreateSubmissionRequest, _: Responses[Any]
+    ) -> pb.CreateSubmissionResponse:
+        """Open a submission."""
+        benchmark = read_benchmark(request.benchmark, "benchmark")
+        chosen = request.submission_id and parse_id(request.submission_id, "submission_id")
+        made = request_of(request, "CreateSubmission", self._context)
+        found = await self._hosting.submissions.create(made, benchmark, chosen, request.title)
+        return pb.CreateSubmissionResponse(submission=write_submission(found))
+
+    async def GetSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.GetSubmissionRequest, _: Responses[Any]
+    ) -> pb.GetSubmissionResponse:
+        """One submission."""
+        name, caller = read_submission(request.name), current_caller()
+        submissions = self._hosting.submissions
+        found = await self._context.read(lambda reader: submissions.view(reader, name, caller))
+        return pb.GetSubmissionResponse(submission=write_submission(found))
+
+    async def ListSubmissions(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.ListSubmissionsRequest, _: Responses[Any]
+    ) -> pb.ListSubmissionsResponse:
+        """A page of the submissions that the caller may see."""
+        benchmark = read_benchmark(request.benchmark, "benchmark")
+        size, caller = page_size_of(request), current_caller()
+        key = read_page_token(request, str, str)
+        after = None if key is None else (read_time_key(key[0]), key[1])
+
+        def read(reader: Reader) -> list[SubmissionView]:
+            required_benchmark(reader, benchmark)
+            records = reader.submissions(benchmark, team_seen(caller), after, size + 1)
+            names = [SubmissionName(benchmark, record.submission) for record in records]
+            submissions = self._hosting.submissions
+            return [submissions.view(reader, name, caller) for name in names]
+
+        found = await self._context.read(read)
+        shown, token = cut_page(found, size, _list_key)
+        return pb.ListSubmissionsResponse(
+            submissions=[write_submission(entry) for entry in shown], next_page_token=token
+        )
+
+    async def OpenStream(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.OpenStreamRequest, _: Responses[Any]
+    ) -> pb.OpenStreamResponse:
+        """Open an append stream under its next epoch."""
+        submission = read_submission(request.submission, "submission")
+        stream = parse_id(request.stream or DEFAULT_STREAM, "stream")
+        made = request_of(request, "OpenStream", self._context)
+        record = await self._hosting.submissions.open_stream(made, StreamName(*submission, stream))
+        return pb.OpenStreamResponse(stream=write_stream(record))
+
+    async def AppendFrames(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
+        self,
+        requests: Requests[pb.AppendFramesRequest],
+        responses: Responses[pb.AppendFramesResponse],
+    ) -> None:
+        """Append batches, each acknowledged once it is durable."""
+        with self._sessions.open(Use.HOSTED), self._writers.writing() as take_over:
+            appender = Appender(self._hosting, current_caller(), take_over)
+            await appender.run(requests, responses, self._sessions.until_draining)
+
+    async def AppendBatch(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.AppendBatchRequest, _: Responses[Any]
+    ) -> pb.AppendBatchResponse:
+        """Append one batch."""
+        appender = Appender(self._hosting, current_caller())
+        return pb.AppendBatchResponse(next_offset=await appender.append(request.append))
+
+    async def CheckDetections(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.CheckDetectionsRequest, _: Responses[Any]
+    ) -> pb.CheckDetectionsResponse:
+        """Say whether detections, or any submission at all, would be taken."""
+        name = read_benchmark(request.benchmark, "benchmark")
+        if not request.HasField("detections"):
+            made = request_of(request, "CheckDetections", self._context)
+            await self._hosting.submissions.check(made, name)
+            return pb.CheckDetectionsResponse()
+        rules = await self._hosting.rules.of(name)
+        batch = request.detections
+        warnings = await offload(batch_size(batch), self._check, batch, rules)
+        return pb.CheckDetectionsResponse(frame_count=len(batch.frame_numbers), warnings=warnings)
+
+    def _check(
+        self, message: annotations_pb2.AnnotationBatch, rules: AppendRules
+    ) -> tuple[str, ...]:
+        batch = read_batch(message, FIELD, BatchRules(rules.arity, self._context.settings))
+        return accepted_warnings(batch, rules)
+
+    async def SealSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.SealSubmissionRequest, _: Responses[Any]
+    ) -> pb.SealSubmissionResponse:
+        """Seal a submission; it is scored then."""
+        expected = (
+            request.expected_frame_count if request.HasField("expected_frame_count") else None
+        )
+        made = request_of(request, "SealSubmission", self._context)
+        name = read_submission(request.name)
+        found = await self._hosting.submissions.seal(made, name, expected)
+        self._hosting.wake()
+        return pb.SealSubmissionResponse(submission=write_submission(found))
+
+    async def CancelSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.CancelSubmissionRequest, _: Responses[Any]
+    ) -> pb.CancelSubmissionResponse:
+        """Give a submission up."""
+        made = request_of(request, "CancelSubmission", self._context)
+        found = await self._hosting.submissions.cancel(made, read_submission(request.name))
+        return pb.CancelSubmissionResponse(submission=write_submission(found))
+
+    async def RetrySubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.RetrySubmissionRequest, _: Responses[Any]
+    ) -> pb.RetrySubmissionResponse:
+        """Have a failed submission scored again."""
+        made = request_of(request, "RetrySubmission", self._context)
+        found = await self._hosting.submissions.retry(made, read_submission(request.name))
+        self._hosting.wake()
+        return pb.RetrySubmissionResponse(submission=write_submission(found))
+
+    async def WatchSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self,
+        request: pb.WatchSubmissionRequest,
+        responses: Responses[pb.WatchSubmissionResponse],
+    ) -> None:
+        """Send a submission whenever it changes, until it has ended."""
+        name = read_submission(request.name)
+        async with self._sessions.resumable():
+            watcher = Watcher(self._hosting, self._scores, current_caller())
+            await watcher.run(name, request.from_revision, responses)
+
+    async def ListScores(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.ListScoresRequest, _: Responses[Any]
+    ) -> pb.ListScoresResponse:
+        """A page of a submission's scores, as far as the caller may see them."""
+        name, caller = read_submission(request.submission, "submission"), current_caller()
+        size = page_size_of(request)
+        [before] = read_page_token(request, int) or (None,)
+
+        def read(reader: Reader) -> pb.ListScoresResponse:
+            visible(reader, name, caller)
+            records = reader.scores(*name, before, size + 1, published_only=not caller.is_organiser)
+            shown, token = cut_page(records, size, lambda last: (last.number,))
+            return pb.ListScoresResponse(
+                scores=self._scores.write(reader, name, shown, caller), next_page_token=token
+            )
+
+        return await self._context.read(read)
+
+
+def _list_key(found: SubmissionView) -> tuple[str, str]:
+    return time_key(found.record.create_time), found.record.submission

@@ -1,0 +1,293 @@
+"""TrustService and RankingService: how far rankings and criteria can be relied on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from google.longrunning import operations_pb2
+
+from vidscore_evaluators.errors import (
+    Fault,
+    InputError,
+    LimitError,
+    ParameterError,
+    SpecificationError,
+    VidscoreError,
+)
+from vidscore_evaluators.parameters import parse_parameters
+from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, FrameRanges
+from vidscore_evaluators.trust.analyses import RankingAnalysis
+from vidscore_evaluators.trust.criterion import Plan
+from vidscore_evaluators.trust.ranking import Questions
+from vidscore_protos.v1 import (
+    ranking_service_pb2,
+    ranking_service_pb2_grpc,
+    trust_service_pb2,
+    trust_service_pb2_grpc,
+)
+from vidscore_protos.v1 import trust_service_pb2 as pb
+from vidscore_server.api.batches import ARITY_OF_GEOMETRY, batch_size, geometry_name, read_batch
+from vidscore_server.api.convert import given, read_evaluators, read_questions, read_specification
+from vidscore_server.api.operations import write_operation
+from vidscore_server.api.requests import request_of
+from vidscore_server.api.stream import Requests, Responses
+from vidscore_server.concurrency import offload
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.hosting import Hosting
+from vidscore_server.domain.names import read_benchmark, read_submission
+from vidscore_server.domain.policy import Policy
+from vidscore_server.domain.scoring_session import (
+    GEOMETRY_FIELDS,
+    PATH,
+    SPECIFICATION_PATH,
+    LatestValue,
+)
+from vidscore_server.domain.sessions import Sessions, Use
+from vidscore_server.domain.trust import RankingRequest
+from vidscore_server.domain.trust_plans import (
+    NAME_LENGTH,
+    CriterionPlan,
+    Examination,
+    UploadedContest,
+    ranking_evaluators,
+)
+from vidscore_server.errors import message_order
+from vidscore_server.settings import Settings
+from vidscore_server.workers import run_analysis
+
+
+def read_examination(
+    message: ranking_service_pb2.ExaminationConfiguration, settings: Settings
+) -> Examination:
+    """Check a configuration.
+
+    Raises:
+        ExceptionGroup: Of every error, each with every fault.
+    """
+    errors: list[VidscoreError] = []
+    specification, questions = BenchmarkSpec(), Questions()
+    wanted: tuple[EvaluatorSpec, ...] = ()
+    try:
+        specification = read_specification(message.specification, SPECIFICATION_PATH)
+    except SpecificationError as error:
+        errors.append(error)
+    try:
+        wanted = read_evaluators(message.evaluators, f"{PATH}.evaluators")
+    except InputError as error:
+        errors.append(error)
+    try:
+        questions = read_questions(message.questions, f"{PATH}.questions")
+    except ParameterError as error:
+        errors.append(error)
+    faults = [*_geometry_faults(message), *_name_faults(message.systems)]
+    if not message.evaluators and not message.specification.evaluators:
+        faults.append(Fault("no evaluator", "at least one", field=f"{PATH}.evaluators"))
+    errors += [InputError(faults)] if faults else []
+    errors.extend(_limit_errors(message, specification, questions, settings))
+    if errors:
+        raise ExceptionGroup("the configuration cannot be used", errors)
+    truth_arity, detection_arity = (
+        ARITY_OF_GEOMETRY[getattr(message, field)] for field in GEOMETRY_FIELDS.values()
+    )
+    definition = Definition(specification, truth_arity, detection_arity, Policy())
+    place = f"{PATH}.evaluators" if wanted else f"{SPECIFICATION_PATH}.evaluators"
+    evaluators = ranking_evaluators(definition, wanted, place)
+    return Examination(definition, evaluators, tuple(message.systems), questions)
+
+
+def _geometry_faults(
+    message: ranking_service_pb2.ExaminationConfiguration,
+) -> Iterator[Fault]:
+    for field in GEOMETRY_FIELDS.values():
+        geometry = getattr(message, field)
+        if geometry not in ARITY_OF_GEOMETRY:
+            yield Fault(geometry_name(geometry), "a geometry", source=PATH, field=field)
+
+
+def _name_faults(names: Sequence[str]) -> Iterator[Fault]:
+    if len(names) < 2:
+        yield Fault(f"{len(names)} named", "at least two", source=PATH, field="systems")
+    for index, name in enumerate(names):
+        field = f"systems[{index}]"
+        if not 0 < len(name) <= NAME_LENGTH:
+            expected = f"a name of 1 to {NAME_LENGTH} characters"
+            yield Fault(f"{len(name)} characters", expected, source=PATH, field=field)
+        elif name in names[:index]:
+            yield Fault(f"{name!r} again", "each name once", source=PATH, field=field)
+
+
+def _limit_errors(
+    message: ranking_service_pb2.ExaminationConfiguration,
+    specification: BenchmarkSpec,
+    questions: Questions,
+    settings: Settings,
+) -> Iterator[LimitError]:
+    evaluated = [entry.evaluated_frames or FrameRanges() for entry in specification.sequences]
+    for found, what, limit in (
+        (len(message.evaluators or message.specification.evaluators), "evaluators",
+         "maximum_evaluators"),
+        (sum(map(len, evaluated)), "evaluated frames", "maximum_frames"),
+        (len(message.systems), "systems", "maximum_trust_systems"),
+        (questions.draws, "draws of sequences", "maximum_trust_trials"),
+        (questions.trials, "trials with noise", "maximum_trust_trials"),
+    ):  # fmt: skip
+        maximum = getattr(settings, limit)
+        if found > maximum:
+            yield LimitError(f"{found} {what}", limit, maximum)
+
+
+# --- TrustService: hosted benchmarks, as operations
+
+
+class TrustService(trust_service_pb2_grpc.TrustServiceServicer):
+    """Begins trust analyses.
+
+    Args:
+        hosting: The server's hosted benchmarks.
+    """
+
+    def __init__(self, hosting: Hosting) -> None:
+        self._hosting = hosting
+
+    async def ExamineRanking(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.ExamineRankingRequest, _: Responses[Any]
+    ) -> operations_pb2.Operation:
+        """Examine the ranking of a benchmark."""
+        wish = RankingRequest(
+            benchmark=read_benchmark(request.benchmark, "benchmark"),
+            submissions=tuple(
+                read_submission(entry, f"submissions[{row}]")
+                for row, entry in enumerate(request.submissions)
+            ),
+            evaluators=read_evaluators(request.evaluators, "evaluators"),
+            questions=read_questions(request.questions, "questions"),
+        )
+        made = request_of(request, "ExamineRanking", self._hosting.context)
+        record = await self._hosting.trust.examine_ranking(made, wish, request.comment)
+        self._hosting.wake()
+        return write_operation(record)
+
+    async def TestCriterion(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.TestCriterionRequest, _: Responses[Any]
+    ) -> operations_pb2.Operation:
+        """Run a sanity test."""
+        plan = CriterionPlan(
+            test=request.test,
+            criteria=read_evaluators(request.criteria, "criteria"),
+            plan=parse_parameters(Plan, given(request, "strata", "realisations", "seed")),
+        )
+        made = request_of(request, "TestCriterion", self._hosting.context)
+        record = await self._hosting.trust.test_criterion(made, plan, request.comment)
+        self._hosting.wake()
+        return write_operation(record)
+
+
+# --- RankingService: uploaded systems, stateless
+
+Told = tuple[str, int, int]
+"""Stage, pieces of it that are done, pieces in all."""
+
+
+class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
+    """Examines rankings without keeping anything.
+
+    Args:
+        settings: The server's limits.
+        sessions: The runs that are open.
+    """
+
+    def __init__(self, settings: Settings, sessions: Sessions) -> None:
+        self._settings = settings
+        self._sessions = sessions
+        self._open_count = 0
+
+    async def ExamineUpload(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
+        self,
+        requests: Requests[ranking_service_pb2.ExamineUploadRequest],
+        responses: Responses[ranking_service_pb2.ExamineUploadResponse],
+    ) -> None:
+        """Examine the ranking of systems that are uploaded."""
+        with self._sessions.open(Use.SCORING), self._place():
+            async with asyncio.TaskGroup() as tasks:
+                expiry = tasks.create_task(self._sessions.until_expired())
+                analysis = await self._receive(requests)
+                newest: LatestValue[Told] = LatestValue()
+                tasks.create_task(_tell(newest, responses))
+                document = await self._run(analysis, newest)
+                newest.close()
+                expiry.cancel()
+        outcome = trust_service_pb2.TrustResponse(document_json=document)
+        await responses.send(ranking_service_pb2.ExamineUploadResponse(outcome=outcome))
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        """Hold a place for one upload, which may become large, and for its process."""
+        maximum = self._settings.maximum_trust_analyses
+        if self._open_count >= maximum:
+            found = f"{self._open_count} uploads are being examined"
+            raise LimitError(found, "maximum_trust_analyses", maximum)
+        self._open_count += 1
+        try:
+            yield
+        finally:
+            self._open_count -= 1
+
+    async def _receive(
+        self, requests: Requests[ranking_service_pb2.ExamineUploadRequest]
+    ) -> RankingAnalysis:
+        first = await anext(requests, None)
+        if first is None:
+            raise message_order("the end of the stream", f"a {PATH}")
+        if _kind_of(first) != PATH:
+            raise message_order(_kind_of(first), f"a {PATH}")
+        # In a thread, because whoever asks first for an evaluator may wait for imports.
+        contest = await asyncio.to_thread(self._contest, first.configuration)
+        async for request in requests:
+            kind = _kind_of(request)
+            if kind == PATH:
+                raise message_order(f"a second {PATH}", "truth or detections")
+            if kind == "truth":
+                read = partial(read_batch, request.truth, kind)
+                await offload(batch_size(request.truth), contest.add_truth, read)
+            else:
+                batch = request.detections
+                read = partial(read_batch, batch, kind)
+                await offload(batch_size(batch), contest.add_detections, request.system, read)
+        return await asyncio.to_thread(contest.analysis)
+
+    def _contest(self, message: ranking_service_pb2.ExaminationConfiguration) -> UploadedContest:
+        return UploadedContest(read_examination(message, self._settings), self._settings)
+
+    async def _run(self, analysis: RankingAnalysis, newest: LatestValue[Told]) -> str:
+        limit_s = self._settings.trust_timeout_s
+        try:
+            async with asyncio.timeout(limit_s):
+                return await run_analysis(
+                    analysis,
+                    workers=self._settings.trust_workers,
+                    on_progress=lambda *told: newest.put(told),
+                )
+        except TimeoutError:
+            raise LimitError("the analysis takes longer", "trust_timeout_s", limit_s) from None
+
+
+def _kind_of(request: ranking_service_pb2.ExamineUploadRequest) -> str:
+    kind: str | None = request.WhichOneof("message")
+    if kind is None:
+        expected = "a configuration, truth or detections"
+        raise InputError([Fault("nothing", expected, field="message")])
+    return kind
+
+
+async def _tell(
+    newest: LatestValue[Told], responses: Responses[ranking_service_pb2.ExamineUploadResponse]
+) -> None:
+    async for stage, done, total in newest:
+        progress = trust_service_pb2.TrustMetadata(
+            stage=stage, pieces_done=done, pieces_in_all=total
+        )
+        await responses.send(ranking_service_pb2.ExamineUploadResponse(progress=progress))

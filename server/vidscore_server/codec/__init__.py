@@ -1,1 +1,0 @@
-"""Messages to domain objects and back, without loss."""

@@ -1,0 +1,136 @@
+"""The state of the evaluators of a run, and the rounds in which workers tally for them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.errors import LimitError
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.jobs import Job
+from vidscore_evaluators.live import Accumulator
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.tally import Tally
+from vidscore_evaluators.tally_bytes import tally_from_bytes
+from vidscore_server.concurrency import offload
+from vidscore_server.settings import Settings
+from vidscore_server.workers import WorkerPool
+
+SETTLE_BYTES = 4 << 20
+"""Pending bytes from which on they are tallied: a job a frame would cost more than its work."""
+
+BYTES_PER_ROW = 64
+"""Bytes that one row of a tally, a batch or a specification takes, roughly."""
+
+
+@dataclass(frozen=True, eq=False)
+class Share:
+    """The work of one evaluator in a round.
+
+    Attributes:
+        accumulator: Its state so far.
+        job: The work; None where there is none.
+        taken: Pending batches that the job covers.
+    """
+
+    accumulator: Accumulator
+    job: Job | None
+    taken: int
+
+
+class Accumulation:
+    """The accumulators of one run.
+
+    Whoever calls sees to it that `add`, `take` and `settle` do not run at the same time, and
+    that a round has ended before the next one is taken.
+
+    Args:
+        evaluators: Evaluators of the run.
+        settings: The server's limits.
+        workers: The worker processes.
+    """
+
+    def __init__(
+        self, evaluators: Sequence[Evaluator[Any]], settings: Settings, workers: WorkerPool
+    ) -> None:
+        self._accumulators = [Accumulator(evaluator) for evaluator in evaluators]
+        self._settings = settings
+        self._workers = workers
+
+    @property
+    def pending_bytes(self) -> int:
+        """Bytes that are not tallied; evaluators share the columns, so the largest counts."""
+        return max(accumulator.pending_bytes for accumulator in self._accumulators)
+
+    @property
+    def settleable_bytes(self) -> int:
+        """Bytes that are not tallied and could be."""
+        return max(
+            (entry.pending_bytes for entry in self._accumulators if entry.can_settle), default=0
+        )
+
+    def add(self, truth: Annotations, detections: Annotations) -> None:
+        """Take in frames that both sides have sent."""
+        for accumulator in self._accumulators:
+            accumulator.add(truth, detections)
+
+    def take(self, *, for_reports: bool) -> list[Share]:
+        """Take a round's work.
+
+        Args:
+            for_reports: Whether everything is tallied, as reports need, or only what then no
+                longer has to be kept.
+        """
+        shares = []
+        for accumulator in self._accumulators:
+            job = accumulator.work() if for_reports or accumulator.can_settle else None
+            shares.append(Share(accumulator, job, accumulator.pending_count if job else 0))
+        return shares
+
+    async def tally(self, shares: Sequence[Share]) -> list[Tally | None]:
+        """Let workers do the work of a round, all evaluators at once.
+
+        Raises:
+            LimitError: If a tally is larger than allowed.
+            ExceptionGroup: Of what went wrong in the workers.
+        """
+        async with asyncio.TaskGroup() as tasks:
+            running = [tasks.create_task(self._tally(share.job)) for share in shares]
+        return [task.result() for task in running]
+
+    def settle(self, shares: Sequence[Share], tallies: Sequence[Tally | None]) -> None:
+        """Replace columns by their tallies, for evaluators that work frame by frame.
+
+        Raises:
+            LimitError: If the tallies of the run are larger than allowed.
+        """
+        for share, tally in zip(shares, tallies, strict=True):
+            if tally is not None and share.accumulator.can_settle:
+                share.accumulator.settle(tally, share.taken)
+        self._refuse_too_large(sum(entry.tally_bytes for entry in self._accumulators))
+
+    async def reports(
+        self, shares: Sequence[Share], tallies: Sequence[Tally | None]
+    ) -> list[Report]:
+        """Reports over everything up to a round that has been settled."""
+        return [
+            await asyncio.to_thread(
+                share.accumulator.report, None if share.accumulator.can_settle else tally
+            )
+            for share, tally in zip(shares, tallies, strict=True)
+        ]
+
+    async def _tally(self, job: Job | None) -> Tally | None:
+        if job is None:
+            return None
+        data = await self._workers.run(job)
+        self._refuse_too_large(len(data))
+        return await offload(len(data) // BYTES_PER_ROW, tally_from_bytes, data)
+
+    def _refuse_too_large(self, size: int) -> None:
+        maximum = self._settings.maximum_tally_bytes
+        if size > maximum:
+            raise LimitError(f"tallies of {size} bytes", "maximum_tally_bytes", maximum)

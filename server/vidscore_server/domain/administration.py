@@ -1,0 +1,72 @@
+"""Work on a store without a server: `vidscore init` and `vidscore restore --store`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vidscore_server.clock import utc_now
+from vidscore_server.domain.access import NewToken, new_token
+from vidscore_server.domain.backups import load_backup
+from vidscore_server.store import Transaction, open_store, open_store_beside
+from vidscore_server.store.backup_file import BackupHeader, check_backup
+from vidscore_server.store.records import AuditRecord, Role
+
+COMMENT = "made by vidscore init"
+
+
+def initialise(location: str | Path, comment: str = COMMENT) -> NewToken:
+    """Make the store where it is not there, and a new organiser's token in it.
+
+    Done again it makes a further token, which is the way back in when all others are lost. A
+    server may own the store meanwhile: it knows the token at once.
+
+    Args:
+        location: The store's file, or the address of its database.
+        comment: Purpose of the token.
+
+    Raises:
+        StoreError: If the store cannot be made there, or a server of another version owns it.
+    """
+    now = utc_now()
+    token = new_token(Role.ORGANISER, "", comment, now)
+
+    def add(transaction: Transaction) -> None:
+        transaction.insert_token(token.record)
+        resource = f"tokens/{token.record.token}"
+        transaction.append_audit(AuditRecord(now, "server", "init", resource))
+
+    store = open_store_beside(str(location))
+    try:
+        store.submit(add).result()
+    finally:
+        store.close()
+    return token
+
+
+def restore(file: Path, location: str) -> BackupHeader:
+    """Restore a backup; nothing is made or changed unless the whole file is sound.
+
+    Args:
+        file: The backup.
+        location: The store's file, made where it is not there, or the address of its database.
+
+    Raises:
+        BackupError: If the file is damaged, or cannot be restored there.
+        NameTakenError: If it is of a benchmark whose name is taken.
+        StoreError: If the store cannot be opened or written.
+        OSError: If the file cannot be read.
+    """
+    with file.open("rb") as backup:
+        check_backup(backup)
+
+        def command(transaction: Transaction) -> BackupHeader:
+            header = load_backup(transaction, backup)
+            resource = f"benchmarks/{header.benchmark}" if header.benchmark else "site"
+            transaction.append_audit(AuditRecord(utc_now(), "server", "restore", resource))
+            return header
+
+        store = open_store(location)
+        try:
+            return store.submit(command).result()
+        finally:
+            store.close()

@@ -1,0 +1,204 @@
+"""Appends of all calls together: checked, stored and acknowledged in groups.
+
+    waiting --checked together--> checked --stored in one commit--> acknowledged
+
+All waiting batches are the next group, which is checked while the group before is stored: there
+is no timer to wait for, and the higher the load, the less each batch costs. Batches of one call
+stay in order, and after the first that is refused the later ones are dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from typing import Any
+
+from vidscore_server.concurrency import offload
+from vidscore_server.domain.appends import (
+    AppendTarget,
+    FirstFramesError,
+    Outcome,
+    PendingAppend,
+    append_command,
+    check_appends,
+)
+from vidscore_server.domain.benchmarks import Benchmarks
+from vidscore_server.domain.capacity import ByteBudget
+from vidscore_server.domain.context import Context
+from vidscore_server.domain.names import SubmissionName
+from vidscore_server.domain.quotas import admit
+from vidscore_server.errors import FrameExistsError
+from vidscore_server.failpoints import failpoint
+from vidscore_server.store import Transaction
+from vidscore_server.store.errors import AlreadyExistsError
+from vidscore_server.store.records import SubmissionRecord
+
+MAXIMUM_GROUP = 1_000
+"""Batches of one group: more would make the first of them wait without need."""
+
+MAXIMUM_GROUP_SIZE = 1_000_000
+"""Numbers in the batches of one group, but for its last; joined, they stand in memory twice."""
+
+BATCH_SIZE = 20
+"""Fixed cost of a batch, in numbers that are checked."""
+
+
+class AppendQueue:
+    """Takes in the batches of all calls.
+
+    Args:
+        context: The hosting context.
+        benchmarks: Its benchmarks.
+        budget: Bounds how much is taken in and not stored.
+
+    Attributes:
+        held_count: Batches that are taken in, and neither stored nor refused.
+    """
+
+    def __init__(self, context: Context, benchmarks: Benchmarks, budget: ByteBudget) -> None:
+        self.held_count = 0
+        self._budget = budget
+        self._context = context
+        self._benchmarks = benchmarks
+        self._waiting: deque[PendingAppend] = deque()
+        self._working: asyncio.Task[None] | None = None
+        self._storing: asyncio.Task[None] | None = None
+
+    async def append(
+        self, target: AppendTarget, offset: int, message: Any, size: int, held_bytes: int
+    ) -> asyncio.Future[int]:
+        """Take in a batch once there is memory for it; gives a future of its outcome.
+
+        That is the stream's next offset once its frames are durable. The future's error is a
+        `StateError` where the offset protocol refuses the batch, a `LimitError` or an `InputError`
+        where it breaks a rule. It is cancelled where an earlier batch of its call was refused.
+
+        Args:
+            target: The stream.
+            offset: Offset of the batch's first frame.
+            message: The batch, as it was received.
+            size: Frames and coordinates of the batch.
+            held_bytes: Memory that it takes.
+
+        Raises:
+            LimitError: If it is larger than the whole budget.
+        """
+        reservation = await self._budget.reserve(target, target.team, held_bytes)
+        stored: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._waiting.append(
+            PendingAppend(target, offset, message, BATCH_SIZE + size, reservation, stored)
+        )
+        self.held_count += 1
+        if self._working is None:
+            self._working = asyncio.create_task(self._work())
+        return stored
+
+    async def _work(self) -> None:
+        """Go on until nothing waits."""
+        try:
+            while self._waiting:
+                checked = await self._check(self._next_group())
+                if self._storing is not None:
+                    await self._storing
+                self._storing = asyncio.create_task(self._store(checked))
+        finally:
+            self._working = None
+
+    def _next_group(self) -> list[PendingAppend]:
+        group: list[PendingAppend] = []
+        size = 0
+        while self._waiting and len(group) < MAXIMUM_GROUP and size < MAXIMUM_GROUP_SIZE:
+            append = self._waiting.popleft()
+            size += append.size
+            group.append(append)
+        return group
+
+    async def _check(self, group: Sequence[PendingAppend]) -> list[PendingAppend]:
+        """Those of a group that keep the rules; the others are refused."""
+        by_rules: defaultdict[int, list[PendingAppend]] = defaultdict(list)
+        for append in group:
+            by_rules[id(append.target.rules)].append(append)
+        checked: list[PendingAppend] = []
+        for appends in by_rules.values():
+            errors = await offload(
+                sum(append.size for append in appends),
+                check_appends,
+                appends,
+                self._context.settings,
+                self._context.codec,
+            )
+            for append, error in zip(appends, errors, strict=True):
+                if not append.target.refused and error is None:
+                    checked.append(append)
+                    continue
+                if append.target.refused:
+                    append.stored.cancel()
+                elif error is not None:
+                    append.resolve(error)
+                self._release(append)
+        return checked
+
+    def _release(self, append: PendingAppend) -> None:
+        """Hold a batch no longer, which is stored or refused."""
+        self.held_count -= 1
+        self._budget.release(append.reservation)
+
+    async def _store(self, checked: Sequence[PendingAppend]) -> None:
+        by_submission: defaultdict[SubmissionName, list[PendingAppend]] = defaultdict(list)
+        for append in checked:
+            by_submission[append.target.stream.of_submission].append(append)
+        await asyncio.gather(
+            *(self._store_in(name, appends) for name, appends in by_submission.items())
+        )
+        for append in checked:
+            self._release(append)
+
+    async def _store_in(self, name: SubmissionName, checked: Sequence[PendingAppend]) -> None:
+        """Store batches of one submission; where a frame is repeated, halves find out which."""
+        outcomes = await self._outcomes(name, checked)
+        if outcomes is None:
+            half = len(checked) // 2
+            await self._store_in(name, checked[:half])
+            await self._store_in(name, checked[half:])
+            return
+        failpoint("before_acknowledge")
+        for append, outcome in zip(checked, outcomes, strict=True):
+            append.resolve(outcome)
+        self._context.changes.tell(name)
+
+    async def _outcomes(
+        self, name: SubmissionName, checked: Sequence[PendingAppend]
+    ) -> Sequence[Outcome] | None:
+        """Outcomes of batches; None where a frame of one of several is stored already."""
+        settings, now = self._context.settings, self._context.clock()
+
+        def admit_now(transaction: Transaction, record: SubmissionRecord) -> None:
+            admit(transaction, self._benchmarks, record, now)
+
+        try:
+            try:
+                command = append_command(checked, settings, now)
+                return await self._context.write(command, about=[name])
+            except FirstFramesError:
+                # They take a place in the team's quota, as its other submissions do.
+                command = append_command(checked, settings, now, admit_now)
+                return await self._context.write(command)
+        except AlreadyExistsError:
+            return [await self._frame_exists(name, checked[0])] if len(checked) == 1 else None
+        except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must know
+            return [error] * len(checked)
+
+    async def _frame_exists(self, name: SubmissionName, append: PendingAppend) -> Exception:
+        frames = [(*key, number) for key, numbers in append.frames.items() for number in numbers]
+        try:
+            stored = await self._context.read(lambda reader: reader.stored_frames(*name, frames))
+        except Exception as error:  # noqa: BLE001 - the same
+            return error
+        domain, sequence, number = (stored or frames)[0]
+        place = "/".join(filter(None, (domain, sequence)))
+        return FrameExistsError(
+            f"{max(1, len(stored))} frames of the batch are stored in the submission already, "
+            f"the first is frame {number} of sequence {place[:80]}",
+            frames=str(max(1, len(stored))),
+        )

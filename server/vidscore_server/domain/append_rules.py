@@ -1,0 +1,432 @@
+"""Rules of appends to a benchmark: its definition, and its names as far as participants know them.
+
+Names come from the specification; where it has none of a kind, from the truth once it is complete.
+What is not public, or not known yet, is never looked at: no answer can depend on it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
+from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.names import closest_name
+from vidscore_evaluators.plausibility.warnings import LabelUse
+from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
+from vidscore_server.domain.context import Context
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.names import benchmark_name, name_faults
+from vidscore_server.domain.policy import NameKind, withheld_warning
+from vidscore_server.domain.truth import TruthStore
+from vidscore_server.errors import (
+    NotOpenError,
+)
+from vidscore_server.store import Reader
+from vidscore_server.store.records import (
+    BenchmarkRecord,
+)
+
+MAXIMUM_WARNINGS = 20
+"""More would not be read, and a submission's record stays small."""
+
+NAMES_IN_MESSAGE = 5
+"""Names that a message lists; of the others it says how many there are."""
+
+ADVICE_FAULTS = 20
+"""Faults, and warnings, of a batch that get advice: looking for near names takes time."""
+
+NAMES_COMPARED = 1_000
+"""Known names among which the nearest one is looked for."""
+
+SHOWN_CHARACTERS = 80
+
+FrameBounds = tuple[int, int]
+"""First and last frame of a sequence; the first is the greater one where it has none."""
+
+
+@dataclass(frozen=True, eq=False)
+class KnownNames:
+    """Names that detections are checked against; None where not public, or not known yet.
+
+    Attributes:
+        sequences: Sequences, each with its first and last frame where these are public.
+        listed_labels: Labels that the specification lists, by domain; case does not count.
+        labels: Labels of the truth.
+        fold_labels: Whether labels that differ by case alone are the same to all evaluators.
+        withheld: Warning to every submission where names are withheld; otherwise empty.
+    """
+
+    sequences: Mapping[SequenceKey, FrameBounds | None] | None
+    listed_labels: Mapping[str, tuple[str, ...]]
+    labels: frozenset[str] | None
+    fold_labels: bool
+    withheld: str
+
+    def are_fine(self, domain: str, labels: Iterable[str]) -> bool:
+        """Whether at a glance nothing is wrong with any of some labels."""
+        fine = self._fine.get(domain, self.labels)
+        return fine is None or fine.issuperset(labels)
+
+    def refuses(self, domain: str, label: str) -> bool:
+        """Whether the specification lists labels of a domain, and not this one."""
+        return domain in self._listed and label.casefold() not in self._listed[domain]
+
+    def doubts(self, domain: str, label: str) -> bool:
+        """Whether no object of the truth has the label, or only in another spelling.
+
+        That a listed label has no object at all is no reason for doubt.
+        """
+        if self.labels is None or label in self.labels:
+            return False
+        other_spelling = label.casefold() in self._folded
+        if self.fold_labels and other_spelling:
+            return False
+        return other_spelling or domain not in self._listed
+
+    @cached_property
+    def _listed(self) -> dict[str, frozenset[str]]:
+        return {domain: _folded(labels) for domain, labels in self.listed_labels.items()}
+
+    @cached_property
+    def _folded(self) -> frozenset[str]:
+        return _folded(self.labels or ())
+
+    @cached_property
+    def _fine(self) -> dict[str, frozenset[str]]:
+        """Labels with which nothing is wrong, by domain, where the specification lists any."""
+        return {
+            domain: frozenset(
+                label
+                for label in {*listed, *(self.labels or ())}
+                if not self.refuses(domain, label) and not self.doubts(domain, label)
+            )
+            for domain, listed in self.listed_labels.items()
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class NameCheck:
+    """Faults and doubts about the names of detections.
+
+    Attributes:
+        faults: Why they are refused.
+        warnings: Doubts, for the sender; the same names give the same strings.
+    """
+
+    faults: tuple[Fault, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def needs_truth(definition: Definition) -> bool:
+    """Whether only the truth has some of the public names."""
+    public, specification = definition.public_names, definition.specification
+    of_sequences = not specification.sequences
+    of_frames = of_sequences or any(entry.frame_count is None for entry in specification.sequences)
+    return (
+        (NameKind.SEQUENCES in public and of_sequences)
+        or (NameKind.FRAME_COUNTS in public and of_frames)
+        or (NameKind.LABELS in public and definition.label_use is not LabelUse.IGNORED)
+    )
+
+
+def known_names(definition: Definition, truth: Annotations | None) -> KnownNames:
+    """Names that detections of a benchmark are checked against.
+
+    Args:
+        definition: The benchmark.
+        truth: Its truth; None where it is not complete.
+    """
+    public = definition.public_names
+    domains = definition.specification.domains if NameKind.LABELS in public else ()
+    of_truth = NameKind.LABELS in public and definition.label_use is not LabelUse.IGNORED
+    return KnownNames(
+        sequences=_sequences(definition, truth) if NameKind.SEQUENCES in public else None,
+        listed_labels={entry.name: entry.classes for entry in domains if entry.classes is not None},
+        labels=_labels(truth) if of_truth and truth is not None else None,
+        fold_labels=definition.label_use is LabelUse.LISTED,
+        withheld=withheld_warning(public),
+    )
+
+
+def check_names(names: KnownNames, batch: Annotations, source: str) -> NameCheck:
+    """Hold detections to the names of their benchmark.
+
+    Args:
+        names: The names.
+        batch: The detections.
+        source: Where they stand, for messages.
+    """
+    faults = [*_sequence_faults(names, batch, source), *_frame_faults(names, batch, source)]
+    warnings = dict.fromkeys([names.withheld] if names.withheld else [])
+    for number, (domain, row, refused) in enumerate(_doubtful_labels(names, batch)):
+        if refused:
+            near = number < ADVICE_FAULTS
+            faults.append(_label_fault(names, batch.labels[row], domain, row, source, near=near))
+        elif len(warnings) <= MAXIMUM_WARNINGS:
+            warnings[_label_warning(batch.labels[row], names.labels or ())] = None
+    return NameCheck(tuple(faults), tuple(warnings))
+
+
+def late_warnings(checks: Iterable[NameCheck]) -> tuple[str, ...]:
+    """Warnings about detections that were received before the names were known.
+
+    Args:
+        checks: All detections of a submission, in parts, held to the names as they are known now.
+    """
+    found = list(checks)
+    warnings = dict.fromkeys(text for check in found for text in check.warnings)
+    faults = list(dict.fromkeys(fault for check in found for fault in check.faults))
+    late = [
+        f"{fault.found} brings no score, because the benchmark has {fault.expected}"
+        if fault.field == "frame_numbers"
+        else f"{fault.found} brings no score, because it is not {fault.expected}; {fault.advice}"
+        for fault in faults[:ADVICE_FAULTS]
+    ]
+    return (*warnings, *late)
+
+
+def _sequences(
+    definition: Definition, truth: Annotations | None
+) -> Mapping[SequenceKey, FrameBounds | None] | None:
+    listed = definition.specification.sequences
+    if not listed and truth is None:
+        return None
+    if NameKind.FRAME_COUNTS not in definition.public_names:
+        return dict.fromkeys([entry.key for entry in listed] or _used_sequences(truth))
+    of_truth = {} if truth is None else _bounds(truth)
+    if not listed:
+        return dict(of_truth)
+    return {
+        entry.key: of_truth.get(entry.key)
+        if entry.frame_count is None
+        else (entry.first_frame, entry.first_frame + entry.frame_count - 1)
+        for entry in listed
+    }
+
+
+def _used_sequences(truth: Annotations | None) -> list[SequenceKey]:
+    """Sequences that have a frame."""
+    if truth is None:
+        return []
+    return [truth.sequences[row] for row in np.unique(truth.frame_sequences).tolist()]
+
+
+def _bounds(truth: Annotations) -> dict[SequenceKey, FrameBounds]:
+    """First and last frame of each sequence that has one."""
+    order = np.lexsort((truth.frame_numbers, truth.frame_sequences))
+    rows, starts = np.unique(truth.frame_sequences[order], return_index=True)
+    numbers = truth.frame_numbers[order]
+    ends = np.append(starts[1:], len(numbers)) - 1
+    return {
+        truth.sequences[row]: (first, last)
+        for row, first, last in zip(
+            rows.tolist(), numbers[starts].tolist(), numbers[ends].tolist(), strict=True
+        )
+    }
+
+
+def _labels(truth: Annotations) -> frozenset[str]:
+    return frozenset(truth.labels[row] for row in np.unique(truth.label_indices).tolist())
+
+
+def _sequence_faults(names: KnownNames, batch: Annotations, source: str) -> list[Fault]:
+    known = names.sequences
+    if known is None:
+        return []
+    unknown = [(row, key) for row, key in enumerate(batch.sequences) if key not in known]
+    return [
+        Fault(
+            f"sequence {_shown(key)}",
+            "a sequence of the benchmark",
+            source,
+            field=f"sequences[{row}]",
+            advice=_advice(_shown(key), [_shown(entry) for entry in known], "its sequences")
+            if number < ADVICE_FAULTS
+            else None,
+        )
+        for number, (row, key) in enumerate(unknown)
+    ]
+
+
+def _frame_faults(names: KnownNames, batch: Annotations, source: str) -> list[Fault]:
+    faults = []
+    for row, key in enumerate(batch.sequences):
+        bounds = None if names.sequences is None else names.sequences.get(key)
+        if bounds is None:
+            continue
+        first, last = bounds
+        numbers = batch.frame_numbers
+        outside = (batch.frame_sequences == row) & ((numbers < first) | (numbers > last))
+        entries = np.flatnonzero(outside)
+        if len(entries):
+            more = f", and {len(entries) - 1} more" if len(entries) > 1 else ""
+            found = f"frame {numbers[entries[0]]} of sequence {_shown(key)}{more}"
+            expected = f"frames {first} to {last}" if first <= last else "no frame"
+            entry = int(entries[0])
+            faults.append(Fault(found, expected, source, entry=entry, field="frame_numbers"))
+    return faults
+
+
+def _doubtful_labels(names: KnownNames, batch: Annotations) -> Iterator[tuple[str, int, bool]]:
+    """Domain, row in the table, and whether it is refused, of each label that is not fine."""
+    domains = {key.domain for key in batch.sequences}
+    if not batch.object_count or all(names.are_fine(domain, batch.labels) for domain in domains):
+        return  # as nearly always: nothing has to be looked up for each object
+    count = len(batch.labels)
+    places = batch.frame_sequences[batch.object_frames] * count + batch.label_indices
+    used = {
+        (batch.sequences[place // count].domain, place % count)
+        for place in np.unique(places).tolist()
+    }
+    for domain, row in sorted(used):
+        refused = names.refuses(domain, batch.labels[row])
+        if refused or names.doubts(domain, batch.labels[row]):
+            yield domain, row, refused
+
+
+def _label_fault(
+    names: KnownNames, label: str, domain: str, row: int, source: str, *, near: bool
+) -> Fault:
+    listed = names.listed_labels[domain]
+    found = f"label {label[:SHOWN_CHARACTERS]!r}"
+    where = f"a label of domain {domain}" if domain else "a label of the benchmark"
+    advice = _advice(label, listed, "its labels") if near else None
+    return Fault(found, where, source, field=f"labels[{row}]", advice=advice)
+
+
+def _label_warning(label: str, known: Iterable[str]) -> str:
+    shown = f"label {label[:SHOWN_CHARACTERS]!r}" if label else "objects without a label"
+    verb = "is" if label else "are"
+    advice = _advice(label, sorted(known), "its labels")
+    return f"{shown} {verb} not in the benchmark's ground truth and can match nothing; {advice}"
+
+
+def _advice(name: str, known: Sequence[str], what: str) -> str:
+    """The nearest known name, or the first ones there are."""
+    close = closest_name(name, known[:NAMES_COMPARED])
+    if close is not None:
+        return f"did you mean {close[:SHOWN_CHARACTERS]}?"
+    named = [entry[:SHOWN_CHARACTERS] for entry in known if entry][:NAMES_IN_MESSAGE]
+    if not named:
+        return f"{what} have no names"
+    rest = f" and {len(known) - len(named)} more" if len(known) > len(named) else ""
+    return f"{what} are {', '.join(named)}{rest}"
+
+
+def _folded(labels: Iterable[str]) -> frozenset[str]:
+    return frozenset(label.casefold() for label in labels)
+
+
+def _shown(key: SequenceKey) -> str:
+    return "/".join(filter(None, key))[:SHOWN_CHARACTERS]
+
+
+# --- Rules
+
+KEEP_S = 1.0
+"""Time for which a benchmark is not looked up again; a change by this server counts at once."""
+
+MAXIMUM_KEPT = 1_000
+
+_State = tuple[str, str, int]
+"""What rules depend on: time of the benchmark's creation, definition, revision of the truth."""
+
+
+@dataclass(frozen=True, eq=False)
+class AppendRules:
+    """Rules that batches must keep.
+
+    Attributes:
+        definition: The benchmark.
+        arity: Coordinates that a detection has.
+        names: Its names, as far as participants may know them.
+    """
+
+    definition: Definition
+    arity: int
+    names: KnownNames
+
+
+class RuleCache:
+    """The rules of benchmarks, looked up again after a while: truth may be uploaded meanwhile.
+
+    Args:
+        context: The hosting context.
+        benchmarks: Its benchmarks.
+        truth: Their truth.
+    """
+
+    def __init__(self, context: Context, benchmarks: Benchmarks, truth: TruthStore) -> None:
+        self._context = context
+        self._benchmarks = benchmarks
+        self._truth = truth
+        self._kept: dict[str, tuple[float, _State, AppendRules]] = {}
+
+    async def of(self, benchmark: str) -> AppendRules:
+        """The rules of a benchmark; the same object as long as nothing has changed.
+
+        Raises:
+            NotFoundError: If there is no such benchmark.
+            NotOpenError: If nobody has said yet of which shape its detections are.
+        """
+        kept = self._kept.get(benchmark)
+        if kept is not None and time.monotonic() - kept[0] < KEEP_S:
+            return kept[2]
+        state, rules = await self._context.read(lambda reader: self._look_up(reader, benchmark))
+        if len(self._kept) >= MAXIMUM_KEPT:
+            self._kept.clear()
+        self._kept[benchmark] = (time.monotonic(), state, rules)
+        return rules
+
+    def forget(self, benchmark: str) -> None:
+        """Look a benchmark up again the next time, because it has changed."""
+        kept = self._kept.get(benchmark)
+        if kept is not None:
+            self._kept[benchmark] = (float("-inf"), *kept[1:])
+
+    def _look_up(self, reader: Reader, benchmark: str) -> tuple[_State, AppendRules]:
+        record = required_benchmark(reader, benchmark)
+        definition = self._benchmarks.definition(record)
+        revision = _complete_revision(reader, record) if needs_truth(definition) else 0
+        state = (record.create_time.isoformat(), record.definition, revision)
+        kept = self._kept.get(benchmark)
+        if kept is not None and kept[1] == state:
+            return state, kept[2]
+        if definition.detection_arity is None:
+            raise NotOpenError(
+                f"{benchmark_name(benchmark)} takes no detections yet: it has neither truth nor a "
+                "detection_geometry, which say of which shape they are"
+            )
+        arity, truth = definition.detection_arity, None
+        if revision and definition.truth_arity is not None:
+            truth = self._truth.load(reader, benchmark, revision, definition.truth_arity)
+        return state, AppendRules(definition, arity, known_names(definition, truth))
+
+
+def _complete_revision(reader: Reader, record: BenchmarkRecord) -> int:
+    """The newest revision of a truth if it is complete, otherwise 0."""
+    revision = reader.truth_revision(record.benchmark, record.truth_revision)
+    return revision.revision if revision is not None and revision.complete else 0
+
+
+def check_batch(rules: AppendRules, batch: Annotations, source: str) -> NameCheck:
+    """Check detections against everything that participants may know of the benchmark.
+
+    Args:
+        rules: Rules of the benchmark.
+        batch: Whole frames.
+        source: Where they stand, for messages.
+    """
+    names = check_names(rules.names, batch, source)
+    faults = dict.fromkeys(
+        replace(fault, source=source, field=fault.field or "frame_numbers")
+        for evaluator in rules.definition.evaluators
+        for fault in evaluator.input_faults(Side.DETECTIONS, batch)
+    )
+    controls = name_faults(batch, source)
+    return NameCheck((*controls, *names.faults, *faults), names.warnings)

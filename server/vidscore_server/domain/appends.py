@@ -1,0 +1,418 @@
+"""The offset protocol: where a batch may be appended, and what a repeated batch means.
+
+Offsets count the frames of a stream. A batch that begins at the stream's end is appended; one
+that is stored unchanged is acknowledged again; everything else is refused and leaves nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import orjson
+
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
+from vidscore_server.domain.append_rules import MAXIMUM_WARNINGS, AppendRules, check_batch
+from vidscore_server.domain.batches import (
+    BatchCodec,
+    BatchRules,
+    NotAlikeError,
+    frame_numbers,
+    pack,
+)
+from vidscore_server.domain.capacity import Reservation, refuse_more_bytes
+from vidscore_server.domain.names import StreamName
+from vidscore_server.domain.states import TAKES_FRAMES, Event, is_draft, move
+from vidscore_server.errors import (
+    ContentDiffersError,
+    EpochStaleError,
+    NotFoundError,
+    OffsetGapError,
+    OffsetStraddlesError,
+    SubmissionEndedError,
+)
+from vidscore_server.settings import Settings
+from vidscore_server.store import Transaction
+from vidscore_server.store.records import (
+    BatchRecord,
+    FrameNumbers,
+    StreamRecord,
+    SubmissionRecord,
+)
+
+FIELD = "append.detections"
+
+Outcome = int | Exception
+"""A stream's next offset after a batch, or why the batch was refused."""
+
+
+@dataclass(eq=False, slots=True)
+class AppendTarget:
+    """The stream that a call appends to.
+
+    Attributes:
+        text: The stream, as the call's requests name it.
+        stream: The stream.
+        epoch: Epoch of its writer.
+        team: Team of the caller; None for one that sees all.
+        rules: Rules of the benchmark; the call keeps them up to date.
+        refused: Whether a batch of the call was refused: later ones are dropped.
+    """
+
+    text: str
+    stream: StreamName
+    epoch: int
+    team: str | None
+    rules: AppendRules
+    refused: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class PendingAppend:
+    """A batch on its way into a stream.
+
+    Attributes:
+        target: The stream.
+        offset: Offset of its first frame.
+        message: The batch as it was received; the `BatchCodec` reads it.
+        size: Roughly what it costs to check, in numbers.
+        reservation: Memory that it takes until it is stored or refused.
+        stored: The stream's next offset, once its frames are durable.
+        record: The batch as it is stored; set once it is checked.
+        frames: Its frames; likewise.
+        warnings: Doubts about it; likewise.
+    """
+
+    target: AppendTarget
+    offset: int
+    message: Any
+    size: int
+    reservation: Reservation
+    stored: asyncio.Future[int]
+    record: BatchRecord = field(init=False)
+    frames: FrameNumbers = field(init=False)
+    warnings: tuple[str, ...] = ()
+
+    def resolve(self, outcome: Outcome) -> None:
+        """Resolve `stored`; a refusal also drops the call's later batches."""
+        if isinstance(outcome, Exception):
+            self.target.refused = True
+            if not self.stored.done():
+                self.stored.set_exception(outcome)
+        elif not self.stored.done():
+            self.stored.set_result(outcome)
+
+
+def check_appends(
+    appends: Sequence[PendingAppend], settings: Settings, codec: BatchCodec
+) -> list[Exception | None]:
+    """Check batches against the benchmark's definition and public names, never its truth.
+
+    Live systems send small batches that are mostly right: batches are checked as one, and where
+    that finds something, half of them and half of those, so that one that is wrong costs the
+    others little.
+
+    Args:
+        appends: Batches under the same rules; those that keep them get their record.
+        settings: The server's limits.
+        codec: The encoding of batches.
+
+    Returns:
+        For each batch None, or a `LimitError` if it is larger than allowed, or an `InputError`
+        with every fault.
+    """
+    try:
+        if len(appends) == 1:
+            _check_alone(appends[0], settings, codec)
+        else:
+            _check_together(appends, settings, codec)
+        return [None] * len(appends)
+    except Exception as error:  # noqa: BLE001 - rules of plug-ins may fail in any way
+        if len(appends) == 1:
+            return [error]
+        half = len(appends) // 2
+        return [
+            *check_appends(appends[:half], settings, codec),
+            *check_appends(appends[half:], settings, codec),
+        ]
+
+
+def accepted_warnings(
+    batch: Annotations, rules: AppendRules, known_faults: Sequence[Fault] = ()
+) -> tuple[str, ...]:
+    """Doubts about a batch of detections that a benchmark takes.
+
+    It is judged by all that participants may know.
+
+    Args:
+        batch: The batch.
+        rules: Rules of the benchmark.
+        known_faults: Faults that were found otherwise.
+
+    Raises:
+        InputError: With every fault.
+    """
+    checked = check_batch(rules, batch, FIELD)
+    faults = [
+        *([] if batch.frame_count else [Fault("no frame", "at least one", source=FIELD)]),
+        *known_faults,
+        *checked.faults,
+    ]
+    if faults:
+        raise InputError(faults)
+    return checked.warnings
+
+
+def _check_alone(append: PendingAppend, settings: Settings, codec: BatchCodec) -> None:
+    rules = append.target.rules
+    batch = codec.read_batch(append.message, FIELD, BatchRules(rules.arity, settings))
+    append.warnings = accepted_warnings(batch, rules, _offset_faults(append))
+    [append.frames] = frame_numbers(batch, [batch.frame_count])
+    append.record = _record(append, codec.data_of(append.message), batch.frame_count)
+
+
+def _check_together(
+    appends: Sequence[PendingAppend], settings: Settings, codec: BatchCodec
+) -> None:
+    rules = appends[0].target.rules
+    messages = [append.message for append in appends]
+    data = list(map(codec.data_of, messages))
+    joined, counts = codec.read_alike_batches(
+        messages, data, FIELD, BatchRules(rules.arity, settings)
+    )
+    if not all(counts) or any(map(_offset_faults, appends)):
+        raise NotAlikeError
+    checked = check_batch(rules, joined, FIELD)
+    if checked.faults:
+        raise NotAlikeError
+    warnings = [checked.warnings] * len(appends)
+    if any(text != rules.names.withheld for text in checked.warnings):  # of which batch?
+        ends = np.cumsum(counts)
+        warnings = [
+            check_batch(rules, joined.take_frames(np.arange(end - count, end)), FIELD).warnings
+            for count, end in zip(counts, ends.tolist(), strict=True)
+        ]
+    frames = frame_numbers(joined, counts)
+    for row, append in enumerate(appends):
+        append.record = _record(append, data[row], counts[row])
+        append.frames, append.warnings = next(frames), warnings[row]
+
+
+def _record(append: PendingAppend, data: bytes, frame_count: int) -> BatchRecord:
+    payload, digest = pack(data)
+    return BatchRecord(append.target.stream.stream, append.offset, frame_count, digest, payload)
+
+
+def _offset_faults(append: PendingAppend) -> list[Fault]:
+    if append.offset >= 0:
+        return []
+    return [Fault(str(append.offset), "0 or more", field="append.offset")]
+
+
+class FirstFramesError(Exception):
+    """The first frames of a submission are to be appended, by a command that may not admit it."""
+
+
+Admit = Callable[[Transaction, SubmissionRecord], None]
+"""Lets a submission in with its first frames, or raises why not."""
+
+
+def append_command(
+    appends: Sequence[PendingAppend],
+    settings: Settings,
+    now: datetime,
+    admit: Admit | None = None,
+) -> Callable[[Transaction], list[Outcome]]:
+    """The command that appends batches of one submission, each by the offset protocol.
+
+    It raises `AlreadyExistsError`, and appends none of them, where a frame is stored already.
+    Only with `admit` does it touch anything beyond the submission.
+
+    Args:
+        appends: The batches, checked and in order.
+        settings: The server's limits.
+        now: The time.
+        admit: Asked where these are the submission's first frames; without it the command raises
+            `FirstFramesError` there, and appends none of them.
+    """
+
+    def command(transaction: Transaction) -> list[Outcome]:
+        streams = dict.fromkeys(append.record.stream for append in appends)
+        writer = AppendWriter(transaction, streams, settings, now, admit)
+        outcomes = [writer.append(append) for append in appends]
+        writer.close()
+        return outcomes
+
+    return command
+
+
+class AppendWriter:
+    """Takes in batches of one submission one by one, and writes them together.
+
+    Args:
+        transaction: Where.
+        streams: Names of the streams that the batches are for.
+        settings: The server's limits.
+        now: The time.
+        admit: Lets the submission in with its first frames; None where that is not allowed.
+    """
+
+    def __init__(
+        self,
+        transaction: Transaction,
+        streams: Collection[str],
+        settings: Settings,
+        now: datetime,
+        admit: Admit | None,
+    ) -> None:
+        self._transaction = transaction
+        self._streams = streams
+        self._settings = settings
+        self._now = now
+        self._admit = admit
+        self._points: tuple[SubmissionRecord, dict[str, StreamRecord]] | None = None
+        self._ends: dict[StreamName, int] = {}
+        self._taken: list[PendingAppend] = []
+        self._taken_count = 0
+
+    def append(self, append: PendingAppend) -> Outcome:
+        """Take in a batch, and give the stream's next offset, or say why not."""
+        try:
+            name = append.target.stream
+            submission, stream = self._point(name)
+            if append.target.team not in {None, submission.team}:
+                raise _not_there(name)
+            _refuse_stale(append, submission, stream)
+            end = self._ends.get(name, stream.next_offset)
+            if append.offset < end:
+                self.close()  # so that the store knows what came just before
+                _acknowledge_again(self._transaction, append, end)
+                return end
+            return self._take(append, submission, end)
+        except VidscoreError as error:
+            return error
+
+    def close(self) -> None:
+        """Write the batches that were taken in.
+
+        Raises:
+            AlreadyExistsError: If a frame of it is stored already.
+            FirstFramesError: If these are the first frames, and nobody may admit them.
+            VidscoreError: If the submission is not admitted, or its team holds too much.
+        """
+        if not self._taken:
+            return
+        stream = self._taken[0].target.stream
+        submission, _ = self._point(stream)
+        if is_draft(submission) and self._admit is None:
+            raise FirstFramesError
+        batches = [(append.record, append.frames) for append in self._taken]
+        self._transaction.append_batches(*stream.of_submission, batches)
+        received = move(submission, Event.FRAMES_RECEIVED, self._now)
+        total = received.frame_count + self._taken_count
+        doubts = dict.fromkeys(text for append in self._taken for text in append.warnings)
+        received = replace(
+            received,
+            frame_count=total,
+            byte_count=received.byte_count + sum(len(batch.payload) for batch, _ in batches),
+            activity_time=self._now,
+            warnings=with_warnings(received.warnings, doubts),
+        )
+        self._transaction.update_submission(received)
+        most = self._settings.maximum_team_mebibytes
+        refuse_more_bytes(self._transaction, submission, received, most)
+        if is_draft(submission) and self._admit is not None:
+            self._admit(self._transaction, received)
+        self._points = None  # the store knows them better now
+        self._ends.clear()
+        self._taken.clear()
+        self._taken_count = 0
+
+    def _take(self, append: PendingAppend, submission: SubmissionRecord, end: int) -> int:
+        if append.offset > end:
+            raise OffsetGapError(
+                f"the batch begins at offset {append.offset}, the stream ends at {end}",
+                next_offset=str(end),
+            )
+        taken = self._taken_count + append.record.frame_count
+        total = submission.frame_count + taken
+        if total > self._settings.maximum_frames:
+            found = f"a submission of {total} frames"
+            raise LimitError(found, "maximum_frames", self._settings.maximum_frames)
+        self._taken.append(append)
+        self._taken_count = taken
+        end += append.record.frame_count
+        self._ends[append.target.stream] = end
+        return end
+
+    def _point(self, name: StreamName) -> tuple[SubmissionRecord, StreamRecord]:
+        """The submission and a stream of it, as the store has them."""
+        if self._points is None:
+            self._points = self._transaction.append_points(*name.of_submission, self._streams)
+        if self._points is None or name.stream not in self._points[1]:
+            raise _not_there(name)
+        return self._points[0], self._points[1][name.stream]
+
+
+def _not_there(name: StreamName) -> NotFoundError:
+    return NotFoundError(f"{name} does not exist; OpenStream makes it")
+
+
+def _refuse_stale(
+    append: PendingAppend, submission: SubmissionRecord, stream: StreamRecord
+) -> None:
+    if submission.state not in TAKES_FRAMES:
+        raise SubmissionEndedError(
+            f"the submission is {submission.state} and takes no more frames",
+            state=submission.state.value,
+        )
+    if append.target.epoch != stream.epoch:
+        raise EpochStaleError(
+            f"the stream was opened again, under epoch {stream.epoch}; "
+            f"a writer of epoch {append.target.epoch} may not go on",
+            epoch=str(stream.epoch),
+        )
+
+
+def _acknowledge_again(transaction: Transaction, append: PendingAppend, end: int) -> None:
+    """Do nothing where the batch is stored as it is; refuse it otherwise."""
+    batch = append.record
+    facts = {"next_offset": str(end)}
+    if batch.first_offset + batch.frame_count > end:
+        raise OffsetStraddlesError(
+            f"the batch begins before the stream's end, {end}, and ends after it", **facts
+        )
+    stored = transaction.batch_at(*append.target.stream, batch.first_offset)
+    same = (batch.first_offset, batch.frame_count, batch.digest)
+    if stored is None or (stored.first_offset, stored.frame_count, stored.digest) != same:
+        raise ContentDiffersError(
+            f"at offset {batch.first_offset} other frames are stored, or the same cut otherwise",
+            **facts,
+        )
+
+
+# --- Warnings of a submission, as the store keeps them
+
+MORE = "there are further doubts of the same kind; they are not listed"
+
+
+def read_warnings(kept: str) -> list[str]:
+    """The warnings in a submission's record."""
+    texts: list[str] = orjson.loads(kept) if kept else []
+    return texts
+
+
+def with_warnings(kept: str, new: Iterable[str]) -> str:
+    """A record's warnings with further ones added: each once, up to a maximum."""
+    known = read_warnings(kept)
+    texts = list(dict.fromkeys([*known, *new]))
+    if texts == known:
+        return kept
+    if len(texts) > MAXIMUM_WARNINGS:
+        texts = [*texts[: MAXIMUM_WARNINGS - 1], MORE]
+    return orjson.dumps(texts).decode()

@@ -1,0 +1,174 @@
+"""The basis of scores, which makes them comparable: revision of the truth, and rules.
+
+A score's *basis* is the revision of the truth and, of its evaluator, the version, parameters and
+specification. A board shows scores of one basis, which the benchmark's record names. Another one is
+*wanted* as soon as a newer revision of the truth is complete, or the benchmark has other rules;
+the board moves there once every submission is scored under it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import orjson
+
+from vidscore_server.domain.definition import Definition
+from vidscore_server.store import Reader
+from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord, SubmissionState
+
+MAXIMUM_SUBMISSIONS = 1_000_000
+MAXIMUM_REVISIONS = 1_000_000
+
+Key = tuple[int, str]
+"""Basis of one evaluator's scores: revision of the truth, configuration."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The basis of the scores on a board.
+
+    Attributes:
+        truth_revision: Revision of the truth.
+        configurations: Of each evaluator the version, and a digest of parameters and specification.
+    """
+
+    truth_revision: int
+    configurations: Mapping[str, str]
+
+    def key(self, evaluator: str) -> Key | None:
+        """Basis of an evaluator's scores; None where the board has none of them."""
+        configuration = self.configurations.get(evaluator)
+        return None if configuration is None else (self.truth_revision, configuration)
+
+    def to_json(self) -> str:
+        """The basis as the store keeps it; equal ones are equal strings."""
+        kept = {"truth_revision": self.truth_revision, "configurations": dict(self.configurations)}
+        return orjson.dumps(kept, option=orjson.OPT_SORT_KEYS).decode()
+
+
+@dataclass(frozen=True)
+class BoardState:
+    """The state of a benchmark's board.
+
+    Attributes:
+        shown: Basis of its scores; None while nothing is scored.
+        wanted: Basis that it is to show; None while nothing is scored.
+        waiting: Scored submissions without a score on the wanted basis, in order of sealing.
+    """
+
+    shown: Basis | None
+    wanted: Basis | None
+    waiting: tuple[str, ...]
+
+    def is_under(self, revision: int) -> bool:
+        """Whether the scores on it are to be under a revision of the truth."""
+        return self.wanted is not None and self.wanted.truth_revision == revision
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the board may move."""
+        return self.wanted is not None and self.wanted != self.shown and not self.waiting
+
+
+def shown_basis(record: BenchmarkRecord) -> Basis | None:
+    """Basis of the scores on a benchmark's board; None while it has none."""
+    return Basis(**orjson.loads(record.board)) if record.board else None
+
+
+def own_basis(reader: Reader, definition: Definition, record: BenchmarkRecord) -> Basis | None:
+    """The newest basis by the rules of this server; None while there is no truth."""
+    revision = newest_complete(reader, record) or record.truth_revision
+    return Basis(revision, definition.configurations) if revision else None
+
+
+def wanted_basis(reader: Reader, definition: Definition, record: BenchmarkRecord) -> Basis | None:
+    """The basis that the board is to show.
+
+    While no truth is complete, that is the newest truth that something was scored under. Rules of
+    a newer version than this server has are wanted still: another server has them.
+    """
+    revision = newest_complete(reader, record)
+    if not revision:
+        bases = reader.score_bases(record.benchmark)
+        revision = max((basis.truth_revision for basis in bases), default=0)
+    if not revision:
+        return None
+    shown = shown_basis(record)
+    if shown is not None and _is_newer(shown.configurations, definition.configurations):
+        return Basis(revision, shown.configurations)
+    return Basis(revision, definition.configurations)
+
+
+def newest_complete(reader: Reader, record: BenchmarkRecord) -> int:
+    """The newest revision of the truth that is complete; 0 for none."""
+    newest = reader.truth_revision(record.benchmark, record.truth_revision)
+    if newest is None or newest.complete:
+        return record.truth_revision
+    revisions = reader.truth_revisions(record.benchmark, newest.revision, MAXIMUM_REVISIONS)
+    return next((entry.revision for entry in revisions if entry.complete), 0)
+
+
+def board_state(
+    reader: Reader, definition: Definition, record: BenchmarkRecord, wanted: Basis | None = None
+) -> BoardState:
+    """The state of a benchmark's board.
+
+    Args:
+        reader: A state of the store.
+        definition: The benchmark.
+        record: Its record.
+        wanted: The basis to show; None for the one that follows from the benchmark.
+    """
+    wanted = wanted or wanted_basis(reader, definition, record)
+    shown = shown_basis(record)
+    if wanted is None or (shown is None and not reader.score_bases(record.benchmark)):
+        return BoardState(shown, None, ())
+    return BoardState(shown, wanted, waiting_for(reader, record.benchmark, wanted))
+
+
+def waiting_for(reader: Reader, benchmark: str, basis: Basis) -> tuple[str, ...]:
+    """Scored submissions without a score under a basis, but for those that cannot have one."""
+    scored: dict[str, set[str]] = {}
+    for entry in reader.score_bases(benchmark):
+        if (entry.truth_revision, entry.configuration) == basis.key(entry.evaluator):
+            scored.setdefault(entry.submission, set()).add(entry.evaluator)
+    text = basis.to_json()
+    failed = {name for name, under in reader.failed_rescorings(benchmark).items() if under == text}
+    wanted = set(basis.configurations)
+    names = (record.submission for record in in_sealing_order(reader, benchmark))
+    return tuple(name for name in names if scored.get(name) != wanted and name not in failed)
+
+
+def in_sealing_order(reader: Reader, benchmark: str) -> list[SubmissionRecord]:
+    """Scored submissions, in the order in which they were sealed."""
+    records = reader.submissions(benchmark, None, None, MAXIMUM_SUBMISSIONS)
+    scored = [record for record in records if record.state is SubmissionState.SCORED]
+    return sorted(scored, key=sealing_order)
+
+
+def sealing_order(record: SubmissionRecord) -> tuple[datetime, str]:
+    """Sorts submissions in the order in which they were sealed."""
+    return (record.seal_time or record.create_time, record.submission)
+
+
+def version_of(configuration: str) -> str:
+    """Version of the evaluator in a configuration."""
+    return configuration.split(" ")[1]
+
+
+def _is_newer(these: Mapping[str, str], those: Mapping[str, str]) -> bool:
+    """Whether one of these evaluators has a newer version than it has among those."""
+    return any(
+        _order(version_of(these[name])) > _order(version_of(those[name]))
+        for name in these.keys() & those.keys()
+    )
+
+
+def _order(version: str) -> list[tuple[int, str]]:
+    """Orders versions by their numbers: 1.10.0 comes after 1.9.0."""
+    return [
+        (int(part) if part.isdigit() else -1, part) for part in re.findall(r"\d+|[^\d.]+", version)
+    ]

@@ -1,0 +1,243 @@
+"""Benchmarks: created, changed, deleted; their definitions read once a revision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+
+import orjson
+
+from vidscore_evaluators.errors import SpecificationError
+from vidscore_server.domain.basis import board_state
+from vidscore_server.domain.context import Context, Request
+from vidscore_server.domain.definition import Definition, definition_from_dict, definition_to_dict
+from vidscore_server.domain.names import benchmark_name, control_faults
+from vidscore_server.domain.policy import TruthSize, Visibility, default_budget
+from vidscore_server.domain.release import releases_differ
+from vidscore_server.domain.scores import publish_anew
+from vidscore_server.errors import HasSubmissionsError, NameTakenError, NotFoundError
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import AlreadyExistsError
+from vidscore_server.store.records import BenchmarkRecord
+
+MAXIMUM_KEPT = 100
+
+_TRUTH_SIZE = "truth_size"
+
+
+class Benchmarks:
+    """The benchmarks of a site.
+
+    Args:
+        context: The hosting context.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._definitions: dict[tuple[str, str], Definition] = {}
+
+    def definition(self, record: BenchmarkRecord) -> Definition:
+        """The definition of a benchmark."""
+        key = (record.benchmark, record.definition)
+        found = self._definitions.get(key)
+        if found is None:
+            found = from_json(record.definition)
+            if len(self._definitions) >= MAXIMUM_KEPT:
+                self._definitions.clear()
+            self._definitions[key] = found
+        return found
+
+    async def create(
+        self, request: Request, benchmark: str, definition: Definition
+    ) -> BenchmarkRecord:
+        """Create a benchmark, or find the one that the same request has created.
+
+        Raises:
+            NameTakenError: If the name is taken.
+            SpecificationError: If a title or name holds control characters.
+        """
+        refuse_control_characters(definition)
+        record = BenchmarkRecord(
+            benchmark=benchmark,
+            definition=to_json(definition),
+            open_time=definition.open_time,
+            close_time=definition.close_time,
+            create_time=request.time,
+            update_time=request.time,
+        )
+
+        def make(transaction: Transaction) -> str:
+            try:
+                transaction.insert_benchmark(record)
+            except AlreadyExistsError:
+                raise NameTakenError(f"{benchmark_name(benchmark)} is there already") from None
+            request.audit(transaction, benchmark_name(benchmark))
+            return benchmark
+
+        def command(transaction: Transaction) -> BenchmarkRecord:
+            name = request.once(transaction, lambda: make(transaction))
+            return required_benchmark(transaction, name)
+
+        return await self._context.write(command)
+
+    async def update(
+        self, request: Request, record: BenchmarkRecord, definition: Definition
+    ) -> tuple[BenchmarkRecord, int]:
+        """Put a new definition in the place of the one of `record`.
+
+        What the board releases follows the new policy at once.
+
+        Returns:
+            The benchmark, and how many submissions are to be scored again by its new rules.
+
+        Raises:
+            NotFoundError: If there is no such benchmark.
+            SpecificationError: If a title or name holds control characters.
+        """
+        refuse_control_characters(definition)
+
+        def command(transaction: Transaction) -> tuple[BenchmarkRecord, int]:
+            present = required_benchmark(transaction, record.benchmark)
+            before = self.definition(present)
+            after = replace(definition, truth_size=before.truth_size)
+            changed = replace(
+                present,
+                definition=to_json(after),
+                open_time=definition.open_time,
+                close_time=definition.close_time,
+                update_time=request.time,
+                revision=present.revision + 1,
+            )
+            transaction.update_benchmark(changed)
+            if releases_differ(before.policy, definition.policy):
+                publish_anew(transaction, definition, changed, request.time)
+            request.audit(transaction, benchmark_name(record.benchmark))
+            return changed, len(board_state(transaction, definition, changed).waiting)
+
+        return await self._context.write(command)
+
+    async def delete(self, request: Request, benchmark: str, *, force: bool) -> None:
+        """Delete a benchmark with all that belongs to it.
+
+        Raises:
+            NotFoundError: If there is no such benchmark.
+            HasSubmissionsError: If it has submissions and `force` is not set.
+        """
+
+        def command(transaction: Transaction) -> None:
+            required_benchmark(transaction, benchmark)
+            if not force and transaction.submissions(benchmark, None, None, 1):
+                raise HasSubmissionsError(
+                    f"{benchmark_name(benchmark)} has submissions; `force` deletes them too"
+                )
+            transaction.delete_benchmark(benchmark)
+            request.audit(transaction, benchmark_name(benchmark))
+
+        await self._context.write(command)
+
+
+def required_benchmark(reader: Reader, benchmark: str) -> BenchmarkRecord:
+    """One benchmark.
+
+    Raises:
+        NotFoundError: If there is none of that name.
+    """
+    record = reader.benchmark(benchmark)
+    if record is None:
+        raise NotFoundError(f"{benchmark_name(benchmark)} does not exist")
+    return record
+
+
+def with_truth_of(record: BenchmarkRecord, arity: int | None) -> Definition:
+    """A benchmark's definition once there is truth; see `Definition.with_truth_of`."""
+    return from_json(record.definition).with_truth_of(arity)
+
+
+def to_json(definition: Definition) -> str:
+    """A definition as the store keeps it: with the size of the truth."""
+    size = definition.truth_size
+    kept = definition_to_dict(definition) | ({} if size is None else {_TRUTH_SIZE: asdict(size)})
+    return orjson.dumps(kept).decode()
+
+
+def from_json(text: str) -> Definition:
+    """Inverse of `to_json`.
+
+    Raises:
+        SpecificationError: If this server does not understand it.
+    """
+    kept = orjson.loads(text)
+    size = kept.pop(_TRUTH_SIZE, None)
+    return replace(definition_from_dict(kept), truth_size=size and TruthSize(**size))
+
+
+def refuse_control_characters(definition: Definition) -> None:
+    """Refuse a benchmark of which a text holds control characters.
+
+    Raises:
+        SpecificationError: With every fault.
+    """
+    faults = [
+        fault
+        for field, text in _texts(definition_to_dict(definition), "")
+        for fault in control_faults(text, field)
+    ]
+    if faults:
+        raise SpecificationError(faults)
+
+
+def _texts(value: object, field: str) -> Iterator[tuple[str, str]]:
+    """Every text of a document, with its place."""
+    if isinstance(value, str):
+        yield field, value
+    elif isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield from _texts(entry, f"{field}.{key}" if field else str(key))
+    elif isinstance(value, list):
+        for row, entry in enumerate(value):
+            yield from _texts(entry, f"{field}[{row}]")
+
+
+# --- Warnings about what a policy reveals of the truth
+
+RATIO_CHANGE = 2.0
+"""By how much the rarest of scores moves with one object of n, times n: F1 by at most 2 / n."""
+
+
+def policy_warnings(definition: Definition) -> list[str]:
+    """Warnings for the organiser; some need the size of the truth, once it is complete.
+
+    Args:
+        definition: The benchmark.
+    """
+    return [*_without_budget(definition), *_small_truth(definition)]
+
+
+def _without_budget(definition: Definition) -> Iterator[str]:
+    if definition.submission_budget:
+        return
+    size = definition.truth_size
+    default = "" if size is None else f" ({default_budget(size.objects, size.sequences)})"
+    yield (
+        "a team may have any number of submissions in all: with enough of them it reads the "
+        "ground truth out of its scores; submissions_in_all = -1 lets it have as many as the "
+        f"ground truth allows{default}"
+    )
+
+
+def _small_truth(definition: Definition) -> Iterator[str]:
+    policy, size = definition.policy, definition.truth_size
+    if policy.shown is Visibility.LIVE or size is None or not size.objects:
+        return
+    for evaluator in definition.evaluators:
+        first, scale = next(iter(definition.scales(evaluator).items()), (None, None))
+        if scale is None:
+            continue
+        worth = RATIO_CHANGE * scale.span / size.objects
+        if worth > policy.ladder_step:
+            yield (
+                f"one of the {size.objects} objects of the ground truth changes {first} of "
+                f"{evaluator.name} by up to {worth:.2g}, more than ladder_step = "
+                f"{policy.ladder_step:g}: a team sees in its score whether it has found one more; "
+                f"take a ladder_step of {worth:.2g} or more, or rely on submissions_in_all"
+            )

@@ -1,0 +1,347 @@
+"""Boards kept on the newest truth and rules: what changes, and the work that changes it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_server.domain.basis import (
+    Basis,
+    BoardState,
+    board_state,
+    shown_basis,
+    waiting_for,
+    wanted_basis,
+)
+from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
+from vidscore_server.domain.context import Context, Request, audit_server
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.leaderboard import Board, BoardView, board_rules, rank
+from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases
+from vidscore_server.domain.names import SubmissionName, benchmark_name
+from vidscore_server.domain.scorer import Scorer
+from vidscore_server.domain.scores import (
+    Result,
+    keep_result,
+    move_board,
+    moves_by_itself,
+    ranking_values,
+)
+from vidscore_server.errors import NotFoundError, RescoringRunsError
+from vidscore_server.failpoints import failpoint
+from vidscore_server.logs import log, places_of
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import StoreError
+from vidscore_server.store.records import ScoreRecord
+
+Standing = Mapping[str, Mapping[str, Any]]
+"""By evaluator, by submission: ``values`` and ``rank``, which is None where it has none."""
+
+
+def shown_standing(reader: Reader, definition: Definition, benchmark: str) -> Standing:
+    """Scores and ranks of all that stand on a board, as organisers see them.
+
+    Args:
+        reader: A state of the store.
+        definition: The benchmark.
+        benchmark: Its name.
+    """
+    shown = shown_basis(required_benchmark(reader, benchmark))
+    found = {}
+    for evaluator in definition.evaluators:
+        key = None if shown is None else shown.key(evaluator.name)
+        comparable = [] if key is None else reader.scores_under(benchmark, evaluator.name, *key)
+        ranks = _ranks(reader, definition, evaluator, benchmark, comparable)
+        published = reader.published_scores(benchmark, evaluator.name)
+        scores = {score.submission: score for score in (*published, *comparable)}
+        found[evaluator.name] = {
+            name: {"values": _values(definition, evaluator, score), "rank": ranks.get(name)}
+            for name, score in scores.items()
+        }
+    return found
+
+
+def changes(
+    reader: Reader,
+    definition: Definition,
+    benchmark: str,
+    before: Standing,
+    after: Basis | None,
+) -> list[dict[str, Any]]:
+    """Differences where a board shows another basis.
+
+    Submissions that were not there before shift no rank. While some of those that were still wait
+    to be scored again, the board has not moved, and ranks are what they were.
+
+    Args:
+        reader: A state of the store.
+        definition: The benchmark.
+        benchmark: Its name.
+        before: The board before.
+        after: The basis that it is to show.
+    """
+    if after is None:
+        return []
+    waiting = set(waiting_for(reader, benchmark, after))
+    found: list[dict[str, Any]] = []
+    for evaluator in definition.evaluators:
+        key, olds = after.key(evaluator.name), before.get(evaluator.name, {})
+        if key is None:
+            continue
+        scores = {
+            score.submission: score
+            for score in reader.scores_under(benchmark, evaluator.name, *key)
+            if score.submission in olds
+        }
+        ranks: dict[str, int | None] = {name: old["rank"] for name, old in olds.items()}
+        if not waiting & olds.keys():
+            new_ranks = _ranks(reader, definition, evaluator, benchmark, scores.values())
+            ranks = {name: new_ranks.get(name) for name in olds}
+        for name in sorted(olds.keys() - (waiting - scores.keys())):
+            score = scores.get(name)
+            values = {} if score is None else _values(definition, evaluator, score)
+            place = {
+                "submission": str(SubmissionName(benchmark, name)),
+                "evaluator": evaluator.name,
+            }
+            found.extend(place | change for change in _compared(olds[name], values, ranks[name]))
+    return found
+
+
+def _compared(
+    old: Mapping[str, Any], values: Mapping[str, float | None], rank_after: int | None
+) -> Iterator[dict[str, Any]]:
+    for measure in values or old["values"]:
+        before, after = old["values"].get(measure), values.get(measure)
+        if before != after or old["rank"] != rank_after:
+            yield {
+                "measure": measure,
+                "before": before,
+                "after": after,
+                "rank_before": old["rank"],
+                "rank_after": rank_after,
+            }
+
+
+def _values(
+    definition: Definition, evaluator: Evaluator[Any], score: ScoreRecord
+) -> dict[str, float | None]:
+    return ranking_values(score, list(definition.ranking(evaluator)))
+
+
+def _ranks(
+    reader: Reader,
+    definition: Definition,
+    evaluator: Evaluator[Any],
+    benchmark: str,
+    scores: Iterable[ScoreRecord],
+) -> dict[str, int]:
+    """Ranks of the submissions with which teams stand on a board of these scores."""
+    directions = definition.ranking(evaluator)
+    view = BoardView(reader, Board(benchmark, evaluator), tuple(directions))
+    ranked = rank(view.entries(scores), board_rules(definition.policy, directions))
+    return {entry.entry.submission: entry.rank for entry in ranked}
+
+
+# --- The keeper
+
+Version = tuple[datetime, int]
+"""When a benchmark was created, and the revision of its record."""
+
+
+class BoardUpdater:
+    """Updates the boards of all benchmarks: scores again, then moves each board at once.
+
+    The scores themselves tell what is done, so that the server that leases a board next, after a
+    restart or because another server has died, continues where the last one stopped.
+
+    Args:
+        context: The hosting context.
+        benchmarks: Its benchmarks.
+        scorer: The scorer.
+        leases: The server's leases.
+    """
+
+    def __init__(
+        self, context: Context, benchmarks: Benchmarks, scorer: Scorer, leases: Leases
+    ) -> None:
+        self._context = context
+        self._benchmarks = benchmarks
+        self._scorer = scorer
+        self._work = LeasedOperations(leases, ())
+        self._settled: dict[str, Version] = {}
+
+    async def advance(self) -> None:
+        """Begin with every board that is out of date, and that no server works on."""
+        for benchmark in await self._context.read(self._due):
+            if self._work.count >= self._context.settings.maximum_scorings:
+                return
+            await self._work.begin(_board(benchmark), partial(self._run, benchmark))
+
+    async def finish(self) -> None:
+        """Wait until nothing runs."""
+        await self._work.finish()
+
+    async def stop(self) -> None:
+        """Cancel running work; it continues after a restart, or on another server at once."""
+        await self._work.stop()
+
+    async def publish(
+        self, request: Request, benchmark: str, *, validate_only: bool
+    ) -> tuple[list[dict[str, Any]], int]:
+        """Move a board to its new scores, or only list the differences.
+
+        Args:
+            request: The request.
+            benchmark: The benchmark.
+            validate_only: Whether nothing is to be moved.
+
+        Returns:
+            The differences, and the revision of the truth that the scores are under.
+
+        Raises:
+            NotFoundError: If there is no such benchmark.
+            RescoringRunsError: While submissions are still to be scored again.
+        """
+        if validate_only:
+            changed, state = await self._context.read(partial(self._differences, benchmark))
+        else:
+            changed, state = await self._context.write(partial(self._publish, request, benchmark))
+        return changed, 0 if state.wanted is None else state.wanted.truth_revision
+
+    def _differences(
+        self, benchmark: str, reader: Reader
+    ) -> tuple[list[dict[str, Any]], BoardState]:
+        record = required_benchmark(reader, benchmark)
+        definition = self._benchmarks.definition(record)
+        state = board_state(reader, definition, record)
+        if state.waiting:
+            found = f"{len(state.waiting)} submissions are still to be scored again"
+            raise RescoringRunsError(found, submissions=str(len(state.waiting)))
+        before = shown_standing(reader, definition, benchmark)
+        return changes(reader, definition, benchmark, before, state.wanted), state
+
+    def _publish(
+        self, request: Request, benchmark: str, transaction: Transaction
+    ) -> tuple[list[dict[str, Any]], BoardState]:
+        changed, state = self._differences(benchmark, transaction)
+        if state.is_ready:
+            record = required_benchmark(transaction, benchmark)
+            definition = self._benchmarks.definition(record)
+            move_board(transaction, definition, benchmark, request.time, publishing=True)
+            request.audit(transaction, benchmark_name(benchmark))
+        return changed, state
+
+    def _due(self, reader: Reader) -> list[str]:
+        """Benchmarks with work that no server does; only changed ones are examined."""
+        versions = reader.benchmark_revisions()
+        self._settled = {name: at for name, at in self._settled.items() if name in versions}
+        changed = [name for name, at in versions.items() if self._settled.get(name) != at]
+        if not changed:
+            return []
+        free = set(self._work.free(reader, map(_board, changed)))
+        due = []
+        for name in changed:
+            if _board(name) in free and self._has_work(reader, name):
+                due.append(name)
+            elif _board(name) in free:
+                self._settled[name] = versions[name]
+        return due
+
+    def _has_work(self, reader: Reader, benchmark: str) -> bool:
+        record = required_benchmark(reader, benchmark)
+        definition = self._benchmarks.definition(record)
+        state = board_state(reader, definition, record)
+        return _to_score(definition, state) or moves_by_itself(definition, state)
+
+    async def _run(self, benchmark: str) -> None:
+        try:
+            await self._catch_up(benchmark)
+            await self._context.write(partial(self._settle, benchmark))
+        except StoreError as error:
+            log(logging.ERROR, "store failed", places=places_of(error))  # the next round goes on
+        except LeaseLostError:
+            raise
+        except NotFoundError:
+            return  # deleted meanwhile
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other boards must go on
+            log(logging.ERROR, "operation failed", name=_board(benchmark), places=places_of(error))
+
+    async def _catch_up(self, benchmark: str) -> None:
+        """Score the waiting submissions, until another basis is wanted."""
+        state = await self._context.read(lambda reader: self._state(reader, benchmark))
+        for submission in state.waiting:
+            wanted = await self._context.read(lambda reader: self._wanted(reader, benchmark))
+            if state.wanted is None or wanted != state.wanted:
+                return
+            await self._score(SubmissionName(benchmark, submission), state.wanted)
+
+    def _state(self, reader: Reader, benchmark: str) -> BoardState:
+        """State of a board; nothing waits where only another server has its rules."""
+        record = required_benchmark(reader, benchmark)
+        definition = self._benchmarks.definition(record)
+        state = board_state(reader, definition, record)
+        return state if _to_score(definition, state) else replace(state, waiting=())
+
+    def _wanted(self, reader: Reader, benchmark: str) -> Basis | None:
+        record = required_benchmark(reader, benchmark)
+        return wanted_basis(reader, self._benchmarks.definition(record), record)
+
+    async def _score(self, name: SubmissionName, basis: Basis) -> None:
+        """Score a submission again; note where that cannot be done."""
+        results: list[Result] | None = None
+        for _ in range(self._context.settings.scoring_attempts):
+            try:
+                results = await self._scorer.results(name, basis.truth_revision)
+                break
+            except (StoreError, LeaseLostError):
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever it is, the board must move on
+                log(logging.ERROR, "scoring failed", submission=str(name), places=places_of(error))
+                if isinstance(error, TimeoutError):
+                    break
+        failpoint("before_score_commit")
+        await self._context.write(lambda transaction: self._keep(transaction, name, basis, results))
+
+    def _keep(
+        self,
+        transaction: Transaction,
+        name: SubmissionName,
+        basis: Basis,
+        results: list[Result] | None,
+    ) -> None:
+        self._work.require(transaction, _board(name.benchmark))
+        submission = transaction.submission(*name)
+        if submission is None:
+            return
+        now = self._context.clock()
+        if results is None:
+            transaction.put_failed_rescoring(*name, basis.to_json())
+            audit_server(transaction, now, "rescoring failed", str(name))
+            return
+        record = required_benchmark(transaction, name.benchmark)
+        for result in results:
+            keep_result(transaction, self._benchmarks.definition(record), submission, result, now)
+
+    def _settle(self, benchmark: str, transaction: Transaction) -> None:
+        """Move the board where it may move."""
+        self._work.require(transaction, _board(benchmark))
+        definition = self._benchmarks.definition(required_benchmark(transaction, benchmark))
+        move_board(transaction, definition, benchmark, self._context.clock())
+
+
+def _to_score(definition: Definition, state: BoardState) -> bool:
+    """Whether something waits to be scored by the rules that this server has."""
+    if state.wanted is None or not state.waiting:
+        return False
+    return state.wanted.configurations == definition.configurations
+
+
+def _board(benchmark: str) -> str:
+    """Name of a benchmark's board as leased work."""
+    return f"board {benchmark}"

@@ -1,0 +1,279 @@
+"""The context of hosting: store, clock, secret, limits, change notifications, commands."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from vidscore_server.domain.access import Caller, is_valid
+from vidscore_server.domain.batches import BatchCodec
+from vidscore_server.domain.names import SubmissionName, parse_string
+from vidscore_server.errors import RequestReusedError, UnauthenticatedError
+from vidscore_server.settings import Settings
+from vidscore_server.store import Reader, SqlStore, Transaction
+from vidscore_server.store.errors import StoreError
+from vidscore_server.store.records import AuditRecord, SubmissionKey
+
+FOLLOW_INTERVAL_S = 0.5
+"""Longest time after which a change at another server is known here."""
+
+Look = Callable[[Collection[SubmissionName]], Awaitable[dict[SubmissionName, int]]]
+
+
+class Changes:
+    """Notifies waiters by name; each looks up what has changed."""
+
+    def __init__(self) -> None:
+        self._waiting: defaultdict[SubmissionName, set[asyncio.Future[None]]] = defaultdict(set)
+
+    @property
+    def waited_for(self) -> tuple[SubmissionName, ...]:
+        """Submissions with a waiter."""
+        return tuple(self._waiting)
+
+    def tell(self, name: SubmissionName) -> None:
+        """Notify the waiters of a submission; call it on the event loop."""
+        for future in self._waiting.pop(name, ()):
+            if not future.done():
+                future.set_result(None)
+
+    def waiter(self, name: SubmissionName) -> asyncio.Future[None]:
+        """A future of the next change from now on; take it before looking, so that none is missed.
+
+        Whoever takes one gives it back with `forget`.
+        """
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting[name].add(future)
+        return future
+
+    def forget(self, name: SubmissionName, future: asyncio.Future[None]) -> None:
+        """Give a waiter back."""
+        future.cancel()
+        with suppress(KeyError):
+            self._waiting[name].remove(future)
+        if not self._waiting[name]:
+            del self._waiting[name]
+
+
+class ChangePoller:
+    """Polls revisions, because other servers over the same store cannot notify this one.
+
+    Args:
+        changes: Notifies the waiters.
+        look: Gives the revisions that submissions have now.
+    """
+
+    def __init__(self, changes: Changes, look: Look) -> None:
+        self._changes = changes
+        self._look = look
+        self._known: dict[SubmissionName, int] = {}
+
+    async def follow(self) -> None:
+        """Poll until cancelled."""
+        while True:
+            with suppress(StoreError):  # whoever waits looks for himself, and is told then
+                await self.look()
+            await asyncio.sleep(FOLLOW_INTERVAL_S)
+
+    async def look(self) -> None:
+        """Notify of changes since the last poll; at the first one, of everything."""
+        names = self._changes.waited_for
+        found = await self._look(names) if names else {}
+        before, self._known = self._known, found
+        for name in names:
+            if found.get(name) != before.get(name):
+                self._changes.tell(name)
+
+
+# --- The clock: that of the store, so that all servers agree on what is due
+
+MAX_POLL_S = 0.5
+"""A look at the store's clock that took longer says too little about when it was."""
+
+
+class StoreClock:
+    """A clock that is set by the store's, and runs on by itself between two looks at it.
+
+    Args:
+        store: The store.
+    """
+
+    def __init__(self, store: SqlStore) -> None:
+        self._store = store
+        self._time, self._at_s, _ = self._look()
+
+    def __call__(self) -> datetime:
+        """The time."""
+        return self._time + timedelta(seconds=time.monotonic() - self._at_s)
+
+    def adjust(self) -> None:
+        """Look at the store's clock again.
+
+        Raises:
+            StoreError: If the store does not answer; the clock goes on as before.
+        """
+        found, at_s, took_s = self._look()
+        if took_s <= MAX_POLL_S:
+            self._time, self._at_s = found, at_s
+
+    def _look(self) -> tuple[datetime, float, float]:
+        """Time of the store, time here in the middle of the look, and how long it took."""
+        with self._store.read() as reader:
+            begun_s = time.monotonic()
+            found = reader.time()
+            took_s = time.monotonic() - begun_s
+        return found, begun_s + took_s / 2, took_s
+
+
+# --- The context
+
+Result = TypeVar("Result")
+Clock = Callable[[], datetime]
+
+DIGEST_DIGITS = 32
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the parts of a hosting server share.
+
+    Attributes:
+        store: The store.
+        settings: The server's limits.
+        clock: The time; all servers over the store agree on it.
+        secret: Keys digests that leave the server.
+        changes: Notifies waiters of a changed submission.
+        codec: The encoding of batches.
+    """
+
+    store: SqlStore
+    settings: Settings
+    clock: Clock
+    secret: bytes
+    changes: Changes
+    codec: BatchCodec
+
+    async def write(
+        self,
+        command: Callable[[Transaction], Result],
+        about: Collection[SubmissionKey] | None = None,
+    ) -> Result:
+        """Run a command; what it wrote is durable when this returns.
+
+        Args:
+            command: The command.
+            about: Submissions beyond which it touches nothing; None where it may touch anything.
+        """
+        return await asyncio.wrap_future(self.store.submit(command, about))
+
+    async def read(self, query: Callable[[Reader], Result]) -> Result:
+        """Run a query over one consistent state, beside the event loop."""
+
+        def run() -> Result:
+            with self.store.read() as reader:
+                return query(reader)
+
+        return await asyncio.to_thread(run)
+
+    async def adjust_clock(self) -> None:
+        """Set the clock by the store's."""
+        if isinstance(self.clock, StoreClock):
+            await asyncio.to_thread(self.clock.adjust)
+
+    def keyed(self, benchmark: str, digest: str) -> str:
+        """A benchmark's digest, keyed: it reveals nothing without the server's secret.
+
+        Not even whether another benchmark has the same data, which its rules may give away.
+        """
+        keyed = hmac.new(self.secret, f"{benchmark}/{digest}".encode(), hashlib.sha256)
+        return keyed.hexdigest()[:DIGEST_DIGITS]
+
+
+def open_context(
+    store: SqlStore, settings: Settings, codec: BatchCodec, clock: Clock | None = None
+) -> Context:
+    """The context over an open store, whose clock is used where none is given."""
+    with store.read() as reader:
+        secret = reader.secret()
+    return Context(store, settings, clock or StoreClock(store), secret, Changes(), codec)
+
+
+# --- Commands: the audit record, and repeated requests
+
+SERVER = "server"
+"""Actor of the server's own actions."""
+
+MAXIMUM_REQUEST_ID_LENGTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request that changes something.
+
+    Attributes:
+        caller: The caller.
+        action: Name of the RPC.
+        time: When.
+        request_id: Chosen by the client; empty where it does not care.
+        digest: Digest of the action and the whole request; the same request has the same.
+    """
+
+    caller: Caller
+    action: str
+    time: datetime
+    request_id: str = ""
+    digest: str = ""
+
+    def audit(self, transaction: Transaction, resource: str, detail: str = "") -> None:
+        """Append to the audit record; a token that has ended changes nothing any more.
+
+        Raises:
+            UnauthenticatedError: If the caller's token has ended since the call was let in.
+        """
+        if self.caller.token:
+            token = transaction.token(self.caller.token)
+            if token is None or not is_valid(token, self.time):
+                raise UnauthenticatedError("the token has ended")
+        record = AuditRecord(self.time, self.caller.actor, self.action, resource, detail)
+        transaction.append_audit(record)
+
+    def once(self, transaction: Transaction, make: Callable[[], str]) -> str:
+        """Make a resource, or return the name of the one that the same request made before.
+
+        Args:
+            transaction: Where.
+            make: Makes it and gives its name.
+
+        Raises:
+            InputError: If the request's id is too long.
+            RequestReusedError: If another request had that id.
+        """
+        if not self.request_id:
+            return make()
+        parse_string(self.request_id, "request_id", MAXIMUM_REQUEST_ID_LENGTH)
+        before = transaction.response(self.caller.token, self.request_id)
+        if before is None:
+            name = make()
+            response = name.encode()
+            transaction.put_response(
+                self.caller.token, self.request_id, self.digest, response, self.time
+            )
+            return name
+        if before[0] != self.digest:
+            raise RequestReusedError("another request had this request_id before")
+        return before[1].decode()
+
+
+def audit_server(
+    transaction: Transaction, time: datetime, action: str, resource: str, detail: str = ""
+) -> None:
+    """Append an action of the server itself to the audit record."""
+    transaction.append_audit(AuditRecord(time, SERVER, action, resource, detail))

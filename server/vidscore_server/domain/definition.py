@@ -1,0 +1,395 @@
+"""What an organiser defines: specification, geometries, times and policy of a benchmark.
+
+The dictionary form is one for TOML files and for the store: the keys of a manifest, and
+`truth_geometry`, `detection_geometry`, `open_time`, `close_time`, `public_names` and a table
+`policy` beside them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from vidscore_evaluators.annotations import ARITIES, BOX, POINT, QUADRILATERAL, Side
+from vidscore_evaluators.convert import to_dict
+from vidscore_evaluators.errors import (
+    Fault,
+    GeometryError,
+    InputError,
+    ParameterError,
+    SpecificationError,
+    UnknownEvaluatorError,
+)
+from vidscore_evaluators.evaluator import Direction, Evaluator
+from vidscore_evaluators.names import did_you_mean
+from vidscore_evaluators.parameters import parameter_values, parse_parameters
+from vidscore_evaluators.plausibility.warnings import LabelUse
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.specification import SPECIFICATION_KEYS, BenchmarkSpec, spec_from_dict
+from vidscore_server.domain.ladder import Scale
+from vidscore_server.domain.policy import (
+    DEFAULT_PUBLIC_NAMES,
+    NameKind,
+    Policy,
+    TruthSize,
+    Visibility,
+    budget_of,
+    in_order,
+)
+
+ARITY_OF_NAME = {"point": POINT, "box": BOX, "quadrilateral": QUADRILATERAL}
+NAME_OF_ARITY = {arity: name for name, arity in ARITY_OF_NAME.items()}
+
+_GEOMETRIES = {Side.TRUTH: "truth_geometry", Side.DETECTIONS: "detection_geometry"}
+_TIMES = ("open_time", "close_time")
+OWN_KEYS = (*_GEOMETRIES.values(), *_TIMES, "public_names", "policy")
+"""Keys beside those of a specification."""
+
+KEYS = (*SPECIFICATION_KEYS, *OWN_KEYS)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A benchmark as its organiser defined it, free of faults.
+
+    Attributes:
+        specification: Title, evaluators, domains and sequences.
+        truth_arity: Coordinates that an object of the truth has; None where the evaluators judge
+            several shapes, and neither the organiser nor any truth has chosen one yet.
+        detection_arity: Coordinates that a detection has; likewise.
+        policy: What participants see, may do, and are ranked by.
+        open_time: Submissions may be created from then on; None for at once.
+        close_time: Submissions end then; None for never.
+        public_names: Kinds of names that participants may know.
+        truth_size: How much the newest complete truth has; None while there is none.
+    """
+
+    specification: BenchmarkSpec
+    truth_arity: int | None
+    detection_arity: int | None
+    policy: Policy
+    open_time: datetime | None = None
+    close_time: datetime | None = None
+    public_names: frozenset[NameKind] = DEFAULT_PUBLIC_NAMES
+    truth_size: TruthSize | None = None
+
+    @property
+    def submission_budget(self) -> int:
+        """Scored submissions that a team may have in all; 0 for any number."""
+        return budget_of(self.policy, self.truth_size)
+
+    @cached_property
+    def evaluators(self) -> tuple[Evaluator[Any], ...]:
+        """The evaluators, ready to judge, in the specification's order."""
+        return tuple(
+            create_evaluator(entry.name, entry.parameters, self.specification)
+            for entry in self.specification.evaluators
+        )
+
+    @cached_property
+    def configurations(self) -> dict[str, str]:
+        """By evaluator all that its scores follow from but the data: the title is no part of it."""
+        untitled = dataclasses.replace(self.specification, title="")
+        return {
+            evaluator.name: type(evaluator)(evaluator.parameters, untitled).identity
+            for evaluator in self.evaluators
+        }
+
+    @property
+    def label_use(self) -> LabelUse:
+        """Use of labels by the evaluator that distinguishes most of them."""
+        found = {evaluator.needs.labels for evaluator in self.evaluators}
+        return next((use for use in LabelUse if use in found), LabelUse.EXACT)
+
+    def arity(self, side: Side) -> int:
+        """Coordinates that an object of a side has.
+
+        Raises:
+            LookupError: If nothing has chosen its shape yet.
+        """
+        arity = self.truth_arity if side is Side.TRUTH else self.detection_arity
+        if arity is None:
+            raise LookupError(f"the shape of the {side}")
+        return arity
+
+    def with_truth_of(self, arity: int | None) -> Definition:
+        """The definition once there is truth, which decides shapes that were open.
+
+        Args:
+            arity: Coordinates that its objects have; None where it has no batch to say so.
+
+        Raises:
+            GeometryError: If truth of that shape does not fit.
+        """
+        chosen = self.truth_arity or arity or _common_arities(self.evaluators, Side.TRUTH)[0]
+        if arity not in {None, chosen}:
+            found, expected = ARITIES.get(arity or 0, "objects of no known shape"), ARITIES[chosen]
+            raise GeometryError([Fault(found, f"{expected}, as the benchmark has them", "truth")])
+        for evaluator in self.evaluators:
+            evaluator.check_arity(Side.TRUTH, chosen)
+        usable = _common_arities(self.evaluators, Side.DETECTIONS)
+        detected = self.detection_arity or (chosen if chosen in usable else usable[0])
+        return dataclasses.replace(self, truth_arity=chosen, detection_arity=detected)
+
+    def ranking(self, evaluator: Evaluator[Any]) -> dict[str, Direction]:
+        """Measures that rank under an evaluator, first one first, each with its better side."""
+        directions = {measure.name: measure.direction for measure in evaluator.measures}
+        chosen = self.policy.ranking_measure
+        names = (chosen,) if chosen in directions else evaluator.ranking
+        return {name: directions[name] for name in names}
+
+    def scales(self, evaluator: Evaluator[Any]) -> dict[str, Scale]:
+        """The same measures as the Ladder sees them."""
+        return {
+            name: Scale(direction, *evaluator.useful_range(name))
+            for name, direction in self.ranking(evaluator).items()
+        }
+
+
+def definition_to_dict(definition: Definition) -> dict[str, Any]:
+    """A definition as dictionaries, lists, texts and numbers; times as ISO 8601 texts."""
+    times = {name: getattr(definition, name) for name in _TIMES}
+    arities = (definition.truth_arity, definition.detection_arity)
+    return {
+        **to_dict(definition.specification),
+        **{
+            field: NAME_OF_ARITY[arity]
+            for field, arity in zip(_GEOMETRIES.values(), arities, strict=True)
+            if arity is not None
+        },
+        **{name: time.isoformat() for name, time in times.items() if time is not None},
+        "public_names": in_order(definition.public_names),
+        "policy": {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in parameter_values(definition.policy).items()
+        },
+    }
+
+
+def definition_from_dict(document: Mapping[str, Any], *, source: str | None = None) -> Definition:
+    """Inverse of `definition_to_dict`; times may also be dates with times, as TOML has them.
+
+    Args:
+        document: The definition as dictionaries.
+        source: Name of the file it came from, for error messages.
+
+    Raises:
+        SpecificationError: With every fault.
+    """
+    faults = [
+        Fault(
+            "an unknown key",
+            "one of " + ", ".join(KEYS),
+            source=source,
+            field=key,
+            advice=did_you_mean(key, KEYS),
+        )
+        for key in document
+        if key not in KEYS
+    ]
+    rest = {key: document[key] for key in SPECIFICATION_KEYS if key in document}
+    specification = _sound_part(rest, source, faults)
+    own = {key: document[key] for key in OWN_KEYS if key in document}
+    return check_definition(specification, own, source, faults)
+
+
+def _sound_part(
+    document: Mapping[str, Any], source: str | None, faults: list[Fault]
+) -> BenchmarkSpec:
+    """The specification, or that of the keys in which nothing is wrong: the rest is checked too."""
+    try:
+        return spec_from_dict(document, source=source)
+    except SpecificationError as error:
+        faults.extend(error.faults)
+        wrong = {re.split(r"[.\[]", fault.field or "")[0] for fault in error.faults}
+    return spec_from_dict({key: value for key, value in document.items() if key not in wrong})
+
+
+def check_definition(
+    specification: BenchmarkSpec,
+    values: Mapping[str, Any],
+    source: str | None = None,
+    known_faults: list[Fault] | None = None,
+) -> Definition:
+    """Check everything that surrounds a specification, and how it fits.
+
+    Args:
+        specification: The specification, or its part without faults.
+        values: Values of `OWN_KEYS`; those left out take their default.
+        source: Where the values stand, for error messages.
+        known_faults: Faults of the specification.
+
+    Raises:
+        SpecificationError: With every fault, those that were known first.
+    """
+    checker = _Checker(source)
+    given = {side: checker.arity(values, field) for side, field in _GEOMETRIES.items()}
+    times = {field: checker.time(values, field) for field in _TIMES}
+    checker.order(times["open_time"], times["close_time"])
+    policy = checker.policy(values.get("policy", {}))
+    public = checker.public_names(values.get("public_names"), policy)
+    evaluators: list[Evaluator[Any]] = []
+    if specification.evaluators or not known_faults:
+        evaluators = checker.evaluators(specification)
+    if evaluators and len(evaluators) == len(specification.evaluators):
+        checker.measures(policy, evaluators)
+    arities = checker.arities(given, evaluators)
+    faults = [*(known_faults or ()), *checker.faults]
+    if faults:
+        raise SpecificationError(faults)
+    return Definition(
+        specification,
+        arities[Side.TRUTH],
+        arities[Side.DETECTIONS],
+        policy,
+        open_time=times["open_time"],
+        close_time=times["close_time"],
+        public_names=public,
+    )
+
+
+def _common_arities(evaluators: Iterable[Evaluator[Any]], side: Side) -> list[int]:
+    """Shapes of a side that every evaluator can use."""
+    usable = [
+        evaluator.needs.truth_arities if side is Side.TRUTH else evaluator.needs.detection_arities
+        for evaluator in evaluators
+    ]
+    return [arity for arity in NAME_OF_ARITY if all(arity in arities for arities in usable)]
+
+
+class _Checker:
+    """Checks part after part and collects faults."""
+
+    def __init__(self, source: str | None) -> None:
+        self._source = source
+        self.faults: list[Fault] = []
+
+    def arity(self, values: Mapping[str, Any], field: str) -> int | None:
+        value = values.get(field)
+        if value is None:
+            return None
+        arity = ARITY_OF_NAME.get(value) if isinstance(value, str) else None
+        if arity is None:
+            expected = " or ".join(ARITY_OF_NAME)
+            advice = did_you_mean(value, ARITY_OF_NAME) if isinstance(value, str) else None
+            self._fault(repr(value)[:80], expected, field, advice)
+        return arity
+
+    def arities(
+        self, given: Mapping[Side, int | None], evaluators: list[Evaluator[Any]]
+    ) -> dict[Side, int | None]:
+        """Shapes that are given or, where the evaluators leave no choice, follow from them."""
+        arities = dict(given)
+        for side, field in _GEOMETRIES.items():
+            arity = given[side]
+            if arity is not None:
+                self._fit(evaluators, side, arity)
+                continue
+            usable = _common_arities(evaluators, side)
+            if not usable:
+                names = ", ".join(evaluator.name for evaluator in evaluators)
+                self._fault(names, "evaluators that can judge the same objects", field)
+            arities[side] = usable[0] if len(usable) == 1 else None
+        return arities
+
+    def public_names(self, value: object, policy: Policy) -> frozenset[NameKind]:
+        if value is None:
+            public = DEFAULT_PUBLIC_NAMES
+        elif not isinstance(value, list | tuple):
+            self._fault(repr(value)[:80], "an array of " + " and ".join(NameKind), "public_names")
+            return DEFAULT_PUBLIC_NAMES
+        else:
+            public = frozenset(filter(None, map(self._name_kind, value)))
+        if NameKind.FRAME_COUNTS in public and NameKind.SEQUENCES not in public:
+            self._fault("frame_counts alone", "sequences beside it", "public_names")
+        if policy.shown is Visibility.LIVE and not public >= DEFAULT_PUBLIC_NAMES:
+            expected = "sequences and labels: reports that visibility = 'live' shows tell them"
+            self._fault(", ".join(in_order(public)) or "none", expected, "public_names")
+        return public
+
+    def _name_kind(self, value: object) -> NameKind | None:
+        if isinstance(value, str) and value in set(NameKind):
+            return NameKind(value)
+        advice = did_you_mean(value, NameKind) if isinstance(value, str) else None
+        self._fault(repr(value)[:80], "one of " + ", ".join(NameKind), "public_names", advice)
+        return None
+
+    def time(self, values: Mapping[str, Any], field: str) -> datetime | None:
+        value = values.get(field)
+        if value is None:
+            return None
+        try:
+            time = datetime.fromisoformat(value) if isinstance(value, str) else value
+            if isinstance(time, datetime) and time.tzinfo is not None:
+                return time.astimezone(UTC)
+        except (ValueError, OverflowError):
+            pass
+        expected = "a date and time with its offset from UTC, such as 2026-05-01T00:00:00Z"
+        self._fault(str(value)[:80], expected, field)
+        return None
+
+    def order(self, opening: datetime | None, closing: datetime | None) -> None:
+        if opening is not None and closing is not None and closing <= opening:
+            self._fault(closing.isoformat(), "a time after open_time", "close_time")
+
+    def policy(self, values: object) -> Policy:
+        if not isinstance(values, Mapping):
+            self._fault(repr(values)[:80], "a table", "policy")
+            return Policy()
+        try:
+            return parse_parameters(Policy, values)
+        except ParameterError as error:
+            self._move(error, "policy")
+            return Policy()
+
+    def evaluators(self, specification: BenchmarkSpec) -> list[Evaluator[Any]]:
+        if not specification.evaluators:
+            self._fault("no evaluator", "at least one", "evaluators")
+        created = []
+        for index, entry in enumerate(specification.evaluators):
+            path = f"evaluators[{index}]"
+            try:
+                evaluator = create_evaluator(entry.name, entry.parameters, specification)
+            except UnknownEvaluatorError as error:
+                self._fault(entry.name[:80], str(error), f"{path}.name")
+                continue
+            except ParameterError as error:
+                self._move(error, f"{path}.parameters")
+                continue
+            created.append(evaluator)
+        return created
+
+    def measures(self, policy: Policy, evaluators: list[Evaluator[Any]]) -> None:
+        directions = {
+            measure.name: measure.direction
+            for evaluator in evaluators
+            for measure in evaluator.measures
+        }
+        ranking = {name for name, way in directions.items() if way is not Direction.NONE}
+        if policy.ranking_measure and policy.ranking_measure not in ranking:
+            expected = "a measure that says which way is better: " + ", ".join(sorted(ranking))
+            self._fault(policy.ranking_measure[:80], expected, "policy.ranking_measure")
+        for name in policy.released_measures:
+            if name not in directions:
+                expected = "a measure of an evaluator: " + ", ".join(sorted(directions))
+                self._fault(name[:80], expected, "policy.released_measures")
+
+    def _fit(self, evaluators: list[Evaluator[Any]], side: Side, arity: int) -> None:
+        for evaluator in evaluators:
+            try:
+                evaluator.check_arity(side, arity)
+            except GeometryError as error:
+                self._move(error, _GEOMETRIES[side], whole=True)
+
+    def _fault(self, found: str, expected: str, field: str, advice: str | None = None) -> None:
+        self.faults.append(Fault(found, expected, source=self._source, field=field, advice=advice))
+
+    def _move(self, error: InputError, path: str, *, whole: bool = False) -> None:
+        for fault in error.faults:
+            field = path if whole or fault.field is None else f"{path}.{fault.field}"
+            self.faults.append(dataclasses.replace(fault, source=self._source, field=field))

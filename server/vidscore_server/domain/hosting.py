@@ -1,0 +1,127 @@
+"""The parts of a hosting server, and its background work."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection
+from contextlib import suppress
+
+from vidscore_server.domain.append_queue import AppendQueue
+from vidscore_server.domain.append_rules import RuleCache
+from vidscore_server.domain.benchmarks import Benchmarks
+from vidscore_server.domain.board_updates import BoardUpdater
+from vidscore_server.domain.capacity import ByteBudget
+from vidscore_server.domain.context import ChangePoller, Context
+from vidscore_server.domain.expirer import Expirer
+from vidscore_server.domain.leases import Leases
+from vidscore_server.domain.live import LiveScores
+from vidscore_server.domain.names import SubmissionName
+from vidscore_server.domain.rescoring import Rescoring
+from vidscore_server.domain.schedule import Heartbeat, Told
+from vidscore_server.domain.scorer import Scorer
+from vidscore_server.domain.scoring import Scheduler
+from vidscore_server.domain.submissions import Submissions
+from vidscore_server.domain.trust import TrustAnalyses
+from vidscore_server.domain.truth import TruthStore
+from vidscore_server.logs import log, places_of
+from vidscore_server.workers import WorkerPool
+
+
+class Hosting:
+    """The hosted benchmarks of a server.
+
+    Args:
+        context: The hosting context.
+        workers: The worker processes.
+
+    Attributes:
+        context: The hosting context.
+        leases: Work that the server holds among the servers of the site.
+        benchmarks: Benchmarks.
+        truth: Their truth.
+        rules: Rules of appends to them.
+        submissions: Their submissions.
+        budget: Bounds how much is taken in and not stored.
+        appends: Queue of the batches that are appended to them.
+        scorer: The scorer.
+        scheduler: Scores sealed submissions.
+        live: Scores of submissions that still receive.
+        boards: Keeps boards on the newest truth and rules.
+        rescoring: Re-scores on request.
+        trust: Trust analyses.
+        heartbeat: Says that the site serves.
+        expirer: Expires idle submissions.
+    """
+
+    def __init__(self, context: Context, workers: WorkerPool) -> None:
+        self.context = context
+        self.leases = Leases(context)
+        self.benchmarks = Benchmarks(context)
+        self.truth = TruthStore(context)
+        self.heartbeat = Heartbeat(context)
+        self.rules = RuleCache(context, self.benchmarks, self.truth)
+        self.submissions = Submissions(context, self.benchmarks, self.heartbeat)
+        self.budget = ByteBudget(context.settings)
+        self.appends = AppendQueue(context, self.benchmarks, self.budget)
+        self.scorer = Scorer(context, self.benchmarks, self.truth, workers)
+        self.scheduler = Scheduler(context, self.benchmarks, self.scorer, self.leases)
+        self.live = LiveScores(context, self.benchmarks, self.scorer)
+        self.boards = BoardUpdater(context, self.benchmarks, self.scorer, self.leases)
+        self.rescoring = Rescoring(context, self.benchmarks, self.scorer, self.leases)
+        self.trust = TrustAnalyses(context, self.benchmarks, self.scorer, self.leases)
+        self.expirer = Expirer(context, self.benchmarks, self.submissions, self.heartbeat)
+        self._due = asyncio.Event()
+        self._own_work: list[asyncio.Task[None]] = []
+
+    async def start(self, told: Told) -> None:
+        """Start background work; the first heartbeat is written on return.
+
+        Args:
+            told: Called with whether the store can be written to, whenever that changes.
+        """
+        await self.heartbeat.beat()
+        self._own_work.append(asyncio.create_task(self.heartbeat.beat_on(told)))
+        self._own_work.append(asyncio.create_task(self._keep_up()))
+        if self.context.store.shared:
+            follower = ChangePoller(self.context.changes, self._revisions)
+            self._own_work.append(asyncio.create_task(follower.follow()))
+
+    async def stop(self) -> None:
+        """Stop background work; a restart continues it."""
+        for task in self._own_work:
+            task.cancel()
+        await asyncio.gather(*self._own_work, return_exceptions=True)
+        await self.scheduler.stop()
+        await self.boards.stop()
+        await self.rescoring.stop()
+        await self.trust.stop()
+
+    def wake(self) -> None:
+        """Look for work at once, because something has changed."""
+        self._due.set()
+
+    async def work(self) -> None:
+        """Do, or begin, everything that is due now."""
+        await self.context.adjust_clock()
+        await self.expirer.expire()
+        await self.scheduler.advance()
+        await self.rescoring.advance()
+        await self.boards.advance()
+        await self.trust.advance()
+
+    async def _revisions(self, names: Collection[SubmissionName]) -> dict[SubmissionName, int]:
+        found = await self.context.read(lambda reader: reader.submission_revisions(names))
+        return {SubmissionName(*name): revision for name, revision in found.items()}
+
+    async def _keep_up(self) -> None:
+        interval_s = self.context.settings.upkeep_interval_ms / 1000
+        while True:
+            try:
+                await self.work()
+            except Exception as error:  # noqa: BLE001 - it must go on, whatever it is
+                log(logging.ERROR, "upkeep failed", places=places_of(error))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(interval_s):
+                    await self._due.wait()
+            self._due.clear()

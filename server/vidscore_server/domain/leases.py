@@ -1,0 +1,225 @@
+"""Leased work: done by one server at a time, and taken over when that server dies.
+
+A working server renews its lease. One that has died, hangs, or has lost its store does not; its
+lease expires by the store's clock, and the next server that polls may begin. Late results of the
+old one are refused: results are stored in the transaction that ends the lease.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+from datetime import timedelta
+from functools import partial
+from typing import Any, TypeVar
+
+from vidscore_server.domain.context import Context
+from vidscore_server.logs import log
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import StoreError
+from vidscore_server.store.records import OperationRecord
+
+Result = TypeVar("Result")
+
+RENEWALS_PER_LEASE = 3
+
+
+class LeaseLostError(Exception):
+    """Another server has taken the work over, or may have."""
+
+
+class Leases:
+    """The leases of a server.
+
+    Args:
+        context: The hosting context.
+
+    Attributes:
+        owner: Name of the server as an owner.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self.owner = secrets.token_hex(8)
+        self._duration = timedelta(seconds=context.settings.lease_timeout_s)
+
+    def take(self, transaction: Transaction, work: str) -> bool:
+        """Take a lease within a command; False where another server has it."""
+        return transaction.take_lease(work, self.owner, self._duration)
+
+    async def take_now(self, work: str) -> bool:
+        """Take a lease; False where another server has it."""
+        return await self._context.write(lambda transaction: self.take(transaction, work))
+
+    def require(self, transaction: Transaction, work: str) -> None:
+        """Go on with a command only while the lease holds.
+
+        Raises:
+            LeaseLostError: If it does not.
+        """
+        if work not in {lease.work for lease in self._own(transaction)}:
+            raise LeaseLostError(work)
+
+    def end(self, transaction: Transaction, work: str) -> None:
+        """End a lease within the command that stores the result of the work.
+
+        Raises:
+            LeaseLostError: If it did not hold any more.
+        """
+        if not transaction.end_lease(work, self.owner):
+            raise LeaseLostError(work)
+
+    def elsewhere(self, reader: Reader) -> set[str]:
+        """Work that other servers do."""
+        return {lease.work for lease in reader.leases() if lease.owner != self.owner}
+
+    async def run(self, work: str, job: Coroutine[Any, Any, Result]) -> Result:
+        """Do work under its lease, which has been taken, and prolong the lease meanwhile.
+
+        Raises:
+            LeaseLostError: If the lease was lost on the way; the work is then given up.
+        """
+        working = asyncio.ensure_future(job)
+        beating = asyncio.create_task(self._renew(work))
+        try:
+            await asyncio.wait((working, beating), return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                raise LeaseLostError(work)
+            return working.result()
+        finally:
+            for task in (working, beating):
+                task.cancel()
+            await asyncio.gather(working, beating, return_exceptions=True)
+
+    async def write(self, command: Callable[[Transaction], Result]) -> Result:
+        """Run a command again and again until the store is there; `run` bounds it."""
+        while True:
+            try:
+                return await self._context.write(command)
+            except StoreError as error:
+                await asyncio.sleep(error.retry_delay_s)
+
+    async def release(self, works: Iterable[str]) -> None:
+        """End leases of work that others are to take up at once."""
+        for work in works:
+            with suppress(StoreError):
+                await self._context.write(partial(self._end_quietly, work))
+
+    def _end_quietly(self, work: str, transaction: Transaction) -> None:
+        transaction.end_lease(work, self.owner)
+
+    def _own(self, reader: Reader) -> list[Any]:
+        return [lease for lease in reader.leases() if lease.owner == self.owner]
+
+    async def _renew(self, work: str) -> None:
+        """Prolong a lease until that is refused, or has failed for as long as the lease holds."""
+        seconds = self._duration.total_seconds()
+        loop = asyncio.get_running_loop()
+        end_s = loop.time() + seconds
+        while loop.time() < end_s:
+            await asyncio.sleep(seconds / RENEWALS_PER_LEASE)
+            begun_s = loop.time()
+            with suppress(StoreError):
+                if not await self._context.write(
+                    lambda transaction: self._renew_once(transaction, work)
+                ):
+                    break
+                end_s = begun_s + seconds
+        log(logging.WARNING, "lease lost", work=work)
+
+    def _renew_once(self, transaction: Transaction, work: str) -> bool:
+        return any(lease.work == work for lease in self._own(transaction)) and self.take(
+            transaction, work
+        )
+
+
+# --- Operations, each under a lease
+
+Job = Callable[[], Coroutine[Any, Any, None]]
+"""Leads an operation to its end."""
+
+
+class LeasedOperations:
+    """The operations of some kinds that run at this server.
+
+    Args:
+        leases: The leases of the server.
+        kinds: Kinds of operations.
+    """
+
+    def __init__(self, leases: Leases, kinds: tuple[str, ...]) -> None:
+        self._leases = leases
+        self._kinds = kinds
+        self._running: dict[str, asyncio.Task[None]] = {}
+
+    @property
+    def count(self) -> int:
+        """Operations that run."""
+        return len(self._running)
+
+    def waiting(self, reader: Reader) -> list[OperationRecord]:
+        """Operations that are not done and have no lease elsewhere, oldest first."""
+        records = [
+            record for record in reader.unfinished_operations() if record.kind in self._kinds
+        ]
+        free = self.free(reader, [record.operation for record in records])
+        return [record for record in records if record.operation in free]
+
+    def free(self, reader: Reader, operations: Iterable[str]) -> list[str]:
+        """Those of some operations that no server works on."""
+        elsewhere = self._leases.elsewhere(reader)
+        return [
+            name
+            for name in operations
+            if name not in self._running and _work(name) not in elsewhere
+        ]
+
+    async def begin(self, operation: str, job: Job) -> None:
+        """Begin an operation, unless another server has just begun it.
+
+        Args:
+            operation: The operation.
+            job: Leads it to its end; is given up where the lease is lost on the way.
+        """
+        if not await self._leases.take_now(_work(operation)):
+            return
+        task = asyncio.create_task(self._run_to_completion(operation, job))
+        self._running[operation] = task
+        task.add_done_callback(lambda _: self._running.pop(operation, None))
+
+    def require(self, transaction: Transaction, operation: str) -> None:
+        """Go on with a command of an operation only while its lease holds.
+
+        Raises:
+            LeaseLostError: If it does not.
+        """
+        self._leases.require(transaction, _work(operation))
+
+    async def finish(self) -> None:
+        """Wait until nothing runs."""
+        while self._running:
+            await asyncio.wait(list(self._running.values()))
+
+    async def stop(self) -> None:
+        """Cancel running work; it continues after a restart, or on another server at once."""
+        given_up = [_work(operation) for operation in self._running]
+        for task in list(self._running.values()):
+            task.cancel()
+        await self.finish()
+        await self._leases.release(given_up)
+
+    async def _run_to_completion(self, operation: str, job: Job) -> None:
+        try:
+            await self._leases.run(_work(operation), job())
+        except LeaseLostError:
+            log(logging.WARNING, "operation given up", name=operation)
+        else:
+            await self._leases.release([_work(operation)])
+
+
+def _work(operation: str) -> str:
+    """Name of an operation as leased work."""
+    return f"operation {operation}"

@@ -1,0 +1,177 @@
+"""Resource names, `benchmarks/{b}/submissions/{s}/streams/{t}`, and other strings in requests."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.names import escape_controls, holds_controls
+
+_ID = r"[a-z][a-z0-9-]{0,62}"
+_ID_PATTERN = re.compile(_ID)
+_ID_EXPECTED = "1 to 63 lower-case letters, digits and hyphens, a letter first"
+
+_BENCHMARK = re.compile(rf"benchmarks/({_ID})")
+_SUBMISSION = re.compile(rf"benchmarks/({_ID})/submissions/({_ID})")
+_STREAM = re.compile(rf"benchmarks/({_ID})/submissions/({_ID})/streams/({_ID})")
+_TOKEN = re.compile(r"tokens/([0-9a-f]{16})")
+_OPERATION = re.compile(r"operations/([0-9a-z-]{1,63})")
+
+DEFAULT_STREAM = "default"
+
+SECRET_PREFIX = "vidscore_"  # noqa: S105 - the beginning of every token's secret
+
+
+class SubmissionName(NamedTuple):
+    """Name of a submission."""
+
+    benchmark: str
+    submission: str
+
+    def __str__(self) -> str:
+        """The resource name."""
+        return f"benchmarks/{self.benchmark}/submissions/{self.submission}"
+
+
+class StreamName(NamedTuple):
+    """Name of an append stream."""
+
+    benchmark: str
+    submission: str
+    stream: str
+
+    @property
+    def of_submission(self) -> SubmissionName:
+        """Name of the stream's submission."""
+        return SubmissionName(self.benchmark, self.submission)
+
+    def __str__(self) -> str:
+        """The resource name."""
+        return f"{self.of_submission}/streams/{self.stream}"
+
+
+def benchmark_name(benchmark: str) -> str:
+    """Resource name of a benchmark."""
+    return f"benchmarks/{benchmark}"
+
+
+def read_benchmark(name: str, field: str = "name") -> str:
+    """The last part of a benchmark's resource name.
+
+    Raises:
+        InputError: If it is no such name.
+    """
+    return _matched(_BENCHMARK, name, "benchmarks/{benchmark}", field)[0]
+
+
+def read_submission(name: str, field: str = "name") -> SubmissionName:
+    """The parts of a submission's resource name.
+
+    Raises:
+        InputError: If it is no such name.
+    """
+    expected = "benchmarks/{benchmark}/submissions/{submission}"
+    return SubmissionName(*_matched(_SUBMISSION, name, expected, field))
+
+
+def read_stream(name: str, field: str) -> StreamName:
+    """The parts of a stream's resource name.
+
+    Raises:
+        InputError: If it is no such name.
+    """
+    expected = "benchmarks/{benchmark}/submissions/{submission}/streams/{stream}"
+    return StreamName(*_matched(_STREAM, name, expected, field))
+
+
+def read_token(name: str) -> str:
+    """The last part of a token's resource name.
+
+    Raises:
+        InputError: If it is no such name.
+    """
+    return _matched(_TOKEN, name, "tokens/{token}", "name")[0]
+
+
+def read_operation(name: str) -> str:
+    """The last part of an operation's resource name.
+
+    Raises:
+        InputError: If it is no such name.
+    """
+    return _matched(_OPERATION, name, "operations/{operation}", "name")[0]
+
+
+def parse_id(text: str, field: str) -> str:
+    """A name's last part that a client has chosen.
+
+    Raises:
+        InputError: If it cannot be one.
+    """
+    if _ID_PATTERN.fullmatch(text) is None:
+        raise InputError([Fault(repr(text)[:80], _ID_EXPECTED, field=field)])
+    return text
+
+
+def _matched(pattern: re.Pattern[str], name: str, expected: str, field: str) -> tuple[str, ...]:
+    match = pattern.fullmatch(name)
+    if match is None:
+        # Whoever takes a token's secret for its name must not find it in a message or a log.
+        found = "a secret" if SECRET_PREFIX in name else repr(name)[:80]
+        raise InputError([Fault(found, expected, field=field)])
+    return match.groups()
+
+
+# --- Strings for people: without control characters, which a terminal would obey
+#
+# What a participant or an organiser writes is shown to others, on terminals and in files. What an
+# older version has stored is read as it is; whoever shows it escapes it.
+
+MAXIMUM_TEXT_LENGTH = 1000
+SHOWN_CHARACTERS = 80
+
+_EXPECTED = "no control characters, ends of lines or changes of the direction of writing"
+
+
+def parse_string(text: str, field: str, most: int = MAXIMUM_TEXT_LENGTH) -> str:
+    """A text for people that a client has sent.
+
+    Raises:
+        InputError: If it is too long, or holds control characters.
+    """
+    faults = string_faults(text, field, most)
+    if faults:
+        raise InputError(faults)
+    return text
+
+
+def string_faults(text: str, field: str, most: int = MAXIMUM_TEXT_LENGTH) -> list[Fault]:
+    """Faults of a string for people."""
+    faults = []
+    if len(text) > most:
+        faults.append(Fault(f"{len(text)} characters", f"at most {most}", field=field))
+    return [*faults, *control_faults(text, field)]
+
+
+def control_faults(text: str, field: str, source: str | None = None) -> list[Fault]:
+    """Control characters of a string, as a fault."""
+    if not holds_controls(text):
+        return []
+    shown = f"'{escape_controls(text)[:SHOWN_CHARACTERS]}'"
+    return [Fault(shown, _EXPECTED, source, field=field)]
+
+
+def name_faults(batch: Annotations, source: str) -> list[Fault]:
+    """Names of a batch that hold control characters.
+
+    Args:
+        batch: Whole frames.
+        source: Where they stand, for messages.
+    """
+    named = [
+        *((f"sequences[{row}]", part) for row, key in enumerate(batch.sequences) for part in key),
+        *((f"labels[{row}]", label) for row, label in enumerate(batch.labels)),
+    ]
+    return [fault for field, name in named for fault in control_faults(name, field, source)]

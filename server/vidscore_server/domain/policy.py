@@ -1,0 +1,270 @@
+"""A benchmark's policy: what participants see, may do and are ranked by; budgets; names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.parameters import parameter
+
+DAY_S = 86_400
+YEAR_S = 366 * DAY_S
+
+FROM_TRUTH = -1
+"""As a number of submissions: so many as `default_budget` gives for the truth."""
+
+
+class Visibility(StrEnum):
+    """What participants see of scores."""
+
+    LADDER = "ladder"
+    """Progress while it runs, then ranking measures alone, released by the Ladder mechanism."""
+    FINAL = "final"
+    """Progress while it runs, then the released measures, rounded to the step."""
+    LIVE = "live"
+    """Live scores on completed sequences, then the whole report."""
+
+
+class Selection(StrEnum):
+    """Which submission of a team is on the board."""
+
+    BEST = "best"
+    LATEST = "latest"
+
+
+class Rescore(StrEnum):
+    """How a board moves once its submissions were scored again."""
+
+    AUTOMATIC = "automatic"
+    REVIEW = "review"
+    """An organiser looks at the differences and publishes them."""
+
+
+class QuietAction(StrEnum):
+    """What happens to an idle submission, and to an open one at closing."""
+
+    SEAL = "seal"
+    CANCEL = "cancel"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The choices of an organiser; `vidscore_evaluators.parameters` reads and checks them."""
+
+    visibility: Literal["ladder", "final", "live"] = parameter(
+        "ladder", "What participants see of scores."
+    )
+    ladder_step: float = parameter(
+        0.01,
+        "Scores are rounded to it, unless they are live; under ladder one is released only where "
+        "it beats the team's best by so much.",
+        exclusive_minimum=0.0,
+    )
+    released_measures: tuple[str, ...] = parameter(
+        (), "Measures that are released besides those that rank; none are under ladder."
+    )
+    minimum_frames: int = parameter(
+        100, "Fewest scored frames that a live score may cover.", minimum=1
+    )
+    quiet_timeout_s: float = parameter(
+        3600.0,
+        "A submission to which nothing is appended for so long is sealed or cancelled.",
+        unit="s",
+        minimum=1.0,
+        maximum=YEAR_S,
+    )
+    quiet_action: Literal["seal", "cancel"] = parameter(
+        "seal", "What becomes of a quiet submission, and of an open one at closing."
+    )
+    truth_timeout_s: float = parameter(
+        7.0 * DAY_S,
+        "A submission that waits for truth is scored on what is there after so long.",
+        unit="s",
+        minimum=1.0,
+        maximum=YEAR_S,
+    )
+    submissions_per_day: int = parameter(
+        0, "Scored submissions that a team may have in a day (UTC); 0: no limit.", minimum=0
+    )
+    submissions_in_all: int = parameter(
+        FROM_TRUTH,
+        "Scored submissions that a team may have in all; 0: no limit; "
+        "-1: as many as the size of the truth allows.",
+        minimum=FROM_TRUTH,
+    )
+    ranking_measure: str = parameter(
+        "", "Measure that ranks in place of the evaluator's own order; empty: that order."
+    )
+    selection: Literal["best", "latest"] = parameter(
+        "best", "Which submission of a team stands on the board."
+    )
+    earlier_first: bool = parameter(
+        False, "Whether of equal scores the submission that was sealed first ranks first."
+    )
+    public_board: bool = parameter(True, "Whether viewers and participants see the board.")
+    rescore: Literal["automatic", "review"] = parameter(
+        "automatic",
+        "Whether a board moves by itself once all was scored again, or an organiser publishes it.",
+    )
+
+    @property
+    def shown(self) -> Visibility:
+        """`visibility` as an enum."""
+        return Visibility(self.visibility)
+
+    def faults(self) -> Iterator[Fault]:
+        """Faults between choices that are valid alone."""
+        if self.shown is not Visibility.LADDER:
+            return
+        if self.released_measures:
+            found = ", ".join(self.released_measures)[:80]
+            expected = "no further measures where visibility is ladder"
+            yield Fault(found, expected, field="released_measures")
+        if Selection(self.selection) is Selection.LATEST:
+            expected = "best, because ladder releases nothing but a team's best"
+            yield Fault("latest", expected, field="selection")
+
+
+# --- Budgets: scores of hidden truth that a team may see before they reveal it
+
+GAIN = 0.2
+"""Gain beyond chance that all answers together may give a team, in `default_budget`."""
+
+SMALLEST_BUDGET = 5
+"""So many at least, for fewer are of no use to a team; holds until the truth is complete."""
+
+SMALLEST_LIVE_BUDGET = 3
+"""The same where scores are live: each submission has an answer for every sequence."""
+
+LARGEST_BUDGET = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class TruthSize:
+    """How much a complete truth has.
+
+    Attributes:
+        objects: Objects in all frames.
+        sequences: Sequences.
+    """
+
+    objects: int
+    sequences: int
+
+
+def default_budget(objects: int, sequences: int, *, least: int = SMALLEST_BUDGET) -> int:
+    """Submissions in all that a team may have scored on a hidden truth, unless its organiser says.
+
+    A holdout of n independent samples that answers k adaptive questions, each with its score, can
+    be overfitted by about sqrt(k / n): Blum and Hardt, "The Ladder: A Reliable Leaderboard for
+    Machine Learning Competitions" (ICML 2015), section 4, give an attack that does it; Dwork,
+    Feldman, Hardt, Pitassi, Reingold and Roth, "The reusable holdout: Preserving validity in
+    adaptive data analysis" (Science 349, 2015), the bound for answering from the samples as they
+    are. With a gain of at most g this allows k = g^2 n questions, one for every 25 samples where
+    g is 0.2. The Ladder allows more, but takes a bounded score and samples that are independent.
+
+    Objects are not: those of a sequence are often the same thing, frame after frame. Independent
+    samples are at most as many as objects, and at least as many as sequences with any; n is the
+    geometric mean of both, because the truth itself does not say how alike its frames are.
+
+    Args:
+        objects: Objects that one shown score is of.
+        sequences: Sequences that it is of.
+        least: Fewest that are of use.
+
+    Returns:
+        From `least` to `LARGEST_BUDGET`.
+    """
+    samples = math.sqrt(objects * min(objects, sequences))
+    return min(max(least, math.floor(GAIN**2 * samples)), LARGEST_BUDGET)
+
+
+def budget_of(policy: Policy, size: TruthSize | None) -> int:
+    """Submissions in all that a team may have scored; 0 for any number.
+
+    Where scores are live, each sequence has scores of its own: what one answer is of is a
+    sequence then.
+
+    Args:
+        policy: The benchmark's policy.
+        size: Size of the newest complete truth; None while there is none.
+    """
+    if policy.submissions_in_all != FROM_TRUTH:
+        return policy.submissions_in_all
+    size = size or TruthSize(0, 0)
+    if policy.shown is Visibility.LIVE:
+        objects = size.objects // max(1, size.sequences)
+        return default_budget(objects, 1, least=SMALLEST_LIVE_BUDGET)
+    return default_budget(size.objects, size.sequences)
+
+
+# --- Public names
+
+
+class NameKind(StrEnum):
+    """A kind of names that a benchmark has."""
+
+    SEQUENCES = "sequences"
+    """Sequences, with their domains."""
+    LABELS = "labels"
+    """Labels."""
+    FRAME_COUNTS = "frame_counts"
+    """First and last frame of each sequence."""
+
+
+DEFAULT_PUBLIC_NAMES = frozenset({NameKind.SEQUENCES, NameKind.LABELS})
+
+_WORDS = {
+    NameKind.SEQUENCES: "sequences",
+    NameKind.LABELS: "labels",
+    NameKind.FRAME_COUNTS: "frames",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SubmittedNames:
+    """Names that a submission has, which its team knows.
+
+    Attributes:
+        domains: Domains.
+        labels: Labels, without their case: that is not looked at by every evaluator.
+    """
+
+    domains: frozenset[str] = frozenset()
+    labels: frozenset[str] = frozenset()
+
+    def __or__(self, other: SubmittedNames) -> SubmittedNames:
+        """Both together."""
+        return SubmittedNames(self.domains | other.domains, self.labels | other.labels)
+
+    def has(self, domain: str | None, label: str | None) -> bool:
+        """Whether a domain and a label are among them; None is no name."""
+        return (domain is None or domain in self.domains) and (
+            label is None or label.casefold() in self.labels
+        )
+
+
+def in_order(kinds: Iterable[NameKind]) -> list[str]:
+    """Kinds as texts, in the order in which they are declared."""
+    chosen = set(kinds)
+    return [kind.value for kind in NameKind if kind in chosen]
+
+
+def withheld_warning(public: frozenset[NameKind]) -> str:
+    """Warning to every submission where names are withheld; otherwise empty.
+
+    It depends on nothing but `public`, so nobody learns a name by it. Frame counts, which are kept
+    back unless an organiser publishes them, are mentioned beside others alone: a warning that
+    stands under every submission would be read by nobody.
+    """
+    if public >= DEFAULT_PUBLIC_NAMES:
+        return ""
+    words = " and ".join(_WORDS[kind] for kind in NameKind if kind not in public)
+    return (
+        f"the benchmark does not tell its {words}: whether it has those of the submission is not "
+        "checked, and detections of others bring no score"
+    )

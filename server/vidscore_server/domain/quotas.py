@@ -1,0 +1,154 @@
+"""Quotas: how many submissions a team may have scored, by day and in all.
+
+A submission counts from its first frame on while it is scored or on its way there, and where a
+score of it was shown before it ended otherwise. A draft costs nothing, nor does a submission that
+fails or is cancelled before a score was shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.names import SubmissionName, benchmark_name
+from vidscore_server.domain.states import is_draft
+from vidscore_server.errors import NoFramesError, NotOpenError, QuotaError
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """A limit on a team's submissions, and how many of them it has.
+
+    Attributes:
+        name: Name of the policy's field.
+        maximum: Most submissions.
+        used: Those that count.
+        renew_time: When it is whole again; None for never.
+    """
+
+    name: str
+    maximum: int
+    used: int
+    renew_time: datetime | None
+
+    @property
+    def left(self) -> int:
+        """Submissions that the team may still have."""
+        return max(0, self.maximum - self.used)
+
+
+def quotas_of(
+    reader: Reader, benchmark: str, team: str, definition: Definition, now: datetime
+) -> list[Quota]:
+    """The limits that a benchmark sets, and how far a team has come."""
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    limits = (
+        (
+            "submissions_per_day",
+            definition.policy.submissions_per_day,
+            midnight,
+            midnight + timedelta(days=1),
+        ),
+        ("submissions_in_all", definition.submission_budget, None, None),
+    )
+    return [
+        Quota(name, maximum, reader.scored_count(benchmark, team, since), renewal)
+        for name, maximum, since, renewal in limits
+        if maximum
+    ]
+
+
+def refuse_over_quota(
+    reader: Reader,
+    benchmark: str,
+    team: str,
+    definition: Definition,
+    now: datetime,
+    *,
+    more: int = 0,
+) -> None:
+    """Refuse where a team has more than it may.
+
+    Args:
+        reader: A state of the store.
+        benchmark: The benchmark.
+        team: The team.
+        definition: The benchmark, as it is defined.
+        now: The time.
+        more: Further submissions that do not count yet.
+
+    Raises:
+        QuotaError: If a quota is exceeded.
+    """
+    for quota in quotas_of(reader, benchmark, team, definition, now):
+        if quota.used + more > quota.maximum:
+            raise QuotaError(
+                f"the team's quota {quota.name} of {quota.maximum} is used up; "
+                "submissions that run count",
+                quota=quota.name,
+                maximum=str(quota.maximum),
+            )
+
+
+# --- Drafts: submissions to which no frame was appended yet
+#
+# A draft has a row, because its streams need epochs and offsets, and is nothing to anybody but its
+# own team: it is not listed, takes no place in a quota, cannot be sealed, and is deleted where a
+# submission would be sealed or cancelled by time. Its first frames make it a submission.
+
+DELETED = "draft_deleted"
+"""Action of the server on an idle draft, in the audit record."""
+
+
+def admit(
+    transaction: Transaction, benchmarks: Benchmarks, record: SubmissionRecord, now: datetime
+) -> None:
+    """Let a draft become a submission, and take a place in its team's quota.
+
+    Args:
+        transaction: Where it is one already; no other submission may be written to meanwhile.
+        benchmarks: The benchmarks of the site.
+        record: The submission.
+        now: The time.
+
+    Raises:
+        NotOpenError: If the benchmark takes no submissions now.
+        QuotaError: If the team has no place left.
+    """
+    benchmark = required_benchmark(transaction, record.benchmark)
+    refuse_closed(benchmark, now)
+    definition = benchmarks.definition(benchmark)
+    refuse_over_quota(transaction, record.benchmark, record.team, definition, now)
+
+
+def refuse_closed(benchmark: BenchmarkRecord, now: datetime) -> None:
+    """Refuse where a benchmark takes no submissions.
+
+    Raises:
+        NotOpenError: If it has not opened yet, or has closed.
+    """
+    name = benchmark_name(benchmark.benchmark)
+    if benchmark.open_time is not None and now < benchmark.open_time:
+        opening = benchmark.open_time.isoformat()
+        raise NotOpenError(f"{name} opens at {opening}", open_time=opening)
+    if benchmark.close_time is not None and now >= benchmark.close_time:
+        closing = benchmark.close_time.isoformat()
+        raise NotOpenError(f"{name} closed at {closing}", close_time=closing)
+
+
+def refuse_draft(record: SubmissionRecord) -> None:
+    """Refuse to seal a draft.
+
+    Raises:
+        NoFramesError: If it has none.
+    """
+    if is_draft(record):
+        name = SubmissionName(record.benchmark, record.submission)
+        raise NoFramesError(
+            f"{name} has no frames, so there is nothing to score; append frames first "
+            "(one without detections is a frame), or cancel it"
+        )

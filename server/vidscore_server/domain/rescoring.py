@@ -1,0 +1,258 @@
+"""Score stored detections again: beside the scores there are, as an operation.
+
+An operation records each finished submission in the transaction that stores its scores: when the
+server dies, the one that leases the operation next continues. The board moves at the end where no
+other submission waits to be scored again (see `vidscore_server.domain.basis`). It would do so
+without an operation, which is for callers who want to wait.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import orjson
+
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_server.domain.basis import in_sealing_order, newest_complete, own_basis
+from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
+from vidscore_server.domain.board_updates import Standing, changes, shown_standing
+from vidscore_server.domain.context import Context, Request, audit_server
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases
+from vidscore_server.domain.names import SubmissionName, benchmark_name, parse_string
+from vidscore_server.domain.scorer import Scorer
+from vidscore_server.domain.scores import Result, keep_result, move_board
+from vidscore_server.errors import NotFoundError
+from vidscore_server.failpoints import failpoint
+from vidscore_server.logs import log, places_of
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import StoreError
+from vidscore_server.store.records import OperationRecord
+
+KIND = "rescore"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The plan of a re-scoring.
+
+    Attributes:
+        benchmark: The benchmark.
+        revision: Revision of the truth.
+        submissions: The submissions.
+        before: Values and ranks on the board before.
+    """
+
+    benchmark: str
+    revision: int
+    submissions: tuple[str, ...]
+    before: Standing
+
+
+def read_plan(record: OperationRecord) -> Plan:
+    """The plan of an operation."""
+    request = orjson.loads(record.request)
+    return Plan(
+        request["benchmark"],
+        request["revision"],
+        tuple(request["submissions"]),
+        request["before"],
+    )
+
+
+def done_of(record: OperationRecord) -> list[str]:
+    """Submissions that an operation has re-scored."""
+    done: list[str] = orjson.loads(record.progress).get("done", [])
+    return done
+
+
+class Rescoring:
+    """The re-scorings of a site.
+
+    Args:
+        context: The hosting context.
+        benchmarks: Its benchmarks.
+        scorer: The scorer.
+        leases: The server's leases.
+    """
+
+    def __init__(
+        self, context: Context, benchmarks: Benchmarks, scorer: Scorer, leases: Leases
+    ) -> None:
+        self._context = context
+        self._operations = LeasedOperations(leases, (KIND,))
+        self._benchmarks = benchmarks
+        self._scorer = scorer
+
+    async def create(
+        self, request: Request, benchmark: str, names: Sequence[SubmissionName], comment: str
+    ) -> OperationRecord:
+        """Plan a re-scoring, or find the one that the same request has planned.
+
+        Args:
+            request: The request.
+            benchmark: The benchmark.
+            names: Submissions; none for all that have a score.
+            comment: Why, for the record.
+
+        Raises:
+            NotFoundError: If there is no such benchmark, or no truth.
+            InputError: If a submission has no score.
+        """
+        parse_string(comment, "comment")
+
+        def make(transaction: Transaction) -> str:
+            parent = required_benchmark(transaction, benchmark)
+            if parent.truth_revision == 0:
+                raise NotFoundError(f"{benchmark_name(benchmark)} has no truth yet")
+            definition = self._benchmarks.definition(parent)
+            plan = {
+                "benchmark": benchmark,
+                "revision": newest_complete(transaction, parent) or parent.truth_revision,
+                "submissions": scored_submissions(transaction, benchmark, names),
+                "before": shown_standing(transaction, definition, benchmark),
+            }
+            operation = f"{KIND}-{secrets.token_hex(8)}"
+            transaction.insert_operation(
+                OperationRecord(operation, KIND, orjson.dumps(plan).decode(), request.time)
+            )
+            request.audit(transaction, benchmark_name(benchmark), f"{operation} {comment}".strip())
+            return operation
+
+        def command(transaction: Transaction) -> OperationRecord:
+            name = request.once(transaction, lambda: make(transaction))
+            return required_operation(transaction, name)
+
+        return await self._context.write(command)
+
+    async def advance(self) -> None:
+        """Start or continue every operation that is not done and that no server works on."""
+        for record in await self._context.read(self._operations.waiting):
+            await self._operations.begin(record.operation, partial(self._run, record))
+
+    async def finish(self) -> None:
+        """Wait until nothing runs."""
+        await self._operations.finish()
+
+    async def stop(self) -> None:
+        """Cancel running work; it continues after a restart, or on another server at once."""
+        await self._operations.stop()
+
+    async def _run(self, record: OperationRecord) -> None:
+        plan = read_plan(record)
+        try:
+            if await self._score_all(record.operation, plan):
+                await self._context.write(lambda transaction: self._end(transaction, record, plan))
+        except LeaseLostError:
+            raise
+        except StoreError as error:
+            log(logging.ERROR, "store failed", places=places_of(error))  # the next round goes on
+        except Exception as error:  # noqa: BLE001 - whatever it is, the operation must end
+            log(logging.ERROR, "operation failed", name=record.operation, places=places_of(error))
+            await self._close(record.operation, "SCORING_FAILED")
+
+    async def _score_all(self, operation: str, plan: Plan) -> bool:
+        """Score the remaining submissions; False where the operation was cancelled meanwhile."""
+        for submission in plan.submissions:
+            record = await self._context.read(lambda reader: reader.operation(operation))
+            if record is None or record.done:
+                return False
+            if record.cancel_requested:
+                await self._close(operation, "CANCELLED")
+                return False
+            if submission not in done_of(record):
+                name = SubmissionName(plan.benchmark, submission)
+                results = await self._scorer.results(name, plan.revision)
+                failpoint("before_score_commit")
+                await self._context.write(
+                    lambda transaction: self._keep(transaction, operation, name, results)  # noqa: B023 - it has run when the loop goes on
+                )
+        return True
+
+    def _keep(
+        self,
+        transaction: Transaction,
+        operation: str,
+        name: SubmissionName,
+        results: Sequence[Result],
+    ) -> None:
+        """Keep new scores, and that the submission is done."""
+        self._operations.require(transaction, operation)
+        submission = transaction.submission(*name)
+        record = transaction.operation(operation)
+        if submission is None or record is None:
+            return
+        definition = self._definition(transaction, name.benchmark)
+        for result in results:
+            keep_result(transaction, definition, submission, result, self._context.clock())
+        progress = orjson.dumps({"done": [*done_of(record), name.submission]}).decode()
+        transaction.update_operation(replace(record, progress=progress))
+
+    def _end(self, transaction: Transaction, record: OperationRecord, plan: Plan) -> None:
+        self._operations.require(transaction, record.operation)
+        present = transaction.operation(record.operation)
+        if present is None:
+            return
+        parent = required_benchmark(transaction, plan.benchmark)
+        definition = self._benchmarks.definition(parent)
+        now = self._context.clock()
+        own = own_basis(transaction, definition, parent)
+        move_board(transaction, definition, plan.benchmark, now, wanted=own)
+        changed = changes(transaction, definition, plan.benchmark, plan.before, own)
+        made = [entry for entry in changed if entry["submission"] in _names_of(plan)]
+        result = orjson.dumps(made).decode()
+        transaction.update_operation(replace(present, done=True, result=result))
+        audit_server(transaction, now, "rescored", benchmark_name(plan.benchmark), record.operation)
+
+    async def _close(self, operation: str, reason: str) -> None:
+        def command(transaction: Transaction) -> None:
+            self._operations.require(transaction, operation)
+            record = transaction.operation(operation)
+            if record is not None and not record.done:
+                transaction.update_operation(replace(record, done=True, error=reason))
+
+        await self._context.write(command)
+
+    def _definition(self, reader: Reader, benchmark: str) -> Definition:
+        return self._benchmarks.definition(required_benchmark(reader, benchmark))
+
+
+def required_operation(reader: Reader, operation: str) -> OperationRecord:
+    """One operation.
+
+    Raises:
+        NotFoundError: If there is none of that name.
+    """
+    record = reader.operation(operation)
+    if record is None:
+        raise NotFoundError(f"operations/{operation} does not exist")
+    return record
+
+
+def scored_submissions(
+    reader: Reader, benchmark: str, names: Sequence[SubmissionName]
+) -> list[str]:
+    """Scored submissions of a benchmark: those that are named or, where none is, all.
+
+    Raises:
+        InputError: If one that is named has no score there.
+    """
+    scored = [record.submission for record in in_sealing_order(reader, benchmark)]
+    if not names:
+        return scored
+    faults = [
+        Fault(str(name), "a scored submission of the benchmark", field=f"submissions[{row}]")
+        for row, name in enumerate(names)
+        if name.benchmark != benchmark or name.submission not in scored
+    ]
+    if faults:
+        raise InputError(faults)
+    return list(dict.fromkeys(name.submission for name in names))
+
+
+def _names_of(plan: Plan) -> set[str]:
+    return {str(SubmissionName(plan.benchmark, name)) for name in plan.submissions}

@@ -1,0 +1,173 @@
+"""Schedule: when an idle submission ends and how, and the heartbeat that notices outages."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from vidscore_server.domain.context import Context
+from vidscore_server.domain.policy import Policy, QuietAction
+from vidscore_server.domain.quotas import DELETED
+from vidscore_server.domain.states import TAKES_FRAMES, Event, is_draft
+from vidscore_server.store import Transaction
+from vidscore_server.store.errors import StoreError
+from vidscore_server.store.records import (
+    BenchmarkRecord,
+    ServingRecord,
+    SubmissionRecord,
+    SubmissionState,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledEvent:
+    """The next event of a submission by time alone.
+
+    Attributes:
+        time: When.
+        reason: The reason of the state that follows, or that of a draft's deletion.
+    """
+
+    time: datetime
+    reason: str
+
+
+def scheduled_event(
+    record: SubmissionRecord, benchmark: BenchmarkRecord, policy: Policy, quiet_from: datetime
+) -> ScheduledEvent | None:
+    """The next event of a submission that is left alone; None where there is none.
+
+    Args:
+        record: The submission.
+        benchmark: Its benchmark.
+        policy: The benchmark's policy.
+        quiet_from: End of the last outage; idle time counts from then on.
+    """
+    if record.state is SubmissionState.WAITING_FOR_TRUTH:
+        there = benchmark.truth_revision > 0
+        event = Event.SCORED_WITHOUT_ALL_TRUTH if there else Event.TRUTH_NEVER_CAME
+        return ScheduledEvent(
+            record.state_time + timedelta(seconds=policy.truth_timeout_s), event.value
+        )
+    if record.state not in TAKES_FRAMES:
+        return None
+    quiet = max(record.activity_time, quiet_from) + timedelta(seconds=policy.quiet_timeout_s)
+    time = min(quiet, benchmark.close_time or quiet)
+    event = _end(policy, closing=time == benchmark.close_time)
+    return ScheduledEvent(time, DELETED if is_draft(record) else event.value)
+
+
+def due_event(
+    record: SubmissionRecord,
+    benchmark: BenchmarkRecord,
+    policy: Policy,
+    now: datetime,
+    quiet_from: datetime,
+) -> Event | None:
+    """The event that is due for a submission that takes frames; None where none is.
+
+    Args:
+        record: The submission.
+        benchmark: Its benchmark.
+        policy: The benchmark's policy.
+        now: The time.
+        quiet_from: End of the last outage; idle time counts from then on.
+    """
+    if benchmark.close_time is not None and now >= benchmark.close_time:
+        return _end(policy, closing=True)
+    quiet_since = max(record.activity_time, quiet_from)
+    if (now - quiet_since).total_seconds() >= policy.quiet_timeout_s:
+        return _end(policy, closing=False)
+    return None
+
+
+def _end(policy: Policy, *, closing: bool) -> Event:
+    """How a submission ends at closing, or where it is quiet."""
+    if QuietAction(policy.quiet_action) is QuietAction.SEAL:
+        return Event.SEALED_AT_CLOSING if closing else Event.SEALED_WHEN_QUIET
+    return Event.CANCELLED_AT_CLOSING if closing else Event.CANCELLED_WHEN_QUIET
+
+
+# --- The heartbeat
+
+TIMEOUT_BEATS = 2
+"""A write that takes longer is as good as none."""
+
+OUTAGE_BEATS = 4
+"""Shortest pause that is an outage, and no restart or write that was slow."""
+
+GRACE = timedelta(seconds=60)
+"""Time after an outage before idle time counts again: clients reconnect one by one."""
+
+Told = Callable[[bool], Awaitable[None]]
+
+
+class Heartbeat:
+    """A small write to the store again and again, which tells two things.
+
+    - Whether the store can be written to. Reading may go on where writing does not (a full disk, a
+      standby, a failing device), and a server that takes no frames must not look healthy.
+    - Since when the site serves without a break. Participants cannot send while no server runs, so
+      idle time counts from then on, after some grace.
+
+    Args:
+        context: The hosting context.
+
+    Attributes:
+        quiet_from: Quiet time counts from then on, or from a later activity.
+        writable: Whether the last beat was written.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self.quiet_from = context.clock()
+        self.writable = True
+        self._interval_s = context.settings.heartbeat_interval_s
+        self._outage = timedelta(seconds=OUTAGE_BEATS * self._interval_s)
+        self._beat_at_s: float | None = None
+
+    async def beat_on(self, told: Told) -> None:
+        """Beat until cancelled; the first beat was before.
+
+        Args:
+            told: Called with whether beats are written, whenever that changes.
+        """
+        shown = True
+        while True:
+            if self.writable is not shown:
+                shown = self.writable
+                await told(shown)
+            await asyncio.sleep(self._interval_s)
+            await self.beat()
+
+    async def beat(self) -> None:
+        """Beat once."""
+        try:
+            async with asyncio.timeout(TIMEOUT_BEATS * self._interval_s):
+                self.quiet_from = await self._context.write(self._write, about=())
+        except (StoreError, TimeoutError):
+            self.writable = False
+        else:
+            self.writable = True
+            self._beat_at_s = time.monotonic()
+
+    def _write(self, transaction: Transaction) -> datetime:
+        now = self._context.clock()
+        quiet_from = self.quiet_from if self._goes_on() else self._quiet_from(transaction, now)
+        transaction.put_serving(ServingRecord(quiet_from, beat_time=now))
+        return quiet_from
+
+    def _goes_on(self) -> bool:
+        """Whether this server wrote a heartbeat recently, by its monotonic clock."""
+        last_s = self._beat_at_s
+        return last_s is not None and time.monotonic() - last_s < self._outage.total_seconds()
+
+    def _quiet_from(self, transaction: Transaction, now: datetime) -> datetime:
+        """When quiet time begins for a server that has just come: none was there, or others are."""
+        record = transaction.serving()
+        if record is None:
+            return now
+        return record.quiet_from if now - record.beat_time < self._outage else now + GRACE

@@ -1,0 +1,250 @@
+"""Turn a stored submission into results, in worker processes, however large it is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.evaluator import Evaluator, Unit
+from vidscore_evaluators.jobs import PARTS_PER_WORKER, make_job, split_by_sequence
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.tally import Tally, merge_tallies
+from vidscore_evaluators.tally_bytes import tally_from_bytes
+from vidscore_server.domain.append_rules import NameCheck, check_names, known_names, late_warnings
+from vidscore_server.domain.batches import unpacked
+from vidscore_server.domain.benchmarks import Benchmarks
+from vidscore_server.domain.context import Context
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.names import SubmissionName
+from vidscore_server.domain.parts import (
+    Part,
+    PartPlan,
+    ScoringInput,
+    plan_parts,
+    sides_to_score,
+    without_truth,
+)
+from vidscore_server.domain.policy import SubmittedNames
+from vidscore_server.domain.scores import Result, make_result, submitted_names
+from vidscore_server.domain.truth import TruthStore
+from vidscore_server.store import Reader
+from vidscore_server.workers import WorkerPool
+
+
+@dataclass(frozen=True)
+class Sides:
+    """A submission and the truth that it is scored against, as received.
+
+    Attributes:
+        definition: The benchmark.
+        truth: Truth.
+        detections: Detections.
+        revision: Revision of the truth.
+        partial: Whether the truth is not complete.
+    """
+
+    definition: Definition
+    truth: Annotations
+    detections: Annotations
+    revision: int
+    partial: bool
+
+    def to_score(self, *, complete: bool) -> tuple[Annotations, Annotations]:
+        """Truth and detections as evaluators get them; see `sides_to_score`."""
+        specification = self.definition.specification
+        return sides_to_score(specification, self.truth, self.detections, complete=complete)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How a submission is scored once: as `Sides`, with the plan of its parts."""
+
+    definition: Definition
+    truth: Annotations
+    stock: PartPlan
+    revision: int
+    partial: bool
+
+
+class Scorer:
+    """Turns stored submissions into results, in worker processes.
+
+    Args:
+        context: The hosting context.
+        benchmarks: Its benchmarks.
+        truth: Their truth.
+        workers: The worker processes.
+    """
+
+    def __init__(
+        self, context: Context, benchmarks: Benchmarks, truth: TruthStore, workers: WorkerPool
+    ) -> None:
+        self._context = context
+        self._benchmarks = benchmarks
+        self._truth = truth
+        self._workers = workers
+
+    async def results(self, name: SubmissionName, revision: int) -> list[Result]:
+        """Score a submission once under a revision of the truth, by every evaluator.
+
+        Raises:
+            TimeoutError: If it takes longer than the settings allow.
+            VidscoreError: As the work raised it.
+            LookupError: If the submission or the revision is gone.
+        """
+        async with asyncio.timeout(self._context.settings.scoring_timeout_s):
+            plan = await self._context.read(lambda reader: self._plan(reader, name, revision))
+            evaluators = plan.definition.evaluators
+            names = known_names(plan.definition, None if plan.partial else plan.truth)
+            tallies = [[entry.identity_tally] for entry in evaluators]
+            checks: list[NameCheck] = []
+            submitted = SubmittedNames()
+            async for both, came in self._parts(name, plan):
+                checks.append(await asyncio.to_thread(check_names, names, came, ""))
+                submitted |= submitted_names(came)
+                for own, tally in zip(tallies, await self._tallies(evaluators, *both), strict=True):
+                    own[:] = [await asyncio.to_thread(merge_tallies, [*own, tally])]
+                del both, came
+            reports = [
+                await asyncio.to_thread(evaluator.report, tally)
+                for evaluator, [tally] in zip(evaluators, tallies, strict=True)
+            ]
+            warnings = late_warnings(checks)
+            return await asyncio.to_thread(_results, plan, reports, warnings, submitted)
+
+    async def _parts(
+        self, name: SubmissionName, plan: _Plan
+    ) -> AsyncIterator[tuple[tuple[Annotations, Annotations], Annotations]]:
+        """Both sides of each part as evaluators get them, and its detections as received."""
+        arity = plan.definition.arity(Side.DETECTIONS)
+        specification = plan.definition.specification
+        meeting = await asyncio.to_thread(
+            ScoringInput, specification, plan.truth, complete=not plan.partial
+        )
+        if plan.stock.everything is not None:
+            everything = plan.stock.everything
+            yield await asyncio.to_thread(meeting.all_at_once, everything), everything
+            return
+        left = plan.stock.frame_count
+        for part in plan.stock.parts:
+            came = await self._context.read(partial(self._read_part, name, part, arity))
+            left -= came.frame_count
+            yield await asyncio.to_thread(meeting.meet, part, came), came
+            del came  # or two parts would be in memory
+        if left:
+            raise LookupError(
+                f"{left} frames of {name}"
+            )  # it was deleted, and made anew, meanwhile
+        if (rest := await asyncio.to_thread(meeting.rest, arity)) is not None:
+            yield rest, rest[1]
+
+    def _read_part(
+        self, name: SubmissionName, part: Part, arity: int, reader: Reader
+    ) -> Annotations:
+        """The detections of a part, out of the batches that have some of it."""
+        start, wanted = part.rows[0], frozenset(part.rows)
+        payloads = reader.detection_payloads(*name, start, part.rows[-1] + 1 - start)
+        chosen = (payload for row, payload in enumerate(payloads, start) if row in wanted)
+        return part.read(self._context.codec, unpacked(chosen), arity)
+
+    async def reports(
+        self,
+        evaluators: Sequence[Evaluator[Any]],
+        truth: Annotations,
+        detections: Annotations,
+    ) -> list[Report]:
+        """Reports of evaluators over both sides; the same to the last bit as in one process."""
+        tallies = await self._tallies(evaluators, truth, detections)
+        return [
+            await asyncio.to_thread(evaluator.report, tally)
+            for evaluator, tally in zip(evaluators, tallies, strict=True)
+        ]
+
+    async def _tallies(
+        self,
+        evaluators: Sequence[Evaluator[Any]],
+        truth: Annotations,
+        detections: Annotations,
+    ) -> list[Tally]:
+        part_count = PARTS_PER_WORKER * (self._context.settings.workers or os.cpu_count() or 1)
+        parts = await asyncio.to_thread(list, split_by_sequence(truth, detections, part_count))
+        async with asyncio.TaskGroup() as tasks:
+            running = [
+                [tasks.create_task(self._workers.run(make_job(entry, *part))) for part in parts]
+                for entry in evaluators
+            ]
+        return [
+            await asyncio.to_thread(_tally, evaluator, [task.result() for task in done])
+            for evaluator, done in zip(evaluators, running, strict=True)
+        ]
+
+    def frames_lack_truth(self, reader: Reader, name: SubmissionName, revision: int) -> bool:
+        """Whether a frame of a submission is not in a revision of the truth."""
+        definition, truth, _ = self._truth_of(reader, name, revision)
+        batches = unpacked(reader.detection_payloads(*name))
+        runs = self._context.codec.read_stored_runs(batches, definition.arity(Side.DETECTIONS))
+        return any(bool(without_truth(truth, run).any()) for run in runs)
+
+    def columns(self, reader: Reader, name: SubmissionName, revision: int) -> Sides:
+        """Both sides as received.
+
+        Raises:
+            LookupError: If the benchmark or the revision is gone.
+        """
+        definition, truth, partial = self._truth_of(reader, name, revision)
+        batches = unpacked(reader.detection_payloads(*name))
+        detections = self._context.codec.read_stored_batches(
+            batches, definition.arity(Side.DETECTIONS)
+        )
+        return Sides(definition, truth, detections, revision, partial)
+
+    def _plan(self, reader: Reader, name: SubmissionName, revision: int) -> _Plan:
+        definition, truth, partial = self._truth_of(reader, name, revision)
+        stock = plan_parts(
+            self._context.codec,
+            unpacked(reader.detection_payloads(*name)),
+            definition.arity(Side.DETECTIONS),
+            self._context.settings.maximum_scoring_bytes,
+            by_frame=all(entry.unit is Unit.FRAME for entry in definition.evaluators),
+        )
+        return _Plan(definition, truth, stock, revision, partial)
+
+    def _truth_of(
+        self, reader: Reader, name: SubmissionName, revision: int
+    ) -> tuple[Definition, Annotations, bool]:
+        """A submission's benchmark, the truth of it, and whether that is not complete."""
+        benchmark = reader.benchmark(name.benchmark)
+        record = reader.truth_revision(name.benchmark, revision)
+        if benchmark is None or record is None:
+            raise LookupError(f"truth revision {revision} of {name}")
+        definition = self._benchmarks.definition(benchmark)
+        truth = self._truth.load(reader, name.benchmark, revision, definition.arity(Side.TRUTH))
+        return definition, truth, not record.complete
+
+
+def _tally(evaluator: Evaluator[Any], data: list[bytes]) -> Tally:
+    return merge_tallies([evaluator.identity_tally, *map(tally_from_bytes, data)])
+
+
+def _results(
+    plan: _Plan, reports: list[Report], warnings: tuple[str, ...], submitted: SubmittedNames
+) -> list[Result]:
+    return [
+        replace(
+            make_result(
+                plan.definition,
+                evaluator,
+                report,
+                plan.revision,
+                partial=plan.partial,
+                submitted=submitted,
+            ),
+            warnings=warnings,
+        )
+        for evaluator, report in zip(plan.definition.evaluators, reports, strict=True)
+    ]

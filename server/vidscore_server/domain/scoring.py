@@ -1,0 +1,313 @@
+"""Schedule the scoring of sealed submissions, each to completion within a bound.
+
+    sealed ----> waiting_for_truth ----> scoring ----> scored | failed
+       +------------------------------------^ |
+       ^- a server, worker or lease was lost -+
+
+The truth's revision is fixed when scoring starts. One server at a time scores a submission, under
+a lease; a submission in `scoring` without a lease, after a restart or because its server has died,
+is scored again. A death is no failure of the submission, but it may be the cause: after two of
+them it is scored alone, after all others, with growing pauses, and it is never given up for them.
+Only failures of the work itself count towards the setting `scoring_attempts`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+
+from vidscore_server.domain.appends import with_warnings
+from vidscore_server.domain.benchmarks import Benchmarks
+from vidscore_server.domain.context import Context, audit_server
+from vidscore_server.domain.leases import LeaseLostError, Leases
+from vidscore_server.domain.names import SubmissionName
+from vidscore_server.domain.policy import Visibility
+from vidscore_server.domain.scorer import Scorer
+from vidscore_server.domain.scores import Result, keep_result, move_board
+from vidscore_server.domain.states import UNFINISHED, Event, is_draft, move
+from vidscore_server.errors import WorkerLostError
+from vidscore_server.failpoints import failpoint
+from vidscore_server.logs import log, places_of
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import StoreError
+from vidscore_server.store.records import SubmissionRecord, SubmissionState
+
+ALONE_AFTER = 2
+"""Deaths during its scoring after which a submission is scored alone."""
+
+LONGEST_PAUSE_S = 30.0
+
+INTERRUPTED_MESSAGE = (
+    "The server or a worker ended {count} times while scoring it; it is scored again, alone and "
+    "after all others. No frame is lost."
+)
+
+FAILED_MESSAGE = (
+    "The server could not score it; the organiser finds more in the server's log. No frame is "
+    "lost: `vidscore submission retry` has it scored again."
+)
+
+
+class Scheduler:
+    """Brings every sealed submission to its end.
+
+    Args:
+        context: The hosting context.
+        benchmarks: Its benchmarks.
+        scorer: The scorer.
+        leases: The server's leases.
+    """
+
+    def __init__(
+        self, context: Context, benchmarks: Benchmarks, scorer: Scorer, leases: Leases
+    ) -> None:
+        self._context = context
+        self._benchmarks = benchmarks
+        self._scorer = scorer
+        self._leases = leases
+        self._running: dict[SubmissionName, asyncio.Task[None]] = {}
+        self._looked_at: dict[SubmissionName, int] = {}
+        self._failures: Counter[SubmissionName] = Counter()
+        self._alone: SubmissionName | None = None
+
+    async def advance(self) -> None:
+        """Begin whatever is due; returns once it has begun."""
+        records = await self._context.read(self._unfinished)
+        unfinished = {_name(record) for record in records}
+        self._looked_at = {
+            name: revision for name, revision in self._looked_at.items() if name in unfinished
+        }
+        self._failures = Counter(
+            {name: count for name, count in self._failures.items() if name in unfinished}
+        )
+        if self._alone in self._running:
+            return
+        self._alone = None
+        for record in records:
+            if record.attempts < ALONE_AFTER or record.state is SubmissionState.SCORING:
+                if len(self._running) >= self._context.settings.maximum_scorings:
+                    return
+                await self._begin(_name(record), record)
+        for record in records:
+            if record.attempts >= ALONE_AFTER and not self._running and self._rested(record):
+                self._alone = _name(record)
+                await self._begin(self._alone, record)
+
+    def _rested(self, record: SubmissionRecord) -> bool:
+        """Whether a submission's pause after the last death during its scoring is over."""
+        pause_s = min(LONGEST_PAUSE_S, 2.0 ** (record.attempts - ALONE_AFTER))
+        return (self._context.clock() - record.state_time).total_seconds() >= pause_s
+
+    async def finish(self) -> None:
+        """Wait until nothing runs."""
+        while self._running:
+            await asyncio.wait(list(self._running.values()))
+
+    async def stop(self) -> None:
+        """Cancel running work; it restarts with the server, or on another one at once."""
+        given_up = list(self._running)
+        for task in list(self._running.values()):
+            task.cancel()
+        await self.finish()
+        for name in given_up:
+            with suppress(StoreError):
+                await self._context.write(partial(self._release, name))
+
+    def _unfinished(self, reader: Reader) -> list[SubmissionRecord]:
+        """Submissions that have no end yet, but for those that another server scores."""
+        elsewhere = self._leases.elsewhere(reader)
+        return [
+            record
+            for record in reader.submissions_in(UNFINISHED)
+            if _work(_name(record)) not in elsewhere
+        ]
+
+    def _release(self, name: SubmissionName, transaction: Transaction) -> None:
+        """Put a submission back whose scoring has ended without a death, to begin again."""
+        record = transaction.submission(*name)
+        if record is None or not transaction.end_lease(_work(name), self._leases.owner):
+            return
+        if record.state is SubmissionState.SCORING:
+            sealed = move(record, Event.SCORING_INTERRUPTED, self._context.clock())
+            transaction.update_submission(replace(sealed, attempts=record.attempts - 1))
+
+    async def _begin(self, name: SubmissionName, record: SubmissionRecord) -> None:
+        """Start scoring unless it runs, or wait for truth."""
+        if name in self._running:
+            return
+        lacks = await self._lacks_truth(name, record)
+        if lacks is None:
+            return
+        changed, revision = await self._context.write(
+            lambda transaction: self._begin_command(transaction, name, lacks=lacks)
+        )
+        if changed is not None:
+            self._context.changes.tell(name)
+        if revision is not None:
+            task = asyncio.create_task(self._run_to_completion(name, revision))
+            self._running[name] = task
+            task.add_done_callback(lambda _: self._running.pop(name, None))
+
+    async def _lacks_truth(self, name: SubmissionName, record: SubmissionRecord) -> bool | None:
+        """Whether the submission's own frames lack truth; None where nothing has changed."""
+
+        def look(reader: Reader) -> bool | None:
+            benchmark = reader.benchmark(name.benchmark)
+            if benchmark is None:
+                return None
+            newest = benchmark.truth_revision
+            policy = self._benchmarks.definition(benchmark).policy
+            waited_s = (self._context.clock() - record.state_time).total_seconds()
+            waiting = record.state is SubmissionState.WAITING_FOR_TRUTH
+            if (
+                waiting
+                and self._looked_at.get(name) == newest
+                and waited_s < policy.truth_timeout_s
+            ):
+                return None
+            self._looked_at[name] = newest
+            if newest == 0 or policy.shown is not Visibility.LIVE:
+                return True  # whether it matters, the revision's completeness says
+            return self._scorer.frames_lack_truth(reader, name, newest)
+
+        return await self._context.read(look)
+
+    def _begin_command(
+        self, transaction: Transaction, name: SubmissionName, *, lacks: bool
+    ) -> tuple[SubmissionRecord | None, int | None]:
+        """Move the submission on, unless another server does it, and keep the lease to score."""
+        if not self._leases.take(transaction, _work(name)):
+            return None, None
+        changed, revision = self._move_on(transaction, name, lacks=lacks)
+        if revision is None:
+            self._leases.end(transaction, _work(name))
+        return changed, revision
+
+    def _move_on(
+        self, transaction: Transaction, name: SubmissionName, *, lacks: bool
+    ) -> tuple[SubmissionRecord | None, int | None]:
+        """Move the submission on: (what has changed, revision where scoring starts)."""
+        now = self._context.clock()
+        record = transaction.submission(*name)
+        benchmark = transaction.benchmark(name.benchmark)
+        if record is None or benchmark is None or record.state not in UNFINISHED:
+            return None, None
+        if is_draft(record):  # sealed by an older version of the server
+            return self._ended(transaction, record, Event.CANCELLED_WITHOUT_FRAMES), None
+        revision = transaction.truth_revision(name.benchmark, benchmark.truth_revision)
+        policy = self._benchmarks.definition(benchmark).policy
+        if record.state is SubmissionState.SCORING:
+            record = _interrupted(record, now)
+            if record.attempts >= ALONE_AFTER:
+                transaction.update_submission(record)
+                return record, None
+        missing = revision is None or (not revision.complete and lacks)
+        if missing and record.state is SubmissionState.SEALED:
+            waiting = move(record, Event.TRUTH_MISSING, now)
+            transaction.update_submission(waiting)
+            return waiting, None
+        waited_s = (now - record.state_time).total_seconds()
+        if missing and waited_s < policy.truth_timeout_s:
+            return None, None
+        if revision is None:
+            return self._ended(transaction, record, Event.TRUTH_NEVER_CAME), None
+        scoring = move(record, Event.SCORING_STARTED, now)
+        transaction.update_submission(scoring)
+        audit_server(transaction, now, scoring.state_reason, str(name))
+        return scoring, revision.revision
+
+    async def _run_to_completion(self, name: SubmissionName, revision: int) -> None:
+        try:
+            await self._leases.run(_work(name), self._score(name, revision))
+        except LeaseLostError:
+            log(logging.WARNING, "scoring given up", submission=str(name))
+        self._context.changes.tell(name)
+
+    async def _score(self, name: SubmissionName, revision: int) -> None:
+        try:
+            failpoint("before_scoring")
+            results = await self._scorer.results(name, revision)
+        except TimeoutError:
+            log(logging.ERROR, "scoring took too long", submission=str(name))
+            await self._leases.write(partial(self._fail, name, Event.SCORING_TIMED_OUT))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the submission must end
+            if _is_cut_off(error):
+                # It stays in `scoring`: the next round finds it there, as after a server's death.
+                places = places_of(error)
+                log(logging.ERROR, "scoring cut off", submission=str(name), places=places)
+                return
+            self._failures[name] += 1
+            left = self._context.settings.scoring_attempts - self._failures[name]
+            places = places_of(error)
+            log(logging.ERROR, "scoring failed", submission=str(name), places=places, left=left)
+            if left > 0:
+                await self._leases.write(partial(self._release, name))
+            else:
+                del self._failures[name]  # whoever has it scored again has all attempts again
+                await self._leases.write(partial(self._fail, name, Event.SCORING_FAILED))
+        else:
+            failpoint("before_score_commit")
+            await self._leases.write(lambda transaction: self._keep(transaction, name, results))
+
+    def _keep(self, transaction: Transaction, name: SubmissionName, results: list[Result]) -> None:
+        record = transaction.submission(*name)
+        benchmark = transaction.benchmark(name.benchmark)
+        if record is None or benchmark is None or record.state is not SubmissionState.SCORING:
+            return  # it was cancelled or deleted meanwhile, or kept by a commit without an answer
+        self._leases.end(transaction, _work(name))
+        now = self._context.clock()
+        definition = self._benchmarks.definition(benchmark)
+        for result in results:
+            keep_result(transaction, definition, record, result, now)
+        left_out = any(result.partial for result in results)
+        event = Event.SCORED_WITHOUT_ALL_TRUTH if left_out else Event.SCORED
+        doubts = [text for result in results for text in result.warnings]
+        warnings = with_warnings(record.warnings, doubts)
+        self._ended(transaction, replace(record, warnings=warnings), event)
+        move_board(transaction, definition, name.benchmark, now)
+
+    def _fail(self, name: SubmissionName, event: Event, transaction: Transaction) -> None:
+        record = transaction.submission(*name)
+        if record is not None and record.state is SubmissionState.SCORING:
+            self._leases.end(transaction, _work(name))
+            self._ended(transaction, record, event)
+
+    def _ended(
+        self, transaction: Transaction, record: SubmissionRecord, event: Event
+    ) -> SubmissionRecord:
+        now = self._context.clock()
+        failed = event in {Event.SCORING_FAILED, Event.SCORING_TIMED_OUT}
+        changed = move(record, event, now, FAILED_MESSAGE if failed else "")
+        transaction.update_submission(changed)
+        audit_server(transaction, now, changed.state_reason, str(_name(record)))
+        return changed
+
+
+def _name(record: SubmissionRecord) -> SubmissionName:
+    return SubmissionName(record.benchmark, record.submission)
+
+
+def _interrupted(record: SubmissionRecord, now: datetime) -> SubmissionRecord:
+    """A submission after the death of the process that scored it."""
+    name, count = _name(record), record.attempts
+    log(logging.WARNING, "scoring interrupted", submission=str(name), times=count)
+    told = INTERRUPTED_MESSAGE.format(count=count) if count >= ALONE_AFTER else ""
+    return move(record, Event.SCORING_INTERRUPTED, now, told)
+
+
+def _is_cut_off(error: Exception) -> bool:
+    """Whether the store or a worker was lost, so that the work itself has not failed."""
+    cut_off = (StoreError, WorkerLostError)
+    return isinstance(error, cut_off) or (
+        isinstance(error, ExceptionGroup) and error.subgroup(cut_off) is not None
+    )
+
+
+def _work(name: SubmissionName) -> str:
+    """Name of a submission's scoring as leased work."""
+    return f"score {name}"

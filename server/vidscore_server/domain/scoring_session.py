@@ -1,0 +1,415 @@
+"""One run that is scored while it is received: its configuration, states and live reports.
+
+    configuring --configure--> receiving --finish--> finishing --> finished
+         |                         |                     |
+         +-------------------------+---------------------+--> failed
+
+While it receives, `keep_tallying` runs beside it: it tallies when much is pending and makes live
+reports when they are due. A round of tallying covers exactly the frames that both sides had sent
+when it began, whatever arrives meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
+
+from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.errors import Fault, InputError, LimitError
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.live import Coverage, Pairing, final_frames, pair_frames
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.specification import BenchmarkSpec
+from vidscore_server.concurrency import offload
+from vidscore_server.domain.accumulation import BYTES_PER_ROW, SETTLE_BYTES, Accumulation
+from vidscore_server.domain.batches import BatchRules, ReadBatch
+from vidscore_server.errors import message_order
+from vidscore_server.settings import Settings
+from vidscore_server.workers import WorkerPool
+
+Item = TypeVar("Item")
+
+
+class LatestValue(Generic[Item]):
+    """Hands out the newest value: a slow taker skips values instead of making them pile up."""
+
+    def __init__(self) -> None:
+        self._item: Item | None = None
+        self._closed = False
+        self._changed = asyncio.Event()
+
+    def put(self, item: Item) -> None:
+        """Replace the value, if it was not taken yet."""
+        self._item = item
+        self._changed.set()
+
+    def close(self) -> None:
+        """End the iteration; a value that was not taken is dropped."""
+        self._closed = True
+        self._changed.set()
+
+    async def __aiter__(self) -> AsyncIterator[Item]:
+        """Values as they come, until it is closed."""
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            if self._closed:
+                return
+            item, self._item = self._item, None
+            if item is not None:
+                yield item
+
+
+# --- Configuration
+
+PATH = "configuration"
+SPECIFICATION_PATH = f"{PATH}.specification"
+GEOMETRY_FIELDS = {Side.TRUTH: "truth_geometry", Side.DETECTIONS: "detection_geometry"}
+
+
+@dataclass(frozen=True, slots=True)
+class LiveReporting:
+    """When live reports are wanted: when either interval has passed.
+
+    Attributes:
+        frame_interval: Frames that both sides have sent since the last report; 0: not by frames.
+        time_interval_s: Time since the last report; None: not by time.
+        summary_only: Whether they leave out single sequences and curves.
+    """
+
+    frame_interval: int
+    time_interval_s: float | None
+    summary_only: bool
+
+
+@dataclass(frozen=True)
+class RunConfiguration:
+    """Configuration of a run.
+
+    Attributes:
+        specification: The benchmark.
+        evaluators: Its evaluators, ready to judge, in its order.
+        arities: Coordinates that an object has, by side.
+        live: When live reports are wanted; None: never.
+    """
+
+    specification: BenchmarkSpec
+    evaluators: tuple[Evaluator[Any], ...]
+    arities: Mapping[Side, int]
+    live: LiveReporting | None
+
+
+# --- Schedule of live reports: pure, over a clock that the caller reads
+
+NOTHING = Coverage(0, 0, 0)
+
+
+class LiveSchedule:
+    """Decides when the next live report is due.
+
+    One is due when enough frames were paired or enough time has passed since the last, never
+    sooner after the last than the shortest interval, and never while nothing has changed.
+
+    Args:
+        wish: The client's request.
+        shortest_interval_s: The server's limit.
+        now_s: Time at which the stream began.
+    """
+
+    def __init__(self, wish: LiveReporting, shortest_interval_s: float, now_s: float) -> None:
+        self._wish = wish
+        self._shortest_interval_s = shortest_interval_s
+        self._last_time_s = now_s
+        self._last_coverage = NOTHING
+
+    def seconds_until_due(self, coverage: Coverage, now_s: float) -> float | None:
+        """Time until a report is due; 0 if one is, None if more must come first."""
+        if coverage == self._last_coverage:
+            return None
+        waits = []
+        frames = coverage.paired - self._last_coverage.paired
+        if self._wish.frame_interval and frames >= self._wish.frame_interval:
+            waits.append(self._shortest_interval_s)
+        if self._wish.time_interval_s is not None:
+            waits.append(max(self._wish.time_interval_s, self._shortest_interval_s))
+        if not waits:
+            return None
+        return max(0.0, self._last_time_s + min(waits) - now_s)
+
+    def reported(self, coverage: Coverage, now_s: float) -> None:
+        """Note that a report over `coverage` is on its way."""
+        self._last_coverage = coverage
+        self._last_time_s = now_s
+
+
+# --- The session
+
+MANY_UNLISTED_FRAMES = 100_000
+"""Listed frames that were not sent, from which on runs finish one at a time."""
+
+
+class State(StrEnum):
+    """State of a run."""
+
+    CONFIGURING = "configuring"
+    RECEIVING = "receiving"
+    FINISHING = "finishing"
+    FINISHED = "finished"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Live:
+    """Reports over exactly the frames that both sides had sent at one moment.
+
+    Attributes:
+        reports: A report for each evaluator.
+        coverage: How far both sides had come.
+    """
+
+    reports: list[Report]
+    coverage: Coverage
+
+
+class ScoringSession:
+    """A run from its configuration to its final reports.
+
+    Args:
+        settings: The server's limits.
+        workers: The worker processes.
+        with_live: Whether live reports can be sent; if not, a wish for them is ignored.
+        turn: Held by a run that finishes with many listed frames that were not sent; shared.
+
+    Attributes:
+        state: State of the run.
+        live: The newest live report that was not taken yet.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        workers: WorkerPool,
+        *,
+        with_live: bool,
+        turn: asyncio.Lock | None = None,
+    ) -> None:
+        self._turn = turn or asyncio.Lock()
+        self.state = State.CONFIGURING
+        self.live: LatestValue[Live] = LatestValue()
+        self._settings = settings
+        self._workers = workers
+        self._with_live = with_live
+        self._pairing = Pairing(settings.maximum_waiting_frames)
+        self._frames = dict.fromkeys(Side, 0)
+        self._columns = asyncio.Lock()  # held while columns are taken in, taken out or settled
+        self._round = asyncio.Lock()  # held while workers tally
+        self._changed = asyncio.Event()
+        self._settled = asyncio.Event()
+
+    @property
+    def configuration(self) -> RunConfiguration:
+        """The configuration; there is none while the run is configuring."""
+        return self._configuration
+
+    @property
+    def coverage(self) -> Coverage:
+        """How far both sides have come."""
+        return self._pairing.coverage
+
+    async def configure(self, read: Callable[[], RunConfiguration]) -> None:
+        """Take the configuration.
+
+        Args:
+            read: Reads it; called in a thread, because the first use of an evaluator imports it.
+
+        Raises:
+            MessageOrderError: If there is one already.
+            ExceptionGroup: Of everything that is wrong in it.
+        """
+        with self._failing():
+            self._require(State.CONFIGURING, "a second configuration", "truth or detections")
+            await asyncio.to_thread(self._configure, read)
+            self._schedule = self._new_schedule()
+            self.state = State.RECEIVING
+
+    async def receive(self, side: Side, read: ReadBatch, size: int, source: str) -> None:
+        """Take a batch, after waiting until there is room for it.
+
+        Args:
+            side: Whose frames it has.
+            read: Reads the batch.
+            size: Frames and coordinates of the batch.
+            source: Its path in the request.
+
+        Raises:
+            MessageOrderError: If there is no configuration yet.
+            InputError: With every fault of the batch.
+            LimitError: If the batch, or the run with it, is larger than allowed.
+        """
+        with self._failing():
+            self._require(State.RECEIVING, side.value, "a configuration")
+            await self._until_there_is_room()
+            async with self._columns:
+                await offload(size, self._take_in, side, read, source)
+            self._refuse_too_much_buffered()
+            self._changed.set()
+
+    async def keep_tallying(self) -> None:
+        """Tally and report while the run receives; returns when it no longer does."""
+        with self._failing():
+            while await self._until_work_is_due():
+                wanted = self._seconds_until_report() == 0
+                live = await self._tally(for_reports=wanted)
+                if wanted:
+                    self.live.put(live)
+        self.live.close()
+
+    async def finish(self) -> list[Report]:
+        """Score every evaluated frame; those without detections count as missed.
+
+        Raises:
+            InputError: If detections name a sequence that neither truth nor specification knows.
+        """
+        with self._failing():
+            self._require(State.RECEIVING, "the end", "a configuration")
+            self.state = State.FINISHING
+            self._changed.set()
+            async with self._turn_where_many_are_unlisted():
+                async with self._columns:
+                    rest = await asyncio.to_thread(self._take_rest)
+                    if rest is not None:
+                        self._accumulation.add(*rest)
+                final = await self._tally(for_reports=True)
+            self.state = State.FINISHED
+            return final.reports
+
+    def _configure(self, read: Callable[[], RunConfiguration]) -> None:
+        self._configuration = read()
+        self._accumulation = Accumulation(
+            self._configuration.evaluators, self._settings, self._workers
+        )
+
+    def _take_in(self, side: Side, read: ReadBatch, source: str) -> None:
+        batch = read(BatchRules(self._configuration.arities[side], self._settings))
+        self._refuse_forbidden(side, batch, source)
+        self._count_frames(side, batch)
+        with _placed_in(source):
+            specification = self._configuration.specification
+            complete = pair_frames(self._pairing, specification, side, batch)
+        if complete is not None:
+            self._accumulation.add(*complete)
+
+    def _turn_where_many_are_unlisted(self) -> AbstractAsyncContextManager[None]:
+        """Lock of the last round: frames that cost their sender nothing cost memory here."""
+        named = self._configuration.specification.evaluated_frame_count
+        unlisted = named - self._frames[Side.TRUTH]
+        return self._turn if unlisted > MANY_UNLISTED_FRAMES else nullcontext()
+
+    def _take_rest(self) -> tuple[Annotations, Annotations] | None:
+        configuration = self._configuration
+        return final_frames(self._pairing, configuration.specification, configuration.arities)
+
+    def _refuse_forbidden(self, side: Side, batch: Annotations, source: str) -> None:
+        faults = [
+            fault
+            for evaluator in self._configuration.evaluators
+            for fault in evaluator.input_faults(side, batch)
+        ]
+        if faults:
+            with _placed_in(source):
+                raise InputError(list(dict.fromkeys(map(_with_frame_field, faults))))
+
+    def _count_frames(self, side: Side, batch: Annotations) -> None:
+        self._frames[side] += batch.frame_count
+        maximum = self._settings.maximum_frames
+        if self._frames[side] > maximum:
+            found = f"{self._frames[side]} frames of {side.value}"
+            raise LimitError(found, "maximum_frames", maximum)
+
+    def _refuse_too_much_buffered(self) -> None:
+        held = self._pairing.held_bytes + self._accumulation.pending_bytes
+        maximum = self._settings.maximum_buffered_bytes
+        if held > maximum:
+            found = f"{held} bytes wait for their other side or for a tally"
+            raise LimitError(found, "maximum_buffered_bytes", maximum)
+
+    async def _until_there_is_room(self) -> None:
+        while self._accumulation.settleable_bytes > 2 * SETTLE_BYTES:
+            self._settled.clear()
+            await self._settled.wait()
+
+    async def _until_work_is_due(self) -> bool:
+        """Wait for work; False once the run no longer receives."""
+        while self.state is State.RECEIVING:
+            due_in_s = self._seconds_until_report()
+            if due_in_s == 0 or self._accumulation.settleable_bytes > SETTLE_BYTES:
+                return True
+            self._changed.clear()
+            try:
+                async with asyncio.timeout(due_in_s):
+                    await self._changed.wait()
+            except TimeoutError:
+                continue
+        return False
+
+    async def _tally(self, *, for_reports: bool) -> Live:
+        async with self._round:
+            async with self._columns:
+                coverage = self.coverage
+                rows = self._accumulation.pending_bytes // BYTES_PER_ROW
+                shares = await offload(rows, self._accumulation.take, for_reports=for_reports)
+                if for_reports and self._schedule is not None:
+                    self._schedule.reported(coverage, asyncio.get_running_loop().time())
+            tallies = await self._accumulation.tally(shares)
+            async with self._columns:
+                self._accumulation.settle(shares, tallies)
+            self._settled.set()
+            if not for_reports:
+                return Live([], coverage)
+            return Live(await self._accumulation.reports(shares, tallies), coverage)
+
+    def _new_schedule(self) -> LiveSchedule | None:
+        if self._configuration.live is None or not self._with_live:
+            return None
+        shortest_s = self._settings.minimum_live_interval_ms / 1000
+        now_s = asyncio.get_running_loop().time()
+        return LiveSchedule(self._configuration.live, shortest_s, now_s)
+
+    def _seconds_until_report(self) -> float | None:
+        if self._schedule is None:
+            return None
+        return self._schedule.seconds_until_due(self.coverage, asyncio.get_running_loop().time())
+
+    def _require(self, state: State, found: str, expected: str) -> None:
+        if self.state is not state:
+            raise message_order(found, expected)
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self.state = State.FAILED
+            raise
+
+
+def _with_frame_field(fault: Fault) -> Fault:
+    """The fault at a column of frames, because the rows that an evaluator names are frames."""
+    if fault.field is not None and fault.field.startswith("frame_"):
+        return fault
+    return dataclasses.replace(fault, field="frame_numbers")
+
+
+@contextmanager
+def _placed_in(source: str) -> Iterator[None]:
+    """Give the faults of an input error their place in the request."""
+    try:
+        yield
+    except InputError as error:
+        placed = [dataclasses.replace(fault, source=source) for fault in error.faults]
+        raise type(error)(placed) from None

@@ -1,0 +1,327 @@
+"""Open streams and calls: their places, how they end when the server stops, and writers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+
+from vidscore_evaluators.errors import LimitError
+from vidscore_server.concurrency import RunningCall, current_running_call
+from vidscore_server.domain.access import current_caller
+from vidscore_server.domain.names import StreamName
+from vidscore_server.errors import DrainingError, EpochStaleError, NoPlaceError
+
+# --- Places for streams
+#
+# 1. A tenth of the places, at least one, is for organisers alone.
+# 2. Streams that score and keep nothing take at most half of the places. A team takes another one
+#    of these while it holds fewer than are free: it leaves as many to others as it has.
+# 3. All other streams of teams can be resumed over another call. As long as a place is free, any
+#    team gets it. When none is, a team that holds at least two fewer than the one with the most
+#    gets a place from that one, whose youngest such stream ends and comes back later.
+#
+# So no team can shut others out, and none holds more than its share while others ask for theirs.
+# A token without a team counts as a team here, and so do all callers without a token together.
+# Where there are no tokens all callers are alike, and every place is free.
+
+LIMIT = "maximum_streams"
+
+KEPT_FOR_ORGANISERS = 10
+"""One of so many places is for organisers alone."""
+
+
+class Use(StrEnum):
+    """The use of a stream."""
+
+    SCORING = "scoring"
+    """Stateless scoring: ended, its work is lost."""
+    HOSTED = "hosted"
+    """It is about a hosted benchmark: ended, it goes on over another call."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Place:
+    """A place that a stream holds, or wants.
+
+    Attributes:
+        team: Whose share it counts towards.
+        use: Its use.
+        is_organiser: Whether an organiser holds it: it is never taken away.
+        end: Ends the stream with an error; None where it cannot be ended.
+    """
+
+    team: str
+    use: Use
+    is_organiser: bool = False
+    end: Callable[[NoPlaceError], None] | None = None
+
+    @property
+    def can_be_taken(self) -> bool:
+        """Whether it can be given to another team."""
+        return self.use is Use.HOSTED and not self.is_organiser and self.end is not None
+
+
+class Places:
+    """Hands out places.
+
+    Args:
+        maximum: How many there are.
+        shared: Whether there are teams that share them.
+    """
+
+    def __init__(self, maximum: int, *, shared: bool) -> None:
+        self._maximum = maximum
+        self._shared = shared
+        self._for_teams = max(1, maximum - max(1, maximum // KEPT_FOR_ORGANISERS))
+        self._for_scoring = max(1, maximum // 2)
+        self._held: dict[Place, None] = {}  # the oldest first
+
+    @property
+    def held_count(self) -> int:
+        """Places that are held."""
+        return len(self._held)
+
+    def take(self, place: Place) -> None:
+        """Take a place.
+
+        Raises:
+            LimitError: If there is none for this team now; a `NoPlaceError` where it is worth
+                asking again, because the stream was begun already and goes on.
+        """
+        if not self._is_free(place):
+            self._take_from_another(place)
+        self._held[place] = None
+
+    def give_back(self, place: Place) -> None:
+        """Give a place back; one that was taken away is not held any more."""
+        self._held.pop(place, None)
+
+    def count(self, team: str, use: Use) -> int:
+        """Places that a team holds for a use."""
+        return sum(place.team == team and place.use is use for place in self._held)
+
+    def _is_free(self, place: Place) -> bool:
+        free = self._maximum - len(self._held)
+        if place.is_organiser or not self._shared:
+            return free > 0
+        of_teams = [held for held in self._held if not held.is_organiser]
+        free = min(free, self._for_teams - len(of_teams))
+        if place.use is Use.HOSTED:
+            return free > 0
+        scoring = sum(held.use is Use.SCORING for held in of_teams)
+        return min(free, self._for_scoring - scoring) > self.count(place.team, Use.SCORING)
+
+    def _take_from_another(self, place: Place) -> None:
+        """Take a place from the team with the most, where that makes shares more even."""
+        others = [held for held in self._held if held.can_be_taken and held.team != place.team]
+        may_take = place.use is Use.HOSTED or place.is_organiser
+        if may_take and others:
+            [(richest, most)] = Counter(held.team for held in others).most_common(1)
+            if most >= self.count(place.team, place.use) + 2:
+                youngest = [held for held in others if held.team == richest][-1]
+                self.give_back(youngest)
+                if youngest.end is not None:
+                    youngest.end(NoPlaceError("others need their share", LIMIT, self._maximum))
+                return
+        found = f"{len(self._held)} streams are open"
+        if place.use is Use.HOSTED:
+            raise NoPlaceError(found, LIMIT, self._maximum)
+        raise LimitError(found, LIMIT, self._maximum)
+
+
+# --- Unary calls
+
+
+class PlainCalls:
+    """Counts the open calls of each team; all without a token together are one more.
+
+    Args:
+        maximum: Calls that one of them may have open at once.
+    """
+
+    def __init__(self, maximum: int) -> None:
+        self._maximum = maximum
+        self._open: Counter[str] = Counter()
+
+    def begin(self, team: str) -> None:
+        """Count the call that the present task makes, until the task ends.
+
+        Its message may never come: nothing else would tell that it is over.
+
+        Raises:
+            NoPlaceError: If the team has too many.
+        """
+        if self._open[team] >= self._maximum:
+            found = f"{self._open[team]} calls of one team are open"
+            raise NoPlaceError(found, "maximum_calls", self._maximum)
+        task = asyncio.current_task()
+        if task is not None:
+            self._open[team] += 1
+            task.add_done_callback(lambda _: self._end(team))
+
+    def _end(self, team: str) -> None:
+        self._open[team] -= 1
+        if not self._open[team]:
+            del self._open[team]
+
+
+# --- Sessions
+
+EXPIRY_TIMEOUT_S = 5.0
+"""Time that streams have to send their status once they have been ended."""
+
+
+class Sessions:
+    """Counts open runs, and ends them.
+
+    Args:
+        maximum: Runs that may be open at once.
+        shared: Whether there are teams that share them.
+    """
+
+    def __init__(self, maximum: int, *, shared: bool = False) -> None:
+        self._places = Places(maximum, shared=shared)
+        self._draining = False
+        self._stopping = asyncio.Event()
+        self._expired = asyncio.Event()
+        self._none_open = asyncio.Event()
+        self._none_open.set()
+
+    @property
+    def open_count(self) -> int:
+        """Runs that are open."""
+        return self._places.held_count
+
+    @property
+    def draining(self) -> bool:
+        """Whether the server is about to stop."""
+        return self._draining
+
+    def refuse_while_draining(self) -> None:
+        """Let nothing new begin while the server drains.
+
+        Raises:
+            DrainingError: If it does.
+        """
+        if self._draining:
+            raise DrainingError("the server is about to stop; try again, here or elsewhere")
+
+    @contextmanager
+    def open(self, use: Use) -> Iterator[None]:
+        """Hold a place for the present call.
+
+        Args:
+            use: Its use.
+
+        Raises:
+            DrainingError: If the server drains.
+            LimitError: If there is no place.
+        """
+        self.refuse_while_draining()
+        caller, call = current_caller(), current_running_call()
+        end = None if call is None else call.end
+        place = Place(caller.shares_as, use, caller.is_organiser, end)
+        self._places.take(place)
+        self._none_open.clear()
+        try:
+            yield
+        finally:
+            self._places.give_back(place)
+            if self.open_count == 0:
+                self._none_open.set()
+
+    async def until_expired(self) -> None:
+        """Wait for the end of the time that runs have when the server stops.
+
+        Raises:
+            DrainingError: When it has come.
+        """
+        await self._expired.wait()
+        raise DrainingError("the server stopped before the stream ended; begin it again")
+
+    async def until_draining(self) -> None:
+        """Wait until the server begins to stop: for streams that can be resumed.
+
+        Raises:
+            DrainingError: When it does.
+        """
+        await self._stopping.wait()
+        raise DrainingError("the server is about to stop; resume, here or elsewhere")
+
+    @asynccontextmanager
+    async def resumable(self) -> AsyncIterator[None]:
+        """Hold a place for a call that can begin again: it ends at once when the server drains.
+
+        Raises:
+            DrainingError: If the server drains.
+            LimitError: If there is no place.
+        """
+        with self.open(Use.HOSTED):
+            async with asyncio.TaskGroup() as tasks:
+                expiry = tasks.create_task(self.until_draining())
+                yield
+                expiry.cancel()
+
+    async def drain(self, timeout_s: float) -> None:
+        """Refuse new streams, wait for the open ones, and end those that take too long."""
+        self._draining = True
+        self._stopping.set()
+        if not await self._end_within(timeout_s):
+            self.expire()
+            await self._end_within(EXPIRY_TIMEOUT_S)
+
+    def expire(self) -> None:
+        """End all runs now."""
+        self._draining = True
+        self._stopping.set()
+        self._expired.set()
+
+    async def _end_within(self, timeout_s: float) -> bool:
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._none_open.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+# --- Writers: one call at a time appends to a stream, the newest
+
+TakeOver = Callable[[StreamName], None]
+"""Makes the present call the one that appends to a stream."""
+
+
+class Writers:
+    """Knows the call that appends to each stream.
+
+    A client that comes back over another connection often does so before the server has noticed
+    that the one before is dead: that call, with its place, would be kept for nobody.
+    """
+
+    def __init__(self) -> None:
+        self._calls: dict[StreamName, RunningCall] = {}
+
+    @contextmanager
+    def writing(self) -> Iterator[TakeOver]:
+        """Let the present call take a stream over, and let go of it when it ends."""
+        call = current_running_call()
+        taken: list[StreamName] = []
+
+        def take_over(stream: StreamName) -> None:
+            older = self._calls.get(stream)
+            if older is not None and older is not call:
+                older.end(EpochStaleError("a newer call appends to the stream, and this one ends"))
+            if call is not None:
+                self._calls[stream] = call
+                taken.append(stream)
+
+        try:
+            yield take_over
+        finally:
+            for stream in taken:
+                if self._calls.get(stream) is call:
+                    del self._calls[stream]

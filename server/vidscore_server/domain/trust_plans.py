@@ -1,0 +1,361 @@
+"""Plans of trust analyses: checked, bounded, and as the operation stores them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from vidscore_evaluators.alignment import restrict
+from vidscore_evaluators.annotations import Annotations, Side, concatenate, empty_annotations
+from vidscore_evaluators.errors import (
+    Fault,
+    InputError,
+    LimitError,
+    UnknownEvaluatorError,
+    VidscoreError,
+)
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.parameters import parameter_values
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.specification import EvaluatorSpec
+from vidscore_evaluators.trust.analyses import RankingAnalysis
+from vidscore_evaluators.trust.criterion import Plan, chosen_candidates
+from vidscore_evaluators.trust.ranking import Questions
+from vidscore_evaluators.trust.sanity import SANITY_TESTS
+from vidscore_evaluators.trust.systems import Contest, check_system, with_both_bases
+from vidscore_evaluators.trust.systems import Request as EvaluatorRequest
+from vidscore_server.domain.batches import BatchRules, ReadBatch, frame_names, repeated_frames
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.scoring_session import PATH
+from vidscore_server.settings import Settings
+from vidscore_server.store.records import FrameName, OperationRecord, SubmissionRecord
+
+RANKING, CRITERION = "ranking", "criterion"
+KINDS = (RANKING, CRITERION)
+
+
+@dataclass(frozen=True)
+class RankingPlan:
+    """An examination of a benchmark's ranking.
+
+    Attributes:
+        benchmark: The benchmark.
+        revision: Revision of the truth, fixed when it was asked for.
+        submissions: The submissions.
+        evaluators: The evaluators that rank, with every parameter that is not the default.
+        questions: The questions.
+    """
+
+    benchmark: str
+    revision: int
+    submissions: tuple[str, ...]
+    evaluators: tuple[EvaluatorSpec, ...]
+    questions: Questions
+
+
+@dataclass(frozen=True)
+class CriterionPlan:
+    """A sanity test of criteria.
+
+    Attributes:
+        test: Name of the test.
+        criteria: The criteria; none for all that the paper has for it.
+        plan: How many families of scenes.
+    """
+
+    test: str
+    criteria: tuple[EvaluatorSpec, ...]
+    plan: Plan
+
+
+TrustPlan = RankingPlan | CriterionPlan
+
+
+def plan_to_json(plan: TrustPlan) -> str:
+    """A plan as an operation keeps it."""
+    return json.dumps(dataclasses.asdict(plan))
+
+
+def read_plan(record: OperationRecord) -> TrustPlan:
+    """The plan of an operation."""
+    kept = json.loads(record.request)
+    if record.kind == RANKING:
+        return RankingPlan(
+            kept["benchmark"],
+            kept["revision"],
+            tuple(kept["submissions"]),
+            _specs(kept["evaluators"]),
+            Questions(**kept["questions"]),
+        )
+    return CriterionPlan(kept["test"], _specs(kept["criteria"]), Plan(**kept["plan"]))
+
+
+def ranking_evaluators(
+    definition: Definition, wanted: Sequence[EvaluatorSpec], path: str = "evaluators"
+) -> tuple[EvaluatorSpec, ...]:
+    """The evaluators that rank: those that a caller wants, completed by the benchmark's own.
+
+    Args:
+        definition: The benchmark.
+        wanted: Evaluators with the parameters that are to differ; none for the benchmark's own.
+        path: Where they stand in the request.
+
+    Raises:
+        ExceptionGroup: Of an error for every evaluator that there is not, or that cannot judge
+            the benchmark.
+    """
+    specification = definition.specification
+    own = {entry.name: entry.parameters for entry in specification.evaluators}
+    chosen: list[EvaluatorSpec] = []
+    errors: list[VidscoreError] = []
+    for index, entry in enumerate(wanted or [EvaluatorSpec(name) for name in own]):
+        whole = EvaluatorSpec(entry.name, {**own.get(entry.name, {}), **entry.parameters})
+        try:
+            evaluator = create_evaluator(whole.name, whole.parameters, specification)
+            for side in Side:
+                with suppress(LookupError):  # before there is truth, its shape may be open
+                    evaluator.check_arity(side, definition.arity(side))
+        except (InputError, UnknownEvaluatorError) as error:
+            errors.extend(_placed(error, f"{path}[{index}]", entry.name))
+            continue
+        both = [evaluator] if "base" in entry.parameters else with_both_bases(evaluator)
+        chosen.extend(EvaluatorSpec(one.name, parameter_values(one.parameters)) for one in both)
+    if errors:
+        raise ExceptionGroup("the evaluators cannot be used", errors)
+    return tuple(chosen)
+
+
+def check_criteria(plan: CriterionPlan) -> None:
+    """Refuse a test that there is not, and criteria that cannot be tested.
+
+    Raises:
+        InputError: If there is no such test.
+        ExceptionGroup: Of an error for every criterion that cannot be tested.
+    """
+    if plan.test not in SANITY_TESTS:
+        raise InputError([Fault(repr(plan.test)[:80], " or ".join(SANITY_TESTS), field="test")])
+    errors: list[VidscoreError] = []
+    for index, entry in enumerate(plan.criteria):
+        try:
+            chosen_candidates(plan.test, [entry])
+        except (InputError, UnknownEvaluatorError) as error:
+            errors.extend(_placed(error, f"criteria[{index}]", entry.name))
+    if errors:
+        raise ExceptionGroup("the criteria cannot be tested", errors)
+
+
+def check_limits(
+    plan: TrustPlan, submissions: Sequence[SubmissionRecord], settings: Settings
+) -> None:
+    """Refuse what would be too much for one analysis.
+
+    Args:
+        plan: The plan.
+        submissions: The submissions of a ranking.
+        settings: The server's limits.
+
+    Raises:
+        LimitError: With the limit that it breaks.
+    """
+    for found, what, limit in _amounts(plan, submissions):
+        maximum = getattr(settings, limit)
+        if found > maximum:
+            raise LimitError(f"{found} {what}", limit, maximum)
+
+
+def _amounts(
+    plan: TrustPlan, submissions: Sequence[SubmissionRecord]
+) -> Iterator[tuple[int, str, str]]:
+    if isinstance(plan, CriterionPlan):
+        yield len(plan.criteria), "criteria", "maximum_evaluators"
+        families = plan.plan.strata * plan.plan.realisations
+        yield families, "families of scenes", "maximum_trust_trials"
+        return
+    yield len({entry.name for entry in plan.evaluators}), "evaluators", "maximum_evaluators"
+    yield len(submissions), "systems", "maximum_trust_systems"
+    frame_count = sum(record.frame_count for record in submissions)
+    yield frame_count, "frames of all systems", "maximum_trust_frames"
+    yield plan.questions.draws, "draws of sequences", "maximum_trust_trials"
+    yield plan.questions.trials, "trials with noise", "maximum_trust_trials"
+
+
+def _placed(error: VidscoreError, path: str, name: str) -> list[VidscoreError]:
+    """The error, with its place in the request."""
+    if not isinstance(error, InputError):
+        fault = Fault(repr(name)[:80], "an evaluator of this server", field=f"{path}.name")
+        return [error, InputError([fault])]
+    moved = [
+        dataclasses.replace(
+            fault, source=None, field=f"{path}.parameters.{fault.field}" if fault.field else path
+        )
+        for fault in error.faults
+    ]
+    return [type(error)(moved)]
+
+
+def _specs(kept: Sequence[Mapping[str, Any]]) -> tuple[EvaluatorSpec, ...]:
+    return tuple(EvaluatorSpec(entry["name"], entry["parameters"]) for entry in kept)
+
+
+# --- Uploaded systems: checked, bounded, not stored
+#
+# The truth is the caller's own, so faults quote it.
+
+NAME_LENGTH = 80
+"""Most characters of a system's name."""
+
+
+@dataclass(frozen=True)
+class Examination:
+    """Which systems are compared, and how.
+
+    Attributes:
+        definition: Specification and geometries; its policy plays no part.
+        evaluators: The evaluators that rank, with every parameter that is not the default.
+        systems: Name of each system.
+        questions: The questions.
+    """
+
+    definition: Definition
+    evaluators: tuple[EvaluatorSpec, ...]
+    systems: tuple[str, ...]
+    questions: Questions
+
+
+class UploadedContest:
+    """Truth and the detections of each system, on their way into an analysis.
+
+    Args:
+        examination: Which systems are compared, and how.
+        settings: The server's limits.
+    """
+
+    def __init__(self, examination: Examination, settings: Settings) -> None:
+        self._examination = examination
+        self._settings = settings
+        self._specification = examination.definition.specification
+        self._evaluators = [request.create() for request in self._requests()]
+        self._truth = _Frames(Side.TRUTH, examination.definition.arity(Side.TRUTH))
+        self._systems = [
+            _Frames(Side.DETECTIONS, examination.definition.arity(Side.DETECTIONS))
+            for _ in examination.systems
+        ]
+
+    def add_truth(self, read: ReadBatch) -> None:
+        """Take in frames of the truth.
+
+        Raises:
+            LimitError: If they, or all frames with them, are more than allowed.
+            InputError: With every fault.
+        """
+        self._add(self._truth, read, "truth")
+
+    def add_detections(self, system: int, read: ReadBatch) -> None:
+        """Take in frames of a system.
+
+        Args:
+            system: Its place among the systems.
+            read: Reads the frames.
+
+        Raises:
+            LimitError: If they, or all frames with them, are more than allowed.
+            InputError: With every fault.
+        """
+        if not 0 <= system < len(self._systems):
+            expected = f"0 to {len(self._systems) - 1}"
+            raise InputError([Fault(str(system), expected, field="system")])
+        self._add(self._systems[system], read, "detections")
+
+    def analysis(self) -> RankingAnalysis:
+        """The analysis of everything that was received.
+
+        Raises:
+            InputError: If a system names a sequence that neither truth nor specification knows.
+        """
+        truth = self._truth.joined()
+        systems = [system.joined() for system in self._systems]
+        for index, detections in enumerate(systems):
+            with _placed_in(f"{PATH}.systems[{index}]"):
+                check_system(self._evaluators, truth, detections, self._specification)
+        named = dict(zip(self._examination.systems, systems, strict=True))
+        with _placed_in("truth"):
+            contest = Contest.of(truth, named, self._specification)
+        return RankingAnalysis(tuple(self._requests()), contest, self._examination.questions)
+
+    def _requests(self) -> Iterator[EvaluatorRequest]:
+        for entry in self._examination.evaluators:
+            yield EvaluatorRequest(entry.name, entry.parameters, self._specification)
+
+    def _add(self, frames: _Frames, read: ReadBatch, source: str) -> None:
+        batch = read(BatchRules(frames.arity, self._settings))
+        names = frame_names(batch)
+        faults = [
+            *_rule_faults(self._evaluators, frames.side, batch, source),
+            *repeated_frames(names, frames.seen, source),
+        ]
+        if faults:
+            raise InputError(faults)
+        if frames.side is Side.TRUTH:
+            with _placed_in(source):
+                restrict(self._specification, batch)  # refuses frames outside a video
+        frames.add(names, batch)
+        self._refuse_too_much()
+
+    def _refuse_too_much(self) -> None:
+        of_systems = sum(len(system.seen) for system in self._systems)
+        held = sum(frames.held_bytes for frames in (self._truth, *self._systems))
+        for found, what, limit in (
+            (len(self._truth.seen), "frames of truth", "maximum_frames"),
+            (of_systems, "frames of all systems", "maximum_trust_frames"),
+            (held, "bytes of truth and detections", "maximum_buffered_bytes"),
+        ):
+            maximum = getattr(self._settings, limit)
+            if found > maximum:
+                raise LimitError(f"{found} {what}", limit, maximum)
+
+
+class _Frames:
+    """Frames of the truth, or of one system.
+
+    Args:
+        side: Whether they are truth or detections.
+        arity: Coordinates that an object has.
+    """
+
+    def __init__(self, side: Side, arity: int) -> None:
+        self.side = side
+        self.arity = arity
+        self.seen: set[FrameName] = set()
+        self.held_bytes = 0
+        self._parts: list[Annotations] = []
+
+    def add(self, names: Iterable[FrameName], batch: Annotations) -> None:
+        self.seen.update(names)
+        self.held_bytes += batch.held_bytes
+        self._parts.append(batch)
+
+    def joined(self) -> Annotations:
+        return concatenate([empty_annotations(self.arity), *self._parts])
+
+
+def _rule_faults(
+    evaluators: Sequence[Evaluator[Any]], side: Side, batch: Annotations, source: str
+) -> Iterable[Fault]:
+    return dict.fromkeys(
+        replace(fault, source=source, field=fault.field or "frame_numbers")
+        for evaluator in evaluators
+        for fault in evaluator.input_faults(side, batch)
+    )
+
+
+@contextmanager
+def _placed_in(source: str) -> Iterator[None]:
+    """Give the faults of an input error their place in the request."""
+    try:
+        yield
+    except InputError as error:
+        raise type(error)([replace(fault, source=source) for fault in error.faults]) from None

@@ -1,0 +1,390 @@
+"""Truth: uploaded as a whole or not at all, in revisions that never change."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import chain
+from tempfile import SpooledTemporaryFile
+
+import numpy as np
+
+from vidscore_evaluators.alignment import restrict
+from vidscore_evaluators.annotations import Annotations, ObjectFlag, SequenceKey, Side
+from vidscore_evaluators.errors import Fault, InputError, LimitError
+from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
+from vidscore_server.domain.basis import board_state
+from vidscore_server.domain.batches import DAMAGED, frame_names, pack, repeated_frames, unpacked
+from vidscore_server.domain.benchmarks import required_benchmark, to_json, with_truth_of
+from vidscore_server.domain.context import Context, Request
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.names import benchmark_name, name_faults, parse_string
+from vidscore_server.domain.policy import TruthSize
+from vidscore_server.settings import Settings
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import StoreDamagedError
+from vidscore_server.store.records import FrameName, TruthRevisionRecord
+
+KEPT_REVISIONS = 2
+"""Revisions whose columns stay in memory: submissions are mostly scored against the newest."""
+
+FIELD = "truth"
+
+SPOOLED_BYTES = 1 << 20
+"""Bytes of an upload that wait in memory for its end; more wait in a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class UploadPlan:
+    """The plan of an upload of truth.
+
+    Attributes:
+        benchmark: The benchmark.
+        merge: Whether its frames are added to the newest revision's.
+        complete: Whether nothing waits for more.
+        comment: Why there is a new revision.
+    """
+
+    benchmark: str
+    merge: bool
+    complete: bool
+    comment: str
+
+
+class _BaseMovedError(Exception):
+    """The base of the merge is not the newest revision any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class _MergedUpload:
+    """A revision that is ready to be kept.
+
+    Attributes:
+        base: Base of the merge: time of the benchmark's creation, and its newest revision.
+        kept: Batches of the revision that it was merged with, as they are kept.
+        added: Batches of the upload, as they are kept.
+        frame_count: Frames that it has.
+        digest: Fingerprint of its annotations.
+        arity: Coordinates that its objects have; None where nothing says so.
+        size: How much it has.
+    """
+
+    base: tuple[datetime, int]
+    kept: list[bytes]
+    added: Iterable[bytes]
+    frame_count: int
+    digest: str
+    arity: int | None
+    size: TruthSize
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """Objects that are judged, and the sequences that have any."""
+
+    objects: int = 0
+    sequences: frozenset[SequenceKey] = frozenset()
+
+    def __add__(self, other: _Contents) -> _Contents:
+        """Both together."""
+        return _Contents(self.objects + other.objects, self.sequences | other.sequences)
+
+    @property
+    def size(self) -> TruthSize:
+        """How much that is."""
+        return TruthSize(self.objects, len(self.sequences))
+
+
+class _Spool:
+    """Batches as they are kept, which wait in a file where they are many."""
+
+    def __init__(self) -> None:
+        self._file = SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115 - it ends with the upload
+        self._sizes: list[int] = []
+        self.held_bytes = 0
+
+    def append(self, payload: bytes) -> None:
+        self._file.write(payload)
+        self._sizes.append(len(payload))
+        self.held_bytes += len(payload)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """All of them from the first on, as often as they are asked for."""
+        self._file.seek(0)
+        return map(self._file.read, self._sizes)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class TruthUpload:
+    """Frames of truth on their way into a revision.
+
+    Args:
+        definition: The benchmark.
+        settings: The server's limits.
+    """
+
+    def __init__(self, definition: Definition, settings: Settings) -> None:
+        self._definition = definition
+        self._settings = settings
+        self._frames: set[FrameName] = set()
+        self._payloads = _Spool()
+        self._fingerprint = Fingerprint()
+        self._arity = definition.truth_arity
+        self._contents = _Contents()
+
+    @property
+    def contents(self) -> _Contents:
+        """Objects that have come, and their sequences."""
+        return self._contents
+
+    @property
+    def arity(self) -> int | None:
+        """Coordinates that its objects have; None where nothing has said so yet."""
+        return self._arity
+
+    @property
+    def definition(self) -> Definition:
+        """The benchmark."""
+        return self._definition
+
+    @property
+    def frames(self) -> set[FrameName]:
+        """Frames that have come."""
+        return self._frames
+
+    @property
+    def payloads(self) -> Iterable[bytes]:
+        """Batches as they are kept, once all have come."""
+        return self._payloads
+
+    @property
+    def digest(self) -> Fingerprint:
+        """Fingerprint of everything that has come."""
+        return self._fingerprint
+
+    def arity_for(self, arity: int | None, geometry: str) -> int:
+        """Coordinates of an object of the next batch; the first batch may settle it.
+
+        Args:
+            arity: Coordinates that its geometry has; None for one that this version does not know.
+            geometry: The geometry's name.
+
+        Raises:
+            InputError: If nothing says the shape of its objects, or it does not fit the benchmark.
+        """
+        if self._arity:
+            return self._arity
+        if arity is None:
+            fault = Fault(geometry, "the shape of its objects", FIELD, field="geometry")
+            raise InputError([fault])
+        self._definition.with_truth_of(arity)
+        return arity
+
+    def add(self, batch: Annotations, data: bytes) -> None:
+        """Take in a batch.
+
+        Args:
+            batch: The batch, of the shape of `arity_for`.
+            data: Its bytes, as they are stored.
+
+        Raises:
+            LimitError: If the truth with it is larger than allowed.
+            InputError: With every fault.
+        """
+        names = frame_names(batch)
+        faults = [
+            *name_faults(batch, FIELD),
+            *self._rule_faults(batch),
+            *repeated_frames(names, self._frames, FIELD),
+        ]
+        if faults:
+            raise InputError(faults)
+        restrict(self._definition.specification, batch)  # refuses frames outside a video
+        payload, _ = pack(data)
+        self._frames.update(names)
+        self._payloads.append(payload)
+        for found, what, limit in (
+            (len(self._frames), "frames of truth", "maximum_frames"),
+            (self._payloads.held_bytes, "bytes of truth, compressed", "maximum_buffered_bytes"),
+        ):
+            maximum = getattr(self._settings, limit)
+            if found > maximum:
+                raise LimitError(f"{found} {what}", limit, maximum)
+        self._arity = batch.arity
+        self._fingerprint += fingerprint(batch)
+        self._contents += _contents_of(batch)
+
+    def close(self) -> None:
+        """Release the received batches."""
+        self._payloads.close()
+
+    def _rule_faults(self, batch: Annotations) -> list[Fault]:
+        return list(
+            dict.fromkeys(
+                replace(fault, source=FIELD, field=fault.field or "frame_numbers")
+                for evaluator in self._definition.evaluators
+                for fault in evaluator.input_faults(Side.TRUTH, batch)
+            )
+        )
+
+
+class TruthStore:
+    """The truth of a site's benchmarks; the columns of the last ones used stay in memory.
+
+    Args:
+        context: The hosting context.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._kept: OrderedDict[tuple[str, int, str], Annotations] = OrderedDict()
+
+    async def commit(
+        self, request: Request, plan: UploadPlan, upload: TruthUpload
+    ) -> tuple[TruthRevisionRecord, int]:
+        """Make a revision of an upload, or find the one that the same upload has made.
+
+        Args:
+            request: The request.
+            plan: What the upload is for.
+            upload: Its frames.
+
+        Returns:
+            The revision, and how many scored submissions are to be scored again under it.
+
+        Raises:
+            LimitError: If the merged truth has too many frames.
+            GeometryError: If another upload has settled another shape meanwhile.
+        """
+        parse_string(plan.comment, "header.comment")
+        while True:
+            merged = await self._context.read(lambda reader: self._merge(reader, plan, upload))
+            try:
+                return await self._context.write(
+                    lambda transaction: self._commit(
+                        transaction,
+                        request,
+                        plan,
+                        merged,  # noqa: B023 - it has run when the loop goes on
+                        upload.definition,
+                    )
+                )
+            except _BaseMovedError:
+                continue  # another upload was faster: merge with what it has made
+
+    def _merge(self, reader: Reader, plan: UploadPlan, upload: TruthUpload) -> _MergedUpload:
+        """Merge the upload with the newest revision, outside the writer, which others wait for."""
+        benchmark = required_benchmark(reader, plan.benchmark)
+        base = (benchmark.create_time, benchmark.truth_revision)
+        before: list[bytes] = []
+        frames, digest = len(upload.frames), upload.digest
+        contents = upload.contents
+        if plan.merge and benchmark.truth_revision:
+            definition = with_truth_of(benchmark, upload.arity)
+            arity = definition.arity(Side.TRUTH)
+            stored = self._stored(reader, plan.benchmark, benchmark.truth_revision, arity)
+            kept = _without(stored, upload)
+            codec = self._context.codec
+            before = [pack(codec.data_of(codec.write_batch(kept)))[0]]
+            frames += kept.frame_count
+            digest += fingerprint(kept)
+            contents += _contents_of(kept)
+        return _MergedUpload(
+            base, before, upload.payloads, frames, str(digest), upload.arity, contents.size
+        )
+
+    def _commit(
+        self,
+        transaction: Transaction,
+        request: Request,
+        plan: UploadPlan,
+        merged: _MergedUpload,
+        definition: Definition,
+    ) -> tuple[TruthRevisionRecord, int]:
+        def make() -> str:
+            benchmark = required_benchmark(transaction, plan.benchmark)
+            if plan.merge and merged.base != (benchmark.create_time, benchmark.truth_revision):
+                raise _BaseMovedError
+            maximum = self._context.settings.maximum_frames
+            if merged.frame_count > maximum:
+                found = f"{merged.frame_count} frames of truth"
+                raise LimitError(found, "maximum_frames", maximum)
+            number = benchmark.truth_revision + 1
+            revision = TruthRevisionRecord(
+                benchmark=plan.benchmark,
+                revision=number,
+                digest=merged.digest,
+                create_time=request.time,
+                frame_count=merged.frame_count,
+                complete=plan.complete,
+                comment=plan.comment,
+            )
+            transaction.insert_truth_revision(revision, chain(merged.kept, merged.added))
+            settled = with_truth_of(benchmark, merged.arity)
+            if plan.complete:
+                settled = replace(settled, truth_size=merged.size)
+            changed = replace(benchmark, truth_revision=number, definition=to_json(settled))
+            transaction.update_benchmark(
+                replace(changed, update_time=request.time, revision=benchmark.revision + 1)
+            )
+            request.audit(transaction, benchmark_name(plan.benchmark), f"revision {number}")
+            return str(number)
+
+        number = int(request.once(transaction, make))
+        revision = required_revision(transaction, plan.benchmark, number)
+        benchmark = required_benchmark(transaction, plan.benchmark)
+        state = board_state(transaction, definition, benchmark)
+        return revision, len(state.waiting) if state.is_under(number) else 0
+
+    def load(self, reader: Reader, benchmark: str, revision: int, arity: int) -> Annotations:
+        """The columns of a revision.
+
+        Args:
+            reader: A state of the store.
+            benchmark: The benchmark.
+            revision: The revision; 0 is the empty truth.
+            arity: Coordinates that an object has.
+
+        Raises:
+            StoreDamagedError: If what is stored is not what was uploaded.
+        """
+        record = reader.truth_revision(benchmark, revision)
+        key = (benchmark, revision, "" if record is None else record.create_time.isoformat())
+        found = self._kept.get(key)
+        if found is None:
+            found = self._stored(reader, benchmark, revision, arity)
+            if record is not None and str(fingerprint(found)) != record.digest:
+                raise StoreDamagedError(f"{DAMAGED}: truth revision {revision} of {benchmark}")
+            self._kept[key] = found
+            while len(self._kept) > KEPT_REVISIONS:
+                self._kept.popitem(last=False)
+        return found
+
+    def _stored(self, reader: Reader, benchmark: str, revision: int, arity: int) -> Annotations:
+        payloads = reader.truth_payloads(benchmark, revision)
+        batches = unpacked((payload, None) for payload in payloads)
+        return self._context.codec.read_stored_batches(batches, arity)
+
+
+def required_revision(reader: Reader, benchmark: str, revision: int) -> TruthRevisionRecord:
+    """A revision that is there."""
+    record = reader.truth_revision(benchmark, revision)
+    if record is None:
+        raise LookupError(f"truth revision {revision}")
+    return record
+
+
+def _contents_of(truth: Annotations) -> _Contents:
+    judged = (truth.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) == 0
+    rows = np.unique(truth.frame_sequences[truth.object_frames[judged]]).tolist()
+    return _Contents(int(judged.sum()), frozenset(truth.sequences[row] for row in rows))
+
+
+def _without(truth: Annotations, upload: TruthUpload) -> Annotations:
+    """The frames of the truth that an upload does not replace."""
+    kept = [name not in upload.frames for name in frame_names(truth)]
+    return truth.take_frames(np.array(kept, dtype=np.bool_))

@@ -1,1 +1,0 @@
-"""Scoring runs: what happens between a configuration and a final report."""

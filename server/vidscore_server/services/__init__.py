@@ -1,1 +1,0 @@
-"""gRPC services, and what all their calls have in common."""

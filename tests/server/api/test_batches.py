@@ -1,0 +1,157 @@
+"""Batches become annotations and back without loss, and what is wrong in one is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.server.scene import points
+
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.errors import InputError, LimitError
+from vidscore_evaluators.validation import Columns, build_annotations
+from vidscore_protos.v1 import annotations_pb2
+from vidscore_server.api.batches import read_batch, write_batch
+from vidscore_server.domain.batches import BatchRules
+from vidscore_server.settings import Settings, load_settings
+from vidscore_server.status import field_path
+
+RULES = BatchRules(arity=2, settings=Settings())
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5)
+NUMBERS = st.floats(-1e9, 1e9)
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> Annotations:
+    """Any valid batch: columns present or at their defaults."""
+    arity = draw(st.sampled_from([2, 4, 8]))
+    sequences = draw(st.lists(st.tuples(NAMES, NAMES), min_size=1, max_size=3, unique=True))
+    labels = draw(st.lists(NAMES, min_size=1, max_size=3, unique=True))
+    frames = draw(
+        st.lists(
+            st.tuples(st.integers(0, len(sequences) - 1), st.integers(0, 2**53 - 1)),
+            max_size=4,
+            unique=True,
+        )
+    )
+    counts = [draw(st.integers(0, 3)) for _ in frames]
+    total = sum(counts)
+
+    def column(values: st.SearchStrategy[float]) -> list[float]:
+        return draw(st.one_of(st.just([]), st.lists(values, min_size=total, max_size=total)))
+
+    return build_annotations(
+        Columns(
+            arity=arity,
+            sequences=sequences,
+            frame_sequences=[index for index, _ in frames],
+            frame_numbers=[number for _, number in frames],
+            object_counts=counts,
+            coordinates=draw(st.lists(NUMBERS, min_size=total * arity, max_size=total * arity)),
+            labels=labels,
+            frame_flags=[draw(st.integers(0, 1)) for _ in frames],
+            label_indices=column(st.integers(0, len(labels) - 1)),
+            confidences=column(st.floats(0, 1)),
+            track_ids=column(st.integers(-1, 2**62)),
+            object_flags=column(st.integers(0, 15)),
+            columns={"area": column(st.floats(allow_infinity=False)) or [1.5] * total},
+        )
+    )
+
+
+@given(batches())
+def test_annotations_survive_the_wire_to_the_last_bit(annotations: Annotations) -> None:
+    data = write_batch(annotations).SerializeToString()
+    message = annotations_pb2.AnnotationBatch.FromString(data)
+
+    back = read_batch(message, "truth", BatchRules(annotations.arity, Settings()))
+
+    assert (back.sequences, back.labels) == (annotations.sequences, annotations.labels)
+    for name in (
+        "frame_sequences",
+        "frame_numbers",
+        "frame_flags",
+        "frame_starts",
+        "coordinates",
+        "label_indices",
+        "confidences",
+        "track_ids",
+        "flags",
+    ):
+        mine, theirs = getattr(annotations, name), getattr(back, name)
+        assert mine.dtype == theirs.dtype
+        assert mine.tobytes() == theirs.tobytes()
+    assert list(back.columns) == list(annotations.columns)
+    np.testing.assert_array_equal(back.columns["area"], annotations.columns["area"])
+
+
+def test_columns_at_their_defaults_take_no_room_on_the_wire() -> None:
+    message = write_batch(read_batch(points({0: [(1, 2)]}), "truth", RULES))
+    for name in ("labels", "label_indices", "confidences", "track_ids", "object_flags"):
+        assert len(getattr(message, name)) == 0
+
+
+def _paths(message: annotations_pb2.AnnotationBatch) -> list[str]:
+    with pytest.raises(InputError) as caught:
+        read_batch(message, "truth", RULES)
+    return [field_path(fault) for fault in caught.value.faults]
+
+
+def test_a_bad_number_is_named_by_side_column_and_row() -> None:
+    message = points({0: [(float("nan"), 1), (2, float("inf"))]})
+    assert _paths(message) == ["truth.coordinates[0]", "truth.coordinates[3]"]
+
+
+def test_every_kind_of_fault_of_a_batch_is_reported_at_once() -> None:
+    message = points({0: [(1, 2)], 1: [(3, 4)]})
+    message.geometry = annotations_pb2.GEOMETRY_BOX
+    message.confidences.extend([0.5])
+    message.columns.add(name="area", values=[1, 2])
+    message.columns.add(name="area", values=[1, 2, 3])
+    assert _paths(message) == [
+        "truth.geometry",
+        "truth.columns[1].name",
+        "truth.confidences",
+        "truth.columns.area",
+    ]
+
+
+@pytest.mark.parametrize("geometry", [0, 2, 3, 77])
+def test_a_geometry_other_than_the_configured_one_is_refused(geometry: int) -> None:
+    message = points({})
+    message.geometry = geometry  # type: ignore[assignment]  # any number may come
+    assert _paths(message) == ["truth.geometry"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "maximum", "found"),
+    [
+        ("maximum_batch_frames", 2, "3 frames"),
+        ("maximum_batch_objects", 4, "5 objects"),
+        ("maximum_frame_objects", 2, "3 objects in one frame"),
+        ("maximum_batch_sequences", 1, "2 sequences"),
+        ("maximum_batch_labels", 1, "2 labels"),
+        ("maximum_batch_columns", 0, "1 columns"),
+    ],
+)
+def test_a_batch_over_a_limit_is_refused_with_the_limits_name(
+    limit: str, maximum: int, found: str
+) -> None:
+    message = points({0: [(1, 2)] * 3, 1: [(1, 2)] * 2, 2: []})
+    message.sequences.add(sequence="2")
+    message.labels.extend(["a", "b"])
+    message.columns.add(name="area", values=[1] * 5)
+    read_batch(message, "truth", RULES)
+
+    rules = BatchRules(2, load_settings(flags={limit: maximum}))
+    with pytest.raises(LimitError, match=found) as caught:
+        read_batch(message, "truth", rules)
+    assert (caught.value.limit, caught.value.maximum) == (limit, maximum)
+
+
+def test_counts_that_ask_for_more_than_there_is_are_refused_before_room_is_made() -> None:
+    message = points({0: []})
+    message.frame_object_counts[0] = 2**32 - 1
+    with pytest.raises(LimitError, match="4294967295 objects"):
+        read_batch(message, "truth", RULES)

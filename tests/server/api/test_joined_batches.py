@@ -1,0 +1,173 @@
+"""Batches that are checked as one are accepted exactly when each alone is, and mean the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vidscore_evaluators.annotations import concatenate
+from vidscore_evaluators.errors import VidscoreError
+from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_protos.v1 import annotations_pb2
+from vidscore_server.api.batches import read_alike_batches, read_batch
+from vidscore_server.api.joined_batches import Lengths, join_columns
+from vidscore_server.domain.batches import BatchRules, NotAlikeError
+from vidscore_server.settings import Settings
+
+RULES = BatchRules(
+    2,
+    Settings(
+        maximum_batch_frames=3,
+        maximum_batch_objects=5,
+        maximum_frame_objects=4,
+        maximum_batch_sequences=2,
+        maximum_batch_labels=2,
+    ),
+)
+Number = TypeVar("Number", int, float)
+NAMES = st.sampled_from(["a", "b", "c", ""])
+GEOMETRIES: list[Any] = [0, 2, 7]  # of which the last is none that this version knows
+COORDINATES = st.sampled_from([0.0, 1.5, -3.0, 1e9, 2e9, float("nan")])
+
+
+def _values(values: st.SearchStrategy[Number], usual: int) -> st.SearchStrategy[list[Number]]:
+    """Mostly nothing, or as many as usual; sometimes another number."""
+    exact = st.lists(values, min_size=usual, max_size=usual)
+    return st.one_of(st.just([]), exact, exact, st.lists(values, max_size=6))
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> annotations_pb2.AnnotationBatch:
+    """Small batches, about half of which keep the rules."""
+    counts = draw(st.lists(st.integers(0, 2), min_size=0, max_size=3))
+    counts = draw(st.sampled_from([counts, counts, counts, [*counts, 5], [*counts, 2**32 - 1]]))
+    frames, objects = len(counts), min(sum(counts), 6)
+    rows = st.integers(0, 1) if draw(st.booleans()) else st.just(0)
+    numbers = st.sampled_from([0, 1, 2, 3, 4, 5, 2**53 - 1])
+    message = annotations_pb2.AnnotationBatch(
+        sequences=[
+            annotations_pb2.SequenceKey(domain=draw(NAMES), sequence=draw(NAMES))
+            for _ in range(draw(st.sampled_from([1, 1, 2, 3])))
+        ],
+        labels=draw(st.lists(NAMES, max_size=3)),
+        frame_sequences=draw(st.lists(rows, min_size=frames, max_size=frames)),
+        frame_numbers=draw(st.lists(numbers, min_size=frames, max_size=frames)),
+        frame_object_counts=counts,
+        frame_flags=draw(_values(st.sampled_from([0, 1, 1, 64]), frames)),
+        geometry=draw(st.sampled_from([*[annotations_pb2.GEOMETRY_POINT] * 5, *GEOMETRIES])),
+        coordinates=draw(st.lists(COORDINATES, min_size=2 * objects, max_size=2 * objects)),
+        label_indices=draw(_values(st.sampled_from([0, 0, 1, 9]), objects)),
+        confidences=draw(_values(st.sampled_from([0.0, 0.5, 1.0, 1.5]), objects)),
+        track_ids=draw(_values(st.sampled_from([-1, 0, 7, -2]), objects)),
+        object_flags=draw(_values(st.sampled_from([0, 1, 15, 16]), objects)),
+    )
+    if draw(st.sampled_from([False] * 9 + [True])):
+        message.coordinates.append(1.0)
+    if draw(st.sampled_from([False] * 9 + [True])):
+        message.columns.add(name="area", values=[1.0] * objects)
+    return message
+
+
+def _alone(messages: Sequence[annotations_pb2.AnnotationBatch]) -> list[object]:
+    found: list[object] = []
+    for message in messages:
+        try:
+            found.append(read_batch(message, "x", RULES))
+        except VidscoreError as error:
+            found.append(error)
+    return found
+
+
+@given(st.lists(batches(), min_size=1, max_size=4))
+def test_batches_that_are_accepted_together_are_accepted_alone_and_are_the_same(
+    messages: list[annotations_pb2.AnnotationBatch],
+) -> None:
+    data = [message.SerializeToString(deterministic=True) for message in messages]
+    alone = _alone(messages)
+    try:
+        together = read_alike_batches(messages, data, "x", RULES)[0]
+    except (NotAlikeError, VidscoreError):
+        return
+    assert [entry for entry in alone if isinstance(entry, VidscoreError)] == []
+    parts = concatenate(alone)  # type: ignore[arg-type] # no errors among them
+    assert fingerprint(together) == fingerprint(parts)
+    assert together.frame_numbers.tolist() == parts.frame_numbers.tolist()
+    assert together.frame_starts.tolist() == parts.frame_starts.tolist()
+    assert [together.sequences[row] for row in together.frame_sequences] == [
+        parts.sequences[row] for row in parts.frame_sequences
+    ]
+
+
+@given(batches())
+def test_a_batch_without_further_columns_is_accepted_joined_when_it_is_alone(
+    message: annotations_pb2.AnnotationBatch,
+) -> None:
+    [alone] = _alone([message])
+    try:
+        read_alike_batches([message], [message.SerializeToString()], "x", RULES)
+        accepted = True
+    except (NotAlikeError, VidscoreError):
+        accepted = False
+    assert accepted == (not isinstance(alone, VidscoreError) and not message.columns)
+
+
+def _batch(number: int, **fields: object) -> annotations_pb2.AnnotationBatch:
+    return annotations_pb2.AnnotationBatch(
+        sequences=[annotations_pb2.SequenceKey(sequence="s")],
+        frame_sequences=[0],
+        frame_numbers=[number],
+        frame_object_counts=[1],
+        geometry=annotations_pb2.GEOMETRY_POINT,
+        coordinates=[1.0, 2.0],
+        **fields,  # type: ignore[arg-type]
+    )
+
+
+def test_objects_that_one_batch_lacks_are_not_made_up_for_by_the_next() -> None:
+    more, fewer = _batch(1), _batch(2)
+    more.frame_object_counts[0], fewer.frame_object_counts[0] = 2, 0
+    data = [message.SerializeToString() for message in (more, fewer)]
+    with pytest.raises(NotAlikeError):
+        join_columns(data, Lengths([more, fewer]), 2)
+
+
+def test_an_index_means_the_table_of_its_own_batch() -> None:
+    first = _batch(1, labels=["x", "y"], label_indices=[1])
+    second = _batch(2, labels=["y"], label_indices=[1])
+    data = [message.SerializeToString() for message in (first, second)]
+    with pytest.raises(NotAlikeError):
+        join_columns(data, Lengths([first, second]), 2)
+    second.label_indices[0] = 0
+    data = [message.SerializeToString() for message in (first, second)]
+    columns = join_columns(data, Lengths([first, second]), 2)
+    assert columns.labels == ("x", "y")
+    assert np.asarray(columns.label_indices).tolist() == [1, 1]
+
+
+def test_columns_that_are_not_packed_are_joined_as_packed_ones_are() -> None:
+    """Protobuf takes both forms of a repeated number."""
+    packed = _batch(1, confidences=[0.5])
+    frame_numbers = bytes([4 << 3, 9])
+    message = annotations_pb2.AnnotationBatch.FromString(packed.SerializeToString() + frame_numbers)
+    assert list(message.frame_numbers) == [1, 9]
+    with pytest.raises(NotAlikeError):
+        join_columns([message.SerializeToString()], Lengths([message]), 2)
+    message.frame_sequences.append(0)
+    message.frame_object_counts.append(0)
+    columns = join_columns([message.SerializeToString()], Lengths([message]), 2)
+    assert np.asarray(columns.frame_numbers).tolist() == [1, 9]
+
+
+def test_fields_that_this_version_does_not_know_change_nothing() -> None:
+    message = _batch(1)
+    later = annotations_pb2.AnnotationBatch.FromString(
+        message.SerializeToString() + bytes([0xF8, 0x3F, 7])
+    )
+    data = [entry.SerializeToString() for entry in (later, _batch(2))]
+    columns = join_columns(data, Lengths([later, _batch(2)]), 2)
+    assert np.asarray(columns.frame_numbers).tolist() == [1, 2]

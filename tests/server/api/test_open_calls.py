@@ -1,0 +1,178 @@
+"""What anybody may call is bounded, and whoever has no token shuts nobody out with it."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from tests.server.domain.hosted import TRUTH, Hosted, hosting
+from tests.server.running import PlayedWorkers, serving
+from tests.server.scene import refused
+from tests.support.certificates import make_authority
+from tests.support.waiting import PATIENCE_S, until
+
+from vidscore_client import Health, Tls, aio
+from vidscore_evaluators.errors import LimitError
+from vidscore_server.api import guard
+from vidscore_server.api.guard import Bound
+
+SERVING = health_pb2.HealthCheckResponse.SERVING
+STRANGERS = 400
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+"""What a client of HTTP/2 begins with: the magic, and settings that set nothing."""
+
+
+@asynccontextmanager
+async def _site(folder: Path, *, encrypted: bool) -> AsyncIterator[tuple[Hosted, Tls | bool]]:
+    """A hosting server, and how the SDK encrypts to it."""
+    if not encrypted:
+        async with hosting(folder) as hosted:
+            yield hosted, False
+        return
+    authority = make_authority(folder)
+    authority.sign("server", "localhost")
+    async with hosting(
+        folder,
+        authorities=authority.read("ca.pem"),
+        tls_certificate_file=str(folder / "server.pem"),
+        tls_key_file=str(folder / "server.key"),
+    ) as hosted:
+        yield hosted, Tls(root_certificates=authority.roots, server_name="localhost")
+
+
+def _health(channel: Any) -> Any:
+    return health_pb2_grpc.HealthStub(channel)
+
+
+def _watch(channel: Any) -> Any:
+    return _health(channel).Watch(health_pb2.HealthCheckRequest())
+
+
+def _reflection(channel: Any) -> Any:
+    stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
+    return stub.ServerReflectionInfo()
+
+
+def _half_sent_check(channel: Any) -> Any:
+    """A health check whose message never comes."""
+    return channel.stream_unary("/grpc.health.v1.Health/Check")()
+
+
+IDLE_CALLS = {
+    "watches": _watch,
+    "reflection": _reflection,
+    "half-sent checks": _half_sent_check,
+}
+
+
+@pytest.mark.parametrize("encrypted", [False, True], ids=["plain", "tls"])
+@pytest.mark.parametrize("kind", IDLE_CALLS)
+async def test_idle_calls_of_strangers_shut_nobody_out(
+    tmp_path: Path, kind: str, *, encrypted: bool
+) -> None:
+    async with _site(tmp_path, encrypted=encrypted) as (hosted, tls):
+        with ExitStack() as calls:
+            for _ in range(STRANGERS):
+                calls.callback(IDLE_CALLS[kind](hosted.channel).cancel)
+            await hosted.organiser.create_benchmark()
+            assert (await hosted.organiser.upload(TRUTH)).revision == 1
+            stream = await hosted.red.submission()
+            assert await hosted.red.append(stream, 0, TRUTH) == len(TRUTH.frame_numbers)
+            assert await hosted.organiser.listed() == ["one"]
+            async with aio.connect(hosted.address, tls=tls) as client:
+                assert await client.health() is Health.SERVING
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit"),
+    [("watches", "maximum_health_watches"), ("reflection", "maximum_reflection_streams")],
+)
+async def test_one_host_has_a_quarter_of_the_places_and_gets_them_back(
+    kind: str, limit: str
+) -> None:
+    async with serving(PlayedWorkers(), **{limit: 8}) as running:
+        held = [IDLE_CALLS[kind](running.channel) for _ in range(3)]
+        await until(lambda: any(call.done() for call in held))
+        [beyond] = [call for call in held if call.done()]
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await beyond.read()
+        found = refused(caught.value)
+        assert found.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert found.metadata["limit"] == limit
+        assert found.message == (
+            f"2 such streams of one host are open, which has a quarter of all; the limit {limit} "
+            "is 8"
+        )
+        held.remove(beyond)
+        held.pop().cancel()
+        async with asyncio.timeout(PATIENCE_S):
+            while await _is_refused(IDLE_CALLS[kind](running.channel), kind):
+                pass
+        held.pop().cancel()
+
+
+async def _is_refused(call: Any, kind: str) -> bool:
+    """Whether a call that is new is refused; one that is not ends here."""
+    if kind == "reflection":
+        await call.write(reflection_pb2.ServerReflectionRequest(list_services=""))
+    try:
+        await call.read()
+    except grpc.aio.AioRpcError:
+        return True
+    call.cancel()
+    return False
+
+
+def test_no_more_places_are_held_than_there_are_whatever_hosts_ask() -> None:
+    bound = Bound(60, "maximum_health_watches", 8)
+    with ExitStack() as held:
+        for host in "abcd":
+            for _ in range(2):
+                held.enter_context(bound.place(host))
+        for host in "ae":
+            with pytest.raises(LimitError, match="8 such streams are open"):
+                held.enter_context(bound.place(host))
+
+
+@pytest.mark.parametrize("kind", IDLE_CALLS)
+async def test_calls_that_anybody_may_make_last_for_a_time_alone(
+    monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    for name in ("WATCH_LIFETIME_S", "STREAM_LIFETIME_S", "PLAIN_LIFETIME_S"):
+        monkeypatch.setattr(guard, name, 0.05)
+    async with serving(PlayedWorkers()) as running:
+        call = IDLE_CALLS[kind](running.channel)
+        async with asyncio.timeout(PATIENCE_S):
+            if kind == "watches":
+                await call.read()  # what is not read holds the status up
+            assert await call.code() is grpc.StatusCode.UNAVAILABLE
+
+
+async def test_a_service_of_health_that_there_is_not_is_unimplemented() -> None:
+    async with serving(PlayedWorkers()) as running:
+        call: Any = running.channel.unary_unary("/grpc.health.v1.Health/List")
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await call(b"")
+        assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+async def test_a_connection_over_which_nothing_goes_is_closed() -> None:
+    async with serving(PlayedWorkers(), idle_timeout_s=1) as running:
+        host, _, port = running.address.rpartition(":")
+        with socket.create_connection((host, int(port))) as connection:
+            connection.sendall(PREFACE)
+            connection.settimeout(PATIENCE_S)
+            await asyncio.to_thread(_read_to_the_end, connection)
+
+
+def _read_to_the_end(connection: socket.socket) -> None:
+    while connection.recv(4096):
+        pass

@@ -1,0 +1,166 @@
+"""A report on the wire says exactly what its JSON form says."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vidscore_evaluators.convert import to_dict
+from vidscore_evaluators.live import Coverage
+from vidscore_evaluators.report import Block, Curve, Report, ReportWarning, Scores, report_to_dict
+from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
+from vidscore_protos.v1 import report_pb2
+from vidscore_server.api.convert import write_coverage, write_report
+
+NAMES = st.text(max_size=4)
+VALUES = st.none() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False)
+DIMENSION = st.none() | NAMES
+
+
+@st.composite
+def blocks(draw: st.DrawFn) -> Block:
+    count = draw(st.integers(1, 3))
+    columns = st.lists(VALUES, min_size=count, max_size=count)
+    names = st.lists(DIMENSION, min_size=count, max_size=count)
+    return Block(
+        measures=draw(st.dictionaries(NAMES, columns, min_size=1, max_size=2)),
+        domains=draw(names),
+        classes=draw(names),
+        sequences=draw(names),
+    )
+
+
+@st.composite
+def curves(draw: st.DrawFn) -> Curve:
+    count = draw(st.integers(1, 3))
+    columns = st.dictionaries(
+        NAMES, st.lists(VALUES, min_size=count, max_size=count), min_size=1, max_size=2
+    )
+    return Curve(draw(NAMES), draw(columns), draw(DIMENSION), draw(DIMENSION))
+
+
+REPORTS = st.builds(
+    Report,
+    evaluator=NAMES,
+    version=NAMES,
+    parameters=st.dictionaries(
+        NAMES, st.booleans() | st.integers(0, 9) | st.floats(0, 9) | NAMES, max_size=3
+    ),
+    truth_digest=NAMES,
+    detections_digest=NAMES,
+    scores=st.builds(
+        Scores,
+        blocks=st.lists(blocks(), max_size=2).map(tuple),
+        curves=st.lists(curves(), max_size=2).map(tuple),
+        warnings=st.lists(
+            st.builds(ReportWarning, NAMES, NAMES, st.integers(0, 9)), max_size=2
+        ).map(tuple),
+    ),
+    specification=st.just(
+        to_dict(BenchmarkSpec(title="t", sequences=(SequenceSpec("a", frame_count=3),)))
+    ),
+    software=st.dictionaries(NAMES, NAMES, max_size=2),
+)
+
+
+def _value(message: report_pb2.Value) -> int | float | None:
+    kind = message.WhichOneof("kind")
+    value: int | float | None = None if kind is None else getattr(message, kind)
+    return value
+
+
+def _optional(message: Any, name: str) -> str | None:
+    value: str | None = getattr(message, name) if message.HasField(name) else None
+    return value
+
+
+def _json_form(message: report_pb2.Report) -> dict[str, Any]:
+    """The JSON form, written here from the comments in the .proto alone."""
+    return {
+        "evaluator": message.evaluator,
+        "version": message.version,
+        "parameters": {
+            entry.name: getattr(entry, entry.WhichOneof("value")) for entry in message.parameters
+        },
+        "truth_digest": message.truth_digest,
+        "detections_digest": message.detections_digest,
+        "software": dict(message.software),
+        "specification": {
+            "title": message.specification.title,
+            "sequences": [
+                {"name": entry.name, "frame_count": entry.frame_count}
+                for entry in message.specification.sequences
+            ],
+        },
+        "scores": [
+            {
+                "domain": _optional(score, "domain"),
+                "class": _optional(score, "class_name"),
+                "sequence": _optional(score, "sequence"),
+                "measure": score.measure,
+                "value": _value(score.value),
+            }
+            for score in message.scores
+        ],
+        "curves": [
+            {
+                "domain": _optional(curve, "domain"),
+                "class": _optional(curve, "class_name"),
+                "name": curve.name,
+                "points": [
+                    {
+                        column.name: _value(value)
+                        for column, value in zip(curve.columns, point, strict=True)
+                    }
+                    for point in zip(*(column.values for column in curve.columns), strict=True)
+                ],
+            }
+            for curve in message.curves
+        ],
+        "warnings": [
+            {"code": entry.code, "message": entry.message, "count": entry.count}
+            for entry in cast("list[Any]", message.warnings)
+        ],
+    }
+
+
+@given(REPORTS)
+def test_a_report_survives_the_wire(report: Report) -> None:
+    data = write_report(report).SerializeToString()
+    expected = report_to_dict(report)
+    found = _json_form(report_pb2.Report.FromString(data))
+    assert found == expected
+    # 1 == 1.0 == True in Python, so the types are held as well.
+    assert repr(found["scores"]) == repr(expected["scores"])
+    assert repr(sorted(found["parameters"].items())) == repr(sorted(expected["parameters"].items()))
+
+
+def test_a_summary_leaves_out_single_sequences_and_curves_and_nothing_else() -> None:
+    report = Report(
+        evaluator="e",
+        version="1",
+        parameters={},
+        truth_digest="",
+        detections_digest="",
+        scores=Scores(
+            blocks=(
+                Block({"a": (1,)}),
+                Block({"a": (2, 3)}, sequences=(None, "s"), domains=("d", "d")),
+            ),
+            curves=(Curve("c", {"x": (1,)}),),
+            warnings=(ReportWarning("w", "."),),
+        ),
+    )
+    message = write_report(report, summary_only=True)
+    assert [(score.domain, score.value.count) for score in message.scores] == [("", 1), ("d", 2)]
+    assert len(message.curves) == 0
+    assert len(message.warnings) == 1
+
+
+def test_coverage_says_who_waits_for_whom() -> None:
+    message = write_coverage(Coverage(paired=1, waiting_for_detections=2, waiting_for_truth=3))
+    assert message.paired_frames == 1
+    assert message.frames_waiting_for_detections == 2
+    assert message.frames_waiting_for_truth == 3

@@ -1,0 +1,119 @@
+"""Requests and responses of a call: bounded waits, and nothing given up halfway."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, cast
+
+import pytest
+
+from vidscore_evaluators.errors import LimitError
+from vidscore_server.api.stream import (
+    MAXIMUM_BUFFERED,
+    CallContext,
+    IdleTimeout,
+    Requests,
+    Responses,
+)
+from vidscore_server.errors import IdleError
+
+
+class _Client:
+    """gRPC's side of a call, whose client takes responses when the test says so."""
+
+    def __init__(self) -> None:
+        self.taking = asyncio.Event()
+        self.taken: list[Any] = []
+
+    async def write(self, response: Any) -> None:
+        await self.taking.wait()
+        self.taken.append(response)
+
+
+def _responses(client: _Client, idle_timeout_s: int = 60) -> Responses[int]:
+    return Responses(cast("CallContext", client), idle_timeout_s)
+
+
+async def test_a_response_on_its_way_arrives_although_its_sender_is_cancelled() -> None:
+    client = _Client()
+    responses = _responses(client)
+    sending = asyncio.create_task(responses.send(1))
+    await asyncio.sleep(0)
+    sending.cancel()
+    await asyncio.wait([sending])
+    assert client.taken == []
+
+    settling = asyncio.create_task(responses.drain())
+    await asyncio.sleep(0)
+    assert not settling.done()
+    client.taking.set()
+    await settling
+    assert client.taken == [1]
+
+
+async def test_a_client_that_takes_nothing_is_an_error_in_time() -> None:
+    with pytest.raises(IdleError, match="the client took nothing for 0 s"):
+        await _responses(_Client(), idle_timeout_s=0).send(1)
+
+
+async def test_settling_without_a_response_waits_for_nothing() -> None:
+    await _responses(_Client()).drain()
+
+
+async def test_requests_are_counted_and_an_unreadable_one_is_raised() -> None:
+    async def incoming() -> AsyncIterator[int | LimitError]:
+        yield 1
+        yield LimitError("much", "most", 1)
+
+    requests = Requests(incoming(), idle_timeout_s=60)
+    assert await anext(requests) == 1
+    with pytest.raises(LimitError):
+        await anext(requests)
+    assert requests.received == 2
+
+
+async def test_the_wait_for_a_request_is_bounded() -> None:
+    async def silence() -> AsyncIterator[int]:
+        await asyncio.Event().wait()
+        yield 1
+
+    with pytest.raises(IdleError, match="the limit idle_timeout_s is 0"):
+        await anext(Requests(silence(), idle_timeout_s=0))
+
+
+async def test_posted_responses_do_not_wait_for_the_client_until_many_do() -> None:
+    client = _Client()
+    responses = _responses(client)
+    for number in range(MAXIMUM_BUFFERED):
+        await responses.send_buffered(number)
+    posting = asyncio.create_task(responses.send_buffered(MAXIMUM_BUFFERED))
+    await asyncio.sleep(0)
+    assert not posting.done()
+    client.taking.set()
+    await posting
+    await responses.finish()
+    assert client.taken == list(range(MAXIMUM_BUFFERED + 1))
+
+
+async def test_patience_that_has_run_out_for_one_wait_is_new_for_the_next() -> None:
+    patience = IdleTimeout(0.01)
+    with pytest.raises(TimeoutError), patience:
+        await asyncio.Event().wait()
+    with patience:
+        pass
+    with pytest.raises(TimeoutError), patience:
+        await asyncio.Event().wait()
+    patience.close()
+
+
+async def test_patience_leaves_a_cancellation_that_is_not_its_own_alone() -> None:
+    async def wait() -> None:
+        with IdleTimeout(60):
+            await asyncio.Event().wait()
+
+    waiting = asyncio.create_task(wait())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting

@@ -1,0 +1,315 @@
+"""Attacks on hidden truth by a team that sees nothing but what a policy shows it of its scores.
+
+The truth is one thing in each sequence that stands still, one object a frame; the attacker knows
+that, the frames and the size of the image, and no position. It submits, looks at what is shown,
+and submits again.
+
+A `Ring` is a board without a server: it scores by the library and shows by the server's own
+functions. Its protections can be taken away one by one, so that an attack can be seen to work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.report import Report
+from vidscore_server.domain.access import Caller
+from vidscore_server.domain.definition import Definition, definition_from_dict
+from vidscore_server.domain.ladder import Scale
+from vidscore_server.domain.policy import SubmittedNames, TruthSize
+from vidscore_server.domain.release import released_report, released_values, values_of
+from vidscore_server.store.records import Role
+
+WIDTH, HEIGHT = 640, 480
+FRAMES = 5
+CELL_PX = 14.0
+"""A point in the middle of a cell is less than 10 px from everything in it."""
+
+COLUMNS, ROWS = int(WIDTH // CELL_PX) + 1, int(HEIGHT // CELL_PX) + 1
+CELLS = COLUMNS * ROWS
+MOST = 30
+"""Detections that spotGEO allows in a frame."""
+
+Places = Mapping[int, Sequence[tuple[float, float]]]
+"""By sequence what is detected in each of its frames."""
+
+ATTACKER = Caller("tokens/mallory", Role.PERFORMER, "mallory")
+
+
+def centre(cell: int) -> tuple[float, float]:
+    """The middle of a cell, within the image."""
+    x, y = (cell % COLUMNS + 0.5) * CELL_PX, (cell // COLUMNS + 0.5) * CELL_PX
+    return min(x, WIDTH - 1.0), min(y, HEIGHT - 1.0)
+
+
+def scene(places: Places, sequences: int) -> Annotations:
+    """Annotations of every frame: the same places in each frame of a sequence, a track each."""
+    counts = [len(places.get(row, ())) for row in range(sequences) for _ in range(FRAMES)]
+    points = [
+        place for row in range(sequences) for _ in range(FRAMES) for place in places.get(row, ())
+    ]
+    tracks = [
+        track
+        for row in range(sequences)
+        for _ in range(FRAMES)
+        for track in range(len(places.get(row, ())))
+    ]
+    total = len(points)
+    return Annotations(
+        sequences=tuple(SequenceKey("", f"{row + 1}") for row in range(sequences)),
+        labels=("",),
+        frame_sequences=np.repeat(np.arange(sequences, dtype=np.int64), FRAMES),
+        frame_numbers=np.tile(np.arange(1, FRAMES + 1, dtype=np.int64), sequences),
+        frame_flags=np.zeros(sequences * FRAMES, dtype=np.uint8),
+        frame_starts=np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]),
+        coordinates=np.array(points, dtype=np.float64).reshape(total, 2),
+        label_indices=np.zeros(total, dtype=np.int64),
+        confidences=np.ones(total),
+        track_ids=np.array(tracks, dtype=np.int64),
+        flags=np.zeros(total, dtype=np.uint8),
+    )
+
+
+@dataclass
+class Ring:
+    """A benchmark, its truth, and what one team was shown.
+
+    Attributes:
+        definition: The benchmark.
+        truth: What the attacker is after.
+        clipping: Whether the Ladder clips.
+        rounding: Whether what `final` shows is rounded.
+        deaf: Whether the attacker is shown nothing: what it then comes to is chance.
+        submissions: How many there were.
+        best: The best first ranking measure of them all, which nobody shows.
+    """
+
+    definition: Definition
+    truth: Annotations
+    clipping: bool = True
+    rounding: bool = True
+    deaf: bool = False
+    submissions: int = 0
+    best: float = 0.0
+    _released: Mapping[str, float | None] = field(default_factory=dict)
+
+    @property
+    def sequences(self) -> int:
+        return len(self.truth.sequences)
+
+    @property
+    def budget(self) -> int:
+        return self.definition.submission_budget
+
+    def score(self, places: Places) -> Report:
+        """The whole report, which nobody but organisers sees."""
+        [evaluator] = self.definition.evaluators
+        return evaluator.report(evaluator.tally(self.truth, scene(places, self.sequences)))
+
+    def submit(self, places: Places) -> dict[tuple[str | None, str], float]:
+        """What the team is shown of a submission: values by sequence (None for all) and measure."""
+        assert not self.budget or self.submissions < self.budget, "the team's budget is spent"
+        self.submissions += 1
+        report = self.score(places)
+        [evaluator] = self.definition.evaluators
+        scales = self.definition.scales(evaluator)
+        if not self.clipping:
+            scales = {name: Scale(scale.direction, -1e9, 1e9) for name, scale in scales.items()}
+        values = values_of(report, list(scales))
+        self.best = max(self.best, next(iter(values.values())) or 0.0)
+        policy = self.definition.policy
+        self._released = released_values(policy, self._released, values, scales)
+        definition = self.definition
+        if not self.rounding:
+            definition = replace(definition, policy=replace(policy, ladder_step=1e-15))
+        shown = released_report(
+            ATTACKER, definition, report, self._released, SubmittedNames(), lambda digest: digest
+        )
+        if self.deaf:
+            return {}
+        return {
+            (row.sequence, row.measure): float(row.value)
+            for row in shown.rows()
+            if row.value is not None and row.domain is None and row.class_ is None
+        }
+
+
+def make_ring(evaluator: Mapping[str, object], sequences: int, seed: int, **policy: object) -> Ring:
+    """A ring over truth that follows from a seed; `policy` is what is not the default."""
+    definition = definition_from_dict({"evaluators": [evaluator], "policy": policy})
+    chance = np.random.default_rng(seed)
+    spots = chance.uniform((0, 0), (WIDTH, HEIGHT), (sequences, 2)).tolist()
+    truth = scene({row: [tuple(spot)] for row, spot in enumerate(spots)}, sequences)
+    size = TruthSize(truth.object_count, sequences)
+    return Ring(replace(definition, truth_size=size), truth)
+
+
+# --- attacks --------------------------------------------------------------------------------------
+
+
+class Hunt:
+    """The search for the thing of one sequence: by blocks of cells until one is hit, then halves.
+
+    Args:
+        row: The sequence.
+        seed: The order in which cells are tried follows from it.
+        candidates: Where it is known to be from the beginning; nowhere in particular.
+    """
+
+    def __init__(self, row: int, seed: int, candidates: Sequence[int] = ()) -> None:
+        order = np.random.default_rng([seed, row]).permutation(candidates or CELLS)
+        self.row = row
+        self.candidates: list[int] = order.tolist() if candidates else []
+        self.probes = 0
+        self._untried: list[int] = [] if candidates else order.tolist()
+
+    @property
+    def located(self) -> bool:
+        return len(self.candidates) == 1
+
+    @property
+    def over(self) -> bool:
+        return self.located or not (self.candidates or self._untried)
+
+    def probe(self, most: int) -> list[int]:
+        """Cells to detect something in next."""
+        if self.candidates:
+            return self.candidates[: min(most, len(self.candidates) // 2)]
+        return self._untried[:most]
+
+    def learn(self, probe: Sequence[int], *, hit: bool) -> None:
+        """Take in whether a probe was a hit."""
+        self.probes += 1
+        if self.candidates:
+            rest = self.candidates[len(probe) :]
+            self.candidates = list(probe) if hit else rest
+            return
+        self._untried = self._untried[len(probe) :]
+        if hit:
+            self.candidates = list(probe)
+
+    def spots(self, most: int) -> list[tuple[float, float]]:
+        """Where it must be, if these are few places."""
+        return [centre(cell) for cell in self.candidates] if len(self.candidates) <= most else []
+
+
+def exploit(ring: Ring, hunts: Sequence[Hunt], most: int) -> float:
+    """Submit what an attack has found out.
+
+    Args:
+        ring: What is attacked.
+        hunts: What is known of each sequence.
+        most: Most places to detect something in where it is not known in which of them.
+
+    Returns:
+        The first measure of the best submission of all.
+    """
+    ring.submit({hunt.row: hunt.spots(most) for hunt in hunts})
+    return ring.best
+
+
+def probe_in_turn(ring: Ring, seed: int, limit: int) -> float:
+    """One sequence after the other: F1 over everything tells whether a block of cells is hit.
+
+    Where the Ladder stands before it, only what is better than all before is news: blocks are as
+    large as leaves F1 high enough.
+
+    Args:
+        ring: What is attacked.
+        seed: Chance follows from it.
+        limit: Most submissions.
+    """
+    hunts = [Hunt(row, seed) for row in range(ring.sequences)]
+    objects, last = FRAMES * ring.sequences, 0.0
+    ladder = ring.definition.policy.visibility == "ladder"
+    for known, hunt in enumerate(hunts):
+        while not hunt.over and ring.submissions < limit - 1:
+            taken = 2.0 * FRAMES * (known + 1)
+            room = taken / (last + 0.016) - objects - FRAMES * known
+            most = max(1, min(MOST, int(room / FRAMES))) if ladder else MOST
+            probe = hunt.probe(most)
+            places = {entry.row: entry.spots(1) for entry in hunts[:known]}
+            places[hunt.row] = [centre(cell) for cell in probe]
+            shown = ring.submit(places).get((None, "f1"), last if ladder else 0.0)
+            # Twice the hits over objects and detections, with this sequence or without.
+            if_hit = taken / (objects + FRAMES * (known + len(probe)))
+            if_not = if_hit * known / (known + 1)
+            nearer = abs(shown - if_hit) < abs(shown - if_not)
+            hunt.learn(probe, hit=shown > last if ladder else nearer)
+            last = max(last, shown)
+    return exploit(ring, hunts, MOST)
+
+
+def probe_at_once(ring: Ring, seed: int, limit: int, measure: str, most: int, start: int) -> float:
+    """All sequences side by side, where a report tells the hits of each by itself.
+
+    Args:
+        ring: What is attacked.
+        seed: Chance follows from it.
+        limit: Most submissions.
+        measure: What counts hits.
+        most: Most detections in a frame.
+        start: Cells of which one is known to be right from the beginning; 0 for none.
+    """
+    hunts = [Hunt(row, seed, range(start)) for row in range(ring.sequences)]
+    while ring.submissions < limit - 1 and not all(hunt.over for hunt in hunts):
+        probes = {hunt.row: hunt.probe(most) for hunt in hunts if not hunt.over}
+        places = {hunt.row: hunt.spots(1) for hunt in hunts}
+        places |= {row: [centre(cell) for cell in cells] for row, cells in probes.items()}
+        shown = ring.submit(places)
+        for row, probe in probes.items():
+            hunts[row].learn(probe, hit=shown.get((f"{row + 1}", measure), 0.0) > 0.0)
+    return exploit(ring, hunts, MOST if start == 0 else 1)
+
+
+def subtract(ring: Ring, seed: int, limit: int) -> float:
+    """Begin with a MOTA far below 0 and take away some false tracks each time.
+
+    Everything is an improvement then, so every score is shown, and tells exactly how many objects
+    were hit: halves of the image lead to a cell.
+
+    Args:
+        ring: What is attacked, by MOTA.
+        seed: Chance follows from it.
+        limit: Most submissions.
+    """
+    hunts = [Hunt(row, seed, range(CELLS)) for row in range(ring.sequences)]
+    objects, false_tracks = FRAMES * ring.sequences, CELLS // 2 + 3 * limit
+    while ring.submissions < limit - 1 and not all(hunt.over for hunt in hunts):
+        hunt = min((entry for entry in hunts if not entry.over), key=lambda entry: entry.probes)
+        false_tracks -= 3
+        probe = hunt.probe(CELLS)
+        fill = [(-1e4 - 50.0 * row, 0.0) for row in range(false_tracks - len(probe))]
+        spots = [centre(cell) for cell in probe]
+        shown = ring.submit({hunt.row: [*spots, *fill]}).get((None, "mota"), 0.0)
+        # MOTA = 1 - (objects + detections - 2 hits) / objects
+        hits = (shown * objects + FRAMES * false_tracks) / 2.0
+        hunt.learn(probe, hit=abs(hits - FRAMES) < abs(hits))
+    return exploit(ring, hunts, 1)
+
+
+def pinpoint(ring: Ring, cell: int) -> float:
+    """Out of three MSEs of one thing whose cell is known, where it is; gives the error in px."""
+    x, y = centre(cell)
+
+    def squared(dx: float, dy: float) -> float | None:
+        shown = ring.submit({0: [(x + dx, y + dy)]})
+        return shown[None, "mse"] if shown[None, "f1"] == 1.0 else None
+
+    def along(here: float, dx: float, dy: float) -> float:
+        """How far it is along an axis: (d^2 - e^2 + s^2) / 2s, e from a place s px further."""
+        further = squared(dx, dy)
+        if further is not None:
+            return (here - further + 4.0) / 4.0
+        nearer = squared(-dx, -dy)
+        assert nearer is not None
+        return (nearer - here - 4.0) / 4.0
+
+    here = squared(0.0, 0.0)
+    assert here is not None
+    found = (x + along(here, 2.0, 0.0), y + along(here, 0.0, 2.0))
+    return float(np.hypot(*(ring.truth.coordinates[0] - found)))

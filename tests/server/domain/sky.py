@@ -1,0 +1,71 @@
+"""Dots over many sequences: the truth of any frame, and detections that differ from it.
+
+Everything follows from the number of a frame, so that whoever has the numbers has the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from tests.server.domain.test_scoring import library_report
+
+from vidscore_protos.v1 import annotations_pb2
+
+FRAMES_A_SEQUENCE = 5
+"""As many as spotGEO allows."""
+
+Points = list[tuple[float, float]]
+
+
+def place(index: int) -> tuple[str, int]:
+    """Sequence and frame number of a frame."""
+    return f"{index // FRAMES_A_SEQUENCE + 1}", index % FRAMES_A_SEQUENCE + 1
+
+
+def truth_of(index: int) -> Points:
+    """What is there."""
+    chance = np.random.default_rng([1, index])
+    return _spread(chance, int(chance.integers(0, 4)))
+
+
+def detections_of(index: int) -> Points:
+    """What a system finds: some of what is there, not quite there, and something else."""
+    chance = np.random.default_rng([2, index])
+    found = [
+        (x + float(chance.normal(0, 3)), y + float(chance.normal(0, 3)))
+        for x, y in truth_of(index)
+        if chance.random() < 0.8
+    ]
+    return found + _spread(chance, int(chance.integers(0, 2)))
+
+
+def batch(
+    indices: Sequence[int], objects_of: Callable[[int], Points] = detections_of
+) -> annotations_pb2.AnnotationBatch:
+    """A batch of frames, in their order."""
+    places = [place(index) for index in indices]
+    names = list(dict.fromkeys(sequence for sequence, _ in places))
+    objects = [objects_of(index) for index in indices]
+    return annotations_pb2.AnnotationBatch(
+        sequences=[annotations_pb2.SequenceKey(sequence=name) for name in names],
+        frame_sequences=[names.index(sequence) for sequence, _ in places],
+        frame_numbers=[number for _, number in places],
+        frame_object_counts=[len(points) for points in objects],
+        geometry=annotations_pb2.GEOMETRY_POINT,
+        coordinates=[number for points in objects for pair in points for number in pair],
+    )
+
+
+def truth(frame_count: int) -> annotations_pb2.AnnotationBatch:
+    """The truth of the first frames."""
+    return batch(range(frame_count), truth_of)
+
+
+def batch_report(frame_count: int, sent: Iterable[int]) -> bytes:
+    """The report over the frames that were sent, made at once from the truth of all frames."""
+    return library_report(truth(frame_count), batch(sorted(sent)))
+
+
+def _spread(chance: np.random.Generator, count: int) -> Points:
+    return [(float(x), float(y)) for x, y in chance.uniform((10, 10), (620, 460), (count, 2))]

@@ -1,0 +1,129 @@
+"""Attacks come to nothing within the default budget, and to much without the protections.
+
+Chance is what the same attack comes to when it is shown nothing. Beyond chance is what is more
+than half over the square root of the objects above it: so much a score differs at most, in one
+standard deviation, between one draw of so many objects and another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pytest
+from tests.server.domain.attacks import (
+    CELL_PX,
+    CELLS,
+    COLUMNS,
+    MOST,
+    Ring,
+    make_ring,
+    pinpoint,
+    probe_at_once,
+    probe_in_turn,
+    subtract,
+)
+
+SPOTGEO: Mapping[str, object] = {"name": "spotgeo"}
+CLEAR: Mapping[str, object] = {
+    "name": "clear",
+    "parameters": {"base": "euclidean", "cutoff_px": 20.0},  # within 10 px, as spotGEO has it
+}
+SEEDS = range(8)
+FEW_SEEDS = range(2)
+POLICIES = ("ladder", "final", "live")
+LIMIT = 150
+"""Submissions of an attack that nobody bounds."""
+
+Attack = Callable[[Ring, int], float]
+
+
+def _limit(ring: Ring) -> int:
+    return ring.budget or LIMIT
+
+
+def by_f1(ring: Ring, seed: int) -> float:
+    """The adaptive attack on positions, by the way that tells most under the policy."""
+    if ring.definition.policy.visibility == "live":
+        return probe_at_once(ring, seed, _limit(ring), "true_positives", MOST, 0)
+    return probe_in_turn(ring, seed, _limit(ring))
+
+
+def by_mota(ring: Ring, seed: int) -> float:
+    """The differencing of MOTA; where hits are told they need not be worked out."""
+    if ring.definition.policy.visibility == "live":
+        return probe_at_once(ring, seed, _limit(ring), "matches", CELLS, CELLS)
+    return subtract(ring, seed, _limit(ring))
+
+
+ATTACKS: dict[str, tuple[Mapping[str, object], Attack]] = {
+    "f1": (SPOTGEO, by_f1),
+    "mota": (CLEAR, by_mota),
+}
+
+
+def _mean(
+    attack: str, sequences: int, policy: Mapping[str, object], **ring: bool
+) -> tuple[float, int]:
+    """Mean of what an attack comes to, and the objects of the truth."""
+    evaluator, run = ATTACKS[attack]
+    found, objects = [], 0
+    for seed in FEW_SEEDS if policy.get("submissions_in_all") == 0 else SEEDS:
+        played = make_ring(evaluator, sequences, seed, **policy)
+        for name, value in ring.items():
+            setattr(played, name, value)
+        found.append(run(played, seed))
+        objects = played.truth.object_count
+    return float(np.mean(found)), objects
+
+
+@pytest.mark.parametrize("visibility", POLICIES)
+@pytest.mark.parametrize(
+    ("attack", "sequences"), [("f1", 1), ("f1", 5), ("f1", 20), ("mota", 1), ("mota", 5)]
+)
+def test_within_the_default_budget_nothing_is_gained_beyond_chance(
+    attack: str, visibility: str, sequences: int
+) -> None:
+    policy = {"visibility": visibility}
+    gained, objects = _mean(attack, sequences, policy)
+    chance, _ = _mean(attack, sequences, policy, deaf=True)
+    assert gained - chance <= 0.5 / math.sqrt(objects)
+
+
+@pytest.mark.parametrize(
+    ("attack", "visibility", "least"),
+    [("f1", "ladder", 0.3), ("f1", "final", 0.5), ("f1", "live", 0.9), ("mota", "live", 0.9)],
+)
+def test_without_a_budget_the_truth_is_read(attack: str, visibility: str, least: float) -> None:
+    policy = {"visibility": visibility, "submissions_in_all": 0}
+    gained, _ = _mean(attack, 5, policy)
+    assert gained >= least
+
+
+def test_without_a_budget_and_clipping_mota_tells_where_everything_is() -> None:
+    policy = {"visibility": "ladder", "submissions_in_all": 0}
+    gained, _ = _mean("mota", 5, policy, clipping=False)
+    assert gained >= 0.9
+    clipped, _ = _mean("mota", 5, policy)
+    assert clipped == 0.0
+
+
+def _in_its_cell(**policy: object) -> tuple[Ring, int]:
+    """One thing in five frames, and its cell, which an attacker has found out."""
+    exact = {"name": "spotgeo", "parameters": {"epsilon": 0.0}}
+    ring = make_ring(exact, 1, 1, visibility="final", **policy)
+    x, y = ring.truth.coordinates[0]
+    return ring, int(y // CELL_PX) * COLUMNS + int(x // CELL_PX)
+
+
+def test_exact_errors_of_final_scores_tell_positions_to_the_last_digit() -> None:
+    ring, cell = _in_its_cell(submissions_in_all=0)
+    ring.rounding = False
+    assert pinpoint(ring, cell) < 1e-9
+
+
+def test_rounded_errors_of_final_scores_do_not() -> None:
+    """Even to who knows the cell, and is bounded by no budget."""
+    ring, cell = _in_its_cell(submissions_in_all=0)
+    assert pinpoint(ring, cell) > 1e-3

@@ -1,0 +1,124 @@
+"""What a backup holds is looked at when it is restored, not when somebody asks for it."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+import pytest
+from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, dots, end_of, refusal
+from tests.server.domain.test_backups import SOUND, benchmark_row, dumped, made
+
+from vidscore_protos.v1 import benchmark_service_pb2, submission_service_pb2
+from vidscore_server.domain.administration import restore
+from vidscore_server.domain.batches import inflate
+from vidscore_server.domain.scores import report_of
+from vidscore_server.errors import BackupError
+from vidscore_server.store.errors import StoreDamagedError
+from vidscore_server.store.records import Row
+
+
+def submission_row(**changed: object) -> Row:
+    values = {
+        "id": 5, "benchmark_id": 7, "submission": "s", "team": "red", "title": "",
+        "state": "scored", "state_reason": "", "state_message": "", "state_time": 1,
+        "create_time": 1, "activity_time": 1, "seal_time": 1, "frame_count": 1, "revision": 1,
+        "attempts": 0, "warnings": "", "byte_count": 0, "score_shown": False,
+    }  # fmt: skip
+    return "submissions", {**values, **changed}
+
+
+def score_row(**changed: object) -> Row:
+    values = {
+        "submission_id": 5, "number": 1, "evaluator": "spotgeo", "truth_revision": 1,
+        "partial": False, "create_time": 1, "configuration": "", "values": "{}", "released": "",
+        "report": zlib.compress(b"{}"), "published": True,
+    }  # fmt: skip
+    return "scores", {**values, **changed}
+
+
+BOMB = zlib.compress(bytes(300 << 20))
+"""300 MiB in 0.3 MiB."""
+
+
+@pytest.mark.parametrize(
+    ("rows", "place"),
+    [
+        ([benchmark_row(definition="{")], "benchmarks.definition"),
+        ([benchmark_row(definition="[]")], "benchmarks.definition"),
+        ([benchmark_row(definition=SOUND, board="[1]")], "benchmarks.board"),
+        (
+            [benchmark_row(definition=SOUND, board='{"truth_revision": "1", "configurations": 2}')],
+            "benchmarks.board",
+        ),
+        ([benchmark_row(definition=SOUND, create_time=1 << 62)], "benchmarks.create_time"),
+        ([benchmark_row(definition=SOUND), submission_row(state="lost")], "submissions.state"),
+        ([benchmark_row(definition=SOUND), submission_row(submission="A b")], "submissions.sub"),
+        (
+            [benchmark_row(definition=SOUND), submission_row(), score_row(values='{"f1": "x"}')],
+            "scores.values",
+        ),
+        ([benchmark_row(definition=SOUND), submission_row(), score_row()], "scores.report"),
+        (
+            [benchmark_row(definition=SOUND), submission_row(), score_row(report=BOMB)],
+            "scores.report",
+        ),
+        ([benchmark_row(definition=SOUND), submission_row(), submission_row()], "a row twice"),
+    ],
+)
+def test_rows_that_no_server_writes_are_an_unusable_backup_and_leave_nothing(
+    tmp_path: Path, rows: list[Row], place: str
+) -> None:
+    file, location = made(tmp_path, rows)
+    with pytest.raises(BackupError, match=place):
+        restore(file, str(location))
+    assert [table for table, _ in dumped(location)] == ["site"]
+
+
+def test_a_stored_report_is_unpacked_no_further_than_reports_grow() -> None:
+    """16 MiB or 64 times its size, whichever is more: a bomb of 300 MiB ends before that."""
+    with pytest.raises(StoreDamagedError):
+        report_of(BOMB)
+    with pytest.raises(StoreDamagedError):
+        inflate(zlib.compress(b"four"), 3)
+    assert inflate(zlib.compress(b"four"), 4) == b"four"
+
+
+async def test_an_id_of_a_request_belongs_to_its_rpc(hosted: Hosted) -> None:
+    """CreateSubmission and RescoreSubmissions of a benchmark alone have the same bytes."""
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH)
+    metadata = hosted.organiser.metadata
+    created = submission_service_pb2.CreateSubmissionRequest(benchmark=BENCHMARK, request_id="x")
+    rescored = benchmark_service_pb2.RescoreSubmissionsRequest(benchmark=BENCHMARK)
+    rescored.MergeFromString(created.SerializeToString())
+    assert rescored.SerializeToString() == created.SerializeToString()
+    await hosted.organiser.submissions.CreateSubmission(created, metadata=metadata)
+    refused = await refusal(
+        hosted.organiser.benchmarks.RescoreSubmissions(rescored, metadata=metadata)
+    )
+    assert refused.reason == "REQUEST_ID_REUSED"
+
+
+async def test_two_benchmarks_with_the_same_truth_do_not_show_that_they_have(
+    hosted: Hosted,
+) -> None:
+    digests = []
+    for name in ("dots", "other"):
+        await hosted.organiser.create(dots(), name)
+        header = benchmark_service_pb2.UploadTruthHeader(
+            benchmark=f"benchmarks/{name}", complete=True
+        )
+        requests = [
+            benchmark_service_pb2.UploadTruthRequest(header=header),
+            benchmark_service_pb2.UploadTruthRequest(truth=TRUTH),
+            benchmark_service_pb2.UploadTruthRequest(end=end_of(TRUTH)),
+        ]
+        uploaded = await hosted.organiser.benchmarks.UploadTruth(
+            iter(requests), metadata=hosted.organiser.metadata
+        )
+        request = benchmark_service_pb2.GetBenchmarkRequest(name=f"benchmarks/{name}")
+        found = await hosted.red.benchmarks.GetBenchmark(request, metadata=hosted.red.metadata)
+        assert found.benchmark.truth_digest == uploaded.revision.digest
+        digests.append(found.benchmark.truth_digest)
+    assert len(set(digests)) == 2

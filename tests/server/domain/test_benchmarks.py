@@ -1,0 +1,277 @@
+"""Benchmarks and their truth over a channel."""
+
+from __future__ import annotations
+
+import asyncio
+
+import grpc
+import pytest
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.field_mask_pb2 import FieldMask
+from google.protobuf.timestamp_pb2 import Timestamp
+from tests.server.domain.hosted import BENCHMARK, TRUTH, Client, Hosted, dots, refusal
+from tests.server.scene import HERE, points
+
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
+
+
+async def _get(client: Client) -> pb.Benchmark:
+    request = pb.GetBenchmarkRequest(name=BENCHMARK)
+    return (await client.benchmarks.GetBenchmark(request, metadata=client.metadata)).benchmark
+
+
+async def _update(client: Client, message: pb.Benchmark, *paths: str) -> pb.Benchmark:
+    message.name = BENCHMARK
+    request = pb.UpdateBenchmarkRequest(benchmark=message, update_mask=FieldMask(paths=paths))
+    return (await client.benchmarks.UpdateBenchmark(request, metadata=client.metadata)).benchmark
+
+
+async def _delete(client: Client, *, force: bool) -> None:
+    request = pb.DeleteBenchmarkRequest(name=BENCHMARK, force=force)
+    await client.benchmarks.DeleteBenchmark(request, metadata=client.metadata)
+
+
+async def _revisions(client: Client) -> list[pb.TruthRevision]:
+    request = pb.ListTruthRevisionsRequest(benchmark=BENCHMARK)
+    answer = await client.benchmarks.ListTruthRevisions(request, metadata=client.metadata)
+    return list(answer.revisions)
+
+
+async def test_a_benchmark_is_read_as_it_was_created(hosted: Hosted) -> None:
+    created = await hosted.organiser.create_benchmark(submissions_per_day=3)
+    assert created == await _get(hosted.organiser)
+    assert created.policy.submissions_per_day == 3
+    assert created.name == BENCHMARK
+
+
+async def test_the_same_request_creates_once_and_another_under_its_id_is_refused(
+    hosted: Hosted,
+) -> None:
+    client = hosted.organiser
+    request = pb.CreateBenchmarkRequest(benchmark_id="dots", benchmark=dots(), request_id="r1")
+    answers = [
+        await client.benchmarks.CreateBenchmark(request, metadata=client.metadata) for _ in range(2)
+    ]
+    assert answers[0] == answers[1]
+    request.benchmark_id = "other"
+    found = await refusal(client.benchmarks.CreateBenchmark(request, metadata=client.metadata))
+    assert found.reason == "REQUEST_ID_REUSED"
+    request.request_id = ""
+    request.benchmark_id = "dots"
+    found = await refusal(client.benchmarks.CreateBenchmark(request, metadata=client.metadata))
+    assert (found.code, found.reason) == (grpc.StatusCode.ALREADY_EXISTS, "NAME_TAKEN")
+
+
+async def test_every_fault_of_a_benchmark_is_told_with_its_place(hosted: Hosted) -> None:
+    message = dots(visibility=77)
+    message.detection_geometry = 77  # type: ignore[assignment]
+    message.specification.evaluators[0].name = "spot"
+    request = pb.CreateBenchmarkRequest(benchmark_id="dots", benchmark=message)
+    found = await refusal(
+        hosted.organiser.benchmarks.CreateBenchmark(request, metadata=hosted.organiser.metadata)
+    )
+    assert set(found.violations) == {
+        "benchmark.policy.visibility",
+        "benchmark.detection_geometry",
+        "benchmark.evaluators[0].name",
+    }
+
+
+async def test_an_update_changes_what_the_mask_names_and_nothing_else(hosted: Hosted) -> None:
+    before = await hosted.organiser.create_benchmark(submissions_in_all=9)
+    message = dots(submissions_in_all=1)
+    message.open_time.FromJsonString("2026-05-01T00:00:00Z")
+    hosted.clock.pass_by(seconds=1)
+    after = await _update(hosted.organiser, message, "open_time")
+    assert after.open_time == message.open_time
+    assert after.policy == before.policy
+    cleared = await _update(hosted.organiser, dots(), "open_time")
+    assert not cleared.HasField("open_time")
+
+
+@pytest.mark.parametrize("paths", [(), ("name",), ("truth_geometry",), ("policy.ladder_step",)])
+async def test_what_cannot_be_changed_is_refused(hosted: Hosted, paths: tuple[str, ...]) -> None:
+    await hosted.organiser.create_benchmark()
+    found = await refusal(_update(hosted.organiser, dots(), *paths))
+    assert found.code is grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_a_benchmark_with_submissions_is_deleted_only_by_force(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.red.begin(points({1: HERE}))
+    found = await refusal(_delete(hosted.organiser, force=False))
+    assert found.reason == "HAS_SUBMISSIONS"
+    await _delete(hosted.organiser, force=True)
+    assert (await refusal(_get(hosted.organiser))).code is grpc.StatusCode.NOT_FOUND
+    await hosted.organiser.create_benchmark()
+    assert (await refusal(hosted.red.get())).code is grpc.StatusCode.NOT_FOUND
+
+
+async def test_benchmarks_come_in_pages_by_name(hosted: Hosted) -> None:
+    for name in ("c", "a", "b"):
+        await hosted.organiser.create_benchmark(name)
+    names, token = [], ""
+    while True:
+        request = pb.ListBenchmarksRequest(page_size=2, page_token=token)
+        page = await hosted.viewer.benchmarks.ListBenchmarks(
+            request, metadata=hosted.viewer.metadata
+        )
+        names += [benchmark.name for benchmark in page.benchmarks]
+        token = page.next_page_token
+        if not token:
+            break
+    assert names == ["benchmarks/a", "benchmarks/b", "benchmarks/c"]
+
+
+async def test_a_page_token_of_somewhere_else_is_refused(hosted: Hosted) -> None:
+    request = pb.ListBenchmarksRequest(page_token="WzZd")
+    found = await refusal(
+        hosted.viewer.benchmarks.ListBenchmarks(request, metadata=hosted.viewer.metadata)
+    )
+    assert "page_token" in found.violations
+
+
+async def test_submissions_are_taken_from_opening_to_closing(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    noon = Timestamp()
+    noon.FromDatetime(hosted.clock.now)
+    message = dots()
+    message.open_time.seconds = noon.seconds + 10
+    message.close_time.seconds = noon.seconds + 20
+    await _update(hosted.organiser, message, "open_time", "close_time")
+    early = await refusal(hosted.red.submission("early"))
+    assert (early.code, early.reason) == (
+        grpc.StatusCode.FAILED_PRECONDITION,
+        "BENCHMARK_NOT_OPEN",
+    )
+    hosted.clock.pass_by(seconds=10)
+    await hosted.red.begin(points({1: HERE}), "right")
+    hosted.clock.pass_by(seconds=10)
+    late = await refusal(hosted.red.submission("late"))
+    assert late.reason == "BENCHMARK_NOT_OPEN"
+    assert hosted.server.hosting is not None
+    await hosted.server.hosting.expirer.expire()
+    assert (await hosted.red.get("right")).state_reason in {"sealed_at_closing", "truth_missing"}
+
+
+# --- truth --------------------------------------------------------------------------------------
+
+
+async def test_a_merge_adds_frames_and_replaces_those_that_come_again(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(points({1: HERE, 2: HERE}), complete=False)
+    merged = await hosted.organiser.upload(points({2: [], 3: HERE}), merge=True)
+    assert (merged.revision, merged.frame_count, merged.complete) == (2, 3, True)
+    whole = await hosted.organiser.upload(points({3: HERE, 1: HERE}), points({2: []}))
+    assert (whole.revision, whole.digest) == (3, merged.digest)
+
+
+async def test_a_refused_upload_leaves_no_revision(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    for batches in (
+        (points({1: HERE}), points({1: []})),
+        (points({1: [(float("inf"), 0.0)]}),),
+        (points({9: HERE}),),
+    ):
+        found = await refusal(hosted.organiser.upload(*batches))
+        assert found.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert await _revisions(hosted.organiser) == []
+
+
+@pytest.mark.parametrize("ends", [(), (pb.UploadTruthEnd(frame_count=2),)])
+async def test_an_upload_without_its_end_leaves_no_revision(
+    hosted: Hosted, ends: tuple[pb.UploadTruthEnd, ...]
+) -> None:
+    """A call that breaks off looks like one whose client has closed its side."""
+    await hosted.organiser.create_benchmark()
+    requests = [
+        pb.UploadTruthRequest(header=pb.UploadTruthHeader(benchmark=BENCHMARK)),
+        pb.UploadTruthRequest(truth=points({1: HERE})),
+        *(pb.UploadTruthRequest(end=end) for end in ends),
+    ]
+    client = hosted.organiser
+    found = await refusal(client.benchmarks.UploadTruth(iter(requests), metadata=client.metadata))
+    assert found.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert await _revisions(client) == []
+
+
+async def test_the_same_upload_makes_one_revision(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    first = await hosted.organiser.upload(TRUTH, request_id="u1")
+    assert await hosted.organiser.upload(TRUTH, request_id="u1") == first
+    found = await refusal(hosted.organiser.upload(points({1: HERE}), request_id="u1"))
+    assert found.reason == "REQUEST_ID_REUSED"
+    assert len(await _revisions(hosted.organiser)) == 1
+
+
+async def test_revisions_are_listed_newest_first(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    for number in (1, 2, 3):
+        await hosted.organiser.upload(points({number: HERE}))
+    assert [entry.revision for entry in await _revisions(hosted.organiser)] == [3, 2, 1]
+    assert (await _get(hosted.organiser)).truth_revision == 3
+    assert (await _get(hosted.red)).truth_revision == 0
+
+
+async def test_frames_outside_a_video_of_the_specification_are_refused(hosted: Hosted) -> None:
+    message = dots()
+    message.specification.sequences.add(name="1", frame_count=2, first_frame=1)
+    client = hosted.organiser
+    request = pb.CreateBenchmarkRequest(benchmark_id="dots", benchmark=message)
+    await client.benchmarks.CreateBenchmark(request, metadata=client.metadata)
+    found = await refusal(client.upload(points({3: HERE})))
+    assert found.code is grpc.StatusCode.INVALID_ARGUMENT
+    stream = await hosted.red.submission()
+    found = await refusal(hosted.red.append(stream, 0, points({1: HERE}, sequence="2")))
+    assert "append.detections.sequences[0]" in found.violations
+
+
+# --- quotas -------------------------------------------------------------------------------------
+
+
+async def test_a_team_has_so_many_submissions_a_day_and_cancelled_ones_cost_nothing(
+    hosted: Hosted,
+) -> None:
+    await hosted.organiser.create_benchmark(submissions_per_day=1, submissions_in_all=2)
+    await hosted.organiser.upload(TRUTH)
+    await hosted.red.begin(points({1: HERE}), "given-up")
+    await hosted.red.cancel("given-up")
+    await hosted.red.submit(points({1: HERE}), "first")
+    found = await refusal(hosted.red.submission("second"))
+    assert (found.code, found.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "QUOTA_EXCEEDED")
+    assert found.metadata["quota"] == "submissions_per_day"
+    await hosted.blue.begin(points({1: HERE}), "of-blue")
+    hosted.clock.pass_by(days=1)
+    await hosted.red.begin(points({1: HERE}), "second")
+    hosted.clock.pass_by(days=1)
+    found = await refusal(hosted.red.submission("third"))
+    assert found.metadata["quota"] == "submissions_in_all"
+
+
+async def test_submissions_that_were_begun_before_do_not_get_round_the_days_quota(
+    hosted: Hosted,
+) -> None:
+    week = Duration(seconds=7 * 86_400)
+    await hosted.organiser.create_benchmark(submissions_per_day=1, quiet_timeout=week)
+    await hosted.red.begin(points({1: HERE}), "yesterdays")
+    hosted.clock.pass_by(days=1)
+    await hosted.red.begin(points({1: HERE}), "todays")
+    found = await refusal(hosted.red.seal("yesterdays"))
+    assert found.reason == "QUOTA_EXCEEDED"
+    await hosted.red.seal("todays")
+    hosted.clock.pass_by(days=1)
+    await hosted.red.seal("yesterdays")
+
+
+async def test_uploads_that_are_merged_at_the_same_time_are_all_in_the_last_revision(
+    hosted: Hosted,
+) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(points({1: []}))
+    uploads = (points({number: [(1.0, 2.0)]}) for number in range(2, 6))
+    made = await asyncio.gather(
+        *(hosted.organiser.upload(upload, merge=True) for upload in uploads)
+    )
+    assert sorted(revision.revision for revision in made) == list(range(2, 6))
+    newest = max(made, key=lambda revision: revision.revision)
+    assert newest.frame_count == 5

@@ -1,0 +1,67 @@
+"""A board over one class or domain: what is there to ask for, and what an unknown one is told."""
+
+from __future__ import annotations
+
+import grpc
+import pytest
+from tests.server.domain.hosted import Client, Hosted, dots, refusal
+from tests.server.scene import HERE, parameter, points
+
+from vidscore_protos.v1 import annotations_pb2
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
+
+
+def _labelled(label: str) -> annotations_pb2.AnnotationBatch:
+    batch = points({1: HERE, 2: HERE})
+    batch.labels.append(label)
+    return batch
+
+
+async def _host(organiser: Client, visibility: str = "VISIBILITY_FINAL") -> None:
+    """Cars, judged class by class."""
+    message = dots(visibility=visibility)
+    message.specification.ClearField("evaluators")
+    entry = message.specification.evaluators.add(name="f1")
+    entry.parameters.append(parameter("base", "euclidean"))
+    request = pb.CreateBenchmarkRequest(benchmark_id="dots", benchmark=message)
+    await organiser.benchmarks.CreateBenchmark(request, metadata=organiser.metadata)
+    await organiser.upload(_labelled("car"))
+
+
+@pytest.mark.parametrize("who", ["organiser", "red"])
+async def test_an_unknown_class_is_refused_with_those_that_are_known(
+    hosted: Hosted, who: str
+) -> None:
+    await _host(hosted.organiser)
+    await hosted.red.submit(_labelled("car"))
+    await hosted.red.ended()
+    client: Client = getattr(hosted, who)
+    [row] = (await client.board(class_name="car")).rows
+    assert row.rank == 1
+    found = await refusal(client.board(class_name="zebra"))
+    assert found.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert found.violations == {"class_name": "found 'zebra', expected car"}
+
+
+async def test_a_team_is_not_told_of_classes_that_others_alone_have_detected(
+    hosted: Hosted,
+) -> None:
+    await _host(hosted.organiser)
+    await hosted.red.submit(_labelled("car"))
+    await hosted.red.ended()
+    await hosted.blue.submit(_labelled("secret"), "two")
+    await hosted.blue.ended("two")
+    assert "secret" not in str(await refusal(hosted.red.board(class_name="zebra")))
+
+
+async def test_an_unknown_domain_is_refused_and_a_board_without_scores_is_empty(
+    hosted: Hosted,
+) -> None:
+    await _host(hosted.organiser)
+    assert list((await hosted.red.board(domain="night")).rows) == []
+    await hosted.red.submit(_labelled("car"))
+    await hosted.red.ended()
+    found = await refusal(hosted.red.board(domain="night"))
+    assert found.violations == {
+        "domain": "found 'night', expected none, for single ones have no scores"
+    }

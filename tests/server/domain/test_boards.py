@@ -1,0 +1,250 @@
+"""Boards and re-scoring over a channel."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import grpc
+from google.longrunning import operations_pb2
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.field_mask_pb2 import FieldMask
+from tests.server.domain.hosted import BENCHMARK, Client, Hosted, hosting, refusal, values
+from tests.server.scene import points
+from tests.support.waiting import until
+
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_protos.v1 import specification_pb2
+
+FINAL = pb.VISIBILITY_FINAL
+
+# Three frames with an object each; a system that finds k of them has F1 = 2k / (k + 3).
+HIT = [(10.0, 20.0)]
+TRUTH = points({1: HIT, 2: HIT, 3: HIT, 4: [], 5: []})
+CORRECTED = points({1: HIT, 2: [], 3: [], 4: [], 5: []})
+
+
+def found(*numbers: int) -> object:
+    return points({number: HIT if number in numbers else [] for number in range(1, 6)})
+
+
+async def _submit(client: Client, name: str, *numbers: int) -> None:
+    await client.submit(found(*numbers), name)  # type: ignore[arg-type]
+    await client.ended(name)
+
+
+async def _rows(client: Client, **asked: object) -> list[tuple[int, str, float]]:
+    return [
+        (row.rank, row.team, round(row.scores[0].value, 9))
+        for row in (await client.board(**asked)).rows
+    ]
+
+
+async def _rescore(client: Client, *names: str, request_id: str = "") -> operations_pb2.Operation:
+    request = pb.RescoreSubmissionsRequest(
+        benchmark=BENCHMARK,
+        submissions=[f"{BENCHMARK}/submissions/{name}" for name in names],
+        request_id=request_id,
+    )
+    return await client.benchmarks.RescoreSubmissions(request, metadata=client.metadata)
+
+
+async def _waited(client: Client, name: str) -> operations_pb2.Operation:
+    request = operations_pb2.WaitOperationRequest(name=name, timeout=Duration(seconds=30))
+    operation: operations_pb2.Operation = await client.operations.WaitOperation(
+        request, metadata=client.metadata
+    )
+    return operation
+
+
+def _changes(operation: operations_pb2.Operation) -> list[pb.ScoreDifference]:
+    response = pb.RescoreResponse()
+    assert operation.response.Unpack(response)
+    return list(response.differences)
+
+
+async def test_the_evaluators_order_ranks_and_equal_teams_share_a_rank(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark(visibility=FINAL)
+    await hosted.organiser.upload(TRUTH)
+    await _submit(hosted.red, "r1", 1)
+    await _submit(hosted.red, "r2", 1, 2)
+    hosted.clock.pass_by(seconds=1)
+    await _submit(hosted.blue, "b1", 2, 3)
+    await _submit(hosted.organiser, "o1", 1, 2, 3)
+    expected = [(1, "organiser", 1.0), (2, "red", 0.8), (2, "blue", 0.8)]
+    for client in (hosted.viewer, hosted.red, hosted.organiser):
+        assert await _rows(client) == expected
+    board = await hosted.red.board()
+    assert list(board.ranking) == ["f1", "mse"]
+    submissions = {row.team: row.submission for row in board.rows}
+    assert submissions == {"organiser": "", "red": f"{BENCHMARK}/submissions/r2", "blue": ""}
+
+
+async def test_the_released_board_moves_by_steps_and_the_organiser_sees_the_scores(
+    hosted: Hosted,
+) -> None:
+    await hosted.organiser.create_benchmark(ladder_step=0.1)
+    await hosted.organiser.upload(TRUTH)
+    await _submit(hosted.red, "r1", 1, 2)
+    await _submit(hosted.red, "r2", 1)
+    assert await _rows(hosted.viewer) == [(1, "red", 0.8)]
+    await _submit(hosted.red, "r3", 1, 2, 3)
+    assert await _rows(hosted.viewer) == [(1, "red", 1.0)]
+    assert values((await hosted.organiser.scores("r2"))[0].report)["f1"] == 0.5
+    released = [values((await hosted.red.scores(name))[0].report)["f1"] for name in ("r1", "r2")]
+    assert released == [0.8, 0.8]
+
+
+async def test_a_board_that_is_not_public_is_the_organisers_alone(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark(public_board=False)
+    await hosted.organiser.board()
+    for client in (hosted.red, hosted.viewer):
+        refused = await refusal(client.board())
+        assert (refused.code, refused.reason) == (
+            grpc.StatusCode.FAILED_PRECONDITION,
+            "NOT_RELEASED",
+        )
+
+
+async def test_a_board_comes_in_pages(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark(visibility=FINAL)
+    await hosted.organiser.upload(TRUTH)
+    await _submit(hosted.red, "r1", 1)
+    await _submit(hosted.blue, "b1", 1, 2)
+    first = await hosted.viewer.board(page_size=1)
+    second = await hosted.viewer.board(page_size=1, page_token=first.next_page_token)
+    assert [row.team for row in (*first.rows, *second.rows)] == ["blue", "red"]
+    assert second.next_page_token == ""
+
+
+async def test_a_rescoring_says_what_it_changed_and_keeps_the_scores_that_were(
+    hosted: Hosted,
+) -> None:
+    review = pb.RESCORE_REVIEW
+    await hosted.organiser.create_benchmark(ladder_step=0.1, rescore=review)
+    await hosted.organiser.upload(TRUTH)
+    await _submit(hosted.red, "r1", 1, 2, 3)
+    await _submit(hosted.blue, "b1", 1)
+    assert [row[1] for row in await _rows(hosted.viewer)] == ["red", "blue"]
+    await hosted.organiser.upload(CORRECTED)
+    assert [row[1] for row in await _rows(hosted.viewer)] == ["red", "blue"]
+    operation = await _waited(hosted.organiser, (await _rescore(hosted.organiser)).name)
+    assert operation.done
+    metadata = pb.RescoreMetadata()
+    assert operation.metadata.Unpack(metadata)
+    assert (metadata.submissions_done, metadata.submissions_in_all) == (2, 2)
+    assert await _rows(hosted.viewer) == [(1, "red", 1.0), (2, "blue", 0.5)]
+    await hosted.organiser.benchmarks.PublishLeaderboard(
+        pb.PublishLeaderboardRequest(benchmark=BENCHMARK), metadata=hosted.organiser.metadata
+    )
+    assert await _rows(hosted.viewer) == [(1, "blue", 1.0), (2, "red", 0.5)]
+    f1 = {
+        change.submission.rpartition("/")[2]: (
+            change.before,
+            change.after,
+            change.rank_before,
+            change.rank_after,
+        )
+        for change in _changes(operation)
+        if change.measure == "f1"
+    }
+    assert f1 == {"r1": (1.0, 0.5, 1, 2), "b1": (0.5, 1.0, 2, 1)}
+    newer, *_, older = await hosted.organiser.scores("r1")
+    assert [score.current for score in (newer, older)] == [True, False]
+    assert [score.truth_revision for score in (newer, older)] == [2, 1]
+    assert [values(score.report)["f1"] for score in (newer, older)] == [0.5, 1.0]
+
+
+async def test_a_new_evaluator_gets_its_scores_by_a_rescoring(hosted: Hosted) -> None:
+    created = await hosted.organiser.create_benchmark(visibility=FINAL)
+    await hosted.organiser.upload(TRUTH)
+    await _submit(hosted.red, "r1", 1)
+    spotgeo = created.specification.evaluators[0]
+    spotgeo.parameters.append(specification_pb2.Parameter(name="tau", number=5.0))
+    request = pb.UpdateBenchmarkRequest(
+        benchmark=created, update_mask=FieldMask(paths=["specification"])
+    )
+    [before] = await hosted.organiser.scores("r1")
+    await hosted.organiser.benchmarks.UpdateBenchmark(request, metadata=hosted.organiser.metadata)
+    await _waited(hosted.organiser, (await _rescore(hosted.organiser, "r1")).name)
+    after, *_ = await hosted.organiser.scores("r1")
+    parameters = {entry.name: entry.number for entry in after.report.parameters}
+    assert parameters["tau"] == 5.0
+    assert values(after.report)["mse"] == values(before.report)["mse"] / 4
+
+
+async def test_the_same_request_makes_one_operation(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH)
+    await _submit(hosted.red, "r1", 1)
+    first = await _rescore(hosted.organiser, request_id="x")
+    assert (await _rescore(hosted.organiser, request_id="x")).name == first.name
+    await _waited(hosted.organiser, first.name)
+    assert len(await hosted.organiser.scores("r1")) == 2
+
+
+async def test_what_has_no_score_is_not_scored_again(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH)
+    await hosted.red.submission("open")
+    refused = await refusal(_rescore(hosted.organiser, "open"))
+    assert "submissions[0]" in refused.violations
+
+
+async def test_a_cancelled_operation_stops_before_the_next_submission(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH)
+    await _submit(hosted.red, "r1", 1)
+    await _submit(hosted.red, "r2", 1)
+    jobs = len(hosted.workers.jobs)
+    hosted.workers.gate.clear()
+    operation = await _rescore(hosted.organiser)
+    await until(lambda: len(hosted.workers.jobs) > jobs)
+    too_early = operations_pb2.DeleteOperationRequest(name=operation.name)
+    organiser = hosted.organiser
+    refused = await refusal(
+        organiser.operations.DeleteOperation(too_early, metadata=organiser.metadata)
+    )
+    assert refused.reason == "OPERATION_RUNS"
+    cancel = operations_pb2.CancelOperationRequest(name=operation.name)
+    await organiser.operations.CancelOperation(cancel, metadata=organiser.metadata)
+    hosted.workers.gate.set()
+    ended = await _waited(organiser, operation.name)
+    assert ended.error.code == grpc.StatusCode.CANCELLED.value[0]
+    scores = [len(await organiser.scores(name)) for name in ("r1", "r2")]
+    assert scores == [2, 1]
+    await organiser.operations.DeleteOperation(too_early, metadata=organiser.metadata)
+
+
+async def test_a_restart_goes_on_with_what_is_not_done(tmp_path: Path) -> None:
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.create_benchmark()
+        await hosted.organiser.upload(TRUTH)
+        for name in ("r1", "r2"):
+            await _submit(hosted.organiser, name, 1)
+        let_through = asyncio.Semaphore(1)
+        run = hosted.workers.run
+
+        async def run_one(job: object) -> bytes:
+            await let_through.acquire()
+            return await run(job)  # type: ignore[arg-type]
+
+        hosted.workers.run = run_one  # type: ignore[method-assign]
+        operation = await _rescore(hosted.organiser)
+
+        async def done() -> int:
+            request = operations_pb2.GetOperationRequest(name=operation.name)
+            found = await hosted.organiser.operations.GetOperation(
+                request, metadata=hosted.organiser.metadata
+            )
+            metadata = pb.RescoreMetadata()
+            found.metadata.Unpack(metadata)
+            return metadata.submissions_done
+
+        async with asyncio.timeout(60):
+            while await done() < 1:
+                pass
+    async with hosting(tmp_path) as hosted:
+        ended = await _waited(hosted.organiser, operation.name)
+        assert ended.HasField("response")
+        assert [len(await hosted.organiser.scores(name)) for name in ("r1", "r2")] == [2, 2]

@@ -1,0 +1,59 @@
+"""A site goes by its store's clock, not by that of the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+from vidscore_server.domain.context import StoreClock
+from vidscore_server.store import SqlStore
+
+START = datetime(2031, 1, 1, tzinfo=UTC)
+
+
+class PlayedStore:
+    """A store whose clock, and whose slowness, a test sets."""
+
+    def __init__(self) -> None:
+        self.now = START
+        self.took_s = 0.0
+        self.machine_s = 1000.0
+
+    @contextmanager
+    def read(self) -> Iterator[Any]:
+        yield self
+
+    def time(self) -> datetime:
+        self.machine_s += self.took_s
+        return self.now
+
+    def monotonic(self) -> float:
+        return self.machine_s
+
+
+def played(monkeypatch: Any) -> tuple[PlayedStore, StoreClock]:
+    store = PlayedStore()
+    monkeypatch.setattr("vidscore_server.domain.context.time.monotonic", store.monotonic)
+    return store, StoreClock(cast(SqlStore, store))
+
+
+def test_between_two_looks_it_runs_on_by_itself(monkeypatch: Any) -> None:
+    store, site_clock = played(monkeypatch)
+    store.machine_s += 5
+    assert site_clock() == START + timedelta(seconds=5)
+
+
+def test_a_look_sets_it_by_the_store_in_the_middle_of_the_look(monkeypatch: Any) -> None:
+    store, site_clock = played(monkeypatch)
+    store.now, store.took_s = START - timedelta(hours=1), 0.25
+    site_clock.adjust()
+    assert site_clock() == START - timedelta(hours=1) + timedelta(seconds=0.125)
+
+
+def test_a_look_that_took_too_long_is_not_believed(monkeypatch: Any) -> None:
+    store, site_clock = played(monkeypatch)
+    store.now, store.took_s = START + timedelta(days=1), 3.0
+    site_clock.adjust()
+    assert site_clock() == START + timedelta(seconds=3)

@@ -1,0 +1,203 @@
+"""Definitions of benchmarks: two forms without loss, and every fault at once."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+import pytest
+from tests.server.store.records import NOON
+
+from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL
+from vidscore_evaluators.errors import GeometryError, SpecificationError
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_server.api.definitions import read_definition, write_benchmark
+from vidscore_server.domain.definition import Definition, definition_from_dict, definition_to_dict
+from vidscore_server.domain.policy import NameKind
+from vidscore_server.store.records import BenchmarkRecord
+
+TOML = """
+title = "Dots"
+truth_geometry = "point"
+detection_geometry = "point"
+open_time = 2026-05-01T00:00:00Z
+close_time = 2026-06-01T02:00:00+02:00
+
+[[evaluators]]
+name = "spotgeo"
+[evaluators.parameters]
+tau = 8.0
+
+[[sequences]]
+name = "1"
+frame_count = 5
+frames = [1, [3, 4]]
+
+[policy]
+visibility = "final"
+released_measures = ["precision"]
+quiet_timeout_s = 60
+ranking_measure = "mse"
+selection = "latest"
+submissions_per_day = 3
+"""
+
+
+def _read() -> Definition:
+    return definition_from_dict(tomllib.loads(TOML))
+
+
+def _faults(document: dict[str, Any]) -> set[str | None]:
+    with pytest.raises(SpecificationError) as caught:
+        definition_from_dict(document, source="x.toml")
+    assert {fault.source for fault in caught.value.faults} == {"x.toml"}
+    return {fault.field for fault in caught.value.faults}
+
+
+def test_what_a_file_says_is_what_the_definition_has() -> None:
+    definition = _read()
+    assert definition.specification.evaluators[0].parameters == {"tau": 8.0}
+    assert definition.policy.quiet_timeout_s == 60.0
+    assert definition.close_time is not None
+    assert definition.close_time.isoformat() == "2026-06-01T00:00:00+00:00"
+
+
+def test_the_dictionary_form_is_lossless() -> None:
+    assert definition_from_dict(definition_to_dict(_read())) == _read()
+
+
+def test_the_message_form_is_lossless() -> None:
+    record = BenchmarkRecord("b", "", None, None, NOON, NOON)
+    message = write_benchmark(record, _read())
+    assert read_definition(pb.Benchmark.FromString(message.SerializeToString())) == _read()
+
+
+def test_every_fault_is_told_at_once() -> None:
+    document = tomllib.loads(TOML)
+    document |= {
+        "truth_geometry": "circle",
+        "open_time": "soon",
+        "unknown": 1,
+        "policy": {"visibility": "all", "minimum_frames": 0, "quiet": 1},
+    }
+    document["sequences"][0]["frame_count"] = -1
+    assert _faults(document) == {
+        "truth_geometry",
+        "open_time",
+        "unknown",
+        "policy.visibility",
+        "policy.minimum_frames",
+        "policy.quiet",
+        "sequences[0].frame_count",
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"evaluators": []}, "evaluators"),
+        ({"evaluators": [{"name": "spotgo"}]}, "evaluators[0].name"),
+        ({"detection_geometry": "box"}, "detection_geometry"),
+        ({"close_time": "2026-04-01T00:00:00Z"}, "close_time"),
+        ({"close_time": "2026-07-01T00:00:00"}, "close_time"),
+        ({"policy": {"ranking_measure": "speed"}}, "policy.ranking_measure"),
+        ({"policy": {"visibility": "final", "released_measures": ["x"]}},
+         "policy.released_measures"),
+        ({"policy": {"released_measures": ["precision"]}}, "policy.released_measures"),
+        ({"policy": {"selection": "latest"}}, "policy.selection"),
+        ({"policy": 3}, "policy"),
+        ({"public_names": "sequences"}, "public_names"),
+        ({"public_names": ["sequence"]}, "public_names"),
+        ({"public_names": ["labels", "frame_counts"]}, "public_names"),
+        ({"public_names": ["sequences"], "policy": {"visibility": "live"}}, "public_names"),
+        ({"evaluators": [{"name": "spotgeo"}, {"name": "coco"}]}, "truth_geometry"),
+        ({"policy": {"ladder_step": 0}}, "policy.ladder_step"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_named(change: dict[str, Any], field: str) -> None:
+    assert field in _faults(tomllib.loads(TOML) | change)
+
+
+def test_names_are_public_unless_the_organiser_says_otherwise() -> None:
+    assert _read().public_names == {NameKind.SEQUENCES, NameKind.LABELS}
+    assert definition_from_dict(tomllib.loads("public_names = []" + TOML)).public_names == set()
+
+
+@pytest.mark.parametrize("public", [[], ["sequences"], ["sequences", "labels", "frame_counts"]])
+def test_public_names_are_in_both_forms_without_loss(public: list[str]) -> None:
+    definition = definition_from_dict({**tomllib.loads(TOML), "public_names": public})
+    assert definition_to_dict(definition)["public_names"] == public
+    assert definition_from_dict(definition_to_dict(definition)) == definition
+    message = write_benchmark(BenchmarkRecord("b", "", None, None, NOON, NOON), definition)
+    assert read_definition(pb.Benchmark.FromString(message.SerializeToString())) == definition
+
+
+@pytest.mark.parametrize(
+    ("names", "arities"),
+    [
+        (["spotgeo"], (POINT, POINT)),
+        (["f1"], (None, None)),
+        (["f1", "neovision2"], (None, None)),
+    ],
+)
+def test_shapes_that_are_not_given_follow_from_evaluators_that_leave_no_choice(
+    names: list[str], arities: tuple[int | None, int | None]
+) -> None:
+    definition = definition_from_dict({"evaluators": [{"name": name} for name in names]})
+    assert (definition.truth_arity, definition.detection_arity) == arities
+    assert definition_from_dict(definition_to_dict(definition)) == definition
+
+
+@pytest.mark.parametrize(
+    ("given", "uploaded", "settled"),
+    [
+        ({}, BOX, (BOX, BOX)),
+        ({}, QUADRILATERAL, (QUADRILATERAL, QUADRILATERAL)),
+        ({}, None, (BOX, BOX)),
+        ({"detection_geometry": "box"}, QUADRILATERAL, (QUADRILATERAL, BOX)),
+        ({"truth_geometry": "quadrilateral"}, None, (QUADRILATERAL, QUADRILATERAL)),
+    ],
+)
+def test_truth_settles_what_was_open_of_the_shapes(
+    given: dict[str, str], uploaded: int | None, settled: tuple[int, int]
+) -> None:
+    """Of an upload without any batch upright boxes come first."""
+    definition = definition_from_dict({"evaluators": [{"name": "f1"}], **given})
+    done = definition.with_truth_of(uploaded)
+    assert (done.truth_arity, done.detection_arity) == settled
+
+
+@pytest.mark.parametrize("truth", ["box", None])
+def test_truth_of_a_shape_that_does_not_fit_is_refused(truth: str | None) -> None:
+    document = {"evaluators": [{"name": "f1"}], "truth_geometry": truth}
+    definition = definition_from_dict({key: value for key, value in document.items() if value})
+    with pytest.raises(GeometryError):
+        definition.with_truth_of(POINT)
+
+
+def test_faults_around_a_specification_are_told_beside_those_in_it() -> None:
+    document = tomllib.loads(TOML) | {"titel": "x"}
+    document["evaluators"][0]["name"] = "spotgo"
+    document["sequences"][0]["frame_cont"] = 1
+    assert _faults(document) == {"titel", "evaluators[0].name", "sequences[0].frame_cont"}
+
+
+def test_a_parameter_that_is_wrong_is_named_with_its_evaluator() -> None:
+    document = tomllib.loads(TOML)
+    document["evaluators"][0]["parameters"]["tau"] = -1.0
+    assert _faults(document) == {"evaluators[0].parameters.tau"}
+
+
+def test_a_message_with_an_unknown_enumeration_is_refused() -> None:
+    message = write_benchmark(BenchmarkRecord("b", "", None, None, NOON, NOON), _read())
+    message.policy.visibility = 77  # type: ignore[assignment]
+    message.truth_geometry = 77  # type: ignore[assignment]
+    with pytest.raises(SpecificationError) as caught:
+        read_definition(message)
+    fields = {fault.field for fault in caught.value.faults}
+    assert fields == {"policy.visibility", "truth_geometry"}
+
+
+def test_the_organisers_measure_ranks_in_place_of_the_evaluators_order() -> None:
+    definition = _read()
+    assert list(definition.ranking(definition.evaluators[0])) == ["mse"]

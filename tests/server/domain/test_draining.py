@@ -1,0 +1,110 @@
+"""A server that stops acknowledges what it has taken in, and sends its clients elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from tests.server.domain.hosted import BENCHMARK, Hosted, append, hosting, refusal
+from tests.server.domain.sky import batch
+from tests.server.scene import refused
+from tests.support.waiting import until
+
+from vidscore_protos.v1 import server_service_pb2, server_service_pb2_grpc
+from vidscore_protos.v1 import submission_service_pb2 as pb
+from vidscore_server.domain.hosting import Hosting
+from vidscore_server.store import Reader, Transaction
+
+
+def hosting_of(hosted: Hosted) -> Hosting:
+    assert hosted.server.hosting is not None
+    return hosted.server.hosting
+
+
+def received(hosted: Hosted) -> float:
+    """Messages of streams of appends that the server has read."""
+    labels = ("bidi_stream", "vidscore.v1.SubmissionService", "AppendFrames")
+    counted: float = hosted.server._metrics.calls._received.labels(*labels)._value.get()
+    return counted
+
+
+async def read_into(acknowledged: list[int], call: Any) -> None:
+    """Read offsets until the call ends."""
+    while True:
+        acknowledged.append((await call.read()).next_offset)
+
+
+async def stored(hosted: Hosted) -> int:
+    """Durable frames of the submission; the server itself takes no calls any more."""
+
+    def look(reader: Reader) -> int:
+        record = reader.submission("dots", "one")
+        return 0 if record is None else record.frame_count
+
+    return await hosting_of(hosted).context.read(look)
+
+
+async def test_batches_that_wait_for_the_store_are_acknowledged_before_the_stream_ends(
+    hosted: Hosted,
+) -> None:
+    await hosted.organiser.create_benchmark()
+    stream = await hosted.red.submission()
+    release = threading.Event()
+
+    def hold(_: Transaction) -> None:
+        release.wait(60)
+
+    held = hosting_of(hosted).context.store.submit(hold)
+    call = hosted.red.submissions.AppendFrames(metadata=hosted.red.metadata)
+    for index in range(3):
+        request = append(stream, index, batch([index]))
+        await call.write(pb.AppendFramesRequest(append=request))
+    await until(lambda: received(hosted) == 3)
+    draining = asyncio.create_task(hosted.server.sessions.drain(60))
+    await until(lambda: hosted.server.sessions.draining)
+    release.set()
+    await asyncio.to_thread(held.result, 60)
+    acknowledged: list[int] = []
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await read_into(acknowledged, call)
+    found = await stored(hosted)
+    assert acknowledged == list(range(1, found + 1))
+    assert found >= 2
+    status = refused(caught.value)
+    assert (status.code, status.reason) == (grpc.StatusCode.UNAVAILABLE, "SERVER_DRAINING")
+    await draining
+    assert hosted.server.sessions.open_count == 0
+
+
+async def test_a_draining_server_takes_nothing_new_but_tells_that_it_drains(
+    hosted: Hosted,
+) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.server.sessions.drain(0)
+    status = await refusal(hosted.red.submission())
+    assert (status.code, status.reason) == (grpc.StatusCode.UNAVAILABLE, "SERVER_DRAINING")
+    stub: Any = server_service_pb2_grpc.ServerServiceStub(hosted.channel)
+    told = await stub.GetServer(server_service_pb2.GetServerRequest())
+    assert told.server.draining
+
+
+async def test_a_watch_ends_with_the_server_so_that_it_can_go_on_elsewhere(tmp_path: Path) -> None:
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.create_benchmark()
+        await hosted.red.submission()
+        request = pb.WatchSubmissionRequest(name=f"{BENCHMARK}/submissions/one")
+        call = hosted.red.submissions.WatchSubmission(request, metadata=hosted.red.metadata)
+        await call.read()
+        health: Any = health_pb2_grpc.HealthStub(hosted.channel)
+        before = await health.Check(health_pb2.HealthCheckRequest())
+        assert before.status == health_pb2.HealthCheckResponse.SERVING
+        stopping = asyncio.create_task(hosted.server.stop(60))
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await call.read()
+        assert refused(caught.value).reason == "SERVER_DRAINING"
+        await stopping

@@ -1,0 +1,101 @@
+"""However a stream ends, nothing of it stays: no session, no task, no waiter."""
+
+from __future__ import annotations
+
+import asyncio
+
+import grpc
+import pytest
+from tests.server.domain.hosted import BENCHMARK, Hosted, append
+from tests.server.scene import HERE, points, refused
+from tests.support.waiting import until
+
+from vidscore_protos.v1 import submission_service_pb2 as pb
+
+SUBMISSION = f"{BENCHMARK}/submissions/one"
+REASON = "SERVER_DRAINING"
+
+
+@pytest.fixture
+async def stream(hosted: Hosted) -> str:
+    await hosted.organiser.create_benchmark()
+    return await hosted.red.submission()
+
+
+def _request(stream: str, number: int) -> pb.AppendFramesRequest:
+    return pb.AppendFramesRequest(append=append(stream, number - 1, points({number: HERE})))
+
+
+async def test_streams_that_can_be_resumed_end_at_once_when_the_server_drains(
+    hosted: Hosted, stream: str
+) -> None:
+    appends = hosted.red.submissions.AppendFrames(metadata=hosted.red.metadata)
+    await appends.write(_request(stream, 1))
+    await appends.read()
+    watch = hosted.red.submissions.WatchSubmission(
+        pb.WatchSubmissionRequest(name=SUBMISSION), metadata=hosted.red.metadata
+    )
+    await watch.read()
+    async with asyncio.timeout(60):
+        await hosted.server.sessions.drain(3600)
+        for call in (appends, watch):
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await call.read()
+            found = refused(caught.value)
+            assert (found.code, found.reason) == (grpc.StatusCode.UNAVAILABLE, REASON)
+
+
+@pytest.mark.parametrize("ending", ["cancelled", "deadline", "refused", "done"])
+async def test_however_an_append_stream_ends_its_place_is_free_again(
+    hosted: Hosted, stream: str, ending: str
+) -> None:
+    tasks = len(asyncio.all_tasks())
+    timeout = 0.5 if ending == "deadline" else None
+    call = hosted.red.submissions.AppendFrames(metadata=hosted.red.metadata, timeout=timeout)
+    await call.write(_request(stream, 1))
+    await call.read()
+    assert hosted.server.sessions.open_count == 1
+    if ending == "cancelled":
+        call.cancel()
+    elif ending == "refused":
+        await call.write(_request(stream, 4))
+    elif ending == "done":
+        await call.done_writing()
+    expected = {
+        "cancelled": grpc.StatusCode.CANCELLED,
+        "deadline": grpc.StatusCode.DEADLINE_EXCEEDED,
+        "refused": grpc.StatusCode.OUT_OF_RANGE,
+        "done": grpc.StatusCode.OK,
+    }
+    assert await call.code() is expected[ending]
+    await until(lambda: hosted.server.sessions.open_count == 0)
+    await until(lambda: len(asyncio.all_tasks()) <= tasks)
+    assert (await hosted.red.get()).frame_count == 1
+
+
+async def test_a_watch_that_is_cancelled_leaves_no_waiter(hosted: Hosted, stream: str) -> None:
+    del stream
+    assert hosted.server.hosting is not None
+    changes = hosted.server.hosting.context.changes
+    call = hosted.red.submissions.WatchSubmission(
+        pb.WatchSubmissionRequest(name=SUBMISSION), metadata=hosted.red.metadata
+    )
+    await call.read()
+    await until(lambda: bool(changes._waiting))
+    call.cancel()
+    await until(lambda: not changes._waiting)
+    await until(lambda: hosted.server.sessions.open_count == 0)
+
+
+async def test_a_watch_from_a_revision_on_sends_what_is_newer(hosted: Hosted, stream: str) -> None:
+    await hosted.red.append(stream, 0, points({1: HERE}))
+    revision = (await hosted.red.get()).revision
+    request = pb.WatchSubmissionRequest(name=SUBMISSION, from_revision=revision)
+    call = hosted.red.submissions.WatchSubmission(request, metadata=hosted.red.metadata)
+    await hosted.red.append(stream, 1, points({2: HERE}))
+    async with asyncio.timeout(60):
+        response = await call.read()
+    assert isinstance(response, pb.WatchSubmissionResponse)
+    assert response.submission.revision == revision + 1
+    assert response.submission.frame_count == 2
+    call.cancel()

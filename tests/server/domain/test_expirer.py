@@ -1,0 +1,81 @@
+"""What time alone does to a submission."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.server.domain.hosted import Hosted
+from tests.server.store import records as r
+
+from vidscore_server.domain.policy import Policy
+from vidscore_server.domain.schedule import ScheduledEvent, due_event, scheduled_event
+from vidscore_server.domain.states import Event
+from vidscore_server.store.records import SubmissionState
+
+SEAL = Policy(quiet_timeout_s=30.0)
+OPEN = replace(r.benchmark(), close_time=None)
+CANCEL = replace(SEAL, quiet_action="cancel")
+
+
+@pytest.mark.parametrize(
+    ("policy", "now_s", "event"),
+    [
+        (SEAL, 29.9, None),
+        (SEAL, 30.0, Event.SEALED_WHEN_QUIET),
+        (CANCEL, 30.0, Event.CANCELLED_WHEN_QUIET),
+        (SEAL, 60.0, Event.SEALED_AT_CLOSING),
+        (CANCEL, 60.0, Event.CANCELLED_AT_CLOSING),
+    ],
+)
+def test_a_quiet_submission_ends_and_so_does_an_open_one_at_closing(
+    policy: Policy, now_s: float, event: Event | None
+) -> None:
+    assert due_event(r.submission(), r.benchmark(), policy, r.later(now_s), r.later(0)) is event
+
+
+def test_what_came_last_counts_and_not_what_came_first() -> None:
+    active = replace(r.submission(), activity_time=r.later(20))
+    assert due_event(active, r.benchmark(), SEAL, r.later(49), r.later(0)) is None
+
+
+def test_time_in_which_nobody_could_send_is_no_quiet_time() -> None:
+    before = r.later(1000)
+    assert due_event(r.submission(), OPEN, SEAL, r.later(1029.9), quiet_from=before) is None
+    scheduled_event = due_event(r.submission(), OPEN, SEAL, r.later(1030), quiet_from=before)
+    assert scheduled_event is Event.SEALED_WHEN_QUIET
+
+
+async def test_answers_to_requests_are_forgotten_after_a_week(hosted: Hosted) -> None:
+    assert hosted.server.hosting is not None
+    site = hosted.server.hosting.context
+    now = hosted.clock()
+    await site.write(lambda t: t.put_response("t", "old", "digest", b"answer", now))
+    await _swept(hosted)
+    hosted.clock.pass_by(days=6)
+    await _swept(hosted)
+    assert await site.read(lambda reader: reader.response("t", "old")) is not None
+    hosted.clock.pass_by(days=2)
+    await _swept(hosted)
+    assert await site.read(lambda reader: reader.response("t", "old")) is None
+
+
+async def _swept(hosted: Hosted) -> None:
+    """Look at what is due, now."""
+    assert hosted.server.hosting is not None
+    await hosted.server.hosting.expirer.expire()
+
+
+@pytest.mark.parametrize(
+    ("quiet_s", "due_s", "reason"),
+    [(30.0, 30.0, "sealed_when_quiet"), (90.0, 60.0, "sealed_at_closing")],
+)
+def test_what_comes_first_of_silence_and_closing_is_due(
+    quiet_s: float, due_s: float, reason: str
+) -> None:
+    """The benchmark closes after 60 seconds."""
+    record = r.submission(state=SubmissionState.RECEIVING, frame_count=1)
+    found = scheduled_event(
+        record, r.benchmark(), replace(SEAL, quiet_timeout_s=quiet_s), r.later(0)
+    )
+    assert found == ScheduledEvent(r.later(due_s), reason)

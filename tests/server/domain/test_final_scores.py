@@ -1,0 +1,128 @@
+"""What `final` gives away: rounded scores, and no name that a team does not know."""
+
+from __future__ import annotations
+
+from tests.server.domain.hosted import Client, Hosted, dots, refusal, values
+from tests.server.domain.streets import BOX, streets
+from tests.server.scene import points
+
+from vidscore_protos.v1 import annotations_pb2, report_pb2
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
+
+FINAL = pb.VISIBILITY_FINAL
+HIT = [(10.0, 20.0)]
+
+
+def _things(labels: dict[str, list[str]]) -> annotations_pb2.AnnotationBatch:
+    """One frame of a sequence in each domain, with a box for each of its labels."""
+    table = list(dict.fromkeys(label for names in labels.values() for label in names))
+    boxes = [(name, label) for name, names in labels.items() for label in names]
+    return annotations_pb2.AnnotationBatch(
+        sequences=[annotations_pb2.SequenceKey(domain=name, sequence="street") for name in labels],
+        labels=table,
+        frame_sequences=range(len(labels)),
+        frame_numbers=[1] * len(labels),
+        frame_object_counts=[len(names) for names in labels.values()],
+        geometry=annotations_pb2.GEOMETRY_BOX,
+        coordinates=BOX * len(boxes),
+        label_indices=[table.index(label) for _, label in boxes],
+    )
+
+
+async def _report(client: Client, name: str = "one") -> report_pb2.Report:
+    [score] = await client.scores(name)
+    return score.report
+
+
+def _parts(report: report_pb2.Report) -> set[tuple[str, str]]:
+    return {
+        (score.domain if score.HasField("domain") else "*",
+         score.class_name if score.HasField("class_name") else "*")
+        for score in report.scores
+    }  # fmt: skip
+
+
+async def test_scores_are_rounded_to_the_step_and_others_to_as_many_digits(hosted: Hosted) -> None:
+    """Two of three objects are found, one 4 px off, and one thing is made up.
+
+    F1 = 4 / 6; the MSE is (16 + 2 * 100) / 4 = 54; precision 2 / 3.
+    """
+    measures = ["precision", "true_positives", "sse"]
+    await hosted.organiser.create_benchmark(visibility=FINAL, released_measures=measures)
+    await hosted.organiser.upload(points({1: [*HIT, (200.0, 200.0)], 2: HIT}))
+    await hosted.red.submit(points({1: [*HIT, (204.0, 200.0)], 2: [(99.0, 99.0)]}))
+    await hosted.red.ended()
+    seen = values(await _report(hosted.red))
+    assert seen == {"f1": 0.67, "mse": 54, "precision": 0.67, "true_positives": 2, "sse": 220}
+    whole = values(await _report(hosted.organiser))
+    assert whole["f1"] == 2 / 3
+    assert whole["sse"] == 216.0
+
+
+async def test_the_board_ranks_what_it_shows(hosted: Hosted) -> None:
+    """F1 of 2/3 and 0.8 are 0.5 and 1 to a step of a half; MSEs of 100 and 66.67 have one digit."""
+    await hosted.organiser.create_benchmark(visibility=FINAL, ladder_step=0.5)
+    truth = dict.fromkeys(range(1, 5), HIT)
+    await hosted.organiser.upload(points(truth))
+    # 2k / (k + 4) for k of 4 objects: 0.4, 0.667, 0.857.
+    for client, name, count in ((hosted.red, "r", 2), (hosted.blue, "b", 1)):
+        await client.submit(points({n: HIT if n <= count else [] for n in truth}), name)
+        await client.ended(name)
+    rows = [(row.rank, row.team, row.scores[0].value) for row in (await hosted.viewer.board()).rows]
+    assert rows == [(1, "red", 0.5), (2, "blue", 0.5)]
+    exact = [row.scores[0].value for row in (await hosted.organiser.board()).rows]
+    assert exact == [2 / 3, 0.4]
+
+
+async def test_rows_are_of_names_that_the_submission_has(hosted: Hosted) -> None:
+    message = streets()
+    message.policy.visibility = FINAL
+    await hosted.organiser.create(message)
+    await hosted.organiser.upload(_things({"day": ["car", "zebra"], "planted": ["zebra"]}))
+    await hosted.red.submit(_things({"day": ["Car"]}))
+    await hosted.red.ended()
+    whole = _parts(await _report(hosted.organiser))
+    seen = _parts(await _report(hosted.red))
+    assert {("day", "zebra"), ("planted", "*"), ("*", "zebra")} <= whole
+    assert seen == {("*", "*"), ("day", "*")} | {
+        part for part in whole if part[1].casefold() == "car" and part[0] != "planted"
+    }
+    for asked in ({"domain": "none"}, {"class_name": "none"}):
+        told = (await refusal(hosted.red.board(**asked))).message
+        assert "none" in told
+        assert "planted" not in told
+        assert "zebra" not in told
+
+
+async def test_rows_are_of_names_that_the_specification_has(hosted: Hosted) -> None:
+    message = streets(labels=["car", "bus"])
+    message.policy.visibility = FINAL
+    await hosted.organiser.create(message)
+    await hosted.organiser.upload(_things({"": ["car", "bus"]}))
+    await hosted.red.submit(_things({"": ["car"]}))
+    await hosted.red.ended()
+    labels = {label for _, label in _parts(await _report(hosted.red))}
+    assert labels == {"*", "car", "bus"}
+
+
+async def test_the_ladder_clips_what_has_no_lower_bound_and_organisers_see_it_as_it_is(
+    hosted: Hosted,
+) -> None:
+    """One object, found, and three tracks made up: MOTA = 1 - 3."""
+    message = dots()
+    message.specification.evaluators[0].name = "clear"
+    base = message.specification.evaluators[0].parameters.add(name="base")
+    base.text = "euclidean"
+    await hosted.organiser.create(message)
+    truth = points({1: HIT})
+    truth.track_ids.append(1)
+    await hosted.organiser.upload(truth)
+    wrong = points({1: [*HIT, (90.0, 90.0), (150.0, 90.0), (250.0, 90.0)]})
+    wrong.track_ids.extend(range(1, 5))
+    await hosted.red.submit(wrong)
+    await hosted.red.ended()
+    assert values(await _report(hosted.red)) == {"mota": 0.0}
+    [row] = (await hosted.viewer.board()).rows
+    assert row.scores[0].value == 0.0
+    [row] = (await hosted.organiser.board()).rows
+    assert row.scores[0].value == values(await _report(hosted.organiser))["mota"] == -2.0

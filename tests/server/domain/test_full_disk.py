@@ -1,0 +1,208 @@
+"""A disk that fills up is told, costs nothing that was acknowledged, and is gone over."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import grpc
+import pytest
+from tests.crash.organiser import Organiser
+from tests.crash.servers import KilledServer
+from tests.server.domain.hosted import Hosted, hosting, refusal
+from tests.server.domain.sky import batch, batch_report, detections_of, place, truth
+from tests.server.scene import Refused, refused
+from tests.support.requirements import missing
+from tests.support.waiting import until
+
+from vidscore_client import (
+    Batching,
+    DeadlineError,
+    Delivery,
+    Retry,
+    SubmissionState,
+    SubmissionStream,
+    connect,
+)
+from vidscore_protos.v1 import submission_service_pb2 as pb
+from vidscore_server import failpoints
+from vidscore_server.store.errors import StoreError
+from vidscore_server.store.sqlite import open_sqlite_store
+
+FRAME_COUNT = 20
+TIMEOUT_S = 60.0
+
+
+@pytest.mark.parametrize("moment", ["before_commit", "after_commit"])
+async def test_a_commit_that_fails_for_room_is_told_and_the_same_again_counts_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    async with hosting(tmp_path) as hosted:
+        stream = await _open(hosted)
+        await hosted.organiser.append(stream, 0, batch(range(5)))
+        with _failing(monkeypatch, moment):
+            found = await refusal(hosted.organiser.append(stream, 5, batch(range(5, 10))))
+        assert (found.code, found.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "STORE_FULL")
+        assert "make room" in found.message
+        assert await hosted.organiser.append(stream, 5, batch(range(5, 10))) == 10
+        await hosted.organiser.append(stream, 10, batch(range(10, FRAME_COUNT)))
+        await _check_scored(hosted)
+
+
+async def test_a_result_that_finds_no_room_is_kept_once_there_is_some(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with hosting(tmp_path) as hosted:
+        stream = await _open(hosted)
+        await hosted.organiser.append(stream, 0, batch(range(FRAME_COUNT)))
+        hosted.workers.gate.clear()
+        await hosted.organiser.seal()
+        await until(lambda: bool(hosted.workers.jobs))
+        job_count = len(hosted.workers.jobs)
+        with _failing(monkeypatch, "before_commit"):
+            hosted.workers.gate.set()
+            await until(lambda: failpoints._passed["before_commit"] > 1)
+        await hosted.organiser.ended()
+        assert len(hosted.workers.jobs) == job_count
+        await _check_report(hosted)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of its own, of 2 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounting = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    if not sys.platform.startswith("linux") or os.geteuid() != 0:
+        missing("mounting a file system, which takes root on Linux")
+    if subprocess.run(mounting, capture_output=True, check=False).returncode:
+        missing("mounting a file system, which this machine forbids")
+    yield folder
+    # Lazily: a reader's connection may live until it is collected.
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+async def test_a_full_disk_keeps_what_was_acknowledged_and_goes_on_once_there_is_room(
+    small_disk: Path,
+) -> None:
+    async with hosting(small_disk) as hosted:
+        stream = await _open(hosted)
+        await hosted.organiser.append(stream, 0, batch(range(FRAME_COUNT)))
+        filler = _fill(small_disk, spare_bytes=100_000)
+        acknowledged, found = await _append_until_refused(hosted, stream, FRAME_COUNT)
+        assert (found.code, found.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "STORE_FULL")
+        assert (await refusal(hosted.organiser.seal())).reason == "STORE_FULL"
+        assert (await hosted.organiser.get()).frame_count == acknowledged
+        filler.unlink()
+        more = batch(range(acknowledged, acknowledged + 5))
+        assert await hosted.organiser.append(stream, acknowledged, more) == acknowledged + 5
+        await _check_scored(hosted, acknowledged + 5)
+
+
+def test_a_store_that_finds_no_room_when_it_is_opened_says_so(small_disk: Path) -> None:
+    path = small_disk / "store.db"
+    open_sqlite_store(path).close()
+    filler = _fill(small_disk, spare_bytes=0)
+    with pytest.raises(StoreError, match="the disk is full: make room"):
+        open_sqlite_store(path)
+    filler.unlink()
+    open_sqlite_store(path).close()
+
+
+def test_a_client_waits_for_room_and_then_goes_on_by_itself(tmp_path: Path) -> None:
+    """The process may write no file any further, which is how a quota of the system looks."""
+    server = KilledServer(tmp_path)
+    try:
+        server.start()
+        with grpc.insecure_channel(server.address) as channel:
+            Organiser(channel, server.secret).host(truth(FRAME_COUNT))
+        with connect(server.address, token=server.secret) as client:
+            retry = Retry(initial_s=0.05, maximum_s=0.1)
+            batching = Batching(batch_frames=1, batch_interval_s=0.0)
+            stream = client.submit("dots", batching=batching, delivery=Delivery(retry=retry))
+            _send(stream, range(5))
+            assert stream.flush(TIMEOUT_S) == 5
+            _limit_files(server, max(file.stat().st_size for file in tmp_path.iterdir()))
+            _send(stream, range(5, FRAME_COUNT))
+            with pytest.raises(DeadlineError):
+                stream.flush(1.0)
+            full = stream.acknowledged_frames
+            assert full < FRAME_COUNT
+            _limit_files(server, resource.RLIM_INFINITY)
+            assert stream.flush(TIMEOUT_S) == FRAME_COUNT
+            stream.seal(FRAME_COUNT)
+            assert stream.wait(TIMEOUT_S).state is SubmissionState.SCORED
+        with grpc.insecure_channel(server.address) as channel:
+            found = Organiser(channel, server.secret).report(stream.submission)
+        assert found == batch_report(FRAME_COUNT, range(FRAME_COUNT))
+    finally:
+        server.kill()
+
+
+def _send(stream: SubmissionStream, indices: Iterable[int]) -> None:
+    for index in indices:
+        sequence, number = place(index)
+        stream.send(sequence, number, detections_of(index))
+
+
+def _limit_files(server: KilledServer, size: int) -> None:
+    _, hard = resource.prlimit(server.process_id, resource.RLIMIT_FSIZE)
+    resource.prlimit(server.process_id, resource.RLIMIT_FSIZE, (size, hard))
+
+
+async def _open(hosted: Hosted) -> str:
+    await hosted.organiser.create_benchmark(public=[])
+    await hosted.organiser.upload(truth(FRAME_COUNT))
+    return await hosted.organiser.submission()
+
+
+async def _check_scored(hosted: Hosted, frame_count: int = FRAME_COUNT) -> None:
+    """Each frame counts once; those past the truth are of no sequence that is known."""
+    await hosted.organiser.seal(frames=frame_count)
+    ended = await hosted.organiser.ended()
+    assert ended.submission.state == pb.SUBMISSION_STATE_SCORED
+    await _check_report(hosted)
+
+
+async def _check_report(hosted: Hosted) -> None:
+    [score] = await hosted.organiser.scores()
+    score.report.specification.Clear()
+    found = score.report.SerializeToString(deterministic=True)
+    assert found == batch_report(FRAME_COUNT, range(FRAME_COUNT))
+
+
+@contextmanager
+def _failing(monkeypatch: pytest.MonkeyPatch, point: str) -> Iterator[None]:
+    """Let the next pass of a failpoint fail, as where there is no space left."""
+    with monkeypatch.context() as patch:
+        patch.setenv(failpoints.ENVIRONMENT, f"{point}=raise@1")
+        patch.setattr(failpoints, "_passed", Counter())
+        failpoints._configured.cache_clear()
+        try:
+            yield
+        finally:
+            failpoints._configured.cache_clear()
+
+
+async def _append_until_refused(hosted: Hosted, stream: str, offset: int) -> tuple[int, Refused]:
+    """Append until there is no room; gives what is acknowledged, and what the client is told."""
+    while True:
+        try:
+            more = batch(range(offset, offset + 5))
+            offset = await hosted.organiser.append(stream, offset, more)
+        except grpc.aio.AioRpcError as error:
+            return offset, refused(error)
+
+
+def _fill(folder: Path, spare_bytes: int) -> Path:
+    """Leave a little of a disk; gives the file that takes the rest."""
+    file = folder / "filler"
+    free = os.statvfs(folder)
+    file.write_bytes(bytes(free.f_bavail * free.f_bsize - spare_bytes))
+    return file

@@ -1,0 +1,27 @@
+"""The gate where there is no store, and where callers come from elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+
+from vidscore_server.clock import utc_now
+from vidscore_server.domain.access import Gate
+from vidscore_server.errors import UnauthenticatedError
+
+SCORE = "/vidscore.v1.ScoringService/Score"
+CREATE = "/vidscore.v1.BenchmarkService/CreateBenchmark"
+
+
+async def test_on_this_machine_anyone_may_score() -> None:
+    gate = Gate(None, open_to_anyone=True, clock=utc_now)
+    assert (await gate.admit(SCORE, [])).role is None
+    assert (await gate.admit(SCORE, [("authorization", "Bearer x")])).role is None
+
+
+@pytest.mark.parametrize(("method", "open_to_anyone"), [(SCORE, False), (CREATE, True)])
+async def test_from_elsewhere_and_for_what_is_hosted_a_token_is_needed(
+    method: str, open_to_anyone: bool
+) -> None:
+    gate = Gate(None, open_to_anyone=open_to_anyone, clock=utc_now)
+    with pytest.raises(UnauthenticatedError):
+        await gate.admit(method, [])

@@ -1,0 +1,148 @@
+"""A site says that it serves: outages cost nobody his time, and a store that is read-only shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf.duration_pb2 import Duration
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from tests.crash.servers import KilledServer
+from tests.server.domain.hosted import Hosted, PlayedClock, hosting
+from tests.server.domain.sky import batch, truth
+
+from vidscore_cli.session import ExitCode
+from vidscore_protos.v1 import server_service_pb2, server_service_pb2_grpc
+from vidscore_server.api import batches
+from vidscore_server.domain.context import Context, open_context
+from vidscore_server.domain.schedule import GRACE, Heartbeat
+from vidscore_server.settings import load_settings
+from vidscore_server.store import SqlStore, sql_store
+from vidscore_server.store.sqlite import open_sqlite_store
+
+TIMEOUT_S = 60.0
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqlStore]:
+    with closing(open_sqlite_store(tmp_path / "store.db")) as opened:
+        yield opened
+
+
+def site_at(store: SqlStore, clock: PlayedClock) -> Context:
+    return open_context(store, load_settings(), batches, clock)
+
+
+def at(clock: PlayedClock, **later: float) -> PlayedClock:
+    other = PlayedClock(clock.now)
+    other.pass_by(**later)
+    return other
+
+
+async def test_quiet_time_of_a_new_site_counts_from_its_first_start(store: SqlStore) -> None:
+    clock = PlayedClock()
+    beating = Heartbeat(site_at(store, clock))
+    await beating.beat()
+    assert beating.quiet_from == clock.now
+
+
+async def test_a_restart_within_moments_changes_nothing(store: SqlStore) -> None:
+    clock = PlayedClock()
+    await Heartbeat(site_at(store, clock)).beat()
+    next_server = Heartbeat(site_at(store, at(clock, seconds=19)))
+    await next_server.beat()
+    assert next_server.quiet_from == clock.now
+
+
+async def test_after_an_outage_of_hours_quiet_time_begins_anew_with_some_grace(
+    store: SqlStore,
+) -> None:
+    clock = PlayedClock()
+    await Heartbeat(site_at(store, clock)).beat()
+    later = at(clock, hours=3)
+    next_server = Heartbeat(site_at(store, later))
+    await next_server.beat()
+    assert next_server.quiet_from == later.now + GRACE
+
+
+async def test_a_clock_that_leaps_while_the_server_runs_is_no_outage(store: SqlStore) -> None:
+    clock = PlayedClock()
+    beating = Heartbeat(site_at(store, clock))
+    await beating.beat()
+    began = clock.now
+    clock.pass_by(hours=3)
+    await beating.beat()
+    assert beating.quiet_from == began
+
+
+async def test_an_open_submission_outlives_an_outage_longer_than_its_quiet_time(
+    tmp_path: Path,
+) -> None:
+    clock = PlayedClock()
+    async with hosting(tmp_path, clock=clock) as hosted:
+        await hosted.organiser.create_benchmark(quiet_timeout=Duration(seconds=60))
+        await hosted.organiser.upload(truth(3))
+        stream = await hosted.organiser.submission()
+        await hosted.organiser.append(stream, 0, batch(range(2)))
+    clock.pass_by(hours=5)
+    async with hosting(tmp_path, clock=clock) as hosted:
+        await _beaten_and_swept(hosted)
+        assert await hosted.organiser.append(stream, 2, batch([2])) == 3
+
+
+async def _beaten_and_swept(hosted: Hosted) -> None:
+    assert hosted.server.hosting is not None
+    await hosted.server.hosting.heartbeat.beat()
+    await hosted.server.hosting.expirer.expire()
+
+
+async def test_a_store_that_cannot_be_written_to_shows_in_health_and_to_organisers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    response = health_pb2.HealthCheckResponse
+    async with hosting(tmp_path, heartbeat_interval_s=1) as hosted:
+        assert await _health(hosted) == response.SERVING
+
+        def full(name: str) -> None:
+            if name == "before_commit":
+                raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(sql_store, "failpoint", full)
+            await _health_becomes(hosted, response.NOT_SERVING)
+            assert not await _store_is_up(hosted)
+        await _health_becomes(hosted, response.SERVING)
+        assert await _store_is_up(hosted)
+
+
+async def _health(hosted: Hosted) -> int:
+    stub: Any = health_pb2_grpc.HealthStub(hosted.organiser.channel)
+    return int((await stub.Check(health_pb2.HealthCheckRequest())).status)
+
+
+async def _health_becomes(hosted: Hosted, status: int) -> None:
+    stub: Any = health_pb2_grpc.HealthStub(hosted.organiser.channel)
+    async for response in stub.Watch(health_pb2.HealthCheckRequest(), timeout=TIMEOUT_S):
+        if response.status == status:
+            return
+    raise AssertionError("the watch has ended")
+
+
+async def _store_is_up(hosted: Hosted) -> bool:
+    stub = server_service_pb2_grpc.ServerServiceStub(hosted.organiser.channel)
+    request = server_service_pb2.GetServerRequest()
+    answer = await stub.GetServer(request, metadata=hosted.organiser.metadata)
+    return bool(answer.server.store.up)
+
+
+def test_a_server_whose_file_was_deleted_ends_with_a_word_about_it(tmp_path: Path) -> None:
+    location = tmp_path / "store.db"
+    server = KilledServer(tmp_path)
+    server.start()
+    location.unlink()
+    assert server.ends() == ExitCode.INPUT
+    assert f"{location}" in server.said()
+    assert "moved, deleted or replaced" in server.said()

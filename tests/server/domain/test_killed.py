@@ -1,0 +1,201 @@
+"""The real process, killed at named points: nothing acknowledged is lost, nothing counted twice.
+
+The server is `vidscore serve` with a store; SIGKILL comes where a failpoint says so. The writer
+is the test: it sends one frame a batch and resumes from the offset that the server names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import grpc
+import pytest
+from tests.server.domain.hosted import BENCHMARK, TRUTH, append, dots, end_of
+from tests.server.domain.test_scoring import library_report
+from tests.server.scene import points
+
+from vidscore_protos.v1 import (
+    benchmark_service_pb2,
+    benchmark_service_pb2_grpc,
+    submission_service_pb2,
+    submission_service_pb2_grpc,
+)
+from vidscore_server.domain.administration import initialise
+
+pb = submission_service_pb2
+
+COMMAND = [sys.executable, "-m", "vidscore_cli", "serve"]
+TIMEOUT_S = 60.0
+SUBMISSION = f"{BENCHMARK}/submissions/one"
+FRAMES = {1: [(11.0, 20.0)], 2: [(1.0, 1.0)], 3: [(50.0, 60.0)], 4: [], 5: []}
+
+
+class Site:
+    """A store, a key to it, and servers one after the other."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "store.db"
+        self.metadata = (("authorization", f"Bearer {initialise(self.path).secret}"),)
+
+    @contextmanager
+    def server(self, failpoints: str = "") -> Iterator[grpc.Channel]:
+        """Run a server; give a channel to it. It may die on the way."""
+        # One heartbeat, at the start: later ones would be commits that nobody can count.
+        settings = {"listen": "127.0.0.1:0", "workers": "1", "store": str(self.path)} | {
+            "heartbeat_interval_s": "3600"
+        }
+        environment = {f"VIDSCORE_SERVER_{name.upper()}": text for name, text in settings.items()}
+        process = subprocess.Popen(
+            COMMAND,
+            env={**os.environ, **environment, "VIDSCORE_FAILPOINTS": failpoints},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stderr is not None
+        try:
+            line = json.loads(process.stderr.readline())
+            while line["event"] != "listening":
+                line = json.loads(process.stderr.readline())
+            with grpc.insecure_channel(line["address"]) as channel:
+                yield channel
+            if failpoints:
+                assert process.wait(TIMEOUT_S) == -9
+        finally:
+            process.kill()
+            process.wait()
+            process.stderr.close()
+
+    def prepare(self, channel: grpc.Channel) -> None:
+        """Create the benchmark with its truth, and a submission."""
+        stub = benchmark_service_pb2_grpc.BenchmarkServiceStub(channel)
+        stub.CreateBenchmark(
+            benchmark_service_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=dots()),
+            metadata=self.metadata,
+        )
+        self.upload(channel)
+        self.submissions(channel).CreateSubmission(
+            pb.CreateSubmissionRequest(benchmark=BENCHMARK, submission_id="one"),
+            metadata=self.metadata,
+        )
+
+    def upload(self, channel: grpc.Channel) -> None:
+        """Upload the truth as a new revision."""
+        stub = benchmark_service_pb2_grpc.BenchmarkServiceStub(channel)
+        header = benchmark_service_pb2.UploadTruthHeader(benchmark=BENCHMARK, complete=True)
+        uploads = [
+            benchmark_service_pb2.UploadTruthRequest(header=header),
+            benchmark_service_pb2.UploadTruthRequest(truth=TRUTH),
+            benchmark_service_pb2.UploadTruthRequest(end=end_of(TRUTH)),
+        ]
+        stub.UploadTruth(iter(uploads), metadata=self.metadata)
+
+    def submissions(
+        self, channel: grpc.Channel
+    ) -> submission_service_pb2_grpc.SubmissionServiceStub:
+        return submission_service_pb2_grpc.SubmissionServiceStub(channel)
+
+    def send(self, channel: grpc.Channel) -> int:
+        """Append whatever is missing, frame by frame; gives the last acknowledged offset."""
+        stub = self.submissions(channel)
+        opened = stub.OpenStream(
+            pb.OpenStreamRequest(submission=SUBMISSION), metadata=self.metadata, timeout=TIMEOUT_S
+        ).stream
+        acknowledged = opened.next_offset
+        frames = list(FRAMES.items())
+        requests = [
+            pb.AppendFramesRequest(
+                append=append(
+                    f"{SUBMISSION}/streams/default", row, points({number: objects}), opened.epoch
+                )
+            )
+            for row, (number, objects) in enumerate(frames)
+            if row >= opened.next_offset
+        ]
+        try:
+            for request in requests:
+                calls = stub.AppendFrames(iter([request]), metadata=self.metadata)
+                for response in calls:
+                    acknowledged = response.next_offset
+        except grpc.RpcError:
+            return acknowledged  # the server has died
+        return acknowledged
+
+    def seal(self, channel: grpc.Channel) -> None:
+        stub = self.submissions(channel)
+        stub.SealSubmission(
+            pb.SealSubmissionRequest(name=SUBMISSION, expected_frame_count=len(FRAMES)),
+            metadata=self.metadata,
+        )
+
+    def report(self, channel: grpc.Channel) -> bytes:
+        """Wait for the end, and read the report."""
+        stub = self.submissions(channel)
+        watch = pb.WatchSubmissionRequest(name=SUBMISSION)
+        *_, last = stub.WatchSubmission(watch, metadata=self.metadata, timeout=TIMEOUT_S)
+        [score] = last.scores
+        score.report.specification.Clear()
+        return score.report.SerializeToString(deterministic=True)
+
+
+EXPECTED = library_report(TRUTH, points(FRAMES))
+
+
+# Commits: the heartbeat, the benchmark, its truth, the submission, its stream, and two for the
+# first frame, which has to be admitted.
+@pytest.mark.parametrize(
+    ("while_frames_come", "while_it_scores"),
+    [
+        ("before_commit=kill@8", "before_scoring=kill"),
+        ("after_commit=kill@8", "before_score_commit=kill"),
+        ("before_acknowledge=kill@2", ""),
+    ],
+)
+def test_a_server_that_is_killed_loses_no_acknowledged_frame_and_scores_each_once(
+    tmp_path: Path, while_frames_come: str, while_it_scores: str
+) -> None:
+    site = Site(tmp_path)
+    with site.server(while_frames_come) as channel:
+        site.prepare(channel)
+        acknowledged = site.send(channel)
+    assert acknowledged == 1
+    with site.server(while_it_scores) as channel:
+        stored = site.submissions(channel).GetSubmission(
+            pb.GetSubmissionRequest(name=SUBMISSION), metadata=site.metadata
+        )
+        assert acknowledged <= stored.submission.frame_count <= acknowledged + 1
+        assert site.send(channel) == len(FRAMES)
+        site.seal(channel)
+        if not while_it_scores:
+            assert site.report(channel) == EXPECTED
+            return
+    with site.server() as channel:
+        assert site.report(channel) == EXPECTED
+
+
+def test_a_server_that_is_killed_while_a_board_is_scored_again_moves_it_after_the_restart(
+    tmp_path: Path,
+) -> None:
+    site = Site(tmp_path)
+    with site.server() as channel:
+        site.prepare(channel)
+        site.send(channel)
+        site.seal(channel)
+        site.report(channel)
+    dying = site.server("before_score_commit=kill")
+    with dying as channel, suppress(grpc.RpcError):  # it may die before it has answered
+        site.upload(channel)
+    with site.server() as channel:
+        stub = benchmark_service_pb2_grpc.BenchmarkServiceStub(channel)
+        request = benchmark_service_pb2.GetLeaderboardRequest(benchmark=BENCHMARK)
+        revisions = [1, 1]
+        while revisions == [1, 1]:
+            board = stub.GetLeaderboard(request, metadata=site.metadata, timeout=TIMEOUT_S)
+            revisions = [board.truth_revision, *(row.truth_revision for row in board.rows)]
+        assert revisions == [2, 2]

@@ -1,0 +1,111 @@
+"""What detections are held to, worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.testing.examples import Frames, Thing, make_annotations
+from vidscore_server.domain.append_rules import (
+    NameCheck,
+    check_names,
+    known_names,
+    late_warnings,
+    needs_truth,
+)
+from vidscore_server.domain.definition import definition_from_dict
+
+BOX = (1.0, 2.0, 3.0, 4.0)
+
+
+def boxes(*labels: str, domain: str = "", sequence: str = "street") -> Annotations:
+    """A frame with a box for each label."""
+    objects = [Thing(BOX, label) for label in labels]
+    return make_annotations({(domain, sequence): {3: objects}})
+
+
+def checked(
+    detections: Annotations, truth: Annotations | None = None, evaluator: str = "f1", **more: Any
+) -> NameCheck:
+    definition = definition_from_dict({"evaluators": [{"name": evaluator, **_taken(more)}], **more})
+    return check_names(known_names(definition, truth), detections, "x")
+
+
+def _taken(more: dict[str, Any]) -> dict[str, Any]:
+    parameters = more.pop("parameters", None)
+    return {} if parameters is None else {"parameters": parameters}
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "parameters", "warned"),
+    [
+        ("f1", {}, ["Car", "van"]),
+        ("f1", {"classes": "ignore"}, []),
+        ("neovision2", {}, ["van"]),
+    ],
+)
+def test_only_labels_that_an_evaluator_tells_apart_are_doubted(
+    evaluator: str, parameters: dict[str, Any], warned: list[str]
+) -> None:
+    """f1 minds case, neovision2 does not, and where classes are ignored no label matters."""
+    found = checked(boxes("Car", "car", "van"), boxes("car"), evaluator, parameters=parameters)
+    assert not found.faults
+    assert [text.split("'")[1] for text in found.warnings] == warned
+
+
+def test_a_label_is_listed_for_its_own_domain() -> None:
+    domains = [{"name": "Tower", "classes": ["car"]}, {"name": "Helicopter", "classes": ["boat"]}]
+    tower = checked(boxes("boat", domain="Tower"), domains=domains)
+    assert [fault.expected for fault in tower.faults] == ["a label of domain Tower"]
+    assert checked(boxes("boat", domain="Helicopter"), domains=domains) == NameCheck()
+    assert checked(boxes("boat", domain="Elsewhere"), domains=domains) == NameCheck()
+
+
+def test_a_label_of_the_table_that_no_object_has_is_passed_over() -> None:
+    used = boxes("car", "zebra")
+    assert checked(used.take_objects(used.label_indices == 0), boxes("car")) == NameCheck()
+
+
+def test_objects_without_a_label_are_warned_of_where_the_truth_has_labels() -> None:
+    [warning] = checked(boxes(""), boxes("car")).warnings
+    assert warning.startswith("objects without a label are not in")
+    assert checked(boxes(""), boxes("")) == NameCheck()
+
+
+@pytest.mark.parametrize(
+    ("change", "needed"),
+    [
+        ({}, True),
+        ({"public_names": []}, False),
+        ({"public_names": ["sequences"]}, True),
+        ({"public_names": ["sequences"], "sequences": [{"name": "a"}]}, False),
+        ({"public_names": ["sequences", "frame_counts"], "sequences": [{"name": "a"}]}, True),
+        (
+            {
+                "public_names": ["sequences", "frame_counts"],
+                "sequences": [{"name": "a", "frame_count": 3}],
+            },
+            False,
+        ),
+        ({"evaluators": [{"name": "spotgeo"}], "sequences": [{"name": "a"}]}, False),
+    ],
+)
+def test_truth_is_read_only_where_it_says_what_may_be_known(
+    change: dict[str, Any], needed: bool
+) -> None:
+    definition = definition_from_dict({"evaluators": [{"name": "f1"}], **change})
+    assert needs_truth(definition) is needed
+
+
+def test_however_many_names_are_wrong_the_advice_is_bounded() -> None:
+    """A thousand sequences beside a thousand known ones; each is told, twenty with advice."""
+    known: Frames = {("", f"known-{row}"): {0: []} for row in range(1000)}
+    wrong: Frames = {("", f"wrong-{row}"): {0: []} for row in range(1000)}
+    truth, detections = make_annotations(known, arity=4), make_annotations(wrong, arity=4)
+    found = checked(detections, truth)
+    assert len(found.faults) == 1000
+    assert sum(fault.advice is not None for fault in found.faults) == 20
+    definition = definition_from_dict({"evaluators": [{"name": "f1"}]})
+    assert len(late_warnings([check_names(known_names(definition, truth), detections, "")])) == 20

@@ -1,0 +1,126 @@
+"""Work goes on only while its lease holds, and what comes too late is refused."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from vidscore_server.api import batches
+from vidscore_server.domain.context import Context, open_context
+from vidscore_server.domain.leases import LeaseLostError, Leases
+from vidscore_server.settings import Settings
+from vidscore_server.store import Transaction
+from vidscore_server.store.errors import StoreError
+from vidscore_server.store.sqlite import open_sqlite_store
+
+TIMEOUT_S = 60
+WORK = "work"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Context]:
+    with closing(open_sqlite_store(tmp_path / "store.db")) as store:
+        yield open_context(store, Settings(lease_timeout_s=1), batches)
+
+
+@pytest_asyncio.fixture
+async def two(site: Context) -> AsyncIterator[tuple[Leases, Leases]]:
+    """Two servers, as far as leases go."""
+    yield Leases(site), Leases(site)
+
+
+async def test_work_that_another_server_does_is_not_to_be_had(
+    site: Context, two: tuple[Leases, Leases]
+) -> None:
+    mine, other = two
+    assert await mine.take_now(WORK)
+    assert not await other.take_now(WORK)
+    assert await site.read(other.elsewhere) == {WORK}
+    assert await site.read(mine.elsewhere) == set()
+    await mine.release([WORK])
+    assert await other.take_now(WORK)
+
+
+async def test_a_lease_is_prolonged_while_the_work_goes_on(tmp_path: Path) -> None:
+    with closing(open_sqlite_store(tmp_path / "store.db")) as store:
+        site = open_context(store, Settings(lease_timeout_s=6), batches)
+        mine = Leases(site)
+        await mine.take_now(WORK)
+        [first] = await site.read(lambda reader: reader.leases())
+
+        async def until_prolonged() -> str:
+            while True:
+                [now] = await site.read(lambda reader: reader.leases())
+                if now.end_time > first.end_time:
+                    return now.owner
+                await asyncio.sleep(0.05)
+
+        async with asyncio.timeout(TIMEOUT_S):
+            assert await mine.run(WORK, until_prolonged()) == mine.owner
+
+
+async def test_work_whose_lease_is_lost_is_given_up(
+    site: Context, two: tuple[Leases, Leases]
+) -> None:
+    mine, other = two
+    await mine.take_now(WORK)
+    await site.write(lambda transaction: transaction.end_lease(WORK, mine.owner))
+    await other.take_now(WORK)
+    given_up = asyncio.Event()
+
+    async def endless() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            given_up.set()
+
+    async with asyncio.timeout(TIMEOUT_S):
+        with pytest.raises(LeaseLostError):
+            await mine.run(WORK, endless())
+    assert given_up.is_set()
+    assert await site.read(mine.elsewhere) == {WORK}
+
+
+async def test_an_error_of_the_work_is_its_own(two: tuple[Leases, Leases]) -> None:
+    mine, _ = two
+    await mine.take_now(WORK)
+
+    async def broken() -> None:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        await mine.run(WORK, broken())
+
+
+async def test_a_result_is_kept_only_by_who_holds_the_lease(
+    site: Context, two: tuple[Leases, Leases]
+) -> None:
+    mine, other = two
+    await mine.take_now(WORK)
+    for call in (other.require, other.end):
+        with pytest.raises(LeaseLostError):
+            await site.write(lambda transaction, call=call: call(transaction, WORK))  # type: ignore[misc]
+    await site.write(lambda transaction: mine.require(transaction, WORK))
+    await site.write(lambda transaction: mine.end(transaction, WORK))
+    with pytest.raises(LeaseLostError):
+        await site.write(lambda transaction: mine.end(transaction, WORK))
+
+
+async def test_a_result_waits_for_a_store_that_is_away(two: tuple[Leases, Leases]) -> None:
+    mine, _ = two
+    tries: list[int] = []
+
+    def keep(_: Transaction) -> str:
+        tries.append(1)
+        if len(tries) < 2:
+            raise StoreError("away")
+        return "kept"
+
+    async with asyncio.timeout(TIMEOUT_S):
+        assert await mine.write(keep) == "kept"
+    assert len(tries) == 2

@@ -1,0 +1,147 @@
+"""Live scores: on completed sequences alone, over enough frames, and the library's own."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from tests.server.domain.hosted import BENCHMARK, Hosted, refusal, values
+from tests.server.domain.test_scoring import library_report
+from tests.server.scene import points
+
+from vidscore_protos.v1 import annotations_pb2, benchmark_service_pb2, submission_service_pb2
+from vidscore_server.domain.live import CompletenessCache, State
+from vidscore_server.domain.names import SubmissionName
+
+pb = submission_service_pb2
+
+LIVE = benchmark_service_pb2.VISIBILITY_LIVE
+HIT = [(10.0, 20.0)]
+NUMBERS = range(1, 6)
+NAME = SubmissionName("dots", "one")
+
+
+def sequence(name: str) -> annotations_pb2.AnnotationBatch:
+    return points(dict.fromkeys(NUMBERS, HIT), name)
+
+
+async def _live(hosted: Hosted, covered: float) -> pb.WatchSubmissionResponse:
+    """Watch until a live score covers so many objects."""
+    request = pb.WatchSubmissionRequest(name=f"{BENCHMARK}/submissions/one")
+    call = hosted.red.submissions.WatchSubmission(request, metadata=hosted.red.metadata)
+    async with asyncio.timeout(60):
+        async for response in call:
+            for score in response.scores:
+                found = values(score.report)
+                if found["true_positives"] + found["false_negatives"] == covered:
+                    call.cancel()
+                    return response
+    raise AssertionError("the watch has ended")
+
+
+async def test_a_live_score_covers_completed_sequences_alone(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=5)
+    await hosted.organiser.upload(sequence("a"), sequence("b"))
+    stream = await hosted.red.submission()
+    await hosted.red.append(stream, 0, sequence("a"))
+    await hosted.red.append(stream, 5, points({1: HIT, 2: []}, "b"))
+    response = await _live(hosted, 5)
+    [score] = response.scores
+    assert score.name == ""
+    score.report.specification.Clear()
+    expected = library_report(sequence("a"), sequence("a"))
+    score.report.truth_digest = type(score.report).FromString(expected).truth_digest
+    assert score.report.SerializeToString(deterministic=True) == expected
+    await hosted.red.append(stream, 7, points(dict.fromkeys((3, 4, 5), HIT), "b"))
+    await _live(hosted, 10)
+
+
+async def test_no_live_score_covers_fewer_frames_than_the_policy_allows(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=6)
+    await hosted.organiser.upload(sequence("a"), sequence("b"))
+    stream = await hosted.red.submission()
+    await hosted.red.append(stream, 0, sequence("a"))
+    assert hosted.server.hosting is not None
+    live = await hosted.server.hosting.live.newest(NAME)
+    assert live is not None
+    assert live.reports == ()
+    await hosted.red.append(stream, 5, sequence("b"))
+    await _live(hosted, 10)
+
+
+async def test_a_sequence_whose_truth_may_still_grow_is_not_completed(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=1)
+    await hosted.organiser.upload(sequence("a"), complete=False)
+    stream = await hosted.red.submission()
+    await hosted.red.append(stream, 0, sequence("a"))
+    assert hosted.server.hosting is not None
+    live = await hosted.server.hosting.live.newest(NAME)
+    assert live is not None
+    assert live.reports == ()
+
+
+async def test_without_the_policy_nothing_is_live(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(sequence("a"))
+    stream = await hosted.red.submission()
+    await hosted.red.append(stream, 0, sequence("a"))
+    assert hosted.server.hosting is not None
+    assert await hosted.server.hosting.live.newest(NAME) is None
+
+
+@pytest.mark.parametrize(
+    ("counts", "holds"),
+    [
+        ({("", "a"): 3, ("", "b"): 2}, True),
+        ({("", "a"): 3, ("", "b"): 4, ("", "c"): 9}, True),
+        ({("", "a"): 4, ("", "b"): 2}, False),
+        ({("", "a"): 3, ("", "b"): 5}, False),
+    ],
+)
+def test_nothing_is_read_until_a_sequence_may_have_been_completed(
+    counts: dict[tuple[str, str], int], holds: bool
+) -> None:
+    """Sequence a has more frames than are evaluated, but maybe not all of these; b has too few."""
+    outlook = CompletenessCache((1, 1), wanted={("", "a"): 2, ("", "b"): 5}, enough={("", "a"): 3})
+    assert outlook.holds(State(9, 1, 1), counts) is holds
+    assert not outlook.holds(State(9, 2, 1), counts)
+
+
+async def test_a_submission_counts_once_a_live_score_was_shown_cancelled_or_not(
+    hosted: Hosted,
+) -> None:
+    """Whoever watches, cancels and begins again would read the truth for nothing."""
+    await hosted.organiser.create_benchmark(
+        visibility=LIVE, minimum_frames=5, submissions_per_day=1, submissions_in_all=2
+    )
+    await hosted.organiser.upload(sequence("a"), sequence("b"))
+    stream = await hosted.red.submission()
+    await hosted.red.append(stream, 0, sequence("a"))
+    await _live(hosted, 5)
+    await hosted.red.cancel()
+    found = await refusal(hosted.red.submission("two"))
+    assert found.metadata["quota"] == "submissions_per_day"
+    hosted.clock.pass_by(days=1)
+    await hosted.red.begin(points({1: HIT}, "a"), "two")
+    hosted.clock.pass_by(days=1)
+    found = await refusal(hosted.red.submission("three"))
+    assert found.metadata["quota"] == "submissions_in_all"
+
+
+async def test_a_cancelled_submission_of_which_nothing_was_shown_costs_nothing(
+    hosted: Hosted,
+) -> None:
+    """Not to its team: that an organiser has looked is no matter, nor a watch without scores."""
+    await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=5, submissions_in_all=1)
+    await hosted.organiser.upload(sequence("a"), sequence("b"))
+    for name, client, count in (("one", hosted.organiser, 5), ("two", hosted.red, 4)):
+        stream = await hosted.red.submission(name)
+        await hosted.red.append(stream, 0, points(dict.fromkeys(range(1, count + 1), HIT), "a"))
+        request = pb.WatchSubmissionRequest(name=f"{BENCHMARK}/submissions/{name}")
+        call = client.submissions.WatchSubmission(request, metadata=client.metadata)
+        first = await call.read()
+        assert isinstance(first, pb.WatchSubmissionResponse)
+        assert len(first.scores) == (count == 5)
+        call.cancel()
+        await hosted.red.cancel(name)
+    await hosted.red.begin(points({1: HIT}, "a"), "three")

@@ -1,0 +1,280 @@
+"""Planted truth is in nothing that a participant can receive, whatever the RPC and the policy.
+
+Every RPC of the protos has a case here: what a performer and a viewer ask of it, right and wrong.
+Truth has a domain, a sequence, a label, frame numbers and coordinates that occur nowhere else.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf import message_factory
+from google.protobuf.message import Message
+from prometheus_client import generate_latest
+from tests.server.domain.hosted import BENCHMARK, Client, Hosted, append, values
+from tests.server.domain.streets import BOX, streets
+from tests.server.domain.test_hidden_truth import log_lines as log_lines  # noqa: PLC0414 - a fixture
+from tests.server.domain.test_roles import METHODS
+
+from vidscore_protos.v1 import annotations_pb2
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_server.domain.access import OPEN_RPCS, ROLES_BY_RPC
+from vidscore_server.store.records import Role
+
+DOMAIN, SEQUENCE, LABEL = "zsecretdomain", "zsecretsequence", "zsecretlabel"
+NUMBERS = (987654, 987655)
+PLACES = ((123.4567, 234.5678, 345.6789, 456.7891), (111.2223, 133.2224, 155.2225, 177.2226))
+ONE, TWO = f"{BENCHMARK}/submissions/one", f"{BENCHMARK}/submissions/two"
+STREAM = f"{TWO}/streams/default"
+
+
+def batch(
+    domain: str, sequence: str, label: str, numbers: tuple[int, ...], *boxes: tuple[float, ...]
+) -> annotations_pb2.AnnotationBatch:
+    """Frames with a box each."""
+    return annotations_pb2.AnnotationBatch(
+        sequences=[annotations_pb2.SequenceKey(domain=domain, sequence=sequence)],
+        labels=[label],
+        frame_sequences=[0] * len(numbers),
+        frame_numbers=numbers,
+        frame_object_counts=[1] * len(numbers),
+        geometry=annotations_pb2.GEOMETRY_BOX,
+        coordinates=[number for box in boxes for number in box],
+        label_indices=[0] * len(numbers),
+    )
+
+
+PLANTED = batch(DOMAIN, SEQUENCE, LABEL, NUMBERS, *PLACES)
+OPEN = batch("day", "street", "car", (1, 2), BOX, BOX)
+"""Truth that is no secret: what participants know of the benchmark."""
+
+PROBES = (
+    batch("day", "street", "car", (3,), BOX),
+    batch("day", "road", "Car", (1,), BOX),
+    batch("night", "street", "cab", (1,), BOX),
+    batch("day", "street", "car", (2**31,), BOX),
+    batch("day", "street", "car", (4,), (1.0, 2.0, float("nan"), 4.0)),
+)
+
+Case = Callable[[str], list[Message]]
+"""Requests of a call, by the type of its requests."""
+
+
+def _made(rpc: str, **fields: Any) -> Message:
+    request = message_factory.GetMessageClass(METHODS[rpc].input_type)
+    return request(**fields)
+
+
+def named(*names: str) -> Case:
+    """A call for each name, in whichever field of the request names a resource."""
+
+    def make(rpc: str) -> list[Message]:
+        fields = METHODS[rpc].input_type.fields_by_name
+        field = next((name for name in ("name", "benchmark", "submission") if name in fields), None)
+        return [_made(rpc, **({field: name} if field else {})) for name in names]
+
+    return make
+
+
+def asked(*requests: dict[str, Any]) -> Case:
+    """A call for each request."""
+    return lambda rpc: [_made(rpc, **fields) for fields in requests]
+
+
+NOTHING = asked({})
+V1 = "/vidscore.v1."
+OF_BENCHMARK, OF_SUBMISSION = named(BENCHMARK, "benchmarks/none"), named(ONE, TWO, f"{ONE}x")
+CASES: dict[str, Case] = {
+    **{f"{V1}EvaluatorService/{name}": NOTHING for name in ("ListEvaluators", "GetEvaluator")},
+    **{f"{V1}ScoringService/{name}": NOTHING for name in ("Score", "ScoreUpload", "ScoreBatch")},
+    **{
+        f"{V1}AccessService/{name}": NOTHING
+        for name in ("CreateToken", "ListTokens", "RevokeToken", "ListAuditRecords")
+    },
+    **{
+        f"{V1}ServerService/{name}": NOTHING
+        for name in ("GetServer", "ExportBackup", "ImportBackup")
+    },
+    **{f"{V1}TrustService/{name}": OF_BENCHMARK for name in ("ExamineRanking", "TestCriterion")},
+    **{
+        f"/google.longrunning.Operations/{name}": named("operations/x-1")
+        for name in (
+            "ListOperations",
+            "GetOperation",
+            "DeleteOperation",
+            "CancelOperation",
+            "WaitOperation",
+        )
+    },
+    f"{V1}RankingService/ExamineUpload": NOTHING,
+    f"{V1}BenchmarkService/CreateBenchmark": asked({"benchmark_id": "dots"}),
+    f"{V1}BenchmarkService/GetBenchmark": OF_BENCHMARK,
+    f"{V1}BenchmarkService/ListBenchmarks": asked({}, {"page_token": "WzZd"}),
+    f"{V1}BenchmarkService/UpdateBenchmark": NOTHING,
+    f"{V1}BenchmarkService/DeleteBenchmark": OF_BENCHMARK,
+    f"{V1}BenchmarkService/UploadTruth": NOTHING,
+    f"{V1}BenchmarkService/ListTruthRevisions": OF_BENCHMARK,
+    f"{V1}BenchmarkService/RescoreSubmissions": OF_BENCHMARK,
+    f"{V1}BenchmarkService/GetLeaderboard": asked(
+        {"benchmark": BENCHMARK},
+        {"benchmark": BENCHMARK, "domain": "day"},
+        {"benchmark": BENCHMARK, "class_name": "car"},
+        {"benchmark": BENCHMARK, "domain": "none"},
+        {"benchmark": BENCHMARK, "class_name": "none"},
+        {"benchmark": BENCHMARK, "evaluator": "map"},
+    ),
+    f"{V1}BenchmarkService/PublishLeaderboard": OF_BENCHMARK,
+    f"{V1}SubmissionService/CreateSubmission": asked(
+        {"benchmark": BENCHMARK, "submission_id": "one"},
+        {"benchmark": BENCHMARK, "submission_id": "two"},
+    ),
+    f"{V1}SubmissionService/OpenStream": asked({"submission": TWO}, {"submission": ONE}),
+    f"{V1}SubmissionService/AppendBatch": asked(
+        *({"append": append(STREAM, 0, probe)} for probe in PROBES)
+    ),
+    f"{V1}SubmissionService/AppendFrames": asked(
+        *({"append": append(STREAM, 1, probe)} for probe in PROBES)
+    ),
+    f"{V1}SubmissionService/CheckDetections": asked(
+        {"benchmark": BENCHMARK},
+        *({"benchmark": BENCHMARK, "detections": probe} for probe in PROBES),
+    ),
+    f"{V1}SubmissionService/GetSubmission": OF_SUBMISSION,
+    f"{V1}SubmissionService/ListSubmissions": OF_BENCHMARK,
+    f"{V1}SubmissionService/ListScores": OF_SUBMISSION,
+    f"{V1}SubmissionService/WatchSubmission": named(ONE, f"{ONE}x"),
+    f"{V1}SubmissionService/SealSubmission": asked({"name": TWO, "expected_frame_count": 99}),
+    f"{V1}SubmissionService/CancelSubmission": OF_SUBMISSION,
+    f"{V1}SubmissionService/RetrySubmission": OF_SUBMISSION,
+}
+
+ALL_PUBLIC = ("sequences", "labels", "frame_counts")
+SETTINGS = [
+    (visibility, public)
+    for visibility in ("LADDER", "FINAL", "LIVE")
+    for public in ((), ("sequences",), ("labels",), ("sequences", "labels"), ALL_PUBLIC)
+    if visibility != "LIVE" or {"sequences", "labels"} <= set(public)
+]
+
+
+def test_every_rpc_has_a_case() -> None:
+    assert set(CASES) == set(METHODS) - set(OPEN_RPCS)  # which know nothing of benchmarks
+
+
+def test_all_of_an_rpcs_callers_but_organisers_are_participants() -> None:
+    """Each case is asked by a performer and a viewer; there is no further role."""
+    assert set(Role) == {Role.ORGANISER, Role.PERFORMER, Role.VIEWER}
+    assert set(ROLES_BY_RPC) == set(CASES)
+
+
+@pytest.mark.parametrize(("visibility", "public"), SETTINGS)
+async def test_nothing_that_a_participant_receives_holds_planted_truth(
+    hosted: Hosted, log_lines: io.StringIO, visibility: str, public: tuple[str, ...]
+) -> None:
+    await _prepare(hosted, visibility, public)
+    forbidden = _forbidden(visibility, public)
+    seen = 0
+    for client in (hosted.red, hosted.viewer):
+        for rpc, case in CASES.items():
+            for request in case(rpc):
+                texts, data = await _received(client, rpc, request)
+                seen += len(texts)
+                _search(f"{rpc} {request}", texts, data, forbidden)
+    assert seen > 2 * len(CASES)
+    # What operators see holds no name and no place of anybody's data, public or not.
+    everything = _forbidden("LADDER", ())
+    metrics = generate_latest(hosted.server._metrics._registry).decode()
+    _search("log and metrics", [log_lines.getvalue(), metrics], [], everything)
+
+
+@pytest.mark.parametrize(("visibility", "public"), SETTINGS)
+async def test_scores_that_are_not_live_name_what_the_team_knows_alone(
+    hosted: Hosted, visibility: str, public: tuple[str, ...]
+) -> None:
+    await _prepare(hosted, visibility, public)
+    texts = [str(score) for score in await hosted.red.scores("one")]
+    named_there = [name for name in (DOMAIN, SEQUENCE, LABEL) if name in "".join(texts)]
+    assert named_there == ([DOMAIN, SEQUENCE, LABEL] if visibility == "LIVE" else [])
+
+
+async def test_the_search_finds_what_an_organiser_is_shown(hosted: Hosted) -> None:
+    await _prepare(hosted, "LADDER", ())
+    rpc = f"{V1}SubmissionService/ListScores"
+    [request, *_] = CASES[rpc](rpc)
+    texts, data = await _received(hosted.organiser, rpc, request)
+    with pytest.raises(AssertionError, match=DOMAIN):
+        _search(rpc, texts, data, [DOMAIN])
+    with pytest.raises(AssertionError, match=r"123\.4567"):
+        _search("truth", [], [PLANTED.SerializeToString()], ["123.4567"])
+
+
+async def _prepare(hosted: Hosted, visibility: str, public: tuple[str, ...]) -> None:
+    """A benchmark with planted truth, a scored submission of red's, and one that receives."""
+    message = streets()
+    message.policy.visibility = getattr(pb, f"VISIBILITY_{visibility}")
+    message.policy.minimum_frames = 1
+    message.policy.unlimited_submissions = True
+    await hosted.organiser.create(message, public=public)
+    await hosted.organiser.upload(OPEN, PLANTED)
+    await hosted.red.submit(OPEN, "one")
+    await hosted.red.ended("one")
+    assert values((await hosted.organiser.scores("one"))[0].report)["f1"] == 2 / 3
+    stream = await hosted.red.submission("two")
+    await hosted.red.append(stream, 0, batch("day", "street", "car", (1,), BOX))
+
+
+def _forbidden(visibility: str, public: tuple[str, ...]) -> list[str]:
+    """What may be in nothing: places ever; names unless they are public, or reports show all."""
+    names = {"sequences": [DOMAIN, SEQUENCE], "labels": [LABEL]}
+    found = [f"{number}" for place in PLACES for number in place]
+    for kind, kept in names.items():
+        found += [] if kind in public or visibility == "LIVE" else kept
+    tells_frames = visibility == "LIVE" or "frame_counts" in public
+    return found + ([] if tells_frames else [str(number) for number in NUMBERS])
+
+
+async def _received(client: Client, rpc: str, request: Message) -> tuple[list[str], list[bytes]]:
+    """Every answer, error and piece of metadata of a call, as texts and as bytes."""
+    method = METHODS[rpc]
+    words = {True: "stream", False: "unary"}
+    kind = f"{words[bool(method.client_streaming)]}_{words[bool(method.server_streaming)]}"
+    response = message_factory.GetMessageClass(method.output_type)
+    multi = getattr(client.channel, kind)(
+        rpc,
+        request_serializer=lambda message: message.SerializeToString(),
+        response_deserializer=response.FromString,
+    )
+    sent = iter([request]) if method.client_streaming else request
+    call: Any = multi(sent, metadata=client.metadata, timeout=60)
+    answers: list[Message] = []
+    try:
+        if method.server_streaming:
+            async for answer in call:
+                answers.append(answer)  # noqa: PERF401 - what came before an error counts
+        else:
+            answers.append(await call)
+    except grpc.aio.AioRpcError:
+        pass
+    metadata = [*await call.initial_metadata(), *await call.trailing_metadata()]
+    pieces = [value if isinstance(value, bytes) else value.encode() for _, value in metadata]
+    texts = [await call.details() or "", *map(str, answers)]
+    texts += [piece.decode("utf-8", "replace") for piece in pieces]
+    return texts, [*pieces, *(answer.SerializeToString() for answer in answers)]
+
+
+def _search(where: str, texts: list[str], data: list[bytes], forbidden: list[str]) -> None:
+    # How long a call took, and ids, may be any number.
+    left_out = r'"duration_ms": [\d.]+|"peer": "[^"]+"|"call_id": "\w+"|(seconds|nanos): \d+'
+    for text in texts:
+        kept = re.sub(left_out, "", text)
+        for planted in forbidden:
+            assert planted not in kept, f"{planted} in {where}: {kept[:200]}"
+    for planted in forbidden:
+        packed = struct.pack("<d", float(planted)) if "." in planted else planted.encode()
+        assert not any(packed in piece for piece in data), f"{planted} in the bytes of {where}"

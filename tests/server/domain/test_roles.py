@@ -1,0 +1,275 @@
+"""Caller x RPC: every RPC of every service is in the table, and each caller gets what it says."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from itertools import product
+from typing import Any
+
+import grpc
+import pytest
+import pytest_asyncio
+from google.longrunning import operations_pb2
+from google.protobuf import message_factory
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.duration_pb2 import Duration
+from grpc_health.v1 import health_pb2
+from grpc_reflection.v1alpha import reflection_pb2
+from tests.server.domain.hosted import BENCHMARK, Hosted, append, create_token, hosting
+from tests.server.scene import HERE, points, refused
+
+from vidscore_protos.v1 import (
+    access_service_pb2,
+    benchmark_service_pb2,
+    evaluator_service_pb2,
+    ranking_service_pb2,
+    scoring_service_pb2,
+    server_service_pb2,
+    submission_service_pb2,
+    trust_service_pb2,
+)
+from vidscore_server.api.guard import HEALTH_WATCH
+from vidscore_server.domain.access import OF_SUBMISSIONS, OPEN_RPCS, ROLES_BY_RPC
+from vidscore_server.store.records import Role
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+FILES = (
+    access_service_pb2,
+    benchmark_service_pb2,
+    evaluator_service_pb2,
+    ranking_service_pb2,
+    scoring_service_pb2,
+    server_service_pb2,
+    submission_service_pb2,
+    trust_service_pb2,
+    operations_pb2,
+    health_pb2,
+    reflection_pb2,
+)
+NOT_SERVED = {"/grpc.health.v1.Health/List"}
+"""RPCs that newer protos have and the servicers of gRPC have not."""
+
+METHODS: dict[str, MethodDescriptor] = {
+    f"/{service.full_name}/{method.name}": method
+    for file in FILES
+    for service in file.DESCRIPTOR.services_by_name.values()
+    for method in service.methods
+    if f"/{service.full_name}/{method.name}" not in NOT_SERVED
+}
+REFUSALS = {grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED}
+
+# Written by hand, to hold the table to: who may call what beside organisers, who may call all.
+PERFORMERS_MAY = {
+    "BenchmarkService/GetBenchmark",
+    "BenchmarkService/ListBenchmarks",
+    "BenchmarkService/GetLeaderboard",
+    "SubmissionService/CreateSubmission",
+    "SubmissionService/GetSubmission",
+    "SubmissionService/ListSubmissions",
+    "SubmissionService/OpenStream",
+    "SubmissionService/AppendFrames",
+    "SubmissionService/AppendBatch",
+    "SubmissionService/CheckDetections",
+    "SubmissionService/SealSubmission",
+    "SubmissionService/CancelSubmission",
+    "SubmissionService/RetrySubmission",
+    "SubmissionService/WatchSubmission",
+    "SubmissionService/ListScores",
+}
+VIEWERS_MAY = {
+    "BenchmarkService/GetBenchmark",
+    "BenchmarkService/ListBenchmarks",
+    "BenchmarkService/GetLeaderboard",
+}
+ANYONE_MAY = {
+    "EvaluatorService/ListEvaluators",
+    "EvaluatorService/GetEvaluator",
+    "ScoringService/Score",
+    "ScoringService/ScoreUpload",
+    "ScoringService/ScoreBatch",
+    "RankingService/ExamineUpload",
+    "ServerService/GetServer",
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Hosted]:
+    async with hosting(tmp_path_factory.mktemp("site")) as running:
+        yield running
+
+
+async def test_the_table_has_every_rpc_and_no_other() -> None:
+    assert {*ROLES_BY_RPC, *OPEN_RPCS} == set(METHODS)
+    of_benchmarks = {"CreateSubmission", "ListSubmissions", "CheckDetections"}
+    service = {name for name in METHODS if name.startswith("/vidscore.v1.SubmissionService/")}
+    about_one = {name for name in service if name.rpartition("/")[2] not in of_benchmarks}
+    assert about_one == OF_SUBMISSIONS
+
+
+async def test_the_table_says_what_was_decided() -> None:
+    for method, roles in ROLES_BY_RPC.items():
+        short = method.removeprefix("/").removeprefix("vidscore.v1.")
+        assert Role.ORGANISER in roles
+        assert (Role.PERFORMER in roles) == (short in PERFORMERS_MAY | ANYONE_MAY), method
+        assert (Role.VIEWER in roles) == (short in VIEWERS_MAY | ANYONE_MAY), method
+        assert (None in roles) == (short in ANYONE_MAY), method
+
+
+class Callers:
+    """The secret of every kind of caller; None for one without a token."""
+
+    def __init__(self, hosted: Hosted, revoked: str, expired: str) -> None:
+        whole = hosted.organiser.secret
+        self.secrets: dict[str, str | None] = {
+            "no token": None,
+            "garbage": "x",
+            "unknown token": f"vidscore_{'0' * 16}_{'0' * 64}",
+            "wrong secret": f"{whole[:-64]}{'0' * 64}",
+            "revoked": revoked,
+            "expired": expired,
+            "performer": hosted.red.secret,
+            "performer of another team": hosted.blue.secret,
+            "viewer": hosted.viewer.secret,
+            "organiser": hosted.organiser.secret,
+        }
+
+
+ROLES: dict[str, Role | None] = {
+    "no token": None,
+    "performer": Role.PERFORMER,
+    "performer of another team": Role.PERFORMER,
+    "viewer": Role.VIEWER,
+    "organiser": Role.ORGANISER,
+}
+WITHOUT_A_TOKEN_THAT_HOLDS = ("garbage", "unknown token", "wrong secret", "revoked", "expired")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def callers(shared: Hosted) -> Callers:
+    lifetime = Duration(seconds=60)
+    organiser = access_service_pb2.ROLE_ORGANISER
+    expired = await create_token(shared.organiser, organiser, lifetime=lifetime)
+    revoked = await create_token(shared.organiser, organiser)
+    shared.clock.pass_by(seconds=60)
+    request = access_service_pb2.RevokeTokenRequest(name=f"tokens/{revoked.split('_')[1]}")
+    await shared.organiser.access.RevokeToken(request, metadata=shared.organiser.metadata)
+    await shared.organiser.create_benchmark()
+    await shared.red.submission()
+    return Callers(shared, revoked, expired)
+
+
+@pytest.mark.parametrize(
+    ("method", "caller"), list(product(sorted(METHODS), [*ROLES, *WITHOUT_A_TOKEN_THAT_HOLDS]))
+)
+async def test_each_caller_gets_through_exactly_where_the_table_lets_it(
+    shared: Hosted, callers: Callers, method: str, caller: str
+) -> None:
+    secret = callers.secrets[caller]
+    metadata = [] if secret is None else [("authorization", f"Bearer {secret}")]
+    code = await _code_of(shared.channel, method, metadata)
+    assert code is not grpc.StatusCode.UNIMPLEMENTED
+    if method in OPEN_RPCS:
+        assert code is grpc.StatusCode.OK
+    elif caller in WITHOUT_A_TOKEN_THAT_HOLDS:
+        assert code is grpc.StatusCode.UNAUTHENTICATED
+    elif ROLES[caller] in ROLES_BY_RPC[method]:
+        assert code not in REFUSALS
+    elif caller == "no token":
+        assert code is grpc.StatusCode.UNAUTHENTICATED
+    else:
+        assert code is grpc.StatusCode.PERMISSION_DENIED
+
+
+@pytest.mark.parametrize("method", sorted(OF_SUBMISSIONS))
+async def test_a_submission_of_another_team_is_as_if_it_were_not_there(
+    shared: Hosted, callers: Callers, method: str
+) -> None:
+    metadata = [("authorization", f"Bearer {callers.secrets['performer of another team']}")]
+    found, absent = [
+        await _status_of(shared.channel, method, metadata, _about(method, name))
+        for name in ("one", "absent")
+    ]
+    assert found[0] is grpc.StatusCode.NOT_FOUND
+    assert found == (absent[0], absent[1].replace("absent", "one"))
+
+
+def _about(method: str, name: str) -> Any:
+    """A request of an RPC that is about one submission."""
+    request: Any = message_factory.GetMessageClass(METHODS[method].input_type)()
+    submission = f"{BENCHMARK}/submissions/{name}"
+    if "append" in METHODS[method].input_type.fields_by_name:
+        request.append.CopyFrom(append(f"{submission}/streams/default", 0, points({1: HERE})))
+    elif "submission" in METHODS[method].input_type.fields_by_name:
+        request.submission = submission
+    else:
+        request.name = submission
+    return request
+
+
+async def test_an_rpc_that_does_not_exist_is_unknown_to_all(shared: Hosted) -> None:
+    call: Any = shared.channel.unary_unary("/vidscore.v1.BenchmarkService/ReadTruth")
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call(b"", metadata=shared.organiser.metadata)
+    assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    ["", "Bearer", "Bearer x", "Basic {}", "Bearer {}0", "Bearer {} {}"],
+)
+async def test_whoever_has_no_whole_secret_is_nobody(shared: Hosted, authorization: str) -> None:
+    value = authorization.replace("{}", shared.organiser.secret)
+    request = benchmark_service_pb2.ListBenchmarksRequest()
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await shared.organiser.benchmarks.ListBenchmarks(
+            request, metadata=(("authorization", value),)
+        )
+    assert refused(caught.value).reason == "UNAUTHENTICATED"
+
+
+async def _code_of(
+    channel: grpc.aio.Channel, method: str, metadata: list[tuple[str, str]]
+) -> grpc.StatusCode:
+    """What a call with an empty request, or an empty stream of them, comes to."""
+    descriptor = METHODS[method]
+    empty = message_factory.GetMessageClass(descriptor.input_type)()
+    given = None if descriptor.client_streaming else empty
+    code, _ = await _status_of(channel, method, metadata, given)
+    return code
+
+
+async def _status_of(
+    channel: grpc.aio.Channel, method: str, metadata: list[tuple[str, str]], request: Any
+) -> tuple[grpc.StatusCode, str]:
+    """Code and text that a call with one request, or with none, comes to.
+
+    What never ends is cancelled after its first response, and is as good as done.
+    """
+    descriptor = METHODS[method]
+    streamed_in = bool(descriptor.client_streaming)
+    streamed_out = bool(descriptor.server_streaming)
+    words = {True: "stream", False: "unary"}
+    make_call = getattr(channel, f"{words[streamed_in]}_{words[streamed_out]}")
+    response = message_factory.GetMessageClass(descriptor.output_type)
+    multi = make_call(
+        method,
+        request_serializer=lambda message: message.SerializeToString(),
+        response_deserializer=response.FromString,
+    )
+    requests = iter([] if request is None else [request])
+    call: Any = multi(requests if streamed_in else request, metadata=metadata, timeout=60)
+    if method == HEALTH_WATCH and await call.read():
+        call.cancel()
+        return grpc.StatusCode.OK, ""
+    if streamed_out:
+        await _read(call)
+    return await call.code(), await call.details()
+
+
+async def _read(call: Any) -> None:
+    """Read all responses: what is not read holds the status up until the deadline."""
+    with suppress(grpc.aio.AioRpcError):
+        async for _ in call:
+            pass

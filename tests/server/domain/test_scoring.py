@@ -1,0 +1,356 @@
+"""From sealed to scored: the library's report bit for bit, waiting, failing, interruption."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import grpc
+import pytest
+from tests.server.domain.hosted import (
+    BENCHMARK,
+    TRUTH,
+    Hosted,
+    PlayedClock,
+    append,
+    hosting,
+    refusal,
+    values,
+)
+from tests.server.scene import HERE, points
+from tests.support.waiting import until
+
+from vidscore_evaluators.jobs import Job
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.scoring import score_annotations
+from vidscore_protos.v1 import (
+    access_service_pb2,
+    annotations_pb2,
+    benchmark_service_pb2,
+    submission_service_pb2,
+)
+from vidscore_server.api.batches import read_batch
+from vidscore_server.api.convert import write_report
+from vidscore_server.domain.batches import BatchRules
+from vidscore_server.domain.scoring import Scheduler
+from vidscore_server.errors import WorkerLostError
+from vidscore_server.settings import Settings
+
+pb = submission_service_pb2
+LIVE = benchmark_service_pb2.VISIBILITY_LIVE
+FINAL = benchmark_service_pb2.VISIBILITY_FINAL
+
+DETECTIONS = points({1: [(11.0, 20.0)], 2: [(1.0, 1.0)], 3: [(50.0, 60.0)], 4: [], 5: []})
+
+
+def library_report(
+    truth: annotations_pb2.AnnotationBatch, detections: annotations_pb2.AnnotationBatch
+) -> bytes:
+    rules = BatchRules(2, Settings())
+    sides = (read_batch(truth, "", rules), read_batch(detections, "", rules))
+    [report] = score_annotations([create_evaluator("spotgeo")], *sides)
+    message = write_report(report)
+    message.specification.Clear()
+    return message.SerializeToString(deterministic=True)
+
+
+async def test_the_report_is_the_librarys_bit_for_bit_however_the_frames_came(
+    hosted: Hosted,
+) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(points({3: [(50.5, 60.5)], 1: TRUTH_OF_1}), points({5: []}))
+    await hosted.organiser.upload(points({2: [], 4: []}), merge=True)
+    stream = await hosted.red.submission()
+    second = await hosted.red.open(f"{BENCHMARK}/submissions/one", "second")
+    assert second.epoch == 1
+    await hosted.red.append(stream, 0, points({5: [], 3: [(50.0, 60.0)]}))
+    other = f"{BENCHMARK}/submissions/one/streams/second"
+    await hosted.red.append(other, 0, points({4: [], 2: [(1.0, 1.0)]}))
+    await hosted.red.append(stream, 2, points({1: [(11.0, 20.0)]}))
+    await hosted.red.seal(frames=5)
+    ended = await hosted.red.ended()
+    assert ended.submission.state == pb.SUBMISSION_STATE_SCORED
+    [score] = await hosted.organiser.scores()
+    score.report.specification.Clear()
+    assert score.report.SerializeToString(deterministic=True) == library_report(TRUTH, DETECTIONS)
+    assert score.truth_revision == 2
+    assert score.current
+    assert not score.partial
+
+
+TRUTH_OF_1 = [(10.0, 20.0), (300.0, 200.0)]
+
+
+async def test_frames_without_detections_are_scored_as_all_missed(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH)
+    stream = await hosted.red.submission()
+    await hosted.red.append(stream, 0, points({1: []}))
+    await hosted.red.seal(frames=1)
+    await hosted.red.ended()
+    [score] = await hosted.organiser.scores()
+    assert values(score.report)["false_negatives"] == 3.0
+
+
+async def test_detections_of_an_unknown_sequence_are_left_out_of_the_score(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark(public=[])
+    await hosted.organiser.upload(TRUTH)
+    stream = await hosted.red.submission()
+    await hosted.red.append(stream, 0, DETECTIONS)
+    await hosted.red.append(stream, 5, points({1: HERE}, sequence="unknown"))
+    await hosted.red.seal()
+    await hosted.red.ended()
+    [score] = await hosted.organiser.scores()
+    score.report.specification.Clear()
+    assert score.report.SerializeToString(deterministic=True) == library_report(TRUTH, DETECTIONS)
+
+
+async def test_truth_that_comes_later_scores_what_has_waited(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.red.submit(DETECTIONS)
+    await _stands(hosted, pb.SUBMISSION_STATE_WAITING_FOR_TRUTH)
+    await hosted.organiser.upload(points({1: TRUTH_OF_1}), complete=False)
+    await _stands(hosted, pb.SUBMISSION_STATE_WAITING_FOR_TRUTH)
+    await hosted.organiser.upload(TRUTH)
+    ended = await hosted.red.ended()
+    assert ended.submission.state == pb.SUBMISSION_STATE_SCORED
+    [score] = await hosted.organiser.scores()
+    assert score.truth_revision == 2
+
+
+async def test_where_scores_are_live_a_submission_waits_for_truth_of_its_own_frames_alone(
+    hosted: Hosted,
+) -> None:
+    await hosted.organiser.create_benchmark(visibility=LIVE)
+    await hosted.organiser.upload(points({1: TRUTH_OF_1, 2: []}), complete=False)
+    await hosted.red.submit(points({1: [(11.0, 20.0)]}), "one")
+    await hosted.red.submit(points({3: [(11.0, 20.0)]}), "two")
+    ended = await hosted.red.ended("one")
+    assert ended.submission.state_reason == "scored_without_all_truth"
+    assert ended.scores[0].partial
+    await _stands(hosted, pb.SUBMISSION_STATE_WAITING_FOR_TRUTH, "two")
+
+
+async def test_waiting_for_truth_ends_at_the_policys_timeout(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(points({1: TRUTH_OF_1}), complete=False)
+    await hosted.red.submit(DETECTIONS)
+    await _stands(hosted, pb.SUBMISSION_STATE_WAITING_FOR_TRUTH)
+    hosted.clock.pass_by(days=7)
+    ended = await hosted.red.ended()
+    assert ended.submission.state_reason == "scored_without_all_truth"
+    [score] = await hosted.organiser.scores()
+    assert score.partial
+    found = values(score.report)
+    counted = [found[name] for name in ("true_positives", "false_negatives", "false_positives")]
+    assert counted == [1, 1, 0]
+
+
+async def test_a_submission_fails_where_truth_never_came(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.red.submit(DETECTIONS)
+    await _stands(hosted, pb.SUBMISSION_STATE_WAITING_FOR_TRUTH)
+    hosted.clock.pass_by(days=7)
+    ended = await hosted.red.ended()
+    assert ended.submission.state_reason == "truth_never_came"
+
+
+async def test_a_quiet_submission_is_sealed_and_scored(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH)
+    stream = await hosted.red.submission()
+    await hosted.red.append(stream, 0, DETECTIONS)
+    hosted.clock.pass_by(hours=1)
+    ended = await hosted.red.ended()
+    assert ended.submission.state == pb.SUBMISSION_STATE_SCORED
+    actions = await _actions(hosted)
+    assert "sealed_when_quiet" in actions
+
+
+async def test_work_that_breaks_ends_in_failed_and_tells_the_team_nothing_of_it(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(_: object) -> bytes:
+        raise RuntimeError("object at 300, 200")
+
+    monkeypatch.setattr(hosted.workers, "run", broken)
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH)
+    await hosted.red.submit(DETECTIONS)
+    ended = await hosted.red.ended()
+    assert ended.submission.state_reason == "scoring_failed"
+    assert "300" not in str(ended)
+
+
+async def test_work_that_takes_too_long_ends_in_failed(tmp_path: Path) -> None:
+    async with hosting(tmp_path, held=True, scoring_timeout_s=1) as hosted:
+        await hosted.organiser.create_benchmark()
+        await hosted.organiser.upload(TRUTH)
+        await hosted.red.submit(DETECTIONS)
+        ended = await hosted.red.ended()
+        assert ended.submission.state_reason == "scoring_timed_out"
+
+
+async def test_a_submission_whose_scoring_kills_its_server_six_times_is_scored_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Scheduler, "_release", lambda *_: None)  # as if it had been killed
+    clock = PlayedClock()
+    for _ in range(6):
+        async with hosting(tmp_path, clock, held=True) as hosted:
+            if await _is_new(hosted):
+                await hosted.organiser.submit(DETECTIONS)
+            await _while_time_passes(clock, lambda: bool(hosted.workers.jobs))
+    async with hosting(tmp_path, clock) as hosted:
+        assert hosted.server.hosting is not None
+        await hosted.server.hosting.scheduler.advance()
+        found = await hosted.organiser.get()
+        assert "6 times" in found.state_message
+        assert found.state == pb.SUBMISSION_STATE_SEALED
+        clock.pass_by(seconds=30)
+        assert (await hosted.organiser.ended()).submission.state_reason == "scored"
+
+
+async def test_after_two_deaths_a_submission_waits_its_pause_and_is_scored_after_all_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Scheduler, "_release", lambda *_: None)
+    clock = PlayedClock()
+    for _ in range(2):
+        async with hosting(tmp_path, clock, held=True) as hosted:
+            if await _is_new(hosted):
+                await hosted.organiser.submit(DETECTIONS)
+            await until(lambda: bool(hosted.workers.jobs))
+    async with hosting(tmp_path, clock, held=True) as hosted:
+        assert hosted.server.hosting is not None
+        scheduler = hosted.server.hosting.scheduler
+        await scheduler.advance()
+        await hosted.organiser.submit(DETECTIONS, "two")
+        await until(lambda: bool(hosted.workers.jobs))
+        clock.pass_by(seconds=30)
+        await scheduler.advance()
+        states = [(await hosted.organiser.get(name)).state for name in ("one", "two")]
+        assert states == [pb.SUBMISSION_STATE_SEALED, pb.SUBMISSION_STATE_SCORING]
+        hosted.workers.gate.set()
+        assert (await hosted.organiser.ended("one")).submission.state_reason == "scored"
+
+
+async def test_a_lost_worker_is_no_failure_of_the_submission(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, deaths = hosted.workers.run, 4
+
+    async def dying(job: Job) -> bytes:
+        nonlocal deaths
+        if deaths:
+            deaths -= 1
+            raise WorkerLostError("the worker died")
+        return await run(job)
+
+    monkeypatch.setattr(hosted.workers, "run", dying)
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH)
+    await hosted.red.submit(DETECTIONS)
+    await _while_time_passes(hosted.clock, lambda: not deaths)
+    hosted.clock.pass_by(seconds=30)
+    assert (await hosted.red.ended()).submission.state_reason == "scored"
+
+
+async def _while_time_passes(clock: PlayedClock, condition: Callable[[], bool]) -> None:
+    """Wait until something holds, each moment a second of the clock."""
+
+    def holds() -> bool:
+        clock.pass_by(seconds=1)
+        return condition()
+
+    await until(holds)
+
+
+async def _is_new(hosted: Hosted) -> bool:
+    """Whether the benchmark had to be made, which it is then with its truth."""
+    try:
+        await hosted.organiser.create_benchmark()
+    except grpc.aio.AioRpcError:
+        return False
+    await hosted.organiser.upload(TRUTH)
+    return True
+
+
+async def test_a_restart_in_good_order_costs_no_attempt(tmp_path: Path) -> None:
+    clock = PlayedClock()
+    for restart in range(3):
+        async with hosting(tmp_path, clock, held=True, scoring_attempts=1) as hosted:
+            if restart == 0:
+                await hosted.organiser.create_benchmark()
+                await hosted.organiser.upload(TRUTH)
+                await hosted.organiser.submit(DETECTIONS)
+            await until(lambda: bool(hosted.workers.jobs))
+            if restart == 2:
+                hosted.workers.gate.set()
+                ended = await hosted.organiser.ended()
+                assert ended.submission.state_reason == "scored"
+
+
+async def test_a_restart_in_the_middle_of_scoring_gives_the_same_score(tmp_path: Path) -> None:
+    async with hosting(tmp_path, held=True) as hosted:
+        await hosted.organiser.create_benchmark()
+        await hosted.organiser.upload(TRUTH)
+        await hosted.organiser.submit(DETECTIONS)
+        await until(lambda: bool(hosted.workers.jobs))
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.ended()
+        [score] = await hosted.organiser.scores()
+        score.report.specification.Clear()
+        found = score.report.SerializeToString(deterministic=True)
+        assert found == library_report(TRUTH, DETECTIONS)
+
+
+async def test_a_submission_that_is_cancelled_while_it_is_scored_gets_no_score(
+    hosted: Hosted,
+) -> None:
+    hosted.workers.gate.clear()
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH)
+    await hosted.red.submit(DETECTIONS)
+    await until(lambda: bool(hosted.workers.jobs))
+    cancel = pb.CancelSubmissionRequest(name=f"{BENCHMARK}/submissions/one")
+    late = await refusal(
+        hosted.red.submissions.CancelSubmission(cancel, metadata=hosted.red.metadata)
+    )
+    assert late.reason == "SUBMISSION_ENDED"
+    await hosted.organiser.submissions.CancelSubmission(cancel, metadata=hosted.organiser.metadata)
+    hosted.workers.gate.set()
+    assert hosted.server.hosting is not None
+    await hosted.server.hosting.scheduler.finish()
+    assert await hosted.organiser.scores() == []
+    assert (await hosted.red.get()).state == pb.SUBMISSION_STATE_CANCELLED
+
+
+async def test_what_was_appended_before_a_restart_goes_on_after_it(tmp_path: Path) -> None:
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.create_benchmark()
+        await hosted.organiser.upload(TRUTH)
+        stream = await hosted.organiser.submission()
+        await hosted.organiser.stream([append(stream, 0, points({1: [(11.0, 20.0)]}))])
+    async with hosting(tmp_path) as hosted:
+        opened = await hosted.organiser.open(f"{BENCHMARK}/submissions/one")
+        assert (opened.epoch, opened.next_offset) == (2, 1)
+        await hosted.organiser.append(stream, 1, points({2: [(1.0, 1.0)]}), epoch=2)
+
+
+async def _stands(hosted: Hosted, state: pb.SubmissionState, name: str = "one") -> None:
+    """Wait until a submission stands somewhere, and then see that it stays there."""
+    for _ in range(500):
+        if (await hosted.red.get(name)).state == state:
+            break
+    assert hosted.server.hosting is not None
+    await hosted.server.hosting.work()
+    await hosted.server.hosting.scheduler.finish()
+    assert (await hosted.red.get(name)).state == state
+
+
+async def _actions(hosted: Hosted) -> list[str]:
+    answer = await hosted.organiser.access.ListAuditRecords(
+        access_service_pb2.ListAuditRecordsRequest(), metadata=hosted.organiser.metadata
+    )
+    return [record.action for record in answer.records]

@@ -1,0 +1,58 @@
+"""Places for runs: how many there are, and how they end when the server stops."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from vidscore_evaluators.errors import LimitError
+from vidscore_server.domain.sessions import Sessions, Use
+from vidscore_server.errors import DrainingError
+
+
+def test_a_place_is_given_back_however_a_run_ends() -> None:
+    sessions = Sessions(maximum=1)
+    with sessions.open(Use.SCORING):
+        assert sessions.open_count == 1
+    with suppress(ZeroDivisionError), sessions.open(Use.SCORING):
+        raise ZeroDivisionError
+    assert sessions.open_count == 0
+    with sessions.open(Use.SCORING):
+        pass
+
+
+def test_without_a_place_the_limit_is_named() -> None:
+    sessions = Sessions(maximum=1)
+    with (
+        sessions.open(Use.SCORING),
+        pytest.raises(LimitError, match="maximum_streams is 1"),
+        sessions.open(Use.SCORING),
+    ):
+        pass
+
+
+async def test_draining_waits_for_open_runs_and_lets_nothing_begin() -> None:
+    sessions = Sessions(maximum=2)
+    with sessions.open(Use.SCORING):
+        draining = asyncio.create_task(sessions.drain(timeout_s=60))
+        await asyncio.sleep(0)
+        with pytest.raises(DrainingError), sessions.open(Use.SCORING):
+            pass
+        assert not draining.done()
+    await draining
+
+
+async def test_runs_that_outlive_the_timeout_are_told_that_the_server_stops() -> None:
+    sessions = Sessions(maximum=1)
+
+    async def stubborn() -> None:
+        with sessions.open(Use.SCORING):
+            await sessions.until_expired()
+
+    run = asyncio.create_task(stubborn())
+    await asyncio.sleep(0)
+    await sessions.drain(timeout_s=0)
+    with pytest.raises(DrainingError, match="begin it again"):
+        await run

@@ -1,0 +1,158 @@
+"""What a team holds is bounded, and what it has given up is freed."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, dots, hosting, refusal
+from tests.server.scene import points
+
+from vidscore_protos.v1 import annotations_pb2
+from vidscore_protos.v1 import benchmark_service_pb2 as benchmarks
+from vidscore_protos.v1 import submission_service_pb2 as pb
+from vidscore_server.domain import expirer
+
+
+def noise(number: int, frames: int = 100) -> annotations_pb2.AnnotationBatch:
+    """Frames of 30 points by chance, of 16 bytes each, of which compression can save a tenth."""
+    chosen = (400.0 * np.random.default_rng(number).random((frames, 30, 2))).tolist()
+    first = number * frames
+    return points({first + row: [(x, y) for x, y in found] for row, found in enumerate(chosen)})
+
+
+async def host(hosted: Hosted) -> None:
+    """A benchmark whose evaluator takes as many objects and frames as there are."""
+    benchmark = dots()
+    [evaluator] = benchmark.specification.evaluators
+    evaluator.name = "ospa"
+    evaluator.parameters.add(name="base", text="euclidean")
+    await hosted.organiser.create(benchmark)
+
+
+async def fill(hosted: Hosted, name: str, batches: range) -> None:
+    stream = await hosted.red.submission(name)
+    for offset, number in enumerate(batches):
+        await hosted.red.append(stream, 100 * offset, noise(number))
+
+
+def rows(folder: Path) -> dict[str, int]:
+    with closing(sqlite3.connect(folder / "store.db")) as connection:
+        return {
+            table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            for table in ("detection_batches", "frames", "sequences", "streams", "submissions")
+        }
+
+
+async def left(hosted: Hosted) -> dict[str, int]:
+    request = benchmarks.GetBenchmarkRequest(name=BENCHMARK)
+    found = await hosted.red.benchmarks.GetBenchmark(request, metadata=hosted.red.metadata)
+    return {quota.name: quota.left for quota in found.quotas}
+
+
+async def upkeep(hosted: Hosted) -> None:
+    assert hosted.server.hosting is not None
+    await hosted.server.hosting.expirer.expire()
+
+
+async def test_a_cancelled_submission_frees_its_frames_and_keeps_its_record(
+    hosted: Hosted, tmp_path: Path
+) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.red.begin(points({1: [(1.0, 2.0)], 2: []}), "kept")
+    await hosted.red.begin(points({1: [(1.0, 2.0)], 2: [], 3: []}), "given-up")
+    before = await hosted.red.cancel("given-up")
+    await upkeep(hosted)
+    assert rows(tmp_path) == {
+        "detection_batches": 1, "frames": 2, "sequences": 1, "streams": 2, "submissions": 2,
+    }  # fmt: skip
+    after = await hosted.red.get("given-up")
+    assert (after.state_reason, after.frame_count) == ("cancelled_by_team", 3)
+    assert after == before
+    late = await refusal(hosted.red.append(f"{after.name}/streams/default", 3, points({4: []})))
+    assert late.reason == "SUBMISSION_ENDED"
+    taken = await refusal(hosted.red.submission("given-up"))
+    assert taken.reason == "NAME_TAKEN"
+
+
+async def test_frames_are_freed_in_steps_that_let_others_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 5 batches two at a time, then 64 times as many frames."""
+    monkeypatch.setattr(expirer, "FREED_BATCHES", 2)
+    monkeypatch.setattr(expirer, "FREEING_STEPS", 1)
+    async with hosting(tmp_path, upkeep_interval_ms=60_000) as hosted:
+        await host(hosted)
+        await fill(hosted, "one", range(1, 6))
+        await hosted.red.cancel("one")
+        counted = []
+        for _ in range(5):
+            await upkeep(hosted)
+            found = rows(tmp_path)
+            counted.append((found["detection_batches"], found["frames"], found["sequences"]))
+        assert counted == [(3, 500, 1), (1, 500, 1), (0, 500, 1), (0, 372, 1), (0, 244, 1)]
+
+
+async def test_a_submission_that_was_not_cancelled_keeps_its_frames(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH)
+    await hosted.red.submit(TRUTH)
+    assert (await hosted.red.ended()).submission.state_reason == "scored"
+    await upkeep(hosted)
+    assert hosted.server.hosting is not None
+    with hosted.server.hosting.context.store.read() as reader:
+        assert len(list(reader.detection_payloads("dots", "one"))) == 1
+
+
+async def test_a_team_has_so_many_open_submissions_at_a_time_and_is_told_what_helps(
+    tmp_path: Path,
+) -> None:
+    async with hosting(tmp_path, maximum_team_open_submissions=2) as hosted:
+        await hosted.organiser.create_benchmark()
+        await hosted.red.submission("draft")
+        await hosted.red.begin(points({1: []}), "begun")
+        assert (await left(hosted))["maximum_team_open_submissions"] == 0
+        refused = await refusal(hosted.red.submission("more"))
+        assert refused.reason == "QUOTA_EXCEEDED"
+        assert refused.metadata["quota"] == "maximum_team_open_submissions"
+        assert "has 2 open submissions to benchmarks/dots, drafts too, of 2" in refused.message
+        assert "seal or cancel one" in refused.message
+        await hosted.blue.submission("theirs")
+        await hosted.red.seal("begun")
+        await hosted.red.submission("more")
+
+
+async def test_the_detections_of_a_team_take_so_many_mebibytes_until_some_are_cancelled(
+    tmp_path: Path,
+) -> None:
+    """A batch takes from 43,200 to 50,000 bytes: 30 begin the second mebibyte, and no third."""
+    async with hosting(tmp_path, maximum_team_mebibytes=2) as hosted:
+        await host(hosted)
+        await fill(hosted, "one", range(1, 31))
+        assert (await left(hosted))["maximum_team_mebibytes"] == 0
+        stream = await hosted.red.submission("two")
+        refused = await refusal(_append_until_refused(hosted, stream))
+        assert refused.reason == "QUOTA_EXCEEDED"
+        assert "would hold 3 MiB of 2 MiB that they may: cancel one" in refused.message
+        await hosted.blue.begin(noise(1), "theirs")
+        await hosted.red.cancel("one")
+        await upkeep(hosted)
+        assert (await left(hosted))["maximum_team_mebibytes"] == 1
+        await hosted.red.begin(noise(1), "three")
+
+
+async def _append_until_refused(hosted: Hosted, stream: str) -> None:
+    for number in range(30):
+        await hosted.red.append(stream, 100 * number, noise(100 + number))
+
+
+async def test_what_a_refused_append_brought_is_not_stored(tmp_path: Path) -> None:
+    async with hosting(tmp_path, maximum_team_mebibytes=1) as hosted:
+        await host(hosted)
+        stream = await hosted.red.submission()
+        refused = await refusal(hosted.red.append(stream, 0, noise(1, 3_000)))
+        assert refused.reason == "QUOTA_EXCEEDED"
+        assert (await hosted.red.get()).state == pb.SUBMISSION_STATE_OPEN

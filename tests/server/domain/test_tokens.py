@@ -1,0 +1,60 @@
+"""Tokens: made, hashed, checked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from tests.server.store.records import NOON, later
+
+from vidscore_evaluators.errors import InputError
+from vidscore_server.domain.access import holds, new_token, token_of
+from vidscore_server.store.records import Role
+
+
+def test_a_secret_has_256_random_bits_and_is_not_in_the_record() -> None:
+    first, second = (new_token(Role.ORGANISER, "", "", NOON) for _ in range(2))
+    digits = first.secret.rpartition("_")[2]
+    assert len(bytes.fromhex(digits)) == 32
+    assert digits not in repr(first.record)
+    assert bytes.fromhex(digits) not in first.record.secret_hash
+    assert first.secret != second.secret
+
+
+def test_a_secret_names_its_token_and_no_other_text_does() -> None:
+    token = new_token(Role.ORGANISER, "", "", NOON)
+    assert token_of(token.secret) == token.record.token
+    for text in ("", "x", token.secret[:-1], token.secret + "0", token.secret.upper()):
+        assert token_of(text) is None
+
+
+def test_only_its_own_secret_holds_and_only_in_its_time() -> None:
+    token = new_token(Role.PERFORMER, "red", "", NOON, timedelta(seconds=60))
+    other = new_token(Role.PERFORMER, "red", "", NOON)
+    forged = f"vidscore_{token.record.token}_{other.secret.rpartition('_')[2]}"
+    assert holds(token.record, token.secret, later(59.9))
+    assert not holds(token.record, token.secret, later(60))
+    assert not holds(token.record, forged, NOON)
+    revoked = replace(token.record, revoke_time=NOON)
+    assert not holds(revoked, token.secret, NOON)
+
+
+@pytest.mark.parametrize(
+    ("role", "team", "comment", "lifetime_s", "fields"),
+    [
+        (None, "", "", None, {"role"}),
+        (Role.PERFORMER, "", "", None, {"team"}),
+        (Role.PERFORMER, "Red", "", None, {"team"}),
+        (Role.PERFORMER, "organiser", "", None, {"team"}),
+        (Role.VIEWER, "red", "x" * 1001, 0, {"team", "comment", "lifetime"}),
+        (Role.VIEWER, "", "", 1e12, {"lifetime"}),
+    ],
+)
+def test_every_fault_of_a_token_is_told(
+    role: Role | None, team: str, comment: str, lifetime_s: float | None, fields: set[str]
+) -> None:
+    lifetime = None if lifetime_s is None else timedelta(seconds=lifetime_s)
+    with pytest.raises(InputError) as caught:
+        new_token(role, team, comment, NOON, lifetime)
+    assert {fault.field for fault in caught.value.faults} == fields

@@ -308,7 +308,7 @@ def not_delivered(timeout_s: float, frames: int) -> DeadlineError:
     )
 
 
-def detached() -> ClosedError:
+def aborted() -> ClosedError:
     """The error of a stream that this side has given up."""
     return ClosedError("the stream was ended by this side")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from vidscore_client.errors import InputError
 from vidscore_client.frames import text
 
@@ -26,6 +28,17 @@ def submission_name(submission: str) -> str:
     """
     benchmark, own = _parts("submission", submission, ("benchmarks", "submissions"))
     return f"benchmarks/{benchmark}/submissions/{own}"
+
+
+def submission_names(submissions: Iterable[str]) -> list[str]:
+    """Names of several submissions.
+
+    Raises:
+        InputError: If it is one string, or one is no name.
+    """
+    if isinstance(submissions, str):
+        raise InputError("submissions", "one text", "a list of names")
+    return [submission_name(submission) for submission in submissions]
 
 
 def token_name(token: str) -> str:

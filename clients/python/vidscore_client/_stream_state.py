@@ -164,6 +164,11 @@ def cannot_read(error: Exception) -> InternalError:
     return InternalError(f"the server's answer cannot be read: {error!r}")
 
 
+def cannot_send(error: Exception) -> InternalError:
+    """The error of a stream that fails by a mistake in putting a batch into a message."""
+    return InternalError(f"a batch could not be sent: {error!r}")
+
+
 def callback_failed(error: Exception) -> CallbackError:
     """The error of a stream whose `on_report` raised."""
     return CallbackError(f"on_report raised {type(error).__name__}: {error}")

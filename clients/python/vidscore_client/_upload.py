@@ -120,3 +120,14 @@ def messages_of(argument: str, batches: Iterable[Frames]) -> Iterator[Frames]:
             outbox.offer("truth", frames, 0.0)
         while (batch := outbox.take(0.0)) is not None:
             yield batch.frames
+
+
+def refuse_other_arity(frames: Frames, arity: int) -> None:
+    """Refuse detections of another shape than the benchmark's.
+
+    Raises:
+        InputError: If they are of one.
+    """
+    if frames.arity != arity:
+        found = f"{frames.arity} coordinates an object"
+        raise InputError("frames", found, f"{arity}, as the benchmark has them")

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from vidscore_client.hosting import Token
+
+
+class Health(StrEnum):
+    """Whether a server takes calls, as the standard health protocol has it."""
+
+    UNKNOWN = "unknown"
+    SERVING = "serving"
+    NOT_SERVING = "not_serving"
+    SERVICE_UNKNOWN = "service_unknown"
 
 
 @dataclass(frozen=True)

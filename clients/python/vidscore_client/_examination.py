@@ -1,10 +1,11 @@
-"""Systems whose ranking a server examines without keeping them; shared by both clients."""
+"""Systems whose ranking a server examines without keeping them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
+from typing import Any
 
 from vidscore.v1 import ranking_service_pb2 as wire
 from vidscore.v1 import trust_service_pb2
@@ -14,14 +15,11 @@ from vidscore_client._specification import (
     encode_bare_specification,
     encode_evaluators,
 )
-from vidscore_client._trust_operations import filled, read_document, read_progress
 from vidscore_client._upload import messages_of, with_first_geometry
-from vidscore_client.errors import InputError, InternalError
+from vidscore_client.errors import InputError
 from vidscore_client.evaluators import EvaluatorChoice
 from vidscore_client.frames import Frames, text
-from vidscore_client.hosting import RankingQuestions, TrustDocument, TrustProgress
-
-OnProgress = Callable[[TrustProgress], object]
+from vidscore_client.hosting import RankingQuestions
 
 
 @dataclass(frozen=True)
@@ -73,23 +71,6 @@ def upload_requests(given: Examined) -> Iterator[wire.ExamineUploadRequest]:
     return _requests(configuration, truth, [batches for batches, _ in looked_at])
 
 
-def read_response(
-    response: wire.ExamineUploadResponse, on_progress: OnProgress | None
-) -> TrustDocument | None:
-    """The document, once it comes; progress is told."""
-    kind: str | None = response.WhichOneof("message")
-    if kind == "outcome":
-        return read_document(response.outcome)
-    if kind == "progress" and on_progress is not None:
-        on_progress(read_progress(response.progress))
-    return None
-
-
-def no_outcome() -> InternalError:
-    """An error about a server that ends well and says nothing."""
-    return InternalError("the server ended the call without an outcome")
-
-
 def _requests(
     configuration: wire.ExaminationConfiguration,
     truth: Iterable[Frames],
@@ -103,3 +84,19 @@ def _requests(
         for index, frames in enumerate(detected):
             if frames is not None:
                 yield wire.ExamineUploadRequest(detections=encode_frames(frames), system=index)
+
+
+def filled(message: Any, values: dict[str, Any]) -> Any:
+    """The message with the values that are not None.
+
+    Raises:
+        InputError: If one is of another type, or too large for the wire.
+    """
+    for name, value in values.items():
+        if value is None:
+            continue
+        try:
+            setattr(message, name, value)
+        except (TypeError, ValueError):
+            raise InputError(name, repr(value)[:80], "a number of fitting size") from None
+    return message

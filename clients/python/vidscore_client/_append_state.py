@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-from vidscore_client._outbox import Item, Outbox, item_size
+from vidscore_client._outbox import AT_ONCE, Item, Outbox, item_size
 from vidscore_client._retrying import Retrying, is_break
 from vidscore_client._single_frame import SingleFrame
 from vidscore_client.errors import (
@@ -100,7 +100,7 @@ class AppendState:
     def due_s(self) -> float | None:
         """Time at which `take` has something; None where nothing waits or the window is full."""
         if self._sent < len(self._window):
-            return float("-inf")
+            return AT_ONCE
         return self.outbox.due_s if self._has_room else None
 
     def admit(self, item: Item, now_s: float) -> bool:

@@ -138,7 +138,7 @@ class Exchange:
         """Wait for the server to accept the stream; what comes later is told by later calls."""
         state = self.state
         with self._monitor:
-            await self._monitor.wait_for(lambda: bool(state.started) or state.ended, timeout_s)
+            await self._monitor.wait_until(lambda: bool(state.started) or state.ended, timeout_s)
             if not state.started:
                 state.raise_error()
                 raise not_started(timeout_s)
@@ -148,20 +148,20 @@ class Exchange:
         outbox = self.state.outbox
         with self._monitor:
             due_before_s = outbox.due_s
-            waited = not self._admit(side, item)
+            waited = not self.state.admit(side, item, time.monotonic())
             if waited:
                 await self._wait_for_room(side, item)
             # The call's sender sleeps until something is due; only an earlier time concerns it.
             # Since when it sleeps is not known to a caller that has waited.
             if not waited and outbox.due_s == due_before_s:
                 return
-            self._monitor.notify()
+            self._monitor.wake()
         await self._transport.take_turns()
 
     async def next_report(self) -> LiveReport | None:
         """The next live report; None at the end of the stream."""
         with self._monitor:
-            await self._monitor.wait_for(lambda: self.state.readable, None)
+            await self._monitor.wait_until(lambda: self.state.readable, None)
             return self.state.next_report()
 
     async def finish(self, timeout_s: float | None) -> list[Report]:
@@ -170,8 +170,8 @@ class Exchange:
             raise finish_in_callback()
         with self._monitor:
             self.state.close()
-            self._monitor.notify()
-            if not await self._monitor.wait_for(lambda: self.state.ended, timeout_s):
+            self._monitor.wake()
+            if not await self._monitor.wait_until(lambda: self.state.ended, timeout_s):
                 raise not_finished(timeout_s)
         await self._reader.join(JOIN_TIMEOUT_S)
         return self.state.final_reports()
@@ -191,7 +191,7 @@ class Exchange:
         if batching.policy == "raise":
             raise self.state.refusal(None)
         timeout_s = batching.block_timeout_s
-        if not await self._monitor.wait_for(lambda: self._admit(side, item), timeout_s):
+        if not await self._monitor.wait_until(lambda: self._admit(side, item), timeout_s):
             raise self.state.refusal(timeout_s)
 
     async def _next_request(self) -> scoring_service_pb2.ScoreRequest | None:
@@ -211,10 +211,10 @@ class Exchange:
                 now_s = time.monotonic()
                 batch = state.take(now_s)
                 if batch is not None:
-                    self._monitor.notify()
+                    self._monitor.wake()
                     return batch
                 due_s = state.outbox.due_s
-                await self._monitor.wait(None if due_s is None else max(0.0, due_s - now_s))
+                await self._monitor.pause(None if due_s is None else max(0.0, due_s - now_s))
         return None
 
     async def _read(self) -> None:
@@ -235,7 +235,7 @@ class Exchange:
     async def _handle(self, event: Event) -> None:
         with self._monitor:
             self.state.receive(event)
-            self._monitor.notify()
+            self._monitor.wake()
         live = self._plan.live
         if isinstance(event, LiveReport) and live is not None and live.on_report is not None:
             try:
@@ -246,4 +246,4 @@ class Exchange:
     def _end(self, error: VidscoreError | None) -> None:
         with self._monitor:
             self.state.end(error)
-            self._monitor.notify()
+            self._monitor.wake()

@@ -23,6 +23,9 @@ OBJECT_BYTES = 24
 """Bytes that an object adds besides its coordinates and named columns, at most: confidence 8,
 track id 10, label 5, flags 1."""
 
+AT_ONCE = float("-inf")
+"""When something is due that waits for nothing."""
+
 Item = SingleFrame | Frames
 
 
@@ -66,6 +69,7 @@ class Outbox:
             "detections": _Gathering(),
         }
         self._ready: deque[_Ready] = deque()
+        self._gathered_due_s: float | None = None  # when the first gathering has waited enough
         self._frames = 0
         self._bytes = 0
 
@@ -77,10 +81,7 @@ class Outbox:
     @property
     def due_s(self) -> float | None:
         """Time at which `take` has something; None where nothing waits."""
-        if self._ready:
-            return float("-inf")
-        started = [waiting.since_s for waiting in self._gathering.values() if waiting.frames]
-        return min(started) + self._batching.batch_interval_s if started else None
+        return AT_ONCE if self._ready else self._gathered_due_s
 
     def limit(self, batch_frames: int, batch_bytes: int) -> None:
         """Make no larger batches than a server takes."""
@@ -137,10 +138,11 @@ class Outbox:
         waiting = self._gathering[side]
         if waiting.frames and waiting.size + size > self._batching.batch_bytes:
             waiting = self._seal(side)
-        if not waiting.frames:
-            waiting.since_s = now_s
         waiting.frames.append(frame)
         waiting.size += size
+        if len(waiting.frames) == 1:
+            waiting.since_s = now_s
+            self._note_due()
         if len(waiting.frames) >= self._batching.batch_frames:
             self._seal(side)
 
@@ -150,7 +152,12 @@ class Outbox:
             return waiting
         self._ready.append(_Ready(side, join(waiting.frames)))
         self._gathering[side] = _Gathering()
+        self._note_due()
         return self._gathering[side]
+
+    def _note_due(self) -> None:
+        started = [waiting.since_s for waiting in self._gathering.values() if waiting.frames]
+        self._gathered_due_s = min(started) + self._batching.batch_interval_s if started else None
 
     def _frames_that_fit(self, frames: Frames, first: int) -> int:
         """Frames from `first` on that fit into a message; at least one."""

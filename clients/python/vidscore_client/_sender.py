@@ -57,14 +57,14 @@ class Sender:
         state = self.state
         with self._monitor:
             due_before_s = state.due_s
-            waited = not self._admit(item)
+            waited = not state.admit(item, time.monotonic())
             if waited:
                 await self._wait_for_room(item)
             # The call's sender sleeps until something is due; only an earlier time concerns it.
             # Since when it sleeps is not known to a caller that has waited.
             if not waited and state.due_s == due_before_s:
                 return
-            self._monitor.notify()
+            self._monitor.wake()
         await self._transport.take_turns()
 
     async def flush(self, timeout_s: float | None) -> None:
@@ -72,8 +72,8 @@ class Sender:
         self._refuse_in_callback()
         with self._monitor:
             self.state.flush()
-            self._monitor.notify()
-            if not await self._monitor.wait_for(lambda: self.state.settled, timeout_s):
+            self._monitor.wake()
+            if not await self._monitor.wait_until(lambda: self.state.settled, timeout_s):
                 raise not_flushed(timeout_s)
             self.state.check_delivered()
 
@@ -85,8 +85,8 @@ class Sender:
         self.left = True
         with self._monitor:
             self.state.close()
-            self._monitor.notify()
-            in_time = await self._monitor.wait_for(lambda: self.state.settled, timeout_s)
+            self._monitor.wake()
+            in_time = await self._monitor.wait_until(lambda: self.state.settled, timeout_s)
         if not in_time:
             self._end(not_delivered(timeout_s, self.state.undelivered))
             self._worker.cancel()
@@ -114,7 +114,7 @@ class Sender:
         if batching.policy == "raise":
             raise self.state.refusal(None)
         timeout_s = batching.block_timeout_s
-        if not await self._monitor.wait_for(lambda: self._admit(item), timeout_s):
+        if not await self._monitor.wait_until(lambda: self._admit(item), timeout_s):
             raise self.state.refusal(timeout_s)
 
     async def _run(self) -> None:
@@ -138,13 +138,13 @@ class Sender:
         """Wait until there is something to deliver; whether there is, or the stream has ended."""
         state = self.state
         with self._monitor:
-            await self._monitor.wait_for(lambda: state.closing or not state.idle, None)
+            await self._monitor.wait_until(lambda: state.closing or not state.idle, None)
             return not state.settled
 
     async def _pause(self, failure: VidscoreError) -> None:
         with self._monitor:
             delay_s = self.state.delay_s(failure, time.monotonic())
-            await self._monitor.wait_for(lambda: self.state.ended, delay_s)
+            await self._monitor.wait_until(lambda: self.state.ended, delay_s)
 
     async def _deliver(self) -> None:
         if self.state.broken:
@@ -158,7 +158,7 @@ class Sender:
         submission = await AsyncSubmissions(self._transport).get(self.plan.submission.name)
         with self._monitor:
             grown = self.state.resume(self.plan.find_stream(submission), time.monotonic())
-            self._monitor.notify()
+            self._monitor.wake()
         if grown:
             await self._tell()
 
@@ -217,7 +217,7 @@ class Sender:
                 if stalled_at_s is not None and now_s >= stalled_at_s:
                     self._stall = no_answer(timeout_s)
                     break
-                await self._connections.wait(
+                await self._connections.pause(
                     timeout_s if stalled_at_s is None else stalled_at_s - now_s
                 )
         if self._connection == connection:
@@ -228,10 +228,10 @@ class Sender:
         with self._monitor:
             self._connection += 1
             self.state.disconnect()
-            self._monitor.notify()
+            self._monitor.wake()
             call, self._call = self._call, None
         with self._connections:
-            self._connections.notify()
+            self._connections.wake()
         if call is not None:
             call.cancel()
 
@@ -251,10 +251,10 @@ class Sender:
                 now_s = time.monotonic()
                 batch = state.take(now_s)
                 if batch is not None:
-                    self._monitor.notify()
+                    self._monitor.wake()
                     return batch
                 due_s = state.due_s
-                await self._monitor.wait(None if due_s is None else max(0.0, due_s - now_s))
+                await self._monitor.pause(None if due_s is None else max(0.0, due_s - now_s))
         return None
 
     @property
@@ -264,7 +264,7 @@ class Sender:
     async def _acknowledge(self, next_offset: int) -> None:
         with self._monitor:
             grown = self.state.acknowledge(next_offset, time.monotonic())
-            self._monitor.notify()
+            self._monitor.wake()
         if grown:
             await self._tell()
 

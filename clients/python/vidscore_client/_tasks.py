@@ -170,13 +170,13 @@ class TaskMonitor:
     ) -> None:
         pass
 
-    def notify(self) -> None:
+    def wake(self) -> None:
         """Wake everyone up."""
         for future in self._waiting:
             if not future.done():
                 future.set_result(None)
 
-    async def wait(self, timeout_s: float | None) -> None:
+    async def pause(self, timeout_s: float | None) -> None:
         """Wait until woken up, at most for a time."""
         future = asyncio.get_running_loop().create_future()
         self._waiting.add(future)
@@ -188,12 +188,12 @@ class TaskMonitor:
         finally:
             self._waiting.discard(future)
 
-    async def wait_for(self, predicate: Callable[[], bool], timeout_s: float | None) -> bool:
+    async def wait_until(self, predicate: Callable[[], bool], timeout_s: float | None) -> bool:
         """Wait until something holds, at most for a time."""
         try:
             async with asyncio.timeout(timeout_s):
                 while not predicate():
-                    await self.wait(None)
+                    await self.pause(None)
         except TimeoutError:
             return predicate()
         return True

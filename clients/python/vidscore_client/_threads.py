@@ -8,7 +8,6 @@ import time
 import weakref
 from collections.abc import Callable, Coroutine
 from operator import methodcaller
-from types import TracebackType
 from typing import Any
 
 import grpc
@@ -136,31 +135,20 @@ class ThreadCall:
         return request
 
 
-class ThreadMonitor:
+class ThreadMonitor(threading.Condition):
     """A lock with a condition; see `Monitor`."""
 
-    def __init__(self) -> None:
-        self._condition = threading.Condition()
-        self.notify = self._condition.notify_all
+    def wake(self) -> None:
+        """Wake everyone up."""
+        self.notify_all()
 
-    def __enter__(self) -> Any:
-        return self._condition.__enter__()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._condition.__exit__(kind, error, traceback)
-
-    async def wait(self, timeout_s: float | None) -> None:
+    async def pause(self, timeout_s: float | None) -> None:
         """Release the lock until woken up, at most for a time."""
-        self._condition.wait(timeout_s)
+        self.wait(timeout_s)
 
-    async def wait_for(self, predicate: Callable[[], bool], timeout_s: float | None) -> bool:
+    async def wait_until(self, predicate: Callable[[], bool], timeout_s: float | None) -> bool:
         """Wait until something holds, at most for a time."""
-        return self._condition.wait_for(predicate, timeout_s)
+        return self.wait_for(predicate, timeout_s)
 
 
 class ThreadWorker:

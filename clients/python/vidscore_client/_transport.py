@@ -71,13 +71,13 @@ class Monitor(Protocol):
     ) -> bool | None:
         """Release the lock."""
 
-    def notify(self) -> None:
+    def wake(self) -> None:
         """Wake everyone up; under the lock."""
 
-    async def wait(self, timeout_s: float | None) -> None:
+    async def pause(self, timeout_s: float | None) -> None:
         """Release the lock until woken up, at most for a time; under the lock."""
 
-    async def wait_for(self, predicate: Callable[[], bool], timeout_s: float | None) -> bool:
+    async def wait_until(self, predicate: Callable[[], bool], timeout_s: float | None) -> bool:
         """Wait until something holds, at most for a time; under the lock.
 
         Returns:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from vidscore.v1 import submission_service_pb2 as wire
 from vidscore_client._append_state import AppendState, Sent
-from vidscore_client._decoding import decode_stream
+from vidscore_client._convert import to_dataclass
 from vidscore_client._encoding import checksum, encode_frames
 from vidscore_client._transport import Transport
 from vidscore_client._upload import refuse_other_arity
@@ -97,7 +97,9 @@ async def open_append(
     found = await _find_or_create(AsyncSubmissions(transport), hosted.name, submission, title)
     request = wire.OpenStreamRequest(submission=found.name, stream=text("stream", stream))
     response = await transport.unary(SUBMISSIONS + "OpenStream", request, wire.OpenStreamResponse)
-    return AppendPlan(found, decode_stream(response.stream), ARITIES[geometry], *settings)
+    return AppendPlan(
+        found, to_dataclass(StreamInfo, response.stream), ARITIES[geometry], *settings
+    )
 
 
 async def _find_or_create(

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-from vidscore_client._outbox import AT_ONCE, Item, Outbox, item_size
+from vidscore_client._outbox import AT_ONCE, Item, Outbox, SingleFrame, item_size
 from vidscore_client._retrying import Retrying, is_break
-from vidscore_client._single_frame import SingleFrame
 from vidscore_client.errors import (
     BackPressureError,
     CallbackError,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import deque
 
 from vidscore_client._decoding import Event, Final, Started
+from vidscore_client._endpoint import check_server
 from vidscore_client._outbox import Batch, Item, Outbox
-from vidscore_client._versions import check_server
 from vidscore_client.errors import (
     BackPressureError,
     CallbackError,

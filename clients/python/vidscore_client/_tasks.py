@@ -5,20 +5,16 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Coroutine
-from operator import methodcaller
 from types import TracebackType
 from typing import Any
 
 import grpc
 from google.protobuf.message import Message
 
-from vidscore_client._endpoint import Endpoint
+from vidscore_client._endpoint import Endpoint, check_metadata
 from vidscore_client._status import error_from_failure
-from vidscore_client._transport import NextRequest
-from vidscore_client._versions import check_metadata
+from vidscore_client._transport import SERIALIZE, NextRequest
 from vidscore_client.errors import CallCancelledError, ClosedError
-
-SERIALIZE = methodcaller("SerializeToString")
 
 
 class TaskTransport:

@@ -7,19 +7,15 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Coroutine
-from operator import methodcaller
 from typing import Any
 
 import grpc
 from google.protobuf.message import Message
 
-from vidscore_client._endpoint import Endpoint
+from vidscore_client._endpoint import Endpoint, check_metadata
 from vidscore_client._status import error_from_failure
-from vidscore_client._transport import NextRequest, run_blocking
-from vidscore_client._versions import check_metadata
+from vidscore_client._transport import SERIALIZE, NextRequest, run_blocking
 from vidscore_client.errors import ClosedError
-
-SERIALIZE = methodcaller("SerializeToString")
 
 
 class ThreadTransport:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
 from copy import deepcopy
+from operator import methodcaller
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
@@ -17,6 +18,8 @@ from google.protobuf.message import Message
 from vidscore_client.errors import InternalError
 
 Result = TypeVar("Result")
+
+SERIALIZE = methodcaller("SerializeToString")
 
 NextRequest = Callable[[], Coroutine[Any, Any, Message | None]]
 """Gives the next message of a call, when it is due; None for the end."""

@@ -8,8 +8,8 @@ from datetime import datetime
 from google.protobuf.duration_pb2 import Duration
 
 from vidscore.v1 import access_service_pb2 as wire
-from vidscore_client._decoding import decode_audit_record, decode_token
-from vidscore_client._names import benchmark_name, token_name
+from vidscore_client._convert import to_dataclass
+from vidscore_client._encoding import benchmark_name, token_name
 from vidscore_client._transport import Transport, list_pages, run_blocking
 from vidscore_client.errors import InputError
 from vidscore_client.frames import text
@@ -49,7 +49,7 @@ class AsyncTokens:
         response = await self._transport.unary(
             ACCESS + "CreateToken", request, wire.CreateTokenResponse
         )
-        return NewToken(decode_token(response.token), response.secret)
+        return NewToken(to_dataclass(Token, response.token), response.secret)
 
     async def list(self) -> list[Token]:
         """Every token; see `vidscore_client.Tokens.list`."""
@@ -59,7 +59,7 @@ class AsyncTokens:
             wire.ListTokensRequest(),
             wire.ListTokensResponse,
         )
-        return [decode_token(token) for page in pages for token in page.tokens]
+        return [to_dataclass(Token, token) for page in pages for token in page.tokens]
 
     async def revoke(self, token: str) -> Token:
         """End a token at once; see `vidscore_client.Tokens.revoke`."""
@@ -67,7 +67,7 @@ class AsyncTokens:
         response = await self._transport.unary(
             ACCESS + "RevokeToken", request, wire.RevokeTokenResponse
         )
-        return decode_token(response.token)
+        return to_dataclass(Token, response.token)
 
 
 class Tokens:
@@ -132,7 +132,7 @@ async def list_audit_records(
         response = await transport.unary(
             ACCESS + "ListAuditRecords", deepcopy(request), wire.ListAuditRecordsResponse
         )
-        found.extend(decode_audit_record(record) for record in response.records)
+        found.extend(to_dataclass(AuditRecord, record) for record in response.records)
         request.page_token = response.next_page_token
         if not request.page_token:
             break

@@ -13,11 +13,11 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Any, Self
 
-from vidscore_client import _server_calls
+from vidscore_client import servers
 from vidscore_client._append_plan import AppendPlan, open_append
+from vidscore_client._encoding import DEFAULT_STREAM
 from vidscore_client._endpoint import make_endpoint
 from vidscore_client._exchange import Exchange, plan_stream
-from vidscore_client._names import DEFAULT_STREAM
 from vidscore_client._sender import Sender
 from vidscore_client._specification import Specification
 from vidscore_client._tasks import TaskTransport
@@ -125,29 +125,29 @@ class AsyncClient:
 
     async def server(self) -> ServerInfo:
         """What the server is; see `vidscore_client.Client.server`."""
-        return await _server_calls.get_server(self._transport)
+        return await servers.get_server(self._transport)
 
     async def export_backup(
         self, write: Callable[[bytes], object], benchmark: str | None = None
     ) -> None:
         """Take a backup; see `vidscore_client.Client.export_backup`."""
-        await _server_calls.export_backup(self._transport, write, benchmark)
+        await servers.export_backup(self._transport, write, benchmark)
 
     async def import_backup(self, chunks: Iterable[bytes]) -> str:
         """Add a benchmark out of its backup; see `vidscore_client.Client.import_backup`."""
-        return await _server_calls.import_backup(self._transport, chunks)
+        return await servers.import_backup(self._transport, chunks)
 
     async def evaluators(self) -> list[EvaluatorDescription]:
         """Every evaluator of the server; see `vidscore_client.Client.evaluators`."""
-        return await _server_calls.list_evaluators(self._transport)
+        return await servers.list_evaluators(self._transport)
 
     async def evaluator(self, name: str) -> EvaluatorDescription:
         """One evaluator; see `vidscore_client.Client.evaluator`."""
-        return await _server_calls.get_evaluator(self._transport, name)
+        return await servers.get_evaluator(self._transport, name)
 
     async def health(self, service: str = "") -> Health:
         """Whether the server takes calls; see `vidscore_client.Client.health`."""
-        return await _server_calls.check_health(self._transport, service)
+        return await servers.check_health(self._transport, service)
 
     def score_stream(
         self,

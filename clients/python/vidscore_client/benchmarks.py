@@ -9,22 +9,20 @@ from google.longrunning import operations_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from vidscore.v1 import benchmark_service_pb2 as wire
+from vidscore_client._convert import to_dataclass
 from vidscore_client._decoding import (
     decode_benchmark,
-    decode_difference,
     decode_leaderboard,
-    decode_truth_revision,
 )
-from vidscore_client._definition import (
+from vidscore_client._encoding import benchmark_name, checksum, encode_frames, submission_names
+from vidscore_client._long_work import AsyncLongWork, LongKind, LongWork
+from vidscore_client._specification import (
     GEOMETRY_FIELDS,
     TIME_FIELDS,
     UPDATABLE,
     Definition,
     encode_definition,
 )
-from vidscore_client._encoding import checksum, encode_frames
-from vidscore_client._long_work import AsyncLongWork, LongKind, LongWork
-from vidscore_client._names import benchmark_name, submission_names
 from vidscore_client._transport import (
     Transport,
     list_pages,
@@ -53,7 +51,7 @@ RESCORING = LongKind(
     wire.RescoreMetadata,
     wire.RescoreResponse,
     lambda metadata: RescoreProgress(metadata.submissions_done, metadata.submissions_in_all),
-    lambda response: [decode_difference(entry) for entry in response.differences],
+    lambda response: [to_dataclass(ScoreDifference, entry) for entry in response.differences],
 )
 
 
@@ -145,7 +143,7 @@ class AsyncBenchmarks:
             wire.UploadTruthResponse,
             timeout_s,
         )
-        return decode_truth_revision((await read_only(call)).revision)
+        return to_dataclass(TruthRevision, (await read_only(call)).revision)
 
     async def truth_revisions(self, benchmark: str) -> TruthRevisions:
         """Revisions of the truth; see `vidscore_client.Benchmarks.truth_revisions`."""
@@ -155,7 +153,9 @@ class AsyncBenchmarks:
             wire.ListTruthRevisionsRequest(benchmark=benchmark_name(benchmark)),
             wire.ListTruthRevisionsResponse,
         )
-        return [decode_truth_revision(revision) for page in pages for revision in page.revisions]
+        return [
+            to_dataclass(TruthRevision, revision) for page in pages for revision in page.revisions
+        ]
 
     async def leaderboard(
         self,
@@ -187,7 +187,7 @@ class AsyncBenchmarks:
         response = await self._transport.unary(
             BENCHMARKS + "PublishLeaderboard", request, wire.PublishLeaderboardResponse
         )
-        return [decode_difference(entry) for entry in response.differences]
+        return [to_dataclass(ScoreDifference, entry) for entry in response.differences]
 
     async def rescore(
         self, benchmark: str, submissions: Iterable[str] = (), *, comment: str = ""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Self
 
+from vidscore_client._encoding import DEFAULT_STREAM
 from vidscore_client._endpoint import make_endpoint
-from vidscore_client._names import DEFAULT_STREAM
 from vidscore_client._specification import Specification
 from vidscore_client._threads import ThreadTransport
 from vidscore_client._transport import run_blocking

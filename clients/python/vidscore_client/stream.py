@@ -10,7 +10,7 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from vidscore_client._exchange import Exchange, StreamPlan
-from vidscore_client._single_frame import SingleFrame
+from vidscore_client._outbox import SingleFrame
 from vidscore_client._transport import Transport, iterate_blocking, run_blocking
 from vidscore_client.errors import ClosedError
 from vidscore_client.frames import Frames, Side

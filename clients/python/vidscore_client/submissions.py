@@ -7,9 +7,9 @@ import uuid
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 
 from vidscore.v1 import submission_service_pb2 as wire
-from vidscore_client._decoding import decode_score, decode_submission, decode_update
-from vidscore_client._encoding import encode_frames
-from vidscore_client._names import benchmark_name, submission_name
+from vidscore_client._convert import to_dataclass
+from vidscore_client._decoding import decode_score, decode_update
+from vidscore_client._encoding import benchmark_name, encode_frames, submission_name
 from vidscore_client._retrying import Retrying, Watched, call_s, ended_early, not_ended
 from vidscore_client._transport import (
     Transport,
@@ -53,7 +53,7 @@ class AsyncSubmissions:
         response = await self._transport.unary(
             SUBMISSIONS + "CreateSubmission", request, wire.CreateSubmissionResponse
         )
-        return decode_submission(response.submission)
+        return to_dataclass(Submission, response.submission)
 
     async def get(self, submission: str) -> Submission:
         """One submission; see `vidscore_client.Submissions.get`."""
@@ -62,7 +62,7 @@ class AsyncSubmissions:
             wire.GetSubmissionRequest(name=submission_name(submission)),
             wire.GetSubmissionResponse,
         )
-        return decode_submission(response.submission)
+        return to_dataclass(Submission, response.submission)
 
     async def list(self, benchmark: str) -> list[Submission]:
         """The submissions that may be seen; see `vidscore_client.Submissions.list`."""
@@ -72,7 +72,11 @@ class AsyncSubmissions:
             wire.ListSubmissionsRequest(benchmark=benchmark_name(benchmark)),
             wire.ListSubmissionsResponse,
         )
-        return [decode_submission(submission) for page in pages for submission in page.submissions]
+        return [
+            to_dataclass(Submission, submission)
+            for page in pages
+            for submission in page.submissions
+        ]
 
     async def check(self, benchmark: str, batches: Iterable[Frames]) -> DetectionsCheck:
         """Find out whether detections would be taken; see `vidscore_client.Submissions.check`."""
@@ -108,7 +112,7 @@ class AsyncSubmissions:
                 response = await self._transport.unary(
                     SUBMISSIONS + "SealSubmission", request, wire.SealSubmissionResponse
                 )
-                return decode_submission(response.submission)
+                return to_dataclass(Submission, response.submission)
             except VidscoreError as error:
                 await self._transport.sleep(tries.delay_s(error, time.monotonic()))
 
@@ -119,7 +123,7 @@ class AsyncSubmissions:
             wire.CancelSubmissionRequest(name=submission_name(submission)),
             wire.CancelSubmissionResponse,
         )
-        return decode_submission(response.submission)
+        return to_dataclass(Submission, response.submission)
 
     async def retry(self, submission: str) -> Submission:
         """Have a failed submission scored again; see `vidscore_client.Submissions.retry`."""
@@ -129,7 +133,7 @@ class AsyncSubmissions:
         response = await self._transport.unary(
             SUBMISSIONS + "RetrySubmission", request, wire.RetrySubmissionResponse
         )
-        return decode_submission(response.submission)
+        return to_dataclass(Submission, response.submission)
 
     async def watch(
         self, submission: str, *, timeout_s: float | None = None, retry: Retry = DEFAULT_RETRY

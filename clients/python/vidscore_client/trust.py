@@ -10,11 +10,11 @@ from dataclasses import asdict
 from google.longrunning import operations_pb2
 
 from vidscore.v1 import ranking_service_pb2, trust_service_pb2
-from vidscore_client._examination import Examined, filled, upload_requests
+from vidscore_client._encoding import benchmark_name, submission_names
 from vidscore_client._long_work import AsyncLongWork, LongKind, LongWork
-from vidscore_client._names import benchmark_name, submission_names
 from vidscore_client._specification import Specification, encode_evaluators
 from vidscore_client._transport import Transport, requests_of, run_blocking
+from vidscore_client._upload import Examined, filled, upload_requests
 from vidscore_client.errors import InternalError
 from vidscore_client.evaluators import EvaluatorChoice
 from vidscore_client.frames import Frames, text

@@ -13,7 +13,7 @@ from tests.clients.python.fake_server import WAIT_S
 
 from vidscore.v1 import evaluator_service_pb2, evaluator_service_pb2_grpc
 from vidscore_client import ConflictError, VersionError, __version__, _endpoint, aio, connect
-from vidscore_client._versions import check_server
+from vidscore_client._endpoint import check_server
 
 
 class PlayedServer(evaluator_service_pb2_grpc.EvaluatorServiceServicer):

@@ -12,7 +12,7 @@ from vidscore_client._transport import Transport
 from vidscore_client._upload import refuse_other_arity
 from vidscore_client.benchmarks import AsyncBenchmarks
 from vidscore_client.errors import ConflictError, InputError, NotFoundError
-from vidscore_client.frames import ARITIES, Frames, text
+from vidscore_client.frames import ARITIES, Frames, parse_string
 from vidscore_client.hosting import StreamInfo, Submission, SubmissionState
 from vidscore_client.settings import Batching, Delivery
 from vidscore_client.submissions import SUBMISSIONS, AsyncSubmissions
@@ -95,7 +95,7 @@ async def open_append(
             reason="BENCHMARK_NOT_OPEN",
         )
     found = await _find_or_create(AsyncSubmissions(transport), hosted.name, submission, title)
-    request = wire.OpenStreamRequest(submission=found.name, stream=text("stream", stream))
+    request = wire.OpenStreamRequest(submission=found.name, stream=parse_string("stream", stream))
     response = await transport.unary(SUBMISSIONS + "OpenStream", request, wire.OpenStreamResponse)
     return AppendPlan(
         found, to_dataclass(StreamInfo, response.stream), ARITIES[geometry], *settings
@@ -107,7 +107,7 @@ async def _find_or_create(
 ) -> Submission:
     if submission is None:
         return await submissions.create(benchmark, title=title)
-    name = f"{benchmark}/{text('submission', submission)}"
+    name = f"{benchmark}/{parse_string('submission', submission)}"
     try:
         found = await submissions.get(name)
         # Nobody has seen a draft's title: what was refused before must not decide it.

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
 from types import NoneType
-from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
 from google.protobuf.message import Message
@@ -36,7 +36,7 @@ class Form(NamedTuple):
     """How a key of a dictionary is written into a message and read out of it.
 
     Attributes:
-        fill: Takes the message, the key, the value and where it stands, for errors.
+        fill: Takes the message, the key, the value and its path, for errors.
         show: Takes the message and the key; gives the value, or None where it is unset.
     """
 
@@ -55,7 +55,7 @@ def fill_message(message: Message, path: str, document: object, fields: Fields) 
 
     Args:
         message: The message.
-        path: Where the dictionary stands, for errors.
+        path: Path of the dictionary, for errors.
         document: The dictionary.
         fields: The form of each of its keys.
 
@@ -71,7 +71,7 @@ def fill_message(message: Message, path: str, document: object, fields: Fields) 
 
 
 def show_message(message: Any, fields: Fields) -> dict[str, Any]:
-    """The dictionary that a message stands for; what is unset is left out."""
+    """The dictionary form of a message; what is unset is left out."""
     shown = {key: form.show(message, key) for key, form in fields.items()}
     return {key: value for key, value in shown.items() if value is not None}
 
@@ -205,9 +205,8 @@ def to_dataclass(kind: type[Result], message: Any, **given: Any) -> Result:
         message: The message.
         given: Values of fields that the message has otherwise.
     """
-    values = {
-        name: given[name] if name in given else read(message, name) for name, read in _readers(kind)
-    }
+    readers = _readers(cast(Any, kind))
+    values = {name: given[name] if name in given else read(message, name) for name, read in readers}
     return kind(**values)
 
 
@@ -229,28 +228,37 @@ def _readers(kind: type) -> tuple[tuple[str, Read], ...]:
 def _reader(annotation: Any) -> Read:
     """What reads a field of that type."""
     arguments: tuple[Any, ...] = get_args(annotation)
-    inner: Any
     if get_origin(annotation) is tuple:
-        inner = arguments[0]
-        if dataclasses.is_dataclass(inner):
-            return lambda message, name: tuple(
-                to_dataclass(inner, entry) for entry in getattr(message, name)
-            )
-        return lambda message, name: tuple(getattr(message, name))
+        return _tuple_reader(_dataclass(arguments[0]))
     if NoneType in arguments:
         inner = next(argument for argument in arguments if argument is not NoneType)
-        if inner is datetime:
-            return read_time
-        if dataclasses.is_dataclass(inner):
-            return lambda message, name: (
-                to_dataclass(inner, getattr(message, name)) if message.HasField(name) else None
-            )
-        return present
-    if dataclasses.is_dataclass(annotation):
-        return lambda message, name: to_dataclass(annotation, getattr(message, name))
+        return read_time if inner is datetime else _optional_reader(_dataclass(inner))
+    nested = _dataclass(annotation)
+    if nested is not None:
+        return lambda message, name: to_dataclass(nested, getattr(message, name))
     if isinstance(annotation, type) and issubclass(annotation, StrEnum):
         known = frozenset(annotation)
         return lambda message, name: annotation(
             word if (word := present(message, name)) in known else "unknown"
         )
     return getattr
+
+
+def _tuple_reader(nested: type[Any] | None) -> Read:
+    if nested is None:
+        return lambda message, name: tuple(getattr(message, name))
+    return lambda message, name: tuple(
+        to_dataclass(nested, entry) for entry in getattr(message, name)
+    )
+
+
+def _optional_reader(nested: type[Any] | None) -> Read:
+    if nested is None:
+        return present
+    return lambda message, name: (
+        to_dataclass(nested, getattr(message, name)) if message.HasField(name) else None
+    )
+
+
+def _dataclass(annotation: Any) -> type[Any] | None:
+    return annotation if dataclasses.is_dataclass(annotation) else None  # type: ignore[return-value]

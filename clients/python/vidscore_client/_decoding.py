@@ -166,7 +166,7 @@ def _geometries(values: Iterable[int]) -> tuple[Geometry, ...]:
 def decode_benchmark(
     message: benchmark_service_pb2.Benchmark, quotas: Iterable[benchmark_service_pb2.Quota] = ()
 ) -> Benchmark:
-    """One benchmark, and the limits on the caller's team where they are told."""
+    """One benchmark, and the limits on the caller's team where the server gives them."""
     return to_dataclass(
         Benchmark,
         message,
@@ -182,7 +182,7 @@ def decode_score(message: submission_service_pb2.SubmissionScore) -> SubmissionS
 
 
 def decode_update(message: submission_service_pb2.WatchSubmissionResponse) -> SubmissionUpdate:
-    """What a watcher is told."""
+    """One update of a submission that is watched."""
     return to_dataclass(
         SubmissionUpdate, message, scores=tuple(decode_score(score) for score in message.scores)
     )

@@ -19,7 +19,14 @@ from vidscore_client._specification import (
 )
 from vidscore_client.errors import InputError
 from vidscore_client.evaluators import EvaluatorChoice
-from vidscore_client.frames import GEOMETRY_OF_ARITY, FloatArray, Frames, Geometry, IntArray, text
+from vidscore_client.frames import (
+    GEOMETRY_OF_ARITY,
+    FloatArray,
+    Frames,
+    Geometry,
+    IntArray,
+    parse_string,
+)
 from vidscore_client.settings import Live
 
 DEFAULT_STREAM = "default"
@@ -52,7 +59,7 @@ def submission_names(submissions: Iterable[str]) -> list[str]:
         InputError: If it is one string, or one is no name.
     """
     if isinstance(submissions, str):
-        raise InputError("submissions", "one text", "a list of names")
+        raise InputError("submissions", "a string", "a list of names")
     return [submission_name(submission) for submission in submissions]
 
 
@@ -62,7 +69,7 @@ def token_name(token: str) -> str:
     Raises:
         InputError: If it is neither; a secret is not sent, and not repeated either.
     """
-    if is_secret(text("token", token)):
+    if is_secret(parse_string("token", token)):
         raise InputError("token", "a secret", "the token's name, which is no secret")
     return f"tokens/{_parts('token', token, ('tokens',))[0]}"
 
@@ -73,7 +80,7 @@ def is_secret(name: str) -> bool:
 
 
 def _parts(argument: str, name: str, collections: tuple[str, ...]) -> list[str]:
-    parts = text(argument, name).split("/")
+    parts = parse_string(argument, name).split("/")
     if len(parts) == 2 * len(collections) and tuple(parts[::2]) == collections:
         parts = parts[1::2]
     if len(parts) != len(collections) or not all(parts):

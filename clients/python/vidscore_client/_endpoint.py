@@ -37,7 +37,7 @@ def check_server(server: str, client: str = __version__) -> None:
     """Refuse a server of a version that the client does not work with.
 
     Args:
-        server: What the server says; a text that is no version is let pass, as proxies may be.
+        server: What the server says; a string that is no version is let pass, as proxies may be.
         client: Version of this package.
 
     Raises:

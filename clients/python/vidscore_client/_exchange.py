@@ -122,7 +122,6 @@ class Exchange:
     """
 
     def __init__(self, transport: Transport, plan: StreamPlan) -> None:
-        """Begin."""
         self.state = StreamState(plan.batching, plan.live)
         self._plan = plan
         self._transport = transport
@@ -135,7 +134,7 @@ class Exchange:
         self._reader.start()
 
     async def await_start(self, timeout_s: float) -> None:
-        """Wait for the server to accept the stream; what comes later is told by later calls."""
+        """Wait for the server to accept the stream; later errors are raised by later calls."""
         state = self.state
         with self._monitor:
             await self._monitor.wait_until(lambda: bool(state.started) or state.ended, timeout_s)

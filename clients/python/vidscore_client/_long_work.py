@@ -16,13 +16,13 @@ from vidscore_client._retrying import Retrying
 from vidscore_client._status import error_from_status
 from vidscore_client._transport import Transport, run_blocking
 from vidscore_client.errors import DeadlineError, InternalError, VidscoreError
-from vidscore_client.frames import text
+from vidscore_client.frames import parse_string
 from vidscore_client.settings import DEFAULT_RETRY, Retry
 
 OPERATIONS = "/google.longrunning.Operations/"
 
 POLL_S = 0.2
-"""Seconds between two questions how far it is."""
+"""Seconds between two polls of its progress."""
 
 ProgressType = TypeVar("ProgressType")
 OutcomeType = TypeVar("OutcomeType")
@@ -34,7 +34,7 @@ class LongKind(Generic[ProgressType, OutcomeType]):
 
     Attributes:
         noun: What errors call it, such as ``re-scoring``.
-        metadata: Message that tells how far it is.
+        metadata: Message that holds its progress.
         response: Message that holds its outcome.
         read_progress: Makes progress of the first.
         read_outcome: Makes an outcome of the second.
@@ -66,15 +66,15 @@ class LongKind(Generic[ProgressType, OutcomeType]):
     async def get(
         self, transport: Transport, name: str
     ) -> OperationStatus[ProgressType, OutcomeType]:
-        """How far an operation is."""
-        request = operations_pb2.GetOperationRequest(name=text("name", name))
+        """The progress of an operation."""
+        request = operations_pb2.GetOperationRequest(name=parse_string("name", name))
         message = await transport.unary(
             OPERATIONS + "GetOperation", request, operations_pb2.Operation
         )
         return self.status_of(message)
 
     def outcome_of(self, status: OperationStatus[ProgressType, OutcomeType]) -> OutcomeType:
-        """What came of work that has ended.
+        """The outcome of work that has ended.
 
         Raises:
             VidscoreError: What it failed with.
@@ -95,7 +95,7 @@ class LongKind(Generic[ProgressType, OutcomeType]):
 
 @dataclass(frozen=True)
 class OperationStatus(Generic[ProgressType, OutcomeType]):
-    """How far an operation is.
+    """The progress of an operation.
 
     Attributes:
         name: Full name of the operation.
@@ -121,7 +121,7 @@ class AsyncLongWork(Generic[ProgressType, OutcomeType]):
         kind: LongKind[ProgressType, OutcomeType],
         status: OperationStatus[ProgressType, OutcomeType],
     ) -> None:
-        """Keep how far it is.
+        """Keep its progress.
 
         Args:
             transport: The connection.
@@ -144,11 +144,11 @@ class AsyncLongWork(Generic[ProgressType, OutcomeType]):
 
     @property
     def progress(self) -> ProgressType:
-        """How far it had come when the server was last asked."""
+        """Its progress when the server was last asked."""
         return self._status.progress
 
     async def refresh(self) -> ProgressType:
-        """Ask the server how far it is."""
+        """Ask the server for its progress."""
         self._status = await self._kind.get(self._transport, self.name)
         return self.progress
 
@@ -191,7 +191,6 @@ class LongWork(Generic[ProgressType, OutcomeType]):
     """Work that runs on the server."""
 
     def __init__(self, work: AsyncLongWork[ProgressType, OutcomeType]) -> None:
-        """Follow the work of an asyncio client, over a `ThreadTransport`."""
         self._work = work
 
     @property
@@ -206,11 +205,11 @@ class LongWork(Generic[ProgressType, OutcomeType]):
 
     @property
     def progress(self) -> ProgressType:
-        """How far it had come when the server was last asked."""
+        """Its progress when the server was last asked."""
         return self._work.progress
 
     def refresh(self) -> ProgressType:
-        """Ask the server how far it is.
+        """Ask the server for its progress.
 
         Raises:
             VidscoreError: If the call fails.
@@ -240,7 +239,7 @@ class LongWork(Generic[ProgressType, OutcomeType]):
             retry: What happens after a break of the connection.
 
         Returns:
-            What came of it.
+            Its outcome.
 
         Raises:
             DeadlineError: If it has not ended in time; it goes on.

@@ -1,7 +1,6 @@
 """The send buffer: single frames become columns, columns become batches; bounded in memory.
 
-Pure: whoever drives it passes the time (seconds on any monotonic clock) and does the waiting,
-the locking and the sending.
+Pure: its caller passes the time (seconds on any monotonic clock), waits, locks and sends.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from vidscore_client.frames import (
     IntArray,
     Side,
     coordinate_array,
+    integers,
     label_text,
     numbers,
-    text,
-    whole_numbers,
+    parse_string,
 )
 from vidscore_client.settings import Batching
 
@@ -67,7 +66,7 @@ class SingleFrame:
         boxes = coordinate_array(coordinates, arity, copy=True)
         count = len(boxes)
         return cls(
-            key=(text("domain", domain), text("sequence", sequence)),
+            key=(parse_string("domain", domain), parse_string("sequence", sequence)),
             number=_frame_number(frame),
             coordinates=boxes,
             labels=None if labels is None else _labels(labels, count),
@@ -77,9 +76,7 @@ class SingleFrame:
                 else numbers("confidences", confidences, count, copy=True)
             ),
             track_ids=(
-                None
-                if track_ids is None
-                else whole_numbers("track_ids", track_ids, count, copy=True)
+                None if track_ids is None else integers("track_ids", track_ids, count, copy=True)
             ),
             flags=None if flags is None else _flags(flags, count),
             frame_flags=int(FrameFlag.DONT_CARE) if dont_care else 0,
@@ -138,9 +135,9 @@ def _joined(columns: Sequence[Any], counts: Sequence[int], default: float) -> An
 
 
 def _labels(labels: Sequence[str | int], count: int) -> tuple[str, ...]:
-    expected = f"{count} texts, one for each object"
+    expected = f"{count} strings, one for each object"
     if isinstance(labels, str):
-        raise InputError("labels", "one text", expected)
+        raise InputError("labels", "a string", expected)
     names = tuple(label_text(label) for label in labels)
     if len(names) != count:
         raise InputError("labels", f"{len(names)} values", expected)
@@ -148,7 +145,7 @@ def _labels(labels: Sequence[str | int], count: int) -> tuple[str, ...]:
 
 
 def _flags(flags: ArrayLike, count: int) -> IntArray:
-    bits = whole_numbers("flags", flags, count, copy=True)
+    bits = integers("flags", flags, count, copy=True)
     if count and bits.min() < 0:
         raise InputError("flags", str(bits.min()), "bits of ObjectFlag")
     return bits
@@ -158,9 +155,9 @@ def _frame_number(frame: int) -> int:
     try:
         number = operator.index(frame)
     except TypeError:
-        raise InputError("frame", repr(frame)[:80], "a whole number") from None
+        raise InputError("frame", repr(frame)[:80], "an integer") from None
     if not -(2**63) <= number < 2**63:
-        raise InputError("frame", str(number), "a whole number of 64 bits")
+        raise InputError("frame", str(number), "an integer of 64 bits")
     return number
 
 
@@ -210,7 +207,6 @@ class Outbox:
     """
 
     def __init__(self, batching: Batching) -> None:
-        """Start empty."""
         self._batching = batching
         self._gathering: dict[Side, _Gathering] = {
             "truth": _Gathering(),

@@ -1,4 +1,4 @@
-"""When a call is made again; pure: whoever drives it passes the time and does the waiting."""
+"""When a call is made again; pure: its caller passes the time and waits."""
 
 from __future__ import annotations
 
@@ -43,7 +43,6 @@ class Retrying:
     """
 
     def __init__(self, retry: Retry, chance: Callable[[], float] = random.random) -> None:
-        """Start as if everything had gone well so far."""
         self._retry = retry
         self._chance = chance
         self._breaks = 0
@@ -99,7 +98,6 @@ class Watched:
     """
 
     def __init__(self, name: str, retry: Retry) -> None:
-        """Start as if nothing were known of it."""
         self.ended = False
         self._name = name
         self._revision = 0

@@ -39,7 +39,6 @@ class Sender:
     """
 
     def __init__(self, transport: Transport, plan: AppendPlan) -> None:
-        """Begin."""
         self.plan = plan
         self.state = plan.new_state()
         self.left = False  # whether it was closed or aborted by this side
@@ -160,7 +159,7 @@ class Sender:
             grown = self.state.resume(self.plan.find_stream(submission), time.monotonic())
             self._monitor.wake()
         if grown:
-            await self._tell()
+            await self._call_back()
 
     async def _deliver_one_by_one(self) -> None:
         with self._monitor:
@@ -266,9 +265,9 @@ class Sender:
             grown = self.state.acknowledge(next_offset, time.monotonic())
             self._monitor.wake()
         if grown:
-            await self._tell()
+            await self._call_back()
 
-    async def _tell(self) -> None:
+    async def _call_back(self) -> None:
         on_acknowledged = self.plan.delivery.on_acknowledged
         if on_acknowledged is not None:
             try:

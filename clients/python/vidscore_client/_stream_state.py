@@ -1,7 +1,7 @@
-"""What a scoring stream knows, without any I/O: shared by the synchronous and asyncio streams.
+"""What a scoring stream knows, without any I/O: the exchange drives it.
 
-Whoever drives it holds a lock while calling it, sends what `take` gives, passes in what comes
-back, and wakes its waiters when something has changed.
+Its caller holds a lock, sends what `take` gives, passes in what the server sends, and wakes up all
+who wait when something has changed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ class StreamState:
     """
 
     def __init__(self, batching: Batching, live: Live | None) -> None:
-        """Start as a stream that has sent and received nothing."""
         self._batching = batching
         self.outbox = Outbox(batching)
         self.started: Started | None = None

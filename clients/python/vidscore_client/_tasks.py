@@ -25,7 +25,6 @@ class TaskTransport:
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
-        """Make the channel; nothing is sent yet."""
         self.timeout_s = endpoint.timeout_s
         self.closed = False
         self._metadata = endpoint.metadata
@@ -139,7 +138,7 @@ class TaskCall:
                 await self._call.write(request)
             await self._call.done_writing()
         except (grpc.RpcError, asyncio.InvalidStateError):
-            return  # the call is over, and the reader is told why
+            return  # the call is over, and the reader gets the reason
         except Exception as error:  # noqa: BLE001 - the reader raises it
             self._error = error
             self._call.cancel()
@@ -223,7 +222,7 @@ class TaskWorker:
             return
         await asyncio.wait([self._task], timeout=timeout_s)
         if self._task.done() and not self._task.cancelled():
-            self._task.exception()  # which has been told; asyncio would complain of it
+            self._task.exception()  # retrieved, so that asyncio does not log it
 
 
 MADE_UP = "Internal error from Core"
@@ -237,7 +236,7 @@ class _StatusWatch:
     A write that fails because the server has just ended the call makes grpc put INTERNAL, "Internal
     error from Core", in the place of the server's status, before that has come or after
     (https://github.com/grpc/grpc/issues/36066). Both statuses are seen here, and the server's is
-    told.
+    raised.
     """
 
     def __init__(self, call: Any) -> None:

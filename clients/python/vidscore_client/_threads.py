@@ -26,7 +26,6 @@ class ThreadTransport:
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
-        """Make the channel; nothing is sent yet."""
         self.timeout_s = endpoint.timeout_s
         self.closed = False
         self._metadata = endpoint.metadata

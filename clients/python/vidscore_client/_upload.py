@@ -19,7 +19,7 @@ from vidscore_client._specification import (
 )
 from vidscore_client.errors import InputError
 from vidscore_client.evaluators import EvaluatorChoice
-from vidscore_client.frames import GEOMETRY_OF_ARITY, Frames, Geometry, Side, text
+from vidscore_client.frames import GEOMETRY_OF_ARITY, Frames, Geometry, Side, parse_string
 from vidscore_client.hosting import RankingQuestions
 from vidscore_client.settings import DEFAULT_BATCHING, Batching
 
@@ -122,7 +122,7 @@ def messages_of(argument: str, batches: Iterable[Frames]) -> Iterator[Frames]:
         batches: The batches.
 
     Raises:
-        InputError: If one is no batch, when its turn comes.
+        InputError: If one is no batch, when it is reached.
     """
     outbox = Outbox(DEFAULT_BATCHING)
     for frames in batches:
@@ -152,7 +152,7 @@ class Examined:
     Attributes:
         truth: Batches of the truth.
         systems: Batches of each system's detections, by its name.
-        evaluators: Who ranks.
+        evaluators: What ranks.
         specification: What the data alone cannot say.
         questions: What is asked.
     """
@@ -168,7 +168,7 @@ def upload_requests(given: Examined) -> Iterator[wire.ExamineUploadRequest]:
     """What an upload sends: the configuration, then all sides in turns.
 
     Raises:
-        InputError: If an argument is wrong; a batch that is none, when its turn comes.
+        InputError: If an argument is wrong; a batch that is none, when it is reached.
     """
     truth, truth_geometry = with_first_geometry("truth", given.truth)
     looked_at = [
@@ -188,7 +188,7 @@ def upload_requests(given: Examined) -> Iterator[wire.ExamineUploadRequest]:
         evaluators=evaluators,
         truth_geometry=encode_geometry("truth", truth_geometry),
         detection_geometry=encode_geometry("systems", shapes[0]),
-        systems=[text("systems", name) for name in given.systems],
+        systems=[parse_string("systems", name) for name in given.systems],
         questions=filled(trust_service_pb2.RankingQuestions(), asdict(given.questions)),
     )
     return _requests(configuration, truth, [batches for batches, _ in looked_at])

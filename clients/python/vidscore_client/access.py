@@ -12,7 +12,7 @@ from vidscore_client._convert import to_dataclass
 from vidscore_client._encoding import benchmark_name, token_name
 from vidscore_client._transport import Transport, list_pages, run_blocking
 from vidscore_client.errors import InputError
-from vidscore_client.frames import text
+from vidscore_client.frames import parse_string
 from vidscore_client.hosting import AuditFilter, AuditRecord, NewToken, Role, Token
 
 ACCESS = "/vidscore.v1.AccessService/"
@@ -26,7 +26,6 @@ class AsyncTokens:
     """Tokens; `AsyncClient.tokens`. See `vidscore_client.Tokens`."""
 
     def __init__(self, transport: Transport) -> None:
-        """Make calls over a connection."""
         self._transport = transport
 
     async def create(
@@ -42,8 +41,8 @@ class AsyncTokens:
             raise InputError("role", repr(role)[:80], " or ".join(ROLES))
         request = wire.CreateTokenRequest(
             role=f"ROLE_{role.upper()}",
-            team=text("team", team),
-            comment=text("comment", comment),
+            team=parse_string("team", team),
+            comment=parse_string("comment", comment),
             lifetime=_duration(lifetime_s),
         )
         response = await self._transport.unary(
@@ -74,7 +73,6 @@ class Tokens:
     """Tokens; `vidscore_client.Client.tokens`. For organisers."""
 
     def __init__(self, tokens: AsyncTokens) -> None:
-        """Make the calls of an asyncio client, over a `ThreadTransport`."""
         self._tokens = tokens
 
     def create(
@@ -85,7 +83,7 @@ class Tokens:
         comment: str = "",
         lifetime_s: float | None = None,
     ) -> NewToken:
-        """Create a token; its secret is told this once.
+        """Create a token; its secret is returned this once.
 
         Args:
             role: ``organiser``, ``performer`` or ``viewer``.
@@ -140,11 +138,11 @@ async def list_audit_records(
 
 
 def _audit_request(wanted: AuditFilter) -> wire.ListAuditRecordsRequest:
-    actor = text("actor", wanted.actor)
+    actor = parse_string("actor", wanted.actor)
     request = wire.ListAuditRecordsRequest(
         benchmark=benchmark_name(wanted.benchmark) if wanted.benchmark else "",
         actor=token_name(actor) if actor not in {"", *NO_TOKENS} else actor,
-        action=text("action", wanted.action),
+        action=parse_string("action", wanted.action),
     )
     for field in ("since", "until"):
         time = getattr(wanted, field)

@@ -91,7 +91,6 @@ class AsyncClient:
     """
 
     def __init__(self, transport: Transport) -> None:
-        """Make calls over a connection."""
         self._transport = transport
         # What streams have opened: their workers keep it alive, also where a stream is leaked.
         self._exchanges: weakref.WeakSet[Exchange] = weakref.WeakSet()
@@ -120,7 +119,7 @@ class AsyncClient:
     async def audit(
         self, maximum: int | None = None, wanted: AuditFilter = AuditFilter()
     ) -> list[AuditRecord]:
-        """Who did what; see `vidscore_client.Client.audit`."""
+        """The audit record; see `vidscore_client.Client.audit`."""
         return await list_audit_records(self._transport, maximum, wanted)
 
     async def server(self) -> ServerInfo:

@@ -32,7 +32,7 @@ from vidscore_client._transport import (
 )
 from vidscore_client._upload import messages_of
 from vidscore_client.errors import InputError
-from vidscore_client.frames import Frames, text
+from vidscore_client.frames import Frames, parse_string
 from vidscore_client.hosting import (
     Benchmark,
     Leaderboard,
@@ -59,13 +59,12 @@ class AsyncBenchmarks:
     """Hosted benchmarks; `AsyncClient.benchmarks`. See `vidscore_client.Benchmarks`."""
 
     def __init__(self, transport: Transport) -> None:
-        """Make calls over a connection."""
         self._transport = transport
 
     async def create(self, benchmark: str, definition: Definition) -> Benchmark:
         """Create a benchmark; see `vidscore_client.Benchmarks.create`."""
         request = wire.CreateBenchmarkRequest(
-            benchmark_id=text("benchmark", benchmark),
+            benchmark_id=parse_string("benchmark", benchmark),
             benchmark=encode_definition(definition),
             request_id=str(uuid.uuid4()),
         )
@@ -134,7 +133,7 @@ class AsyncBenchmarks:
             benchmark=benchmark_name(benchmark),
             merge=merge,
             complete=complete,
-            comment=text("comment", comment),
+            comment=parse_string("comment", comment),
             request_id=str(uuid.uuid4()),
         )
         call = self._transport.stream(
@@ -168,7 +167,7 @@ class AsyncBenchmarks:
         """Submissions in rank order; see `vidscore_client.Benchmarks.leaderboard`."""
         request = wire.GetLeaderboardRequest(
             benchmark=benchmark_name(benchmark),
-            evaluator=text("evaluator", evaluator),
+            evaluator=parse_string("evaluator", evaluator),
             domain=domain,
             class_name=class_,
         )
@@ -196,7 +195,7 @@ class AsyncBenchmarks:
         request = wire.RescoreSubmissionsRequest(
             benchmark=benchmark_name(benchmark),
             submissions=submission_names(submissions),
-            comment=text("comment", comment),
+            comment=parse_string("comment", comment),
             request_id=str(uuid.uuid4()),
         )
         message = await self._transport.unary(
@@ -223,7 +222,6 @@ class Benchmarks:
     """
 
     def __init__(self, benchmarks: AsyncBenchmarks) -> None:
-        """Make the calls of an asyncio client, over a `ThreadTransport`."""
         self._benchmarks = benchmarks
 
     def create(self, benchmark: str, definition: Definition) -> Benchmark:
@@ -266,7 +264,7 @@ class Benchmarks:
 
         Args:
             benchmark: The benchmark.
-            definition: What is to change, by key; a table such as ``policy`` is given whole.
+            definition: What is to change, by key; an object such as ``policy`` is replaced.
             replace: Whether what the definition does not name goes back to its default.
 
         Raises:

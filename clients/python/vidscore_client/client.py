@@ -79,7 +79,6 @@ class Client:
     """
 
     def __init__(self, client: AsyncClient) -> None:
-        """Make the calls of an asyncio client, over a `ThreadTransport`."""
         self._client = client
 
     @property
@@ -105,7 +104,7 @@ class Client:
     def audit(
         self, maximum: int | None = None, wanted: AuditFilter = AuditFilter()
     ) -> list[AuditRecord]:
-        """Who did what, newest first. For organisers.
+        """The audit record, newest first. For organisers.
 
         Args:
             maximum: Most records wanted; None for all.

@@ -16,7 +16,7 @@ from vidscore_client._decoding import EVALUATOR_PREFIX, decode_evaluator
 from vidscore_client._encoding import benchmark_name
 from vidscore_client._transport import Transport, list_pages, read_only, requests_of
 from vidscore_client.evaluators import EvaluatorDescription
-from vidscore_client.frames import text
+from vidscore_client.frames import parse_string
 from vidscore_client.hosting import Token
 
 
@@ -95,7 +95,9 @@ async def get_evaluator(transport: Transport, name: str) -> EvaluatorDescription
     """One evaluator by name."""
     response = await transport.unary(
         EVALUATORS + "GetEvaluator",
-        evaluator_service_pb2.GetEvaluatorRequest(name=EVALUATOR_PREFIX + text("name", name)),
+        evaluator_service_pb2.GetEvaluatorRequest(
+            name=EVALUATOR_PREFIX + parse_string("name", name)
+        ),
         evaluator_service_pb2.GetEvaluatorResponse,
     )
     return decode_evaluator(response.evaluator)
@@ -107,7 +109,7 @@ async def check_health(transport: Transport, service: str) -> Health:
     The messages of ``grpc.health.v1`` have one field each, a string and an enumeration, and so
     the same bytes as the wrappers of these types: no generated code is needed for them.
     """
-    request = StringValue(value=text("service", service))
+    request = StringValue(value=parse_string("service", service))
     response = await transport.unary("/grpc.health.v1.Health/Check", request, Int32Value)
     known = 0 <= response.value < len(_HEALTH)
     return _HEALTH[response.value] if known else Health.UNKNOWN

@@ -228,7 +228,7 @@ class SubmissionStream:
             sequence: Name of the video.
             frame: Number of the frame; each is sent once, over all streams of the submission.
             coordinates: (N, 2 | 4 | 8) pixels, or an empty list for no objects.
-            labels: N class labels, texts or whole numbers; None where there are no classes.
+            labels: N class labels, strings or integers; None where there are no classes.
             confidences: N finite numbers, the greater the surer; None for all 1.
             track_ids: N identities of tracks, -1 for none; None for all -1.
             domain: Domain of the video, where there is more than one.
@@ -236,7 +236,7 @@ class SubmissionStream:
         Raises:
             InputError: If an argument has the wrong shape or length.
             BackPressureError: If the queue is full, as the policy says.
-            SupersededError: If a younger writer has opened the stream.
+            SupersededError: If a newer writer has opened the stream.
             VidscoreError: What the stream failed with.
         """
         run_blocking(

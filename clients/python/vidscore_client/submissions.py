@@ -21,7 +21,7 @@ from vidscore_client._transport import (
 from vidscore_client._upload import messages_of, refuse_other_arity
 from vidscore_client.benchmarks import AsyncBenchmarks
 from vidscore_client.errors import VidscoreError
-from vidscore_client.frames import ARITIES, Frames, text
+from vidscore_client.frames import ARITIES, Frames, parse_string
 from vidscore_client.hosting import (
     DetectionsCheck,
     Submission,
@@ -39,15 +39,14 @@ class AsyncSubmissions:
     """Submissions; `AsyncClient.submissions`. See `vidscore_client.Submissions`."""
 
     def __init__(self, transport: Transport) -> None:
-        """Make calls over a connection."""
         self._transport = transport
 
     async def create(self, benchmark: str, submission: str = "", *, title: str = "") -> Submission:
         """Open a submission; see `vidscore_client.Submissions.create`."""
         request = wire.CreateSubmissionRequest(
             benchmark=benchmark_name(benchmark),
-            submission_id=text("submission", submission),
-            title=text("title", title),
+            submission_id=parse_string("submission", submission),
+            title=parse_string("title", title),
             request_id=str(uuid.uuid4()),
         )
         response = await self._transport.unary(
@@ -197,7 +196,6 @@ class Submissions:
     """
 
     def __init__(self, submissions: AsyncSubmissions) -> None:
-        """Make the calls of an asyncio client, over a `ThreadTransport`."""
         self._submissions = submissions
 
     def create(self, benchmark: str, submission: str = "", *, title: str = "") -> Submission:
@@ -298,7 +296,7 @@ class Submissions:
     ) -> Iterator[SubmissionUpdate]:
         """The submission as it is and whenever it changes, until it has ended.
 
-        Breaks of the connection are gone over by themselves.
+        It reconnects by itself after a break.
 
         Args:
             submission: The submission.

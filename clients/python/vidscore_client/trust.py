@@ -17,7 +17,7 @@ from vidscore_client._transport import Transport, requests_of, run_blocking
 from vidscore_client._upload import Examined, filled, upload_requests
 from vidscore_client.errors import InternalError
 from vidscore_client.evaluators import EvaluatorChoice
-from vidscore_client.frames import Frames, text
+from vidscore_client.frames import Frames, parse_string
 from vidscore_client.hosting import RankingQuestions, TrustDocument, TrustProgress
 
 TRUST = "/vidscore.v1.TrustService/"
@@ -52,7 +52,6 @@ class AsyncTrust:
     """Trust analyses; `AsyncClient.trust`. See `vidscore_client.Trust`."""
 
     def __init__(self, transport: Transport) -> None:
-        """Make calls over a connection."""
         self._transport = transport
 
     async def examine_ranking(
@@ -70,7 +69,7 @@ class AsyncTrust:
             submissions=submission_names(submissions),
             evaluators=encode_evaluators("evaluators", evaluators),
             questions=filled(trust_service_pb2.RankingQuestions(), asdict(questions)),
-            comment=text("comment", comment),
+            comment=parse_string("comment", comment),
             request_id=str(uuid.uuid4()),
         )
         message = await self._transport.unary(
@@ -123,9 +122,9 @@ class AsyncTrust:
     ) -> AsyncTrustAnalysis:
         """Begin a test of criteria; see `vidscore_client.Trust.test_criterion`."""
         request = trust_service_pb2.TestCriterionRequest(
-            test=text("test", test),
+            test=parse_string("test", test),
             criteria=encode_evaluators("criteria", criteria),
-            comment=text("comment", comment),
+            comment=parse_string("comment", comment),
             request_id=str(uuid.uuid4()),
         )
         filled(request, {"strata": strata, "realisations": realisations, "seed": seed})
@@ -148,7 +147,6 @@ class Trust:
     """Trust analyses; `vidscore_client.Client.trust`. For organisers, but of what is uploaded."""
 
     def __init__(self, trust: AsyncTrust) -> None:
-        """Make the calls of an asyncio client, over a `ThreadTransport`."""
         self._trust = trust
 
     def examine_ranking(
@@ -165,7 +163,7 @@ class Trust:
         Args:
             benchmark: The benchmark.
             submissions: Scored submissions; none: all that have a score.
-            evaluators: Who ranks: names, or (name, parameters); none: the benchmark's own.
+            evaluators: What ranks: names, or (name, parameters); none: the benchmark's own.
             questions: What is asked.
             comment: Why, for the record.
 
@@ -198,7 +196,7 @@ class Trust:
         Args:
             truth: Batches of the truth, one or more; may be a generator.
             systems: Batches of each system's detections, by its name; two systems or more.
-            evaluators: Who ranks: names, or (name, parameters); none: the specification's own.
+            evaluators: What ranks: names, or (name, parameters); none: the specification's own.
                 They keep the specification's parameters where they give none.
             specification: What the data alone cannot say.
             questions: What is asked.

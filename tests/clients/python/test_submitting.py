@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 
@@ -331,6 +335,27 @@ def test_a_leaked_stream_warns_and_its_client_closes_it(
             leaked.clear()
     assert numbers_of(fake) == [0, 1, 2]
     assert stream_threads() == before
+
+
+def test_a_program_that_never_closes_ends_and_keeps_what_was_acknowledged(
+    fake: FakeSubmissions,
+) -> None:
+    program = """
+        import sys, vidscore_client
+        client = vidscore_client.connect(sys.argv[1])
+        stream = client.submit("streets", "run")
+        stream.send("a", 0, [[0, 0, 4, 4]])
+        print(stream.flush(), flush=True)
+    """
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program), fake.target],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "GRPC_VERBOSITY": "NONE"},
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "1\n", "")
+    assert numbers_of(fake) == [0]
 
 
 def test_a_client_that_is_closed_closes_its_streams_which_deliver(fake: FakeSubmissions) -> None:

@@ -72,20 +72,19 @@ class AppendPlan:
 
 async def open_append(
     transport: Transport,
-    place: tuple[str, str | None, str],
+    benchmark: str,
+    submission: str | None,
+    stream: str,
     title: str,
-    settings: tuple[Batching, Delivery, bool],
+    *,
+    batching: Batching,
+    delivery: Delivery,
+    replay: bool,
 ) -> AppendPlan:
     """Find or create a submission, and open one of its append streams.
 
-    Args:
-        transport: The connection.
-        place: The benchmark, the last part of the submission's name, or None, and the stream.
-        title: Title for people, of a new submission.
-        settings: How frames are put together, how they are delivered, and whether they are
-            replayed.
+    The arguments after the connection, and the errors, are those of `Client.submit`.
     """
-    benchmark, submission, stream = place
     hosted = await AsyncBenchmarks(transport).get(benchmark)
     geometry = hosted.detection_geometry
     if geometry is None:
@@ -97,9 +96,8 @@ async def open_append(
     found = await _find_or_create(AsyncSubmissions(transport), hosted.name, submission, title)
     request = wire.OpenStreamRequest(submission=found.name, stream=parse_string("stream", stream))
     response = await transport.unary(SUBMISSIONS + "OpenStream", request, wire.OpenStreamResponse)
-    return AppendPlan(
-        found, to_dataclass(StreamInfo, response.stream), ARITIES[geometry], *settings
-    )
+    opened = to_dataclass(StreamInfo, response.stream)
+    return AppendPlan(found, opened, ARITIES[geometry], batching, delivery, replay)
 
 
 async def _find_or_create(

@@ -207,10 +207,18 @@ class AsyncClient:
 
         Arguments and errors are those of `vidscore_client.Client.submit`.
         """
-        place, settings = (benchmark, submission, stream), (batching, delivery, replay)
 
         async def open_plan() -> AppendPlan:
-            return await open_append(self._transport, place, title, settings)
+            return await open_append(
+                self._transport,
+                benchmark,
+                submission,
+                stream,
+                title,
+                batching=batching,
+                delivery=delivery,
+                replay=replay,
+            )
 
         return AsyncSubmissionStream(self._transport, open_plan, self._track_sender)
 

@@ -53,7 +53,7 @@ def superseded(stage: Stage) -> None:
     try:
         wait_until(lambda: stage.frame_count() >= 4 or not first.running, "the first frames")
         with stage.team() as client:
-            client.submit(BENCHMARK, stage.name).detach()
+            client.submit(BENCHMARK, stage.name).abort()
     except BaseException:
         first.end()
         raise

@@ -138,7 +138,7 @@ class Writer(threading.Thread):
     def _begin_again(self, client: Client, name: str, end: int) -> None:
         """Go on as a program that has died does: from its first frame, by the same names."""
         for row in range(self._stream_count):
-            self._streams[_stream(row)].detach()
+            self._streams[_stream(row)].abort()
             self._open(client, name, row, replay=True)
         for index in range(end):
             self._send(index % self._stream_count, index)

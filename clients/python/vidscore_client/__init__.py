@@ -5,7 +5,6 @@ methods. Arguments, reports, settings and errors are the same for both.
 """
 
 from vidscore_client import aio
-from vidscore_client._operations import Health
 from vidscore_client._version import __version__
 from vidscore_client.access import Tokens
 from vidscore_client.benchmarks import Benchmarks, Rescoring
@@ -58,7 +57,7 @@ from vidscore_client.hosting import (
     TruthRevision,
 )
 from vidscore_client.reports import Coverage, Curve, LiveReport, Report, ReportWarning, Row
-from vidscore_client.servers import ServerInfo, StoreInfo
+from vidscore_client.servers import Health, ServerInfo, StoreInfo
 from vidscore_client.settings import Batching, Delivery, Keepalive, Live, Policy, Retry, Tls
 from vidscore_client.stream import ScoreStream
 from vidscore_client.submission_stream import SubmissionStream

@@ -1,8 +1,8 @@
-"""What an append stream knows, without any I/O: shared by the synchronous and asyncio streams.
+"""What an append stream knows, without any I/O: the sender drives it.
 
 Frames go from the outbox into the window when they are sent, and stay there until the server has
 acknowledged them. After a break the window is sent again from the server's next offset on, under
-the epoch of the first opening: a younger writer is never shut out by an older one that comes back.
+the epoch of the first opening: a newer writer is never shut out by an older one that comes back.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-from vidscore_client._outbox import Item, Outbox, item_size
+from vidscore_client._outbox import AT_ONCE, Item, Outbox, SingleFrame, item_size
 from vidscore_client._retrying import Retrying, is_break
-from vidscore_client._single_frame import SingleFrame
 from vidscore_client.errors import (
     BackPressureError,
     CallbackError,
@@ -55,7 +54,6 @@ class AppendState:
     def __init__(
         self, opened: StreamInfo, batching: Batching, delivery: Delivery, *, replay: bool
     ) -> None:
-        """Start as a stream that has just been opened."""
         self.acknowledged = opened.next_offset
         self.closing = False
         self.ended = False
@@ -71,7 +69,7 @@ class AppendState:
         self._window_bytes = 0
         self._sent = 0  # how many batches of the window were sent over the present connection
         self._taken = opened.next_offset  # offset after the last frame that entered the window
-        self._quiet_since_s = 0.0
+        self._idle_since_s = 0.0
         self._error: VidscoreError | None = None
 
     @property
@@ -94,13 +92,13 @@ class AppendState:
         """Time at which the connection counts as broken; None where no answer is due."""
         if not self._sent:
             return None
-        return self._quiet_since_s + self._delivery.acknowledge_timeout_s
+        return self._idle_since_s + self._delivery.acknowledge_timeout_s
 
     @property
     def due_s(self) -> float | None:
         """Time at which `take` has something; None where nothing waits or the window is full."""
         if self._sent < len(self._window):
-            return float("-inf")
+            return AT_ONCE
         return self.outbox.due_s if self._has_room else None
 
     def admit(self, item: Item, now_s: float) -> bool:
@@ -148,7 +146,7 @@ class AppendState:
         if self._sent == len(self._window) and not self._fill(now_s):
             return None
         if not self._sent:
-            self._quiet_since_s = now_s
+            self._idle_since_s = now_s
         self._sent += 1
         return self._window[self._sent - 1]
 
@@ -165,7 +163,7 @@ class AppendState:
             raise InternalError(
                 f"the server acknowledged {next_offset} frames of which {self._taken} were sent"
             )
-        self._quiet_since_s = now_s
+        self._idle_since_s = now_s
         if next_offset <= self.acknowledged:
             return False
         self._retrying.progress()
@@ -187,7 +185,7 @@ class AppendState:
             Whether more frames are durable than was known.
 
         Raises:
-            SupersededError: If a younger writer has opened the stream.
+            SupersededError: If a newer writer has opened the stream.
             ConflictError: If the server has lost frames that it had acknowledged.
         """
         if known is not None and known.epoch != self._opened.epoch:
@@ -210,7 +208,7 @@ class AppendState:
         return grown
 
     def disconnect(self) -> None:
-        """Note that nothing more comes over the connection there was."""
+        """Note that the connection is gone."""
         self._sent = 0
 
     def delay_s(self, error: VidscoreError, now_s: float) -> float:
@@ -278,7 +276,7 @@ class AppendState:
         self._sent = max(0, self._sent - 1)
 
     def _cut(self, offset: int) -> None:
-        """Keep of the oldest batch what comes from an offset on."""
+        """Keep the part of the oldest batch from an offset on."""
         oldest, sent = self._window[0], self._sent
         self._release()
         rest = oldest.frames.part(offset - oldest.offset, oldest.frames.frame_count)
@@ -308,7 +306,7 @@ def not_delivered(timeout_s: float, frames: int) -> DeadlineError:
     )
 
 
-def detached() -> ClosedError:
+def aborted() -> ClosedError:
     """The error of a stream that this side has given up."""
     return ClosedError("the stream was ended by this side")
 

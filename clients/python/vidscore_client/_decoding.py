@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from google.protobuf import json_format
 
-from vidscore_client._encoding import GEOMETRIES
-from vidscore_client._specification import decode_parameters, decode_specification
+from vidscore_client._convert import present, to_dataclass
+from vidscore_client._specification import (
+    GEOMETRIES,
+    decode_definition,
+    decode_parameters,
+    decode_specification,
+)
 from vidscore_client.errors import InternalError
 from vidscore_client.evaluators import EvaluatorDescription, Measure
 from vidscore_client.frames import Geometry
+from vidscore_client.hosting import (
+    Benchmark,
+    Leaderboard,
+    LeaderboardRow,
+    Quota,
+    SubmissionScore,
+    SubmissionUpdate,
+)
 from vidscore_client.reports import (
     Coverage,
     Curve,
@@ -22,7 +35,13 @@ from vidscore_client.reports import (
     ReportWarning,
     Row,
 )
-from vidscore_protos.v1 import evaluator_service_pb2, report_pb2, scoring_service_pb2
+from vidscore_protos.v1 import (
+    benchmark_service_pb2,
+    evaluator_service_pb2,
+    report_pb2,
+    scoring_service_pb2,
+    submission_service_pb2,
+)
 
 EVALUATOR_PREFIX = "evaluators/"
 _DIRECTIONS: dict[int, str] = {
@@ -83,30 +102,24 @@ def decode_report(message: report_pb2.Report) -> Report:
 
 def decode_evaluator(message: evaluator_service_pb2.Evaluator) -> EvaluatorDescription:
     """One description of an evaluator."""
-    return EvaluatorDescription(
+    return to_dataclass(
+        EvaluatorDescription,
+        message,
         name=message.name.removeprefix(EVALUATOR_PREFIX),
-        version=message.version,
-        title=message.title,
-        task=message.task,
         parameters_schema=json_format.MessageToDict(message.parameters_schema),
-        measures=tuple(_measure(measure) for measure in message.measures),
-        ranking=tuple(message.ranking),
+        measures=tuple(
+            to_dataclass(Measure, measure, direction=_DIRECTIONS.get(measure.direction, "none"))
+            for measure in message.measures
+        ),
         truth_geometries=_geometries(message.truth_geometries),
         detection_geometries=_geometries(message.detection_geometries),
-        uses_confidences=message.uses_confidences,
-        needs_tracks=message.needs_tracks,
     )
 
 
 def _live_report(message: scoring_service_pb2.LiveReport) -> LiveReport:
-    coverage = message.coverage
     return LiveReport(
         reports=tuple(decode_report(report) for report in message.reports),
-        coverage=Coverage(
-            paired_frames=coverage.paired_frames,
-            frames_waiting_for_detections=coverage.frames_waiting_for_detections,
-            frames_waiting_for_truth=coverage.frames_waiting_for_truth,
-        ),
+        coverage=to_dataclass(Coverage, message.coverage),
     )
 
 
@@ -144,19 +157,45 @@ def _number(value: report_pb2.Value) -> Number:
     return value.number if kind == "number" else None
 
 
-def _measure(measure: evaluator_service_pb2.Measure) -> Measure:
-    return Measure(
-        name=measure.name,
-        description=measure.description,
-        unit=measure.unit,
-        minimum=measure.minimum if measure.HasField("minimum") else None,
-        maximum=measure.maximum if measure.HasField("maximum") else None,
-        direction=_DIRECTIONS.get(measure.direction, "none"),
-        averaging=measure.averaging,
-    )
-
-
 def _geometries(values: Iterable[int]) -> tuple[Geometry, ...]:
     """The shapes that this client knows; it could not send another one."""
     wanted = set(values)
     return tuple(name for name, number in GEOMETRIES.items() if number in wanted)
+
+
+def decode_benchmark(
+    message: benchmark_service_pb2.Benchmark, quotas: Iterable[benchmark_service_pb2.Quota] = ()
+) -> Benchmark:
+    """One benchmark, and the limits on the caller's team where the server gives them."""
+    return to_dataclass(
+        Benchmark,
+        message,
+        name=message.name.removeprefix("benchmarks/"),
+        definition=decode_definition(message),
+        quotas=tuple(to_dataclass(Quota, quota) for quota in quotas),
+    )
+
+
+def decode_score(message: submission_service_pb2.SubmissionScore) -> SubmissionScore:
+    """One score of a submission."""
+    return to_dataclass(SubmissionScore, message, report=decode_report(message.report))
+
+
+def decode_update(message: submission_service_pb2.WatchSubmissionResponse) -> SubmissionUpdate:
+    """One update of a submission that is watched."""
+    return to_dataclass(
+        SubmissionUpdate, message, scores=tuple(decode_score(score) for score in message.scores)
+    )
+
+
+def decode_leaderboard(
+    pages: Sequence[benchmark_service_pb2.GetLeaderboardResponse],
+) -> Leaderboard:
+    """A board out of its pages."""
+    rows = tuple(_board_row(row) for page in pages for row in page.rows)
+    return to_dataclass(Leaderboard, pages[-1], rows=rows)
+
+
+def _board_row(message: benchmark_service_pb2.LeaderboardRow) -> LeaderboardRow:
+    scores = {score.measure: present(score, "value") for score in message.scores}
+    return to_dataclass(LeaderboardRow, message, scores=scores)

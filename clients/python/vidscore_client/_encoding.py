@@ -1,27 +1,94 @@
-"""From this package's types to the messages of the wire."""
+"""From this package's types, and the names that people type, to the messages of the wire."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from google.protobuf.message import Message
 
 from vidscore_client._outbox import Batch
-from vidscore_client._specification import Specification, encode_specification
+from vidscore_client._specification import (
+    GEOMETRIES,
+    Specification,
+    encode_geometry,
+    encode_specification,
+)
 from vidscore_client.errors import InputError
 from vidscore_client.evaluators import EvaluatorChoice
-from vidscore_client.frames import GEOMETRY_OF_ARITY, FloatArray, Frames, Geometry, IntArray
+from vidscore_client.frames import (
+    GEOMETRY_OF_ARITY,
+    FloatArray,
+    Frames,
+    Geometry,
+    IntArray,
+    parse_string,
+)
 from vidscore_client.settings import Live
 from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2
 
-GEOMETRIES: dict[Geometry, annotations_pb2.Geometry] = {
-    "point": annotations_pb2.GEOMETRY_POINT,
-    "box": annotations_pb2.GEOMETRY_BOX,
-    "quadrilateral": annotations_pb2.GEOMETRY_QUADRILATERAL,
-}
+DEFAULT_STREAM = "default"
+SECRET_PREFIX = "vidscore_"  # noqa: S105 - how all of them begin
+
+
+def benchmark_name(benchmark: str) -> str:
+    """``benchmarks/{benchmark}``, from itself or its last part.
+
+    Raises:
+        InputError: If it is neither.
+    """
+    return f"benchmarks/{_parts('benchmark', benchmark, ('benchmarks',))[0]}"
+
+
+def submission_name(submission: str) -> str:
+    """``benchmarks/{b}/submissions/{s}``, from itself or ``{b}/{s}``.
+
+    Raises:
+        InputError: If it is neither.
+    """
+    benchmark, own = _parts("submission", submission, ("benchmarks", "submissions"))
+    return f"benchmarks/{benchmark}/submissions/{own}"
+
+
+def submission_names(submissions: Iterable[str]) -> list[str]:
+    """Names of several submissions.
+
+    Raises:
+        InputError: If it is one string, or one is no name.
+    """
+    if isinstance(submissions, str):
+        raise InputError("submissions", "a string", "a list of names")
+    return [submission_name(submission) for submission in submissions]
+
+
+def token_name(token: str) -> str:
+    """``tokens/{token}``, from itself or its last part.
+
+    Raises:
+        InputError: If it is neither; a secret is not sent, and not repeated either.
+    """
+    if is_secret(parse_string("token", token)):
+        raise InputError("token", "a secret", "the token's name, which is no secret")
+    return f"tokens/{_parts('token', token, ('tokens',))[0]}"
+
+
+def is_secret(name: str) -> bool:
+    """Whether a name is, or looks like the beginning of, a token's secret."""
+    return name.strip().rpartition("/")[2].startswith(SECRET_PREFIX)
+
+
+def _parts(argument: str, name: str, collections: tuple[str, ...]) -> list[str]:
+    parts = parse_string(argument, name).split("/")
+    if len(parts) == 2 * len(collections) and tuple(parts[::2]) == collections:
+        parts = parts[1::2]
+    if len(parts) != len(collections) or not all(parts):
+        shown = "/".join("{" + word.removesuffix("s") + "}" for word in collections)
+        raise InputError(argument, repr(name)[:80], f"a name as {shown}")
+    return parts
+
+
 _LENGTH_DELIMITED = 2
 
 
@@ -91,21 +158,6 @@ def encode_frames(frames: Frames) -> annotations_pb2.AnnotationBatch:
     for name, values in frames.columns.items():
         _set_packed(message.columns.add(name=name), "values", values)
     return message
-
-
-def encode_geometry(name: str, geometry: Geometry) -> annotations_pb2.Geometry:
-    """A shape of objects as the wire has it.
-
-    Args:
-        name: Name of the argument, for errors.
-        geometry: The shape.
-
-    Raises:
-        InputError: If it is none.
-    """
-    if geometry not in GEOMETRIES:
-        raise InputError(name, repr(geometry)[:80], "one of " + ", ".join(GEOMETRIES))
-    return GEOMETRIES[geometry]
 
 
 def _used(table: Sequence[Any], indices: IntArray) -> tuple[list[Any], IntArray]:

@@ -1,20 +1,165 @@
-"""What waits to be sent: puts frames together by size and time, and holds the bound on memory.
+"""The send buffer: single frames become columns, columns become batches; bounded in memory.
 
-Pure: whoever drives it passes the time (seconds on any monotonic clock) and does the waiting,
-the locking and the sending.
+Pure: its caller passes the time (seconds on any monotonic clock), waits, locks and sends.
 """
 
 from __future__ import annotations
 
+import operator
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from vidscore_client._single_frame import SingleFrame, join
-from vidscore_client.frames import Frames, Side
+from vidscore_client.errors import InputError
+from vidscore_client.frames import (
+    FloatArray,
+    FrameFlag,
+    Frames,
+    IntArray,
+    Side,
+    coordinate_array,
+    integers,
+    label_text,
+    numbers,
+    parse_string,
+)
 from vidscore_client.settings import Batching
+
+
+@dataclass(frozen=True, slots=True)
+class SingleFrame:
+    """One frame with N objects; the attributes are those of `SingleFrame.of`, checked."""
+
+    key: tuple[str, str]
+    number: int
+    coordinates: FloatArray
+    labels: tuple[str, ...] | None
+    confidences: FloatArray | None
+    track_ids: IntArray | None
+    flags: IntArray | None
+    frame_flags: int
+
+    @classmethod
+    def of(  # noqa: PLR0913 - one argument for each column of the wire
+        cls,
+        arity: int,
+        sequence: str,
+        frame: int,
+        coordinates: ArrayLike,
+        *,
+        labels: Sequence[str | int] | None = None,
+        confidences: ArrayLike | None = None,
+        track_ids: ArrayLike | None = None,
+        flags: ArrayLike | None = None,
+        domain: str = "",
+        dont_care: bool = False,
+    ) -> SingleFrame:
+        """Check shapes and lengths, and copy, so that the caller may reuse its arrays.
+
+        Raises:
+            InputError: If an argument has another shape or length than it should.
+        """
+        boxes = coordinate_array(coordinates, arity, copy=True)
+        count = len(boxes)
+        return cls(
+            key=(parse_string("domain", domain), parse_string("sequence", sequence)),
+            number=_frame_number(frame),
+            coordinates=boxes,
+            labels=None if labels is None else _labels(labels, count),
+            confidences=(
+                None
+                if confidences is None
+                else numbers("confidences", confidences, count, copy=True)
+            ),
+            track_ids=(
+                None if track_ids is None else integers("track_ids", track_ids, count, copy=True)
+            ),
+            flags=None if flags is None else _flags(flags, count),
+            frame_flags=int(FrameFlag.DONT_CARE) if dont_care else 0,
+        )
+
+    @property
+    def object_count(self) -> int:
+        """Number of objects N."""
+        return len(self.coordinates)
+
+
+def join(frames: Sequence[SingleFrame]) -> Frames:
+    """Columns of frames, in their order.
+
+    Args:
+        frames: At least one frame; all of one arity.
+    """
+    counts = [frame.object_count for frame in frames]
+    starts = np.zeros(len(frames) + 1, dtype=np.int64)
+    np.cumsum(counts, out=starts[1:])
+    sequences, frame_sequences = _table([frame.key for frame in frames])
+    labels, label_indices = _table(
+        [label for frame in frames for label in frame.labels or ("",) * frame.object_count]
+    )
+    return Frames(
+        sequences=sequences,
+        frame_sequences=frame_sequences,
+        frame_numbers=np.array([frame.number for frame in frames], dtype=np.int64),
+        frame_starts=starts,
+        coordinates=np.concatenate([frame.coordinates for frame in frames]),
+        labels=labels,
+        label_indices=label_indices,
+        confidences=_joined([frame.confidences for frame in frames], counts, 1.0),
+        track_ids=_joined([frame.track_ids for frame in frames], counts, -1),
+        flags=_joined([frame.flags for frame in frames], counts, 0),
+        frame_flags=np.array([frame.frame_flags for frame in frames], dtype=np.int64),
+    )
+
+
+def _table(names: Sequence[Any]) -> tuple[tuple[Any, ...], IntArray]:
+    """Each name once, in order of appearance, and for each entry its row."""
+    rows: dict[Any, int] = {}
+    indices = [rows.setdefault(name, len(rows)) for name in names]
+    return tuple(rows), np.array(indices, dtype=np.int64)
+
+
+def _joined(columns: Sequence[Any], counts: Sequence[int], default: float) -> Any:
+    if all(column is None for column in columns):
+        return None
+    return np.concatenate(
+        [
+            np.full(count, default) if column is None else column
+            for column, count in zip(columns, counts, strict=True)
+        ]
+    )
+
+
+def _labels(labels: Sequence[str | int], count: int) -> tuple[str, ...]:
+    expected = f"{count} strings, one for each object"
+    if isinstance(labels, str):
+        raise InputError("labels", "a string", expected)
+    names = tuple(label_text(label) for label in labels)
+    if len(names) != count:
+        raise InputError("labels", f"{len(names)} values", expected)
+    return names
+
+
+def _flags(flags: ArrayLike, count: int) -> IntArray:
+    bits = integers("flags", flags, count, copy=True)
+    if count and bits.min() < 0:
+        raise InputError("flags", str(bits.min()), "bits of ObjectFlag")
+    return bits
+
+
+def _frame_number(frame: int) -> int:
+    try:
+        number = operator.index(frame)
+    except TypeError:
+        raise InputError("frame", repr(frame)[:80], "an integer") from None
+    if not -(2**63) <= number < 2**63:
+        raise InputError("frame", str(number), "an integer of 64 bits")
+    return number
+
 
 FRAME_BYTES = 24
 """Bytes that a frame adds to a message, at most, without its objects."""
@@ -22,6 +167,9 @@ FRAME_BYTES = 24
 OBJECT_BYTES = 24
 """Bytes that an object adds besides its coordinates and named columns, at most: confidence 8,
 track id 10, label 5, flags 1."""
+
+AT_ONCE = float("-inf")
+"""When something is due that waits for nothing."""
 
 Item = SingleFrame | Frames
 
@@ -59,13 +207,13 @@ class Outbox:
     """
 
     def __init__(self, batching: Batching) -> None:
-        """Start empty."""
         self._batching = batching
         self._gathering: dict[Side, _Gathering] = {
             "truth": _Gathering(),
             "detections": _Gathering(),
         }
         self._ready: deque[_Ready] = deque()
+        self._gathered_due_s: float | None = None  # when the first gathering has waited enough
         self._frames = 0
         self._bytes = 0
 
@@ -77,10 +225,7 @@ class Outbox:
     @property
     def due_s(self) -> float | None:
         """Time at which `take` has something; None where nothing waits."""
-        if self._ready:
-            return float("-inf")
-        started = [waiting.since_s for waiting in self._gathering.values() if waiting.frames]
-        return min(started) + self._batching.batch_interval_s if started else None
+        return AT_ONCE if self._ready else self._gathered_due_s
 
     def limit(self, batch_frames: int, batch_bytes: int) -> None:
         """Make no larger batches than a server takes."""
@@ -137,10 +282,11 @@ class Outbox:
         waiting = self._gathering[side]
         if waiting.frames and waiting.size + size > self._batching.batch_bytes:
             waiting = self._seal(side)
-        if not waiting.frames:
-            waiting.since_s = now_s
         waiting.frames.append(frame)
         waiting.size += size
+        if len(waiting.frames) == 1:
+            waiting.since_s = now_s
+            self._note_due()
         if len(waiting.frames) >= self._batching.batch_frames:
             self._seal(side)
 
@@ -150,7 +296,12 @@ class Outbox:
             return waiting
         self._ready.append(_Ready(side, join(waiting.frames)))
         self._gathering[side] = _Gathering()
+        self._note_due()
         return self._gathering[side]
+
+    def _note_due(self) -> None:
+        started = [waiting.since_s for waiting in self._gathering.values() if waiting.frames]
+        self._gathered_due_s = min(started) + self._batching.batch_interval_s if started else None
 
     def _frames_that_fit(self, frames: Frames, first: int) -> int:
         """Frames from `first` on that fit into a message; at least one."""

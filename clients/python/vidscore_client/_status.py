@@ -19,7 +19,7 @@ from vidscore_client.errors import (
 ERROR_DOMAIN = "vidscore"
 DETAILS_KEY = "grpc-status-details-bin"
 VIOLATION_COUNT = "violations"
-"""Key of the error's metadata that tells how many violations there are in all."""
+"""Key of the error's metadata: how many violations there are in all."""
 
 
 def error_from_failure(failure: grpc.RpcError) -> VidscoreError:

@@ -1,7 +1,7 @@
-"""What a scoring stream knows, without any I/O: shared by the synchronous and asyncio streams.
+"""What a scoring stream knows, without any I/O: the exchange drives it.
 
-Whoever drives it holds a lock while calling it, sends what `take` gives, passes in what comes
-back, and wakes its waiters when something has changed.
+Its caller holds a lock, sends what `take` gives, passes in what the server sends, and wakes up all
+who wait when something has changed.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import deque
 
 from vidscore_client._decoding import Event, Final, Started
+from vidscore_client._endpoint import check_server
 from vidscore_client._outbox import Batch, Item, Outbox
-from vidscore_client._versions import check_server
 from vidscore_client.errors import (
     BackPressureError,
     CallbackError,
@@ -36,7 +36,6 @@ class StreamState:
     """
 
     def __init__(self, batching: Batching, live: Live | None) -> None:
-        """Start as a stream that has sent and received nothing."""
         self._batching = batching
         self.outbox = Outbox(batching)
         self.started: Started | None = None
@@ -162,6 +161,11 @@ def cancelled() -> CallCancelledError:
 def cannot_read(error: Exception) -> InternalError:
     """The error of a stream that fails by a mistake in reading what the server says."""
     return InternalError(f"the server's answer cannot be read: {error!r}")
+
+
+def cannot_send(error: Exception) -> InternalError:
+    """The error of a stream that fails by a mistake in putting a batch into a message."""
+    return InternalError(f"a batch could not be sent: {error!r}")
 
 
 def callback_failed(error: Exception) -> CallbackError:

@@ -1,15 +1,27 @@
-"""Uploading everything at once; shared by the synchronous and asyncio clients."""
+"""Uploads of whole batches: to be scored, and systems whose ranking is to be examined."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import chain, zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from vidscore_client._encoding import encode_frames
 from vidscore_client._outbox import Batch, Outbox
+from vidscore_client._specification import (
+    Specification,
+    encode_bare_specification,
+    encode_evaluators,
+    encode_geometry,
+)
 from vidscore_client.errors import InputError
-from vidscore_client.frames import GEOMETRY_OF_ARITY, Frames, Geometry, Side
+from vidscore_client.evaluators import EvaluatorChoice
+from vidscore_client.frames import GEOMETRY_OF_ARITY, Frames, Geometry, Side, parse_string
+from vidscore_client.hosting import RankingQuestions
 from vidscore_client.settings import DEFAULT_BATCHING, Batching
+from vidscore_protos.v1 import ranking_service_pb2 as wire
+from vidscore_protos.v1 import trust_service_pb2
 
 UNHURRIED = Batching(block_timeout_s=None)
 """An upload waits for the server as long as the whole call may take."""
@@ -110,7 +122,7 @@ def messages_of(argument: str, batches: Iterable[Frames]) -> Iterator[Frames]:
         batches: The batches.
 
     Raises:
-        InputError: If one is no batch, when its turn comes.
+        InputError: If one is no batch, when it is reached.
     """
     outbox = Outbox(DEFAULT_BATCHING)
     for frames in batches:
@@ -120,3 +132,94 @@ def messages_of(argument: str, batches: Iterable[Frames]) -> Iterator[Frames]:
             outbox.offer("truth", frames, 0.0)
         while (batch := outbox.take(0.0)) is not None:
             yield batch.frames
+
+
+def refuse_other_arity(frames: Frames, arity: int) -> None:
+    """Refuse detections of another shape than the benchmark's.
+
+    Raises:
+        InputError: If they are of one.
+    """
+    if frames.arity != arity:
+        found = f"{frames.arity} coordinates an object"
+        raise InputError("frames", found, f"{arity}, as the benchmark has them")
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What is to be examined, as it was given.
+
+    Attributes:
+        truth: Batches of the truth.
+        systems: Batches of each system's detections, by its name.
+        evaluators: What ranks.
+        specification: What the data alone cannot say.
+        questions: What is asked.
+    """
+
+    truth: Iterable[Frames]
+    systems: Mapping[str, Iterable[Frames]]
+    evaluators: Sequence[EvaluatorChoice]
+    specification: Specification | None
+    questions: RankingQuestions
+
+
+def upload_requests(given: Examined) -> Iterator[wire.ExamineUploadRequest]:
+    """What an upload sends: the configuration, then all sides in turns.
+
+    Raises:
+        InputError: If an argument is wrong; a batch that is none, when it is reached.
+    """
+    truth, truth_geometry = with_first_geometry("truth", given.truth)
+    looked_at = [
+        with_first_geometry(f"systems[{name!r}]", batches)
+        for name, batches in given.systems.items()
+    ]
+    shapes = [shape for _, shape in looked_at if shape is not None]
+    if truth_geometry is None or not shapes:
+        argument = "truth" if truth_geometry is None else "systems"
+        raise InputError(argument, "no batch", "at least one, which may be empty")
+    specification = encode_bare_specification(given.specification)
+    evaluators = encode_evaluators("evaluators", given.evaluators)
+    if not evaluators and not specification.evaluators:
+        raise InputError("evaluators", "none", "at least one name")
+    configuration = wire.ExaminationConfiguration(
+        specification=specification,
+        evaluators=evaluators,
+        truth_geometry=encode_geometry("truth", truth_geometry),
+        detection_geometry=encode_geometry("systems", shapes[0]),
+        systems=[parse_string("systems", name) for name in given.systems],
+        questions=filled(trust_service_pb2.RankingQuestions(), asdict(given.questions)),
+    )
+    return _requests(configuration, truth, [batches for batches, _ in looked_at])
+
+
+def _requests(
+    configuration: wire.ExaminationConfiguration,
+    truth: Iterable[Frames],
+    systems: Sequence[Iterable[Frames]],
+) -> Iterator[wire.ExamineUploadRequest]:
+    yield wire.ExamineUploadRequest(configuration=configuration)
+    sides = [messages_of("systems", batches) for batches in systems]
+    for true, *detected in zip_longest(messages_of("truth", truth), *sides):
+        if true is not None:
+            yield wire.ExamineUploadRequest(truth=encode_frames(true))
+        for index, frames in enumerate(detected):
+            if frames is not None:
+                yield wire.ExamineUploadRequest(detections=encode_frames(frames), system=index)
+
+
+def filled(message: Any, values: dict[str, Any]) -> Any:
+    """The message with the values that are not None.
+
+    Raises:
+        InputError: If one is of another type, or too large for the wire.
+    """
+    for name, value in values.items():
+        if value is None:
+            continue
+        try:
+            setattr(message, name, value)
+        except (TypeError, ValueError):
+            raise InputError(name, repr(value)[:80], "a number of fitting size") from None
+    return message

@@ -6,46 +6,30 @@ event loop that it is made in.
 
 from __future__ import annotations
 
+import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
-from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
-import grpc
-
-from vidscore_client._access_operations import list_audit_records
-from vidscore_client._aio_hosting import AsyncBenchmarks, AsyncRescoring, AsyncTokens
-from vidscore_client._aio_stream import AsyncScoreStream
-from vidscore_client._aio_submission_stream import AsyncSubmissionStream
-from vidscore_client._aio_submissions import AsyncSubmissions
-from vidscore_client._aio_trust import AsyncTrust, AsyncTrustAnalysis
-from vidscore_client._append_plan import AppendPlan
-from vidscore_client._endpoint import Endpoint, make_endpoint
-from vidscore_client._names import DEFAULT_STREAM
-from vidscore_client._operations import (
-    Health,
-    Operation,
-    ResultType,
-    UnaryRequest,
-    check_health,
-    get_evaluator,
-    list_evaluators,
-)
-from vidscore_client._server_operations import export_request, get_server, import_requests
+from vidscore_client import servers
+from vidscore_client._append_plan import AppendPlan, open_append
+from vidscore_client._encoding import DEFAULT_STREAM
+from vidscore_client._endpoint import make_endpoint
+from vidscore_client._exchange import Exchange, plan_stream
+from vidscore_client._sender import Sender
 from vidscore_client._specification import Specification
-from vidscore_client._status import error_from_failure
-from vidscore_client._stream_plan import plan_stream
-from vidscore_client._submission_operations import open_stream
+from vidscore_client._tasks import TaskTransport
+from vidscore_client._transport import Transport
 from vidscore_client._upload import UNHURRIED, plan_upload
-from vidscore_client._versions import check_metadata
-from vidscore_client.errors import ClosedError, VidscoreError
+from vidscore_client.access import AsyncTokens, list_audit_records
+from vidscore_client.benchmarks import AsyncBenchmarks, AsyncRescoring
 from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription
 from vidscore_client.frames import Frames, Geometry
 from vidscore_client.hosting import AuditFilter, AuditRecord
 from vidscore_client.reports import Report
-from vidscore_client.servers import ServerInfo
+from vidscore_client.servers import Health, ServerInfo
 from vidscore_client.settings import (
     DEFAULT_BATCHING,
     DEFAULT_DELIVERY,
@@ -56,14 +40,10 @@ from vidscore_client.settings import (
     Live,
     Tls,
 )
-from vidscore_protos.v1.benchmark_service_pb2 import UploadTruthRequest
-from vidscore_protos.v1.benchmark_service_pb2_grpc import BenchmarkServiceStub
-from vidscore_protos.v1.ranking_service_pb2 import ExamineUploadRequest
-from vidscore_protos.v1.ranking_service_pb2_grpc import RankingServiceStub
-from vidscore_protos.v1.scoring_service_pb2_grpc import ScoringServiceStub
-from vidscore_protos.v1.server_service_pb2_grpc import ServerServiceStub
-from vidscore_protos.v1.submission_service_pb2 import WatchSubmissionRequest
-from vidscore_protos.v1.submission_service_pb2_grpc import SubmissionServiceStub
+from vidscore_client.stream import AsyncScoreStream
+from vidscore_client.submission_stream import AsyncSubmissionStream
+from vidscore_client.submissions import AsyncSubmissions
+from vidscore_client.trust import AsyncTrust, AsyncTrustAnalysis
 
 __all__ = [
     "AsyncBenchmarks",
@@ -92,16 +72,15 @@ def connect(
 
     To be called in the event loop that the client is for.
     """
-    return AsyncClient(
-        make_endpoint(
-            target,
-            tls=tls,
-            token=token,
-            timeout_s=timeout_s,
-            allow_plaintext_token=allow_plaintext_token,
-            keepalive=keepalive,
-        )
+    endpoint = make_endpoint(
+        target,
+        tls=tls,
+        token=token,
+        timeout_s=timeout_s,
+        allow_plaintext_token=allow_plaintext_token,
+        keepalive=keepalive,
     )
+    return AsyncClient(TaskTransport(endpoint))
 
 
 class AsyncClient:
@@ -111,81 +90,63 @@ class AsyncClient:
     open. As an asynchronous context manager it is closed at the end of the block.
     """
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        """Make the channel; nothing is sent yet."""
-        self._endpoint = endpoint
-        self._channel = _open_channel(endpoint)
-        self._streams: weakref.WeakSet[AsyncScoreStream] = weakref.WeakSet()
-        self._submitting: weakref.WeakSet[AsyncSubmissionStream] = weakref.WeakSet()
-        self._closed = False
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        # What streams have opened: their workers keep it alive, also where a stream is leaked.
+        self._exchanges: weakref.WeakSet[Exchange] = weakref.WeakSet()
+        self._senders: weakref.WeakSet[Sender] = weakref.WeakSet()
 
     @property
     def submissions(self) -> AsyncSubmissions:
         """Submissions to hosted benchmarks."""
-        return AsyncSubmissions(self._run, self._open_watch)
+        return AsyncSubmissions(self._transport)
 
     @property
     def benchmarks(self) -> AsyncBenchmarks:
         """Hosted benchmarks."""
-        return AsyncBenchmarks(self._run, self._upload_truth)
+        return AsyncBenchmarks(self._transport)
 
     @property
     def trust(self) -> AsyncTrust:
         """How far rankings and criteria can be relied on."""
-        return AsyncTrust(self._run, self._open_examination)
+        return AsyncTrust(self._transport)
 
     @property
     def tokens(self) -> AsyncTokens:
         """Tokens, for organisers."""
-        return AsyncTokens(self._run)
+        return AsyncTokens(self._transport)
 
     async def audit(
         self, maximum: int | None = None, wanted: AuditFilter = AuditFilter()
     ) -> list[AuditRecord]:
-        """Who did what; see `vidscore_client.Client.audit`."""
-        return await self._run(list_audit_records(maximum, wanted))
+        """The audit record; see `vidscore_client.Client.audit`."""
+        return await list_audit_records(self._transport, maximum, wanted)
 
     async def server(self) -> ServerInfo:
         """What the server is; see `vidscore_client.Client.server`."""
-        return await self._run(get_server())
+        return await servers.get_server(self._transport)
 
     async def export_backup(
         self, write: Callable[[bytes], object], benchmark: str | None = None
     ) -> None:
         """Take a backup; see `vidscore_client.Client.export_backup`."""
-        self._refuse_if_closed()
-        stub: Any = ServerServiceStub(self._channel)
-        try:
-            call = stub.ExportBackup(export_request(benchmark), metadata=self._endpoint.metadata)
-            async for response in call:
-                write(response.chunk)
-        except grpc.RpcError as failure:
-            raise error_from_failure(failure) from failure
+        await servers.export_backup(self._transport, write, benchmark)
 
     async def import_backup(self, chunks: Iterable[bytes]) -> str:
         """Add a benchmark out of its backup; see `vidscore_client.Client.import_backup`."""
-        self._refuse_if_closed()
-        stub: Any = ServerServiceStub(self._channel)
-        try:
-            answer = await stub.ImportBackup(
-                import_requests(chunks), metadata=self._endpoint.metadata
-            )
-        except grpc.RpcError as failure:
-            raise error_from_failure(failure) from failure
-        benchmark: str = answer.benchmark
-        return benchmark
+        return await servers.import_backup(self._transport, chunks)
 
     async def evaluators(self) -> list[EvaluatorDescription]:
         """Every evaluator of the server; see `vidscore_client.Client.evaluators`."""
-        return await self._run(list_evaluators())
+        return await servers.list_evaluators(self._transport)
 
     async def evaluator(self, name: str) -> EvaluatorDescription:
         """One evaluator; see `vidscore_client.Client.evaluator`."""
-        return await self._run(get_evaluator(name))
+        return await servers.get_evaluator(self._transport, name)
 
     async def health(self, service: str = "") -> Health:
         """Whether the server takes calls; see `vidscore_client.Client.health`."""
-        return await self._run(check_health(service))
+        return await servers.check_health(self._transport, service)
 
     def score_stream(
         self,
@@ -204,9 +165,7 @@ class AsyncClient:
         """
         geometries = (truth_geometry, detection_geometry)
         plan = plan_stream(evaluators, specification, geometries, live, batching, timeout_s)
-        stream = AsyncScoreStream(plan, self._open_call, self._endpoint.timeout_s)
-        self._streams.add(stream)
-        return stream
+        return AsyncScoreStream(self._transport, plan, self._track_exchange)
 
     async def score(
         self,
@@ -250,32 +209,34 @@ class AsyncClient:
         """
 
         async def open_plan() -> AppendPlan:
-            opened = await self._run(open_stream(benchmark, submission, stream, title))
-            return AppendPlan(opened, batching, delivery, replay)
+            return await open_append(
+                self._transport,
+                benchmark,
+                submission,
+                stream,
+                title,
+                batching=batching,
+                delivery=delivery,
+                replay=replay,
+            )
 
-        def open_call() -> Any:
-            stub = SubmissionServiceStub(self._channel)
-            return stub.AppendFrames(metadata=self._endpoint.metadata)
-
-        submitting = AsyncSubmissionStream(open_plan, open_call, self._run, self.submissions)
-        self._submitting.add(submitting)
-        return submitting
+        return AsyncSubmissionStream(self._transport, open_plan, self._track_sender)
 
     async def close(self) -> None:
         """Close every open stream and the connection; see `vidscore_client.Client.close`."""
         async with AsyncExitStack() as closing:
-            closing.push_async_callback(self.detach)
-            for submitting in list(self._submitting):
-                closing.push_async_callback(submitting.close)
+            closing.push_async_callback(self.abort)
+            for sender in list(self._senders):
+                timeout_s = sender.plan.delivery.close_timeout_s
+                closing.push_async_callback(sender.close, timeout_s)
 
-    async def detach(self) -> None:
+    async def abort(self) -> None:
         """End every open stream at once, giving up what is not delivered, and the connection."""
-        self._closed = True
-        for stream in list(self._streams):
-            await stream.cancel()
-        for submitting in list(self._submitting):
-            await submitting.detach()
-        await self._channel.close()
+        for exchange in list(self._exchanges):
+            await exchange.cancel()
+        for sender in list(self._senders):
+            await sender.abort()
+        await self._transport.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -286,68 +247,14 @@ class AsyncClient:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await (self.close() if error is None else self.detach())
+        await (self.close() if error is None else self.abort())
 
-    def _open_call(self, timeout_s: float | None) -> Any:
-        self._refuse_if_closed()
-        stub = ScoringServiceStub(self._channel)
-        return stub.Score(timeout=timeout_s, metadata=self._endpoint.metadata)
+    def _track_exchange(self, exchange: Exchange) -> None:
+        self._exchanges.add(exchange)
 
-    def _upload_truth(self, requests: Iterator[UploadTruthRequest], timeout_s: float | None) -> Any:
-        self._refuse_if_closed()
-        stub: Any = BenchmarkServiceStub(self._channel)
-        return stub.UploadTruth(requests, timeout=timeout_s, metadata=self._endpoint.metadata)
+    def _track_sender(self, sender: Sender) -> None:
+        self._senders.add(sender)
 
-    def _open_examination(
-        self, requests: Iterator[ExamineUploadRequest], timeout_s: float | None
-    ) -> Any:
-        self._refuse_if_closed()
-        stub: Any = RankingServiceStub(self._channel)
-        return stub.ExamineUpload(requests, timeout=timeout_s, metadata=self._endpoint.metadata)
-
-    async def _run(self, operation: Operation[ResultType]) -> ResultType:
-        self._refuse_if_closed()
-        go_on: Callable[[], UnaryRequest] = partial(operation.send, None)
-        while True:
-            try:
-                request = go_on()
-            except StopIteration as finished:
-                result: ResultType = finished.value
-                return result
-            try:
-                go_on = partial(operation.send, await self._call(request))
-            except VidscoreError as error:
-                go_on = partial(operation.throw, error)  # an operation may know what to do
-
-    def _open_watch(self, request: WatchSubmissionRequest, timeout_s: float | None) -> Any:
-        self._refuse_if_closed()
-        stub = SubmissionServiceStub(self._channel)
-        return stub.WatchSubmission(request, timeout=timeout_s, metadata=self._endpoint.metadata)
-
-    async def _call(self, request: UnaryRequest) -> Any:
-        method: Any = self._channel.unary_unary(
-            request.path,
-            request_serializer=type(request.message).SerializeToString,
-            response_deserializer=request.response.FromString,
-        )
-        try:
-            call = method(
-                request.message,
-                timeout=self._endpoint.timeout_s,
-                metadata=self._endpoint.metadata,
-            )
-            response = await call
-        except grpc.RpcError as failure:
-            raise error_from_failure(failure) from failure
-        check_metadata(await call.trailing_metadata())
-        return response
-
-    def _refuse_if_closed(self) -> None:
-        if self._closed:
-            raise ClosedError("the client is closed")
-
-
-def _open_channel(endpoint: Endpoint) -> grpc.aio.Channel:
-    if endpoint.credentials is None:
-        return grpc.aio.insecure_channel(endpoint.target, endpoint.options)
-    return grpc.aio.secure_channel(endpoint.target, endpoint.credentials, endpoint.options)
+    def __del__(self, warn: Any = warnings.warn) -> None:
+        if not self._transport.closed:
+            warn("a client was never closed", ResourceWarning, source=self)

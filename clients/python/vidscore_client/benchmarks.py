@@ -1,31 +1,37 @@
-"""The hosted benchmarks of a synchronous client."""
+"""Hosted benchmarks, asyncio and synchronous."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+import uuid
+from collections.abc import Iterable, Iterator
 
-import grpc
+from google.longrunning import operations_pb2
+from google.protobuf.field_mask_pb2 import FieldMask
 
-from vidscore_client._benchmark_operations import (
-    RESCORING,
-    create_benchmark,
-    delete_benchmark,
-    get_benchmark,
-    get_leaderboard,
-    list_benchmarks,
-    list_truth_revisions,
-    publish_leaderboard,
-    rescore_submissions,
-    truth_requests,
-    update_benchmark,
+from vidscore_client._convert import to_dataclass
+from vidscore_client._decoding import (
+    decode_benchmark,
+    decode_leaderboard,
 )
-from vidscore_client._definition import Definition
-from vidscore_client._hosting_decoding import decode_truth_revision
-from vidscore_client._long_work import LongWork
-from vidscore_client._status import error_from_failure
-from vidscore_client._uploading import Kept
-from vidscore_client.frames import Frames
+from vidscore_client._encoding import benchmark_name, checksum, encode_frames, submission_names
+from vidscore_client._long_work import AsyncLongWork, LongKind, LongWork
+from vidscore_client._specification import (
+    GEOMETRY_FIELDS,
+    TIME_FIELDS,
+    UPDATABLE,
+    Definition,
+    encode_definition,
+)
+from vidscore_client._transport import (
+    Transport,
+    list_pages,
+    read_only,
+    requests_of,
+    run_blocking,
+)
+from vidscore_client._upload import messages_of
+from vidscore_client.errors import InputError
+from vidscore_client.frames import Frames, parse_string
 from vidscore_client.hosting import (
     Benchmark,
     Leaderboard,
@@ -33,11 +39,178 @@ from vidscore_client.hosting import (
     ScoreDifference,
     TruthRevision,
 )
-from vidscore_client.submissions import Run
-from vidscore_protos.v1.benchmark_service_pb2 import UploadTruthRequest
+from vidscore_protos.v1 import benchmark_service_pb2 as wire
 
-OpenUpload = Callable[[Iterator[UploadTruthRequest], float | None], Any]
-"""Makes a call of UploadTruth: takes the requests and the seconds it may take."""
+BENCHMARKS = "/vidscore.v1.BenchmarkService/"
+
+TruthRevisions = list[TruthRevision]
+ScoreDifferences = list[ScoreDifference]
+
+RESCORING = LongKind(
+    "re-scoring",
+    wire.RescoreMetadata,
+    wire.RescoreResponse,
+    lambda metadata: RescoreProgress(metadata.submissions_done, metadata.submissions_in_all),
+    lambda response: [to_dataclass(ScoreDifference, entry) for entry in response.differences],
+)
+
+
+class AsyncBenchmarks:
+    """Hosted benchmarks; `AsyncClient.benchmarks`. See `vidscore_client.Benchmarks`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def create(self, benchmark: str, definition: Definition) -> Benchmark:
+        """Create a benchmark; see `vidscore_client.Benchmarks.create`."""
+        request = wire.CreateBenchmarkRequest(
+            benchmark_id=parse_string("benchmark", benchmark),
+            benchmark=encode_definition(definition),
+            request_id=str(uuid.uuid4()),
+        )
+        response = await self._transport.unary(
+            BENCHMARKS + "CreateBenchmark", request, wire.CreateBenchmarkResponse
+        )
+        return decode_benchmark(response.benchmark)
+
+    async def get(self, benchmark: str) -> Benchmark:
+        """One benchmark; see `vidscore_client.Benchmarks.get`."""
+        response = await self._transport.unary(
+            BENCHMARKS + "GetBenchmark",
+            wire.GetBenchmarkRequest(name=benchmark_name(benchmark)),
+            wire.GetBenchmarkResponse,
+        )
+        return decode_benchmark(response.benchmark, response.quotas)
+
+    async def list(self) -> list[Benchmark]:
+        """Every benchmark; see `vidscore_client.Benchmarks.list`."""
+        pages = await list_pages(
+            self._transport,
+            BENCHMARKS + "ListBenchmarks",
+            wire.ListBenchmarksRequest(),
+            wire.ListBenchmarksResponse,
+        )
+        return [decode_benchmark(benchmark) for page in pages for benchmark in page.benchmarks]
+
+    async def update(
+        self, benchmark: str, definition: Definition, *, replace: bool = False
+    ) -> Benchmark:
+        """Change a benchmark; see `vidscore_client.Benchmarks.update`."""
+        present = await self.get(benchmark)
+        _refuse_other_geometries(definition, present)
+        whole = definition if replace else {**present.definition, **definition}
+        message = encode_definition(whole)
+        message.name = benchmark_name(benchmark)
+        mask = FieldMask(paths=UPDATABLE if replace else _fields_of(definition))
+        response = await self._transport.unary(
+            BENCHMARKS + "UpdateBenchmark",
+            wire.UpdateBenchmarkRequest(benchmark=message, update_mask=mask),
+            wire.UpdateBenchmarkResponse,
+        )
+        return decode_benchmark(response.benchmark)
+
+    async def delete(self, benchmark: str, *, force: bool = False) -> None:
+        """Delete a benchmark; see `vidscore_client.Benchmarks.delete`."""
+        request = wire.DeleteBenchmarkRequest(name=benchmark_name(benchmark), force=force)
+        await self._transport.unary(
+            BENCHMARKS + "DeleteBenchmark", request, wire.DeleteBenchmarkResponse
+        )
+
+    async def upload_truth(
+        self,
+        benchmark: str,
+        batches: Iterable[Frames],
+        *,
+        merge: bool = False,
+        complete: bool = True,
+        comment: str = "",
+        timeout_s: float | None = None,
+    ) -> TruthRevision:
+        """Add a revision of the truth; see `vidscore_client.Benchmarks.upload_truth`."""
+        if isinstance(batches, Frames):
+            raise InputError("batches", "one batch", "a list of batches")
+        header = wire.UploadTruthHeader(
+            benchmark=benchmark_name(benchmark),
+            merge=merge,
+            complete=complete,
+            comment=parse_string("comment", comment),
+            request_id=str(uuid.uuid4()),
+        )
+        call = self._transport.stream(
+            BENCHMARKS + "UploadTruth",
+            requests_of(_truth_requests(header, batches)),
+            wire.UploadTruthResponse,
+            timeout_s,
+        )
+        return to_dataclass(TruthRevision, (await read_only(call)).revision)
+
+    async def truth_revisions(self, benchmark: str) -> TruthRevisions:
+        """Revisions of the truth; see `vidscore_client.Benchmarks.truth_revisions`."""
+        pages = await list_pages(
+            self._transport,
+            BENCHMARKS + "ListTruthRevisions",
+            wire.ListTruthRevisionsRequest(benchmark=benchmark_name(benchmark)),
+            wire.ListTruthRevisionsResponse,
+        )
+        return [
+            to_dataclass(TruthRevision, revision) for page in pages for revision in page.revisions
+        ]
+
+    async def leaderboard(
+        self,
+        benchmark: str,
+        *,
+        evaluator: str = "",
+        domain: str | None = None,
+        class_: str | None = None,
+    ) -> Leaderboard:
+        """Submissions in rank order; see `vidscore_client.Benchmarks.leaderboard`."""
+        request = wire.GetLeaderboardRequest(
+            benchmark=benchmark_name(benchmark),
+            evaluator=parse_string("evaluator", evaluator),
+            domain=domain,
+            class_name=class_,
+        )
+        pages = await list_pages(
+            self._transport, BENCHMARKS + "GetLeaderboard", request, wire.GetLeaderboardResponse
+        )
+        return decode_leaderboard(pages)
+
+    async def publish_leaderboard(
+        self, benchmark: str, *, validate_only: bool = False
+    ) -> ScoreDifferences:
+        """Move a board; see `vidscore_client.Benchmarks.publish_leaderboard`."""
+        request = wire.PublishLeaderboardRequest(
+            benchmark=benchmark_name(benchmark), validate_only=validate_only
+        )
+        response = await self._transport.unary(
+            BENCHMARKS + "PublishLeaderboard", request, wire.PublishLeaderboardResponse
+        )
+        return [to_dataclass(ScoreDifference, entry) for entry in response.differences]
+
+    async def rescore(
+        self, benchmark: str, submissions: Iterable[str] = (), *, comment: str = ""
+    ) -> AsyncRescoring:
+        """Begin to score again; see `vidscore_client.Benchmarks.rescore`."""
+        request = wire.RescoreSubmissionsRequest(
+            benchmark=benchmark_name(benchmark),
+            submissions=submission_names(submissions),
+            comment=parse_string("comment", comment),
+            request_id=str(uuid.uuid4()),
+        )
+        message = await self._transport.unary(
+            BENCHMARKS + "RescoreSubmissions", request, operations_pb2.Operation
+        )
+        return AsyncRescoring(self._transport, RESCORING, RESCORING.status_of(message))
+
+    async def rescoring(self, name: str) -> AsyncRescoring:
+        """A re-scoring that was begun before; see `vidscore_client.Benchmarks.rescoring`."""
+        status = await RESCORING.get(self._transport, name)
+        return AsyncRescoring(self._transport, RESCORING, status)
+
+
+class AsyncRescoring(AsyncLongWork[RescoreProgress, list[ScoreDifference]]):
+    """A re-scoring that runs on the server; see `vidscore_client.Rescoring`."""
 
 
 class Benchmarks:
@@ -48,15 +221,8 @@ class Benchmarks:
     ``policy``.
     """
 
-    def __init__(self, run: Run, open_upload: OpenUpload) -> None:
-        """Keep how calls are made.
-
-        Args:
-            run: Makes unary calls.
-            open_upload: Makes a call of UploadTruth.
-        """
-        self._run = run
-        self._open_upload = open_upload
+    def __init__(self, benchmarks: AsyncBenchmarks) -> None:
+        self._benchmarks = benchmarks
 
     def create(self, benchmark: str, definition: Definition) -> Benchmark:
         """Create a benchmark. For organisers.
@@ -71,7 +237,7 @@ class Benchmarks:
             ConflictError: If the name is taken.
             VidscoreError: If the call fails for another reason.
         """
-        return self._run(create_benchmark(benchmark, definition))
+        return run_blocking(self._benchmarks.create(benchmark, definition))
 
     def get(self, benchmark: str) -> Benchmark:
         """One benchmark, as far as the caller may see it.
@@ -80,7 +246,7 @@ class Benchmarks:
             NotFoundError: If there is none of that name.
             VidscoreError: If the call fails.
         """
-        return self._run(get_benchmark(benchmark))
+        return run_blocking(self._benchmarks.get(benchmark))
 
     def list(self) -> list[Benchmark]:
         """Every benchmark, in the order of their names.
@@ -88,7 +254,7 @@ class Benchmarks:
         Raises:
             VidscoreError: If the call fails.
         """
-        return self._run(list_benchmarks())
+        return run_blocking(self._benchmarks.list())
 
     def update(self, benchmark: str, definition: Definition, *, replace: bool = False) -> Benchmark:
         """Change a benchmark. For organisers.
@@ -98,14 +264,14 @@ class Benchmarks:
 
         Args:
             benchmark: The benchmark.
-            definition: What is to change, by key; a table such as ``policy`` is given whole.
+            definition: What is to change, by key; an object such as ``policy`` is replaced.
             replace: Whether what the definition does not name goes back to its default.
 
         Raises:
             InputError: If a shape of objects would change, or as `create`.
             VidscoreError: As `create`.
         """
-        return self._run(update_benchmark(benchmark, definition, replace=replace))
+        return run_blocking(self._benchmarks.update(benchmark, definition, replace=replace))
 
     def delete(self, benchmark: str, *, force: bool = False) -> None:
         """Delete a benchmark with its truth, submissions and scores. For organisers.
@@ -118,7 +284,7 @@ class Benchmarks:
             ConflictError: If it has submissions, and `force` is not set.
             VidscoreError: If the call fails.
         """
-        self._run(delete_benchmark(benchmark, force=force))
+        run_blocking(self._benchmarks.delete(benchmark, force=force))
 
     def upload_truth(
         self,
@@ -144,15 +310,16 @@ class Benchmarks:
             InvalidArgumentError: If the server refuses the truth.
             VidscoreError: If the upload fails for another reason.
         """
-        requests = Kept(
-            truth_requests(benchmark, batches, merge=merge, complete=complete, comment=comment)
+        return run_blocking(
+            self._benchmarks.upload_truth(
+                benchmark,
+                batches,
+                merge=merge,
+                complete=complete,
+                comment=comment,
+                timeout_s=timeout_s,
+            )
         )
-        try:
-            response = self._open_upload(requests, timeout_s)
-        except grpc.RpcError as failure:
-            requests.raise_error()
-            raise error_from_failure(failure) from failure
-        return decode_truth_revision(response.revision)
 
     def truth_revisions(self, benchmark: str) -> TruthRevisions:
         """Revisions of the truth, newest first: numbers and digests, no truth. For organisers.
@@ -160,7 +327,7 @@ class Benchmarks:
         Raises:
             VidscoreError: If the call fails.
         """
-        return self._run(list_truth_revisions(benchmark))
+        return run_blocking(self._benchmarks.truth_revisions(benchmark))
 
     def leaderboard(
         self,
@@ -182,7 +349,11 @@ class Benchmarks:
             ConflictError: If the policy does not release such a board.
             VidscoreError: If the call fails.
         """
-        return self._run(get_leaderboard(benchmark, evaluator, domain, class_))
+        return run_blocking(
+            self._benchmarks.leaderboard(
+                benchmark, evaluator=evaluator, domain=domain, class_=class_
+            )
+        )
 
     def publish_leaderboard(
         self, benchmark: str, *, validate_only: bool = False
@@ -197,7 +368,9 @@ class Benchmarks:
             ConflictError: While submissions are still to be scored again.
             VidscoreError: If the call fails.
         """
-        return self._run(publish_leaderboard(benchmark, validate_only=validate_only))
+        return run_blocking(
+            self._benchmarks.publish_leaderboard(benchmark, validate_only=validate_only)
+        )
 
     def rescore(
         self, benchmark: str, submissions: Iterable[str] = (), *, comment: str = ""
@@ -214,8 +387,8 @@ class Benchmarks:
         Raises:
             VidscoreError: If the call fails.
         """
-        status = self._run(rescore_submissions(benchmark, submissions, comment))
-        return Rescoring(self._run, RESCORING, status)
+        work = self._benchmarks.rescore(benchmark, submissions, comment=comment)
+        return Rescoring(run_blocking(work))
 
     def rescoring(self, name: str) -> Rescoring:
         """A re-scoring that was begun before, by the name of its operation.
@@ -224,11 +397,7 @@ class Benchmarks:
             NotFoundError: If there is none of that name.
             VidscoreError: If the call fails.
         """
-        return Rescoring(self._run, RESCORING, self._run(RESCORING.get(name)))
-
-
-TruthRevisions = list[TruthRevision]
-ScoreDifferences = list[ScoreDifference]
+        return Rescoring(run_blocking(self._benchmarks.rescoring(name)))
 
 
 class Rescoring(LongWork[RescoreProgress, list[ScoreDifference]]):
@@ -236,3 +405,36 @@ class Rescoring(LongWork[RescoreProgress, list[ScoreDifference]]):
 
     Cancelled, it ends before its next submission; what is scored stays.
     """
+
+
+def _refuse_other_geometries(definition: Definition, present: Benchmark) -> None:
+    for field in GEOMETRY_FIELDS:
+        known = present.definition.get(field)
+        if definition.get(field) not in {None, known}:
+            expected = (
+                "nothing: the first truth says it"
+                if known is None
+                else f"{known!r}, which cannot be changed"
+            )
+            raise InputError(field, repr(definition[field])[:80], expected)
+
+
+def _fields_of(definition: Definition) -> list[str]:
+    """Names of the updatable fields that a definition sets."""
+    apart = {*TIME_FIELDS, "policy", "public_names"}
+    fields = [field for field in definition if field in apart]
+    if set(definition) - apart - set(GEOMETRY_FIELDS):
+        fields.append("specification")
+    return fields
+
+
+def _truth_requests(
+    header: wire.UploadTruthHeader, batches: Iterable[Frames]
+) -> Iterator[wire.UploadTruthRequest]:
+    yield wire.UploadTruthRequest(header=header)
+    frame_count = 0
+    for frames in messages_of("batches", batches):
+        frame_count += frames.frame_count
+        truth = encode_frames(frames)
+        yield wire.UploadTruthRequest(truth=truth, truth_crc32=checksum(truth))
+    yield wire.UploadTruthRequest(end=wire.UploadTruthEnd(frame_count=frame_count))

@@ -1,45 +1,24 @@
-"""The synchronous client."""
+"""The synchronous client: the asyncio one over a transport that blocks."""
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-import grpc
-
-from vidscore_client._access_operations import list_audit_records
-from vidscore_client._append_plan import AppendPlan
-from vidscore_client._endpoint import Endpoint, make_endpoint
-from vidscore_client._forgotten import Ending
-from vidscore_client._names import DEFAULT_STREAM
-from vidscore_client._operations import (
-    Health,
-    Operation,
-    ResultType,
-    UnaryRequest,
-    check_health,
-    get_evaluator,
-    list_evaluators,
-)
-from vidscore_client._server_operations import export_request, get_server, import_requests
+from vidscore_client._encoding import DEFAULT_STREAM
+from vidscore_client._endpoint import make_endpoint
 from vidscore_client._specification import Specification
-from vidscore_client._status import error_from_failure
-from vidscore_client._stream_plan import StreamPlan, plan_stream
-from vidscore_client._submission_operations import open_stream
-from vidscore_client._upload import UNHURRIED, plan_upload
-from vidscore_client._versions import check_metadata
+from vidscore_client._threads import ThreadTransport
+from vidscore_client._transport import run_blocking
 from vidscore_client.access import Tokens
+from vidscore_client.aio import AsyncClient
 from vidscore_client.benchmarks import Benchmarks
-from vidscore_client.errors import ClosedError, VidscoreError
 from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription
 from vidscore_client.frames import Frames, Geometry
 from vidscore_client.hosting import AuditFilter, AuditRecord
 from vidscore_client.reports import Report
-from vidscore_client.servers import ServerInfo
+from vidscore_client.servers import Health, ServerInfo
 from vidscore_client.settings import (
     DEFAULT_BATCHING,
     DEFAULT_DELIVERY,
@@ -54,15 +33,6 @@ from vidscore_client.stream import ScoreStream
 from vidscore_client.submission_stream import SubmissionStream
 from vidscore_client.submissions import Submissions
 from vidscore_client.trust import Trust
-from vidscore_protos.v1.benchmark_service_pb2 import UploadTruthRequest
-from vidscore_protos.v1.benchmark_service_pb2_grpc import BenchmarkServiceStub
-from vidscore_protos.v1.ranking_service_pb2 import ExamineUploadRequest
-from vidscore_protos.v1.ranking_service_pb2_grpc import RankingServiceStub
-from vidscore_protos.v1.scoring_service_pb2 import ScoreRequest
-from vidscore_protos.v1.scoring_service_pb2_grpc import ScoringServiceStub
-from vidscore_protos.v1.server_service_pb2_grpc import ServerServiceStub
-from vidscore_protos.v1.submission_service_pb2 import AppendFramesRequest, WatchSubmissionRequest
-from vidscore_protos.v1.submission_service_pb2_grpc import SubmissionServiceStub
 
 
 def connect(
@@ -90,16 +60,15 @@ def connect(
         InputError: If an argument is wrong, a certificate cannot be used, or the token would go
             unencrypted to another machine.
     """
-    return Client(
-        make_endpoint(
-            target,
-            tls=tls,
-            token=token,
-            timeout_s=timeout_s,
-            allow_plaintext_token=allow_plaintext_token,
-            keepalive=keepalive,
-        )
+    endpoint = make_endpoint(
+        target,
+        tls=tls,
+        token=token,
+        timeout_s=timeout_s,
+        allow_plaintext_token=allow_plaintext_token,
+        keepalive=keepalive,
     )
+    return Client(AsyncClient(ThreadTransport(endpoint)))
 
 
 class Client:
@@ -109,39 +78,33 @@ class Client:
     As a context manager it is closed at the end of the block.
     """
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        """Make the channel; nothing is sent yet."""
-        self._endpoint = endpoint
-        self._channel = _open_channel(endpoint)
-        self._streams: weakref.WeakSet[ScoreStream] = weakref.WeakSet()
-        self._submitting: weakref.WeakSet[SubmissionStream] = weakref.WeakSet()
-        # A client that is forgotten, or still open when the interpreter ends, is closed.
-        self._close_channel = Ending(self, self._channel.close)
+    def __init__(self, client: AsyncClient) -> None:
+        self._client = client
 
     @property
     def submissions(self) -> Submissions:
         """Submissions to hosted benchmarks."""
-        return Submissions(self._run, self._open_watch)
+        return Submissions(self._client.submissions)
 
     @property
     def benchmarks(self) -> Benchmarks:
         """Hosted benchmarks."""
-        return Benchmarks(self._run, self._upload_truth)
+        return Benchmarks(self._client.benchmarks)
 
     @property
     def trust(self) -> Trust:
         """How far rankings and criteria can be relied on."""
-        return Trust(self._run, self._open_examination)
+        return Trust(self._client.trust)
 
     @property
     def tokens(self) -> Tokens:
         """Tokens, for organisers."""
-        return Tokens(self._run)
+        return Tokens(self._client.tokens)
 
     def audit(
         self, maximum: int | None = None, wanted: AuditFilter = AuditFilter()
     ) -> list[AuditRecord]:
-        """Who did what, newest first. For organisers.
+        """The audit record, newest first. For organisers.
 
         Args:
             maximum: Most records wanted; None for all.
@@ -150,7 +113,7 @@ class Client:
         Raises:
             VidscoreError: If the call fails.
         """
-        return self._run(list_audit_records(maximum, wanted))
+        return run_blocking(self._client.audit(maximum, wanted))
 
     def server(self) -> ServerInfo:
         """What the server is; it answers clients of any version.
@@ -158,7 +121,7 @@ class Client:
         Raises:
             VidscoreError: If the call fails.
         """
-        return self._run(get_server())
+        return run_blocking(self._client.server())
 
     def export_backup(self, write: Callable[[bytes], object], benchmark: str | None = None) -> None:
         """Take a backup while the server goes on. For organisers.
@@ -172,16 +135,7 @@ class Client:
             NotFoundError: If there is no such benchmark.
             VidscoreError: If the call fails; what was written is no backup then.
         """
-        self._refuse_if_closed()
-        stub = ServerServiceStub(self._channel)
-        try:
-            call: Any = stub.ExportBackup(
-                export_request(benchmark), metadata=self._endpoint.metadata
-            )
-            for response in call:
-                write(response.chunk)
-        except grpc.RpcError as failure:
-            raise error_from_failure(failure) from failure
+        run_blocking(self._client.export_backup(write, benchmark))
 
     def import_backup(self, chunks: Iterable[bytes]) -> str:
         """Add a benchmark out of its backup: whole, or not at all. For organisers.
@@ -197,13 +151,7 @@ class Client:
             ConflictError: If a benchmark of that name is there.
             VidscoreError: If the call fails.
         """
-        self._refuse_if_closed()
-        stub = ServerServiceStub(self._channel)
-        try:
-            answer = stub.ImportBackup(import_requests(chunks), metadata=self._endpoint.metadata)
-        except grpc.RpcError as failure:
-            raise error_from_failure(failure) from failure
-        return answer.benchmark
+        return run_blocking(self._client.import_backup(chunks))
 
     def evaluators(self) -> list[EvaluatorDescription]:
         """Every evaluator of the server, built-in ones first.
@@ -211,7 +159,7 @@ class Client:
         Raises:
             VidscoreError: If the call fails.
         """
-        return self._run(list_evaluators())
+        return run_blocking(self._client.evaluators())
 
     def evaluator(self, name: str) -> EvaluatorDescription:
         """One evaluator.
@@ -220,7 +168,7 @@ class Client:
             NotFoundError: If the server has none of that name.
             VidscoreError: If the call fails.
         """
-        return self._run(get_evaluator(name))
+        return run_blocking(self._client.evaluator(name))
 
     def health(self, service: str = "") -> Health:
         """Whether the server takes calls, by the standard health protocol.
@@ -232,7 +180,7 @@ class Client:
             NotFoundError: If the server does not know the service.
             VidscoreError: If the call fails.
         """
-        return self._run(check_health(service))
+        return run_blocking(self._client.health(service))
 
     def score_stream(
         self,
@@ -263,9 +211,16 @@ class Client:
             UnavailableError: If the server cannot be reached.
             VidscoreError: If the stream cannot be opened for another reason.
         """
-        geometries = (truth_geometry, detection_geometry)
-        plan = plan_stream(evaluators, specification, geometries, live, batching, timeout_s)
-        return self._open_stream(plan)
+        stream = self._client.score_stream(
+            evaluators,
+            specification=specification,
+            truth_geometry=truth_geometry,
+            detection_geometry=detection_geometry,
+            live=live,
+            batching=batching,
+            timeout_s=timeout_s,
+        )
+        return ScoreStream(stream)
 
     def score(
         self,
@@ -296,18 +251,16 @@ class Client:
             InputError: If an argument is wrong.
             VidscoreError: If the server refuses it or fails.
         """
-        upload = plan_upload(truth, detections, truth_geometry, detection_geometry)
-        with self.score_stream(
+        scoring = self._client.score(
             evaluators,
+            truth,
+            detections,
             specification=specification,
-            truth_geometry=upload.truth_geometry,
-            detection_geometry=upload.detection_geometry,
-            batching=UNHURRIED,
+            truth_geometry=truth_geometry,
+            detection_geometry=detection_geometry,
             timeout_s=timeout_s,
-        ) as stream:
-            for side, frames in upload.batches:
-                stream.send_batch(side, frames)
-            return stream.finish()
+        )
+        return run_blocking(scoring)
 
     def submit(
         self,
@@ -346,16 +299,16 @@ class Client:
             SubmissionEndedError: If the submission takes no more frames.
             VidscoreError: If the stream cannot be opened for another reason.
         """
-        opened = self._run(open_stream(benchmark, submission, stream, title))
-        plan = AppendPlan(opened, batching, delivery, replay)
-
-        def open_call(requests: Iterator[AppendFramesRequest]) -> Any:
-            stub = SubmissionServiceStub(self._channel)
-            return stub.AppendFrames(requests, metadata=self._endpoint.metadata)
-
-        submitting = SubmissionStream(plan, open_call, self._run, self.submissions)
-        self._submitting.add(submitting)
-        return submitting
+        submitting = self._client.submit(
+            benchmark,
+            submission,
+            stream=stream,
+            title=title,
+            replay=replay,
+            batching=batching,
+            delivery=delivery,
+        )
+        return SubmissionStream(submitting)
 
     def close(self) -> None:
         """Close every open stream and the connection; may be called again.
@@ -367,18 +320,11 @@ class Client:
             VidscoreError: What a stream that could not deliver everything failed with; the rest is
                 closed all the same.
         """
-        with ExitStack() as closing:
-            closing.callback(self.detach)
-            for submitting in list(self._submitting):
-                closing.callback(submitting.close)
+        run_blocking(self._client.close())
 
-    def detach(self) -> None:
+    def abort(self) -> None:
         """End every open stream at once, giving up what is not delivered, and the connection."""
-        for stream in list(self._streams):
-            stream.cancel()
-        for submitting in list(self._submitting):
-            submitting.detach()
-        self._close_channel()
+        run_blocking(self._client.abort())
 
     def __enter__(self) -> Self:
         return self
@@ -389,76 +335,4 @@ class Client:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if error is None:
-            self.close()
-        else:
-            self.detach()
-
-    def _open_stream(self, plan: StreamPlan) -> ScoreStream:
-        self._refuse_if_closed()
-
-        def open_call(requests: Iterator[ScoreRequest], timeout_s: float | None) -> Any:
-            stub = ScoringServiceStub(self._channel)
-            return stub.Score(requests, timeout=timeout_s, metadata=self._endpoint.metadata)
-
-        stream = ScoreStream(plan, open_call, self._endpoint.timeout_s, owner=self)
-        self._streams.add(stream)
-        return stream
-
-    def _upload_truth(self, requests: Iterator[UploadTruthRequest], timeout_s: float | None) -> Any:
-        self._refuse_if_closed()
-        stub = BenchmarkServiceStub(self._channel)
-        return stub.UploadTruth(requests, timeout=timeout_s, metadata=self._endpoint.metadata)
-
-    def _open_examination(
-        self, requests: Iterator[ExamineUploadRequest], timeout_s: float | None
-    ) -> Any:
-        self._refuse_if_closed()
-        stub = RankingServiceStub(self._channel)
-        return stub.ExamineUpload(requests, timeout=timeout_s, metadata=self._endpoint.metadata)
-
-    def _run(self, operation: Operation[ResultType]) -> ResultType:
-        self._refuse_if_closed()
-        go_on: Callable[[], UnaryRequest] = partial(operation.send, None)
-        while True:
-            try:
-                request = go_on()
-            except StopIteration as finished:
-                result: ResultType = finished.value
-                return result
-            try:
-                go_on = partial(operation.send, self._call(request))
-            except VidscoreError as error:
-                go_on = partial(operation.throw, error)  # an operation may know what to do
-
-    def _open_watch(self, request: WatchSubmissionRequest, timeout_s: float | None) -> Any:
-        self._refuse_if_closed()
-        stub = SubmissionServiceStub(self._channel)
-        return stub.WatchSubmission(request, timeout=timeout_s, metadata=self._endpoint.metadata)
-
-    def _call(self, request: UnaryRequest) -> Any:
-        method = self._channel.unary_unary(
-            request.path,
-            request_serializer=type(request.message).SerializeToString,
-            response_deserializer=request.response.FromString,
-        )
-        try:
-            response, call = method.with_call(
-                request.message,
-                timeout=self._endpoint.timeout_s,
-                metadata=self._endpoint.metadata,
-            )
-        except grpc.RpcError as failure:
-            raise error_from_failure(failure) from failure
-        check_metadata(call.trailing_metadata())
-        return response
-
-    def _refuse_if_closed(self) -> None:
-        if self._close_channel.has_come:
-            raise ClosedError("the client is closed")
-
-
-def _open_channel(endpoint: Endpoint) -> grpc.Channel:
-    if endpoint.credentials is None:
-        return grpc.insecure_channel(endpoint.target, endpoint.options)
-    return grpc.secure_channel(endpoint.target, endpoint.credentials, endpoint.options)
+        run_blocking(self._client.__aexit__(kind, error, traceback))

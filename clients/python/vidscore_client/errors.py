@@ -59,11 +59,10 @@ class VidscoreError(Exception):
         metadata: Mapping[str, str] = MappingProxyType({}),
         retry_delay_s: float | None = None,
     ) -> None:
-        """Keep what is known; the text is the message and, if there are several, the violations."""
         count = len(violations) if violation_count is None else violation_count
         lines = [message]
         if count > 1:
-            # The message of the server tells the only one, or the first.
+            # The message of the server has the only one, or the first.
             lines += [f"  {violation}" for violation in violations]
         if count > len(violations):
             lines.append(f"  ... and {count - len(violations)} more")
@@ -116,7 +115,7 @@ class QuotaExceededError(LimitExceededError):
 
 
 class SupersededError(ConflictError):
-    """A younger writer has opened the same stream of the submission; this one may not go on."""
+    """A newer writer has opened the same stream of the submission; this one may not go on."""
 
 
 class SubmissionEndedError(ConflictError):
@@ -146,7 +145,6 @@ class InputError(VidscoreError, ValueError):
     """
 
     def __init__(self, argument: str, found: str, expected: str, advice: str = "") -> None:
-        """Say what was found, what was expected (or nothing of it) and what to do."""
         problem = f"found {found}, expected {expected}" if expected else found
         text = f"{argument}: {problem}; {advice}" if advice else f"{argument}: {problem}"
         super().__init__(text, reason="INVALID_INPUT")
@@ -165,7 +163,6 @@ class BackPressureError(VidscoreError):
     """
 
     def __init__(self, message: str) -> None:
-        """Say how full the queue is."""
         super().__init__(message, reason="BACK_PRESSURE")
 
 
@@ -173,7 +170,6 @@ class ClosedError(VidscoreError):
     """The stream is finished, or the client closed, or neither was opened yet."""
 
     def __init__(self, message: str) -> None:
-        """Say what is closed."""
         super().__init__(message, reason="CLOSED")
 
 
@@ -181,7 +177,6 @@ class CallbackError(VidscoreError):
     """A callback of the caller's raised; ``__cause__`` is what it raised. The stream has ended."""
 
     def __init__(self, message: str) -> None:
-        """Say what it raised."""
         super().__init__(message, reason="CALLBACK_FAILED")
 
 

@@ -71,7 +71,7 @@ class Frames:
         frame_numbers: (F,) frame numbers.
         frame_starts: (F + 1,) offsets into the object columns, from 0 to N.
         coordinates: (N, 2 | 4 | 8) pixels.
-        labels: Table of class labels; a whole number stands for its digits.
+        labels: Table of class labels; an integer stands for its digits.
         label_indices: (N,) rows of `labels`; None for all 0.
         confidences: (N,) finite numbers, the greater the surer; None for all 1.
         track_ids: (N,) identities of tracks, -1 where there is none; None for all -1.
@@ -99,20 +99,20 @@ class Frames:
     def __post_init__(self) -> None:
         """Bring the columns into arrays and hold them against each other."""
         for domain, sequence in self.sequences:
-            text("sequences", domain)
-            text("sequences", sequence)
+            parse_string("sequences", domain)
+            parse_string("sequences", sequence)
         self._set("labels", tuple(label_text(label) for label in self.labels))
-        self._set("frame_numbers", whole_numbers("frame_numbers", self.frame_numbers))
+        self._set("frame_numbers", integers("frame_numbers", self.frame_numbers))
         self._set("coordinates", coordinate_array(self.coordinates))
         for name in ("frame_sequences", "frame_flags"):
-            self._whole(name, self.frame_count)
+            self._set_integers(name, self.frame_count)
         for name in ("label_indices", "track_ids", "flags"):
-            self._whole(name, self.object_count)
+            self._set_integers(name, self.object_count)
         if self.confidences is not None:
             column = numbers("confidences", self.confidences, self.object_count)
             self._set("confidences", column)
         columns = {
-            text("columns", name): numbers(f"columns[{name!r}]", values, self.object_count)
+            parse_string("columns", name): numbers(f"columns[{name!r}]", values, self.object_count)
             for name, values in self.columns.items()
         }
         self._set("columns", MappingProxyType(columns))
@@ -158,13 +158,13 @@ class Frames:
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
-    def _whole(self, name: str, length: int) -> None:
+    def _set_integers(self, name: str, length: int) -> None:
         values = getattr(self, name)
         if values is not None:
-            self._set(name, whole_numbers(name, values, length))
+            self._set(name, integers(name, values, length))
 
     def _check_starts(self) -> None:
-        starts = whole_numbers("frame_starts", self.frame_starts, self.frame_count + 1)
+        starts = integers("frame_starts", self.frame_starts, self.frame_count + 1)
         if starts[0] != 0 or starts[-1] != self.object_count or np.any(starts[1:] < starts[:-1]):
             expected = f"offsets that ascend from 0 to the number of objects, {self.object_count}"
             raise InputError("frame_starts", f"{starts[0]} ... {starts[-1]}", expected)
@@ -176,7 +176,7 @@ class Frames:
             return
         if values.min() < 0 or values.max() > greatest:
             found = f"{values.min()} to {values.max()}"
-            raise InputError(name, found, f"whole numbers from 0 to {greatest}")
+            raise InputError(name, found, f"integers from 0 to {greatest}")
 
 
 def coordinate_array(values: ArrayLike, arity: int | None = None, *, copy: bool = False) -> Any:
@@ -213,15 +213,15 @@ def numbers(name: str, values: ArrayLike, length: int, *, copy: bool = False) ->
     return array
 
 
-def whole_numbers(
+def integers(
     name: str, values: ArrayLike, length: int | None = None, *, copy: bool = False
 ) -> IntArray:
-    """A column of whole numbers.
+    """A column of integers.
 
     Raises:
-        InputError: If it is no column of `length` whole numbers.
+        InputError: If it is no column of `length` integers.
     """
-    expected = "whole numbers" if length is None else f"{length} whole numbers"
+    expected = "integers" if length is None else f"{length} integers"
     try:
         array = np.array(values) if copy else np.asarray(values)
     except (ValueError, TypeError):
@@ -235,8 +235,8 @@ def whole_numbers(
     return array
 
 
-def text(name: str, value: object) -> str:
-    """A text that can be sent.
+def parse_string(name: str, value: object) -> str:
+    """A string that can be sent.
 
     Raises:
         InputError: If it is none.
@@ -247,18 +247,18 @@ def text(name: str, value: object) -> str:
             return value
     except UnicodeEncodeError:  # half of a surrogate pair, which is no Unicode text
         pass
-    raise InputError(name, repr(value)[:80], "a text")
+    raise InputError(name, repr(value)[:80], "a string")
 
 
 def label_text(value: object) -> str:
-    """A class label that can be sent; a whole number stands for its digits.
+    """A class label that can be sent; an integer stands for its digits.
 
     Raises:
-        InputError: If it is neither a text nor a whole number.
+        InputError: If it is neither a string nor an integer.
     """
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return str(int(value))
-    return text("labels", value)
+    return parse_string("labels", value)
 
 
 def _convert(name: str, values: ArrayLike, expected: str, *, copy: bool) -> FloatArray:

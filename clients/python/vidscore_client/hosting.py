@@ -41,12 +41,12 @@ class Benchmark:
             ``public_names`` and ``policy``.
         create_time: When it was created.
         update_time: When it was last changed.
-        truth_revision: Newest revision of the truth, which organisers alone are told; 0 for none.
+        truth_revision: Newest revision of the truth, for organisers alone; 0 for none.
         truth_digest: Digest of it, keyed with a secret of the server.
         truth_complete: Whether it is complete, so that nothing waits for more.
         quotas: Limits on the submissions of the caller's team, where one benchmark was asked for.
         submissions_to_rescore: Scored submissions that are to be scored again before the board
-            moves, which organisers alone are told.
+            moves, for organisers alone.
         submission_budget: Scored submissions that a team may have in all, whether the policy says
             so or, where its ``submissions_in_all`` is -1, it follows from the truth; 0: no limit.
         warnings: What an organiser should know of what the policy gives away; organisers alone
@@ -88,10 +88,10 @@ class TruthRevision:
     Attributes:
         revision: Number, from 1 on.
         digest: Digest, keyed with a secret of the server.
-        create_time: When it came.
+        create_time: When it was uploaded.
         frame_count: Frames that it has.
         complete: Whether it is complete, so that nothing waits for more.
-        comment: Why it came.
+        comment: Why it was uploaded.
         submissions_to_rescore: Scored submissions that are still to be scored again under it; 0
             for all revisions but the one that the board is to stand on.
     """
@@ -106,7 +106,7 @@ class TruthRevision:
 
 
 class SubmissionState(StrEnum):
-    """Where a submission stands."""
+    """State of a submission."""
 
     UNKNOWN = "unknown"
     OPEN = "open"
@@ -154,8 +154,8 @@ class Submission:
         name: Full name: ``benchmarks/{benchmark}/submissions/{submission}``.
         team: Team that it belongs to.
         title: Title for people.
-        state: Where it stands.
-        state_reason: Why it stands there: a stable code.
+        state: Its state.
+        state_reason: Reason for the state: a stable code.
         state_message: The same for people.
         state_time: Since when.
         create_time: When it was created.
@@ -207,7 +207,7 @@ class SubmissionScore:
     Attributes:
         name: Full name; empty for a live score.
         create_time: When it was made.
-        truth_revision: Revision of the truth, which organisers alone are told; otherwise 0.
+        truth_revision: Revision of the truth, for organisers alone; otherwise 0.
         report: The report, as far as the caller may see it.
         partial: Whether the truth was not complete: frames without truth were left out.
         current: Whether it is the newest of its evaluator.
@@ -340,7 +340,7 @@ class Leaderboard:
         truth_revision: Revision of the truth that the ranked scores are under; 0 for none.
         newest_truth_revision: Newest revision of the truth that is complete; 0 for none.
         submissions_to_rescore: Scored submissions that are to be scored again before the board
-            moves, which organisers alone are told.
+            moves, for organisers alone.
         publishable: Whether an organiser may move the board with `publish_leaderboard`.
     """
 
@@ -386,7 +386,7 @@ class Token:
 
 @dataclass(frozen=True)
 class NewToken:
-    """A new token and its secret, which is told this once."""
+    """A new token and its secret, which is returned this once."""
 
     token: Token
     secret: str
@@ -402,7 +402,7 @@ class AuditFilter:
 
     Attributes:
         benchmark: A benchmark: what was done to it and to what belongs to it.
-        actor: Who did it: the name of a token, or ``server``.
+        actor: Name of the token that did it, or ``server``.
         action: What was done, such as ``UploadTruth``.
         since: The first moment, with its offset from UTC.
         until: The moment after the last.

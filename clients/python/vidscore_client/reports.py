@@ -13,7 +13,7 @@ Number = int | float | None
 
 
 class Row(NamedTuple):
-    """One score, and what it is of; None stands for "all of them"."""
+    """One score and its scope; None means "all of them"."""
 
     domain: str | None
     class_: str | None

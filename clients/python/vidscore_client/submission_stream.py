@@ -1,24 +1,174 @@
-"""The synchronous stream of detections into a submission.
-
-Two daemon threads serve a stream: one of its own, which connects, reads acknowledgements and goes
-on after breaks, and, while it is connected, grpc's, which asks for the next message and sends it.
-"""
+"""Streams of detections into a submission, asyncio and synchronous."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
 from vidscore_client._append_plan import AppendPlan
-from vidscore_client._courier import Courier, OpenCall
-from vidscore_client._forgotten import Ending
-from vidscore_client._single_frame import SingleFrame
+from vidscore_client._outbox import SingleFrame
+from vidscore_client._sender import Sender
+from vidscore_client._transport import Transport, run_blocking
+from vidscore_client.errors import ClosedError
 from vidscore_client.frames import Frames
 from vidscore_client.hosting import Submission, SubmissionScore, SubmissionUpdate
-from vidscore_client.submissions import Run, Submissions
+from vidscore_client.submissions import AsyncSubmissions
+
+OpenPlan = Callable[[], Awaitable[AppendPlan]]
+"""Opens the stream on the server."""
+
+
+class AsyncSubmissionStream:
+    """A stream of detections into a submission; made by `AsyncClient.submit`.
+
+    It is opened by ``async with`` and belongs to that event loop; its methods may be called by
+    any task of it. Leaving the block closes the stream, which delivers every frame; leaving
+    it with an exception abortes it. See `vidscore_client.SubmissionStream`.
+    """
+
+    def __init__(
+        self, transport: Transport, open_plan: OpenPlan, on_open: Callable[[Sender], None]
+    ) -> None:
+        """Note what to open; nothing is sent yet.
+
+        Args:
+            transport: The connection.
+            open_plan: Opens the stream on the server.
+            on_open: Called with what is opened; of the client, which lives as long as the stream.
+        """
+        self._transport = transport
+        self._open_plan = open_plan
+        self._on_open = on_open
+        self._submissions = AsyncSubmissions(transport)
+        self._opened: Sender | None = None
+
+    @property
+    def submission(self) -> str:
+        """Full name of the submission."""
+        return self._sender.plan.submission.name
+
+    @property
+    def next_offset(self) -> int:
+        """Frames of the stream that were durable when it was opened; where to go on from."""
+        return self._sender.plan.stream.next_offset
+
+    @property
+    def acknowledged_frames(self) -> int:
+        """Frames of the stream that are known to be durable."""
+        return self._sender.state.acknowledged
+
+    @property
+    def undelivered_frames(self) -> int:
+        """Frames that were taken and are not known to be durable; after the end, given up."""
+        return self._sender.state.undelivered
+
+    async def send(
+        self,
+        sequence: str,
+        frame: int,
+        coordinates: ArrayLike,
+        labels: Sequence[str | int] | None = None,
+        confidences: ArrayLike | None = None,
+        track_ids: ArrayLike | None = None,
+        *,
+        domain: str = "",
+    ) -> None:
+        """Send one whole frame of detections; see `vidscore_client.SubmissionStream.send`."""
+        frame_of_detections = SingleFrame.of(
+            self._sender.plan.arity,
+            sequence,
+            frame,
+            coordinates,
+            labels=labels,
+            confidences=confidences,
+            track_ids=track_ids,
+            domain=domain,
+        )
+        await self._sender.put(frame_of_detections)
+
+    async def send_batch(self, frames: Frames) -> None:
+        """Send many whole frames; see `vidscore_client.SubmissionStream.send_batch`."""
+        self._sender.plan.check_batch(frames)
+        if frames.frame_count:
+            await self._sender.put(frames)
+
+    async def flush(self, timeout_s: float | None = None) -> int:
+        """Wait until every frame is durable; see `vidscore_client.SubmissionStream.flush`."""
+        await self._sender.flush(timeout_s)
+        return self.acknowledged_frames
+
+    async def close(self, timeout_s: float | None = None) -> None:
+        """Deliver what was taken and end; see `vidscore_client.SubmissionStream.close`."""
+        if self._opened is not None:
+            bound_s = self._opened.plan.delivery.close_timeout_s
+            await self._opened.close(bound_s if timeout_s is None else timeout_s)
+
+    async def abort(self) -> None:
+        """End the stream at once; frames that are not durable are given up."""
+        if self._opened is not None:
+            await self._opened.abort()
+
+    async def seal(
+        self, expected_frame_count: int | None = None, *, timeout_s: float | None = None
+    ) -> Submission:
+        """Seal the submission; see `vidscore_client.SubmissionStream.seal`."""
+        await self.flush(timeout_s)
+        await self.close()
+        return await self._submissions.seal(
+            self.submission, expected_frame_count, retry=self._sender.plan.delivery.retry
+        )
+
+    async def wait(
+        self,
+        timeout_s: float | None = None,
+        on_change: Callable[[SubmissionUpdate], object] | None = None,
+    ) -> Submission:
+        """Wait until the submission has ended; see `vidscore_client.Submissions.wait`."""
+        return await self._submissions.wait(
+            self.submission, timeout_s, on_change, retry=self._sender.plan.delivery.retry
+        )
+
+    async def scores(self) -> list[SubmissionScore]:
+        """What may be seen of the submission's scores, newest first."""
+        return await self._submissions.scores(self.submission)
+
+    async def __aenter__(self) -> Self:
+        """Open the stream.
+
+        Raises:
+            VidscoreError: As `vidscore_client.Client.submit`.
+        """
+        if self._opened is not None:
+            raise ClosedError("a stream is opened once")
+        self._opened = Sender(self._transport, await self._open_plan())
+        self._on_open(self._opened)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if error is None:
+                await self.close()
+        finally:
+            await self.abort()
+
+    def __del__(self, warn: Any = warnings.warn) -> None:
+        if self._opened is not None and not (self._opened.left or self._opened.state.ended):
+            warn(f"a stream into {self.submission} was never closed", ResourceWarning, source=self)
+
+    @property
+    def _sender(self) -> Sender:
+        if self._opened is None:
+            raise ClosedError("the stream is not open: use `async with`")
+        return self._opened
 
 
 class SubmissionStream:
@@ -29,45 +179,37 @@ class SubmissionStream:
     sent in its order.
 
     As a context manager: leaving the block closes the stream, which delivers every frame; leaving
-    it with an exception detaches it. Either way the submission stays as it is until it is sealed.
+    it with an exception abortes it. Either way the submission stays as it is until it is sealed.
     """
 
-    def __init__(
-        self, plan: AppendPlan, open_call: OpenCall, run: Run, submissions: Submissions
-    ) -> None:
-        """Begin to deliver what is sent.
+    def __init__(self, stream: AsyncSubmissionStream) -> None:
+        """Open the stream, and begin to deliver what is sent.
 
         Args:
-            plan: The opened stream and how frames are to be delivered.
-            open_call: Starts a call of AppendFrames.
-            run: Makes unary calls.
-            submissions: The submissions of the client.
+            stream: The stream, over a `ThreadTransport`.
         """
-        self._plan = plan
-        self._submissions = submissions
-        self._courier = Courier(plan, open_call, run)
-        # A stream that is forgotten, or still open when the interpreter ends, delivers no more.
-        Ending(self, self._courier.detach)
+        self._stream = stream
+        run_blocking(stream.__aenter__())
 
     @property
     def submission(self) -> str:
         """Full name of the submission."""
-        return self._plan.opened.submission.name
+        return self._stream.submission
 
     @property
     def next_offset(self) -> int:
         """Frames of the stream that were durable when it was opened; where to go on from."""
-        return self._plan.opened.stream.next_offset
+        return self._stream.next_offset
 
     @property
     def acknowledged_frames(self) -> int:
         """Frames of the stream that are known to be durable."""
-        return self._courier.state.acknowledged
+        return self._stream.acknowledged_frames
 
     @property
     def undelivered_frames(self) -> int:
         """Frames that were taken and are not known to be durable; after the end, given up."""
-        return self._courier.state.undelivered
+        return self._stream.undelivered_frames
 
     def send(
         self,
@@ -86,7 +228,7 @@ class SubmissionStream:
             sequence: Name of the video.
             frame: Number of the frame; each is sent once, over all streams of the submission.
             coordinates: (N, 2 | 4 | 8) pixels, or an empty list for no objects.
-            labels: N class labels, texts or whole numbers; None where there are no classes.
+            labels: N class labels, strings or integers; None where there are no classes.
             confidences: N finite numbers, the greater the surer; None for all 1.
             track_ids: N identities of tracks, -1 for none; None for all -1.
             domain: Domain of the video, where there is more than one.
@@ -94,19 +236,12 @@ class SubmissionStream:
         Raises:
             InputError: If an argument has the wrong shape or length.
             BackPressureError: If the queue is full, as the policy says.
-            SupersededError: If a younger writer has opened the stream.
+            SupersededError: If a newer writer has opened the stream.
             VidscoreError: What the stream failed with.
         """
-        self._courier.put(
-            SingleFrame.of(
-                self._plan.opened.arity,
-                sequence,
-                frame,
-                coordinates,
-                labels=labels,
-                confidences=confidences,
-                track_ids=track_ids,
-                domain=domain,
+        run_blocking(
+            self._stream.send(
+                sequence, frame, coordinates, labels, confidences, track_ids, domain=domain
             )
         )
 
@@ -121,9 +256,7 @@ class SubmissionStream:
             BackPressureError: If the queue is full, as the policy says.
             VidscoreError: What the stream failed with.
         """
-        self._plan.check_batch(frames)
-        if frames.frame_count:
-            self._courier.put(frames)
+        run_blocking(self._stream.send_batch(frames))
 
     def flush(self, timeout_s: float | None = None) -> int:
         """Wait until every frame that was sent is durable.
@@ -138,13 +271,12 @@ class SubmissionStream:
             DeadlineError: If they are not in time; the stream goes on.
             VidscoreError: What the stream failed with.
         """
-        self._courier.flush(timeout_s)
-        return self.acknowledged_frames
+        return run_blocking(self._stream.flush(timeout_s))
 
     def close(self, timeout_s: float | None = None) -> None:
         """Deliver what was taken and end the stream; the submission stays open.
 
-        It may be called again; after `detach` it does nothing.
+        It may be called again; after `abort` it does nothing.
 
         Args:
             timeout_s: Seconds to wait; None for `Delivery.close_timeout_s`.
@@ -154,12 +286,11 @@ class SubmissionStream:
                 `undelivered_frames` say how many.
             VidscoreError: What the stream failed with, if it had frames that are not durable.
         """
-        bound_s = self._plan.delivery.close_timeout_s if timeout_s is None else timeout_s
-        self._courier.close(bound_s)
+        run_blocking(self._stream.close(timeout_s))
 
-    def detach(self) -> None:
+    def abort(self) -> None:
         """End the stream at once; frames that are not durable are given up."""
-        self._courier.detach()
+        run_blocking(self._stream.abort())
 
     def seal(
         self, expected_frame_count: int | None = None, *, timeout_s: float | None = None
@@ -177,11 +308,7 @@ class SubmissionStream:
                 ``FRAME_COUNT_DIFFERS``; nothing is sealed.
             VidscoreError: If it cannot be sealed for another reason.
         """
-        self.flush(timeout_s)
-        self.close()
-        return self._submissions.seal(
-            self.submission, expected_frame_count, retry=self._plan.delivery.retry
-        )
+        return run_blocking(self._stream.seal(expected_frame_count, timeout_s=timeout_s))
 
     def wait(
         self,
@@ -189,13 +316,11 @@ class SubmissionStream:
         on_change: Callable[[SubmissionUpdate], object] | None = None,
     ) -> Submission:
         """Wait until the submission has ended; see `Submissions.wait`."""
-        return self._submissions.wait(
-            self.submission, timeout_s, on_change, retry=self._plan.delivery.retry
-        )
+        return run_blocking(self._stream.wait(timeout_s, on_change))
 
     def scores(self) -> list[SubmissionScore]:
         """What may be seen of the submission's scores, newest first."""
-        return self._submissions.scores(self.submission)
+        return run_blocking(self._stream.scores())
 
     def __enter__(self) -> Self:
         return self
@@ -206,8 +331,4 @@ class SubmissionStream:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        try:
-            if error is None:
-                self.close()
-        finally:
-            self.detach()
+        run_blocking(self._stream.__aexit__(kind, error, traceback))

@@ -1,32 +1,26 @@
-"""The submissions of a synchronous client."""
+"""Submissions to hosted benchmarks, asyncio and synchronous."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from typing import Any, Protocol
+import uuid
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 
-import grpc
-
-from vidscore_client._hosting_decoding import decode_update
-from vidscore_client._names import submission_name
-from vidscore_client._operations import Operation, ResultType
-from vidscore_client._retrying import Retrying, ended_early
-from vidscore_client._status import error_from_failure
-from vidscore_client._submission_operations import (
-    cancel_submission,
-    check_detections,
-    create_submission,
-    get_submission,
-    list_scores,
-    list_submissions,
-    retry_submission,
-    seal_submission,
+from vidscore_client._convert import to_dataclass
+from vidscore_client._decoding import decode_score, decode_update
+from vidscore_client._encoding import benchmark_name, encode_frames, submission_name
+from vidscore_client._retrying import Retrying, Watched, call_s, ended_early, not_ended
+from vidscore_client._transport import (
+    Transport,
+    iterate_blocking,
+    list_pages,
+    requests_of,
+    run_blocking,
 )
-from vidscore_client._watching import Watched, call_s, not_ended
+from vidscore_client._upload import messages_of, refuse_other_arity
+from vidscore_client.benchmarks import AsyncBenchmarks
 from vidscore_client.errors import VidscoreError
-from vidscore_client.frames import Frames
+from vidscore_client.frames import ARITIES, Frames, parse_string
 from vidscore_client.hosting import (
     DetectionsCheck,
     Submission,
@@ -34,21 +28,165 @@ from vidscore_client.hosting import (
     SubmissionUpdate,
 )
 from vidscore_client.settings import DEFAULT_RETRY, Retry
-from vidscore_protos.v1 import submission_service_pb2
+from vidscore_protos.v1 import submission_service_pb2 as wire
 
-
-class Run(Protocol):
-    """Makes the unary calls of an operation."""
-
-    def __call__(self, operation: Operation[ResultType]) -> ResultType:
-        """Run it to its end."""
-
-
-OpenWatch = Callable[[submission_service_pb2.WatchSubmissionRequest, float | None], Any]
-"""Starts a call of WatchSubmission: takes the request and the seconds it may take."""
-
+SUBMISSIONS = "/vidscore.v1.SubmissionService/"
 
 Scores = list[SubmissionScore]
+
+
+class AsyncSubmissions:
+    """Submissions; `AsyncClient.submissions`. See `vidscore_client.Submissions`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def create(self, benchmark: str, submission: str = "", *, title: str = "") -> Submission:
+        """Open a submission; see `vidscore_client.Submissions.create`."""
+        request = wire.CreateSubmissionRequest(
+            benchmark=benchmark_name(benchmark),
+            submission_id=parse_string("submission", submission),
+            title=parse_string("title", title),
+            request_id=str(uuid.uuid4()),
+        )
+        response = await self._transport.unary(
+            SUBMISSIONS + "CreateSubmission", request, wire.CreateSubmissionResponse
+        )
+        return to_dataclass(Submission, response.submission)
+
+    async def get(self, submission: str) -> Submission:
+        """One submission; see `vidscore_client.Submissions.get`."""
+        response = await self._transport.unary(
+            SUBMISSIONS + "GetSubmission",
+            wire.GetSubmissionRequest(name=submission_name(submission)),
+            wire.GetSubmissionResponse,
+        )
+        return to_dataclass(Submission, response.submission)
+
+    async def list(self, benchmark: str) -> list[Submission]:
+        """The submissions that may be seen; see `vidscore_client.Submissions.list`."""
+        pages = await list_pages(
+            self._transport,
+            SUBMISSIONS + "ListSubmissions",
+            wire.ListSubmissionsRequest(benchmark=benchmark_name(benchmark)),
+            wire.ListSubmissionsResponse,
+        )
+        return [
+            to_dataclass(Submission, submission)
+            for page in pages
+            for submission in page.submissions
+        ]
+
+    async def check(self, benchmark: str, batches: Iterable[Frames]) -> DetectionsCheck:
+        """Find out whether detections would be taken; see `vidscore_client.Submissions.check`."""
+        hosted = await AsyncBenchmarks(self._transport).get(benchmark)
+        name, path = benchmark_name(benchmark), SUBMISSIONS + "CheckDetections"
+        frame_count, warnings = 0, dict[str, None]()
+        for frames in messages_of("detections", batches):
+            if hosted.detection_geometry is not None:
+                refuse_other_arity(frames, ARITIES[hosted.detection_geometry])
+            request = wire.CheckDetectionsRequest(benchmark=name, detections=encode_frames(frames))
+            response = await self._transport.unary(path, request, wire.CheckDetectionsResponse)
+            frame_count += response.frame_count
+            warnings |= dict.fromkeys(response.warnings)
+        # Without detections: whether a submission would be taken.
+        request = wire.CheckDetectionsRequest(benchmark=name)
+        await self._transport.unary(path, request, wire.CheckDetectionsResponse)
+        return DetectionsCheck(frame_count, tuple(warnings))
+
+    async def seal(
+        self,
+        submission: str,
+        expected_frame_count: int | None = None,
+        *,
+        retry: Retry = DEFAULT_RETRY,
+    ) -> Submission:
+        """Take no more frames; see `vidscore_client.Submissions.seal`."""
+        request = wire.SealSubmissionRequest(
+            name=submission_name(submission), expected_frame_count=expected_frame_count
+        )
+        tries = Retrying(retry)
+        while True:
+            try:
+                response = await self._transport.unary(
+                    SUBMISSIONS + "SealSubmission", request, wire.SealSubmissionResponse
+                )
+                return to_dataclass(Submission, response.submission)
+            except VidscoreError as error:
+                await self._transport.sleep(tries.delay_s(error, time.monotonic()))
+
+    async def cancel(self, submission: str) -> Submission:
+        """Give a submission up; see `vidscore_client.Submissions.cancel`."""
+        response = await self._transport.unary(
+            SUBMISSIONS + "CancelSubmission",
+            wire.CancelSubmissionRequest(name=submission_name(submission)),
+            wire.CancelSubmissionResponse,
+        )
+        return to_dataclass(Submission, response.submission)
+
+    async def retry(self, submission: str) -> Submission:
+        """Have a failed submission scored again; see `vidscore_client.Submissions.retry`."""
+        request = wire.RetrySubmissionRequest(
+            name=submission_name(submission), request_id=str(uuid.uuid4())
+        )
+        response = await self._transport.unary(
+            SUBMISSIONS + "RetrySubmission", request, wire.RetrySubmissionResponse
+        )
+        return to_dataclass(Submission, response.submission)
+
+    async def watch(
+        self, submission: str, *, timeout_s: float | None = None, retry: Retry = DEFAULT_RETRY
+    ) -> AsyncGenerator[SubmissionUpdate, None]:
+        """The submission whenever it changes; see `vidscore_client.Submissions.watch`."""
+        watched = Watched(submission_name(submission), retry)
+        limit_s = None if timeout_s is None else time.monotonic() + timeout_s
+        while not watched.ended:
+            call = self._transport.stream(
+                SUBMISSIONS + "WatchSubmission",
+                requests_of([watched.request()]),
+                wire.WatchSubmissionResponse,
+                call_s(limit_s, time.monotonic()),
+            )
+            failure: VidscoreError = ended_early()
+            try:
+                while (response := await call.read()) is not None:
+                    yield watched.take(decode_update(response))
+            except VidscoreError as error:
+                failure = error
+            finally:
+                call.cancel()
+            if not watched.ended:
+                if limit_s is not None and time.monotonic() >= limit_s:
+                    raise not_ended(timeout_s)
+                await self._transport.sleep(watched.delay_s(failure, time.monotonic()))
+
+    async def wait(
+        self,
+        submission: str,
+        timeout_s: float | None = None,
+        on_change: Callable[[SubmissionUpdate], object] | None = None,
+        *,
+        retry: Retry = DEFAULT_RETRY,
+    ) -> Submission:
+        """Wait until a submission has ended; see `vidscore_client.Submissions.wait`.
+
+        `on_change` may be a coroutine function.
+        """
+        update = None
+        async for update in self.watch(submission, timeout_s=timeout_s, retry=retry):
+            if on_change is not None:
+                await self._transport.call_back(on_change, update)
+        return await self.get(submission) if update is None else update.submission
+
+    async def scores(self, submission: str) -> Scores:
+        """What may be seen of a submission's scores; see `vidscore_client.Submissions.scores`."""
+        pages = await list_pages(
+            self._transport,
+            SUBMISSIONS + "ListScores",
+            wire.ListScoresRequest(submission=submission_name(submission)),
+            wire.ListScoresResponse,
+        )
+        return [decode_score(score) for page in pages for score in page.scores]
 
 
 class Submissions:
@@ -57,15 +195,8 @@ class Submissions:
     A submission is named ``{benchmark}/{submission}`` or by its full name.
     """
 
-    def __init__(self, run: Run, open_watch: OpenWatch) -> None:
-        """Keep how calls are made.
-
-        Args:
-            run: Makes unary calls.
-            open_watch: Starts a call of WatchSubmission.
-        """
-        self._run = run
-        self._open_watch = open_watch
+    def __init__(self, submissions: AsyncSubmissions) -> None:
+        self._submissions = submissions
 
     def create(self, benchmark: str, submission: str = "", *, title: str = "") -> Submission:
         """Open a submission, which is a draft until its first frames are appended.
@@ -84,7 +215,7 @@ class Submissions:
             QuotaExceededError: If the team may have no more.
             VidscoreError: If the call fails.
         """
-        return self._run(create_submission(benchmark, submission, title))
+        return run_blocking(self._submissions.create(benchmark, submission, title=title))
 
     def get(self, submission: str) -> Submission:
         """One submission.
@@ -93,7 +224,7 @@ class Submissions:
             NotFoundError: If there is none of that name, or it may not be seen.
             VidscoreError: If the call fails.
         """
-        return self._run(get_submission(submission))
+        return run_blocking(self._submissions.get(submission))
 
     def list(self, benchmark: str) -> list[Submission]:
         """The submissions that have frames and may be seen, newest first.
@@ -101,7 +232,7 @@ class Submissions:
         Raises:
             VidscoreError: If the call fails.
         """
-        return self._run(list_submissions(benchmark))
+        return run_blocking(self._submissions.list(benchmark))
 
     def check(self, benchmark: str, batches: Iterable[Frames]) -> DetectionsCheck:
         """Find out whether detections would be taken; creates nothing.
@@ -119,7 +250,7 @@ class Submissions:
             QuotaExceededError: If the team may have no more.
             VidscoreError: If the call fails for another reason.
         """
-        return self._run(check_detections(benchmark, batches))
+        return run_blocking(self._submissions.check(benchmark, batches))
 
     def seal(
         self,
@@ -141,7 +272,7 @@ class Submissions:
                 ``FRAME_COUNT_DIFFERS``, or none, with reason ``NO_FRAMES``; nothing is sealed.
             VidscoreError: If the call fails for another reason.
         """
-        return self._retrying(partial(seal_submission, submission, expected_frame_count), retry)
+        return run_blocking(self._submissions.seal(submission, expected_frame_count, retry=retry))
 
     def cancel(self, submission: str) -> Submission:
         """Give a submission up.
@@ -149,7 +280,7 @@ class Submissions:
         Raises:
             VidscoreError: If the call fails.
         """
-        return self._run(cancel_submission(submission))
+        return run_blocking(self._submissions.cancel(submission))
 
     def retry(self, submission: str) -> Submission:
         """Have a failed submission scored again; it takes no further place in a quota.
@@ -158,14 +289,14 @@ class Submissions:
             ConflictError: If it has not failed, with reason ``NOT_FAILED``.
             VidscoreError: If the call fails.
         """
-        return self._run(retry_submission(submission))
+        return run_blocking(self._submissions.retry(submission))
 
     def watch(
         self, submission: str, *, timeout_s: float | None = None, retry: Retry = DEFAULT_RETRY
     ) -> Iterator[SubmissionUpdate]:
         """The submission as it is and whenever it changes, until it has ended.
 
-        Breaks of the connection are gone over by themselves.
+        It reconnects by itself after a break.
 
         Args:
             submission: The submission.
@@ -176,22 +307,9 @@ class Submissions:
             DeadlineError: If it has not ended in time.
             VidscoreError: If it cannot be watched.
         """
-        watched = Watched(submission_name(submission), retry)
-        limit_s = None if timeout_s is None else time.monotonic() + timeout_s
-        while not watched.ended:
-            call = self._open_watch(watched.request(), call_s(limit_s, time.monotonic()))
-            try:
-                for response in call:
-                    yield watched.take(decode_update(response))
-                failure: VidscoreError = ended_early()
-            except grpc.RpcError as error:
-                failure = error_from_failure(error)
-            finally:
-                call.cancel()
-            if not watched.ended:
-                if limit_s is not None and time.monotonic() >= limit_s:
-                    raise not_ended(timeout_s)
-                time.sleep(watched.delay_s(failure, time.monotonic()))
+        return iterate_blocking(
+            self._submissions.watch(submission, timeout_s=timeout_s, retry=retry)
+        )
 
     def wait(
         self,
@@ -213,11 +331,7 @@ class Submissions:
             DeadlineError: If it has not ended in time; it goes on.
             VidscoreError: If it cannot be watched.
         """
-        update = None
-        for update in self.watch(submission, timeout_s=timeout_s, retry=retry):
-            if on_change is not None:
-                on_change(update)
-        return self.get(submission) if update is None else update.submission
+        return run_blocking(self._submissions.wait(submission, timeout_s, on_change, retry=retry))
 
     def scores(self, submission: str) -> Scores:
         """What may be seen of a submission's scores, newest first.
@@ -225,12 +339,4 @@ class Submissions:
         Raises:
             VidscoreError: If the call fails.
         """
-        return self._run(list_scores(submission))
-
-    def _retrying(self, operation: Callable[[], Operation[ResultType]], retry: Retry) -> ResultType:
-        tries = Retrying(retry)
-        while True:
-            try:
-                return self._run(operation())
-            except VidscoreError as error:
-                time.sleep(tries.delay_s(error, time.monotonic()))
+        return run_blocking(self._submissions.scores(submission))

@@ -1,51 +1,153 @@
-"""How far rankings and criteria can be relied on, for a synchronous client."""
+"""How far rankings and criteria can be relied on, asyncio and synchronous."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+import json
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 
-import grpc
+from google.longrunning import operations_pb2
 
-from vidscore_client._long_work import LongWork
-from vidscore_client._specification import Specification
-from vidscore_client._status import error_from_failure
-from vidscore_client._trust_operations import (
-    DEFAULT_QUESTIONS,
-    TRUST,
-    examine_ranking,
-    test_criterion,
-)
-from vidscore_client._trust_upload import (
-    Examined,
-    OnProgress,
-    no_outcome,
-    read_response,
-    upload_requests,
-)
-from vidscore_client._uploading import Kept
+from vidscore_client._encoding import benchmark_name, submission_names
+from vidscore_client._long_work import AsyncLongWork, LongKind, LongWork
+from vidscore_client._specification import Specification, encode_evaluators
+from vidscore_client._transport import Transport, requests_of, run_blocking
+from vidscore_client._upload import Examined, filled, upload_requests
+from vidscore_client.errors import InternalError
 from vidscore_client.evaluators import EvaluatorChoice
-from vidscore_client.frames import Frames
+from vidscore_client.frames import Frames, parse_string
 from vidscore_client.hosting import RankingQuestions, TrustDocument, TrustProgress
-from vidscore_client.submissions import Run
-from vidscore_protos.v1.ranking_service_pb2 import ExamineUploadRequest
+from vidscore_protos.v1 import ranking_service_pb2, trust_service_pb2
 
-OpenUpload = Callable[[Iterator[ExamineUploadRequest], float | None], Any]
-"""Makes a call of ExamineUpload: takes the requests and the seconds it may take."""
+TRUST = "/vidscore.v1.TrustService/"
+EXAMINE_UPLOAD = "/vidscore.v1.RankingService/ExamineUpload"
+
+OnProgress = Callable[[TrustProgress], object]
+
+DEFAULT_QUESTIONS = RankingQuestions()
+
+
+def _read_progress(metadata: trust_service_pb2.TrustMetadata) -> TrustProgress:
+    """How far an analysis is."""
+    return TrustProgress(metadata.stage, metadata.pieces_done, metadata.pieces_in_all)
+
+
+def _read_document(response: trust_service_pb2.TrustResponse) -> TrustDocument:
+    """The document of an analysis."""
+    document: TrustDocument = json.loads(response.document_json)
+    return document
+
+
+ANALYSIS = LongKind(
+    "trust analysis",
+    trust_service_pb2.TrustMetadata,
+    trust_service_pb2.TrustResponse,
+    _read_progress,
+    _read_document,
+)
+
+
+class AsyncTrust:
+    """Trust analyses; `AsyncClient.trust`. See `vidscore_client.Trust`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def examine_ranking(
+        self,
+        benchmark: str,
+        submissions: Iterable[str] = (),
+        *,
+        evaluators: Sequence[EvaluatorChoice] = (),
+        questions: RankingQuestions = DEFAULT_QUESTIONS,
+        comment: str = "",
+    ) -> AsyncTrustAnalysis:
+        """Begin to examine a ranking; see `vidscore_client.Trust.examine_ranking`."""
+        request = trust_service_pb2.ExamineRankingRequest(
+            benchmark=benchmark_name(benchmark),
+            submissions=submission_names(submissions),
+            evaluators=encode_evaluators("evaluators", evaluators),
+            questions=filled(trust_service_pb2.RankingQuestions(), asdict(questions)),
+            comment=parse_string("comment", comment),
+            request_id=str(uuid.uuid4()),
+        )
+        message = await self._transport.unary(
+            TRUST + "ExamineRanking", request, operations_pb2.Operation
+        )
+        return AsyncTrustAnalysis(self._transport, ANALYSIS, ANALYSIS.status_of(message))
+
+    async def examine_upload(
+        self,
+        truth: Iterable[Frames],
+        systems: Mapping[str, Iterable[Frames]],
+        *,
+        evaluators: Sequence[EvaluatorChoice] = (),
+        specification: Specification | None = None,
+        questions: RankingQuestions = DEFAULT_QUESTIONS,
+        on_progress: OnProgress | None = None,
+        timeout_s: float | None = None,
+    ) -> TrustDocument:
+        """Examine the order of some systems; see `vidscore_client.Trust.examine_upload`.
+
+        `on_progress` may be a coroutine function.
+        """
+        given = Examined(truth, systems, evaluators, specification, questions)
+        call = self._transport.stream(
+            EXAMINE_UPLOAD,
+            requests_of(upload_requests(given)),
+            ranking_service_pb2.ExamineUploadResponse,
+            timeout_s,
+        )
+        try:
+            while (response := await call.read()) is not None:
+                kind = response.WhichOneof("message")
+                if kind == "outcome":
+                    return _read_document(response.outcome)
+                if kind == "progress" and on_progress is not None:
+                    await self._transport.call_back(on_progress, _read_progress(response.progress))
+        finally:
+            call.cancel()
+        raise InternalError("the server ended the call without an outcome")
+
+    async def test_criterion(
+        self,
+        test: str,
+        criteria: Sequence[EvaluatorChoice] = (),
+        *,
+        strata: int | None = None,
+        realisations: int | None = None,
+        seed: int | None = None,
+        comment: str = "",
+    ) -> AsyncTrustAnalysis:
+        """Begin a test of criteria; see `vidscore_client.Trust.test_criterion`."""
+        request = trust_service_pb2.TestCriterionRequest(
+            test=parse_string("test", test),
+            criteria=encode_evaluators("criteria", criteria),
+            comment=parse_string("comment", comment),
+            request_id=str(uuid.uuid4()),
+        )
+        filled(request, {"strata": strata, "realisations": realisations, "seed": seed})
+        message = await self._transport.unary(
+            TRUST + "TestCriterion", request, operations_pb2.Operation
+        )
+        return AsyncTrustAnalysis(self._transport, ANALYSIS, ANALYSIS.status_of(message))
+
+    async def analysis(self, name: str) -> AsyncTrustAnalysis:
+        """An analysis that was begun before; see `vidscore_client.Trust.analysis`."""
+        status = await ANALYSIS.get(self._transport, name)
+        return AsyncTrustAnalysis(self._transport, ANALYSIS, status)
+
+
+class AsyncTrustAnalysis(AsyncLongWork[TrustProgress, TrustDocument]):
+    """A trust analysis that runs on the server; see `vidscore_client.TrustAnalysis`."""
 
 
 class Trust:
     """Trust analyses; `vidscore_client.Client.trust`. For organisers, but of what is uploaded."""
 
-    def __init__(self, run: Run, open_upload: OpenUpload) -> None:
-        """Keep how calls are made.
-
-        Args:
-            run: Makes unary calls.
-            open_upload: Makes calls of ExamineUpload.
-        """
-        self._run = run
-        self._open_upload = open_upload
+    def __init__(self, trust: AsyncTrust) -> None:
+        self._trust = trust
 
     def examine_ranking(
         self,
@@ -61,7 +163,7 @@ class Trust:
         Args:
             benchmark: The benchmark.
             submissions: Scored submissions; none: all that have a score.
-            evaluators: Who ranks: names, or (name, parameters); none: the benchmark's own.
+            evaluators: What ranks: names, or (name, parameters); none: the benchmark's own.
             questions: What is asked.
             comment: Why, for the record.
 
@@ -71,8 +173,10 @@ class Trust:
             LimitExceededError: If it is more than the server allows.
             VidscoreError: If the call fails for another reason.
         """
-        status = self._run(examine_ranking(benchmark, submissions, evaluators, questions, comment))
-        return TrustAnalysis(self._run, TRUST, status)
+        work = self._trust.examine_ranking(
+            benchmark, submissions, evaluators=evaluators, questions=questions, comment=comment
+        )
+        return TrustAnalysis(run_blocking(work))
 
     def examine_upload(
         self,
@@ -92,7 +196,7 @@ class Trust:
         Args:
             truth: Batches of the truth, one or more; may be a generator.
             systems: Batches of each system's detections, by its name; two systems or more.
-            evaluators: Who ranks: names, or (name, parameters); none: the specification's own.
+            evaluators: What ranks: names, or (name, parameters); none: the specification's own.
                 They keep the specification's parameters where they give none.
             specification: What the data alone cannot say.
             questions: What is asked.
@@ -107,20 +211,17 @@ class Trust:
             LimitExceededError: If it is more than the server allows, or more at once.
             VidscoreError: If the server refuses it or fails.
         """
-        given = Examined(truth, systems, evaluators, specification, questions)
-        requests = Kept(upload_requests(given))
-        call = self._open_upload(requests, timeout_s)
-        try:
-            for response in call:
-                document = read_response(response, on_progress)
-                if document is not None:
-                    return document
-        except grpc.RpcError as failure:
-            requests.raise_error()
-            raise error_from_failure(failure) from failure
-        finally:
-            call.cancel()
-        raise no_outcome()
+        return run_blocking(
+            self._trust.examine_upload(
+                truth,
+                systems,
+                evaluators=evaluators,
+                specification=specification,
+                questions=questions,
+                on_progress=on_progress,
+                timeout_s=timeout_s,
+            )
+        )
 
     def test_criterion(
         self,
@@ -151,8 +252,8 @@ class Trust:
             VidscoreError: If the call fails for another reason.
         """
         plan = {"strata": strata, "realisations": realisations, "seed": seed}
-        status = self._run(test_criterion(test, criteria, comment, **plan))
-        return TrustAnalysis(self._run, TRUST, status)
+        work = self._trust.test_criterion(test, criteria, comment=comment, **plan)
+        return TrustAnalysis(run_blocking(work))
 
     def analysis(self, name: str) -> TrustAnalysis:
         """An analysis that was begun before, by the name of its operation.
@@ -161,7 +262,7 @@ class Trust:
             NotFoundError: If there is none of that name.
             VidscoreError: If the call fails.
         """
-        return TrustAnalysis(self._run, TRUST, self._run(TRUST.get(name)))
+        return TrustAnalysis(run_blocking(self._trust.analysis(name)))
 
 
 class TrustAnalysis(LongWork[TrustProgress, TrustDocument]):

@@ -233,7 +233,7 @@ class Sending(RuleBasedStateMachine):
             self.proxy.calm()
             self.stream.close(TIMEOUT_S)
         else:
-            self.stream.detach()
+            self.stream.abort()
             self.proxy.calm()
         self.open_stream(replay=True)
         send_frames(self.stream, range(self.sent))

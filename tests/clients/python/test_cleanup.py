@@ -1,4 +1,4 @@
-"""Nothing outlives its stream: threads, sockets, and programs that forget to close."""
+"""Nothing outlives its stream: threads, sockets, and programs that never close."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from tests.clients.python.streaming import BOX, stream_threads
 from tests.support.requirements import missing
 from tests.support.waiting import PATIENCE_S, eventually, returns_before
 
-from vidscore_client import CallCancelledError, Live, LiveReport, ScoreStream, connect
-from vidscore_client._forgotten import Ending
+from vidscore_client import CallCancelledError, Live, LiveReport, ScoreStream, aio, connect
 
 
 def test_no_thread_outlives_its_stream() -> None:
@@ -61,17 +60,34 @@ def test_no_socket_outlives_its_client() -> None:
         eventually(lambda: len(list(descriptors.iterdir())) <= before)
 
 
-def test_a_stream_that_nobody_holds_is_cancelled() -> None:
+def test_a_leaked_stream_warns_and_ends_with_its_client() -> None:
     before = stream_threads()
-    with serving() as server, connect(server.target) as client:
-        client.score_stream(["fake"])
-        gc.collect()
+    with serving() as server:
+        with connect(server.target) as client:
+            leaked = [client.score_stream(["fake"])]
+            with pytest.warns(ResourceWarning, match="a scoring stream was never closed"):
+                leaked.clear()
+            assert not server.finished.is_set()
         assert server.finished.wait(WAIT_S)
-        eventually(lambda: stream_threads() == before)
+        assert stream_threads() == before
 
 
-def test_whoever_finds_a_forgotten_stream_does_not_wait_for_its_end() -> None:
-    """The garbage collector does, in any thread: also in one that holds what ending takes."""
+async def test_a_leaked_asyncio_stream_warns_too() -> None:
+    with serving() as server:
+        async with aio.connect(server.target) as client:
+            leaked = [await client.score_stream(["fake"]).__aenter__()]
+            with pytest.warns(ResourceWarning, match="a scoring stream was never closed"):
+                leaked.clear()
+
+
+def test_a_leaked_client_warns() -> None:
+    leaked = [connect("127.0.0.1:1")]
+    with pytest.warns(ResourceWarning, match="a client was never closed"):
+        leaked.clear()
+
+
+def test_the_garbage_collector_never_waits_for_a_leaked_stream() -> None:
+    """It runs in any thread: also while another one holds the stream's lock."""
     held, go_on = threading.Event(), threading.Event()
 
     def hold(lock: Any) -> None:
@@ -81,35 +97,21 @@ def test_whoever_finds_a_forgotten_stream_does_not_wait_for_its_end() -> None:
 
     with serving() as server, connect(server.target) as client:
         streams = [client.score_stream(["fake"])]
-        lock = streams[0]._exchange._condition
+        lock = streams[0]._stream._exchange._monitor
         threading.Thread(target=hold, args=(lock,), daemon=True).start()
         assert held.wait(WAIT_S)
-        assert returns_before(go_on, streams.clear)
-        assert server.finished.wait(WAIT_S)
-
-
-def test_what_cannot_be_ended_keeps_nothing_else_open(caplog: pytest.LogCaptureFixture) -> None:
-    class Owner:
-        """Somebody who can be forgotten."""
-
-    def fail() -> None:
-        raise ZeroDivisionError
-
-    ended = threading.Event()
-    first, second = Owner(), Owner()
-    Ending(first, fail)
-    Ending(second, ended.set)
-    del first, second
-    assert ended.wait(WAIT_S)
-    assert "could not be ended" in caplog.text
+        with pytest.warns(ResourceWarning):
+            assert returns_before(go_on, streams.clear)
 
 
 def test_a_stream_keeps_its_client_alive() -> None:
     with serving() as server:
-        stream = connect(server.target).score_stream(["fake"])
+        streams = [connect(server.target).score_stream(["fake"])]
         gc.collect()
-        stream.send("a", 0, BOX)
-        assert stream.finish()[0].value("frames") == 1
+        streams[0].send("a", 0, BOX)
+        assert streams[0].finish()[0].value("frames") == 1
+        with pytest.warns(ResourceWarning, match="a client was never closed"):
+            streams.clear()
 
 
 def test_a_callback_may_cancel_its_own_stream() -> None:
@@ -133,7 +135,9 @@ def test_a_callback_may_cancel_its_own_stream() -> None:
             stream.finish()
 
 
-FORGETFUL = {
+QUIET = ("-W", "error", "-W", "ignore::ResourceWarning")
+
+LEAKING = {
     "a stream and a client": """
         client = vidscore_client.connect(target)
         stream = client.score_stream(["fake"])
@@ -161,13 +165,13 @@ FORGETFUL = {
     """,
     "a program that closes after all else has ended": """
         import atexit
-        from vidscore_client import _forgotten
+        from vidscore_client import _threads
 
         client = vidscore_client.connect(target)
         stream = client.score_stream(["fake"])
-        atexit.unregister(_forgotten.end_all)
+        atexit.unregister(_threads.close_all)
         atexit.register(client.close)
-        atexit.register(_forgotten.end_all)
+        atexit.register(_threads.close_all)
     """,
     "a program that ends by an exception": """
         client = vidscore_client.connect(target)
@@ -177,14 +181,22 @@ FORGETFUL = {
 }
 
 
-@pytest.mark.parametrize("name", FORGETFUL)
-def test_a_program_that_forgets_to_close_ends_all_the_same(name: str) -> None:
+@pytest.mark.parametrize("name", LEAKING)
+def test_a_program_that_never_closes_ends_all_the_same(name: str) -> None:
     """In time, without an error and without a word."""
     go_on = threading.Event()
     with serving(slow(go_on)) as server:
         program = f"import vidscore_client\ntarget = {server.target!r}\n"
         ended = subprocess.run(
-            [sys.executable, "-W", "error", "-c", program + textwrap.dedent(FORGETFUL[name])],
+            [
+                sys.executable,
+                "-W",
+                "error",
+                "-W",
+                "ignore::ResourceWarning",
+                "-c",
+                program + textwrap.dedent(LEAKING[name]),
+            ],
             capture_output=True,
             text=True,
             timeout=60,

@@ -35,8 +35,8 @@ def test_a_draft_that_is_sent_to_again_has_the_title_that_was_given_last(
     organiser.benchmarks.create(name, SKY)
     with connect(site.target, token=site.secret) as client:
         client.submissions.create(name, "first", title="Wrong")
-        client.submit(name, "first", title="Right").detach()
-        client.submit(name, "first").detach()
+        client.submit(name, "first", title="Right").abort()
+        client.submit(name, "first").abort()
         assert client.submissions.get(f"{name}/first").title == "Right"
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.clients.python.streaming import BOX
 
 from vidscore_client import FrameFlag, Frames, InputError, ObjectFlag
-from vidscore_client._single_frame import SingleFrame, join
+from vidscore_client._outbox import SingleFrame, join
 from vidscore_evaluators.annotations import FrameFlag as EvaluatorsFrameFlag
 from vidscore_evaluators.annotations import ObjectFlag as EvaluatorsObjectFlag
 from vidscore_evaluators.annotations import SequenceKey, frame_list

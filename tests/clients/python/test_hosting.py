@@ -31,12 +31,13 @@ from vidscore_client import (
     RankingQuestions,
     RescoreProgress,
     Role,
+    ScoreDifference,
     SubmissionState,
     TrustProgress,
     connect,
 )
-from vidscore_client._benchmark_operations import RESCORING, RescoringStatus
-from vidscore_client._long_operations import OperationStatus
+from vidscore_client._long_work import OperationStatus
+from vidscore_client.benchmarks import RESCORING
 from vidscore_server.domain.administration import initialise
 
 
@@ -256,7 +257,7 @@ def test_a_rescoring_that_is_not_there_is_not_found(organiser: Client) -> None:
 
 
 def test_a_rescoring_without_an_outcome_is_a_mistake_of_the_server() -> None:
-    status: RescoringStatus = OperationStatus(
+    status: OperationStatus[RescoreProgress, list[ScoreDifference]] = OperationStatus(
         "operations/x", RescoreProgress(0, 1), True, None, None
     )
     with pytest.raises(InternalError, match="without an outcome"):
@@ -265,7 +266,7 @@ def test_a_rescoring_without_an_outcome_is_a_mistake_of_the_server() -> None:
 
 def test_a_rescoring_that_was_cancelled_raises_that() -> None:
     cancelled = CallCancelledError("cancelled", code="CANCELLED")
-    status: RescoringStatus = OperationStatus(
+    status: OperationStatus[RescoreProgress, list[ScoreDifference]] = OperationStatus(
         "operations/x", RescoreProgress(0, 1), True, None, cancelled
     )
     with pytest.raises(CallCancelledError):

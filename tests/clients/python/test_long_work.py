@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from vidscore_client import DeadlineError, NotFoundError, Retry, UnavailableError, VidscoreError
-from vidscore_client._aio_long_work import AsyncLongWork
-from vidscore_client._long_operations import LongKind, OperationStatus
-from vidscore_client._long_work import LongWork
+from vidscore_client._long_work import AsyncLongWork, LongKind, LongWork, OperationStatus
+from vidscore_client._tasks import TaskTransport
+from vidscore_client._threads import ThreadTransport
 
-KIND: LongKind[int, str] = LongKind("counting", object, object, int, str)  # type: ignore[arg-type]
 BREAK = UnavailableError("the server is away", code="UNAVAILABLE")
 SHORT = Retry(initial_s=0.01, maximum_s=0.01, give_up_after_s=60.0)
 
@@ -24,21 +25,28 @@ def status(progress: int, *, done: bool = False) -> OperationStatus[int, str]:
     return OperationStatus("operations/o", progress, done, "counted" if done else None, None)
 
 
-class Played:
+class Played(LongKind[int, str]):
     """Answers questions one by one, and breaks where an answer is an error."""
 
     def __init__(self, *answers: Answer) -> None:
-        self._answers: Iterator[Answer] = iter(answers)
+        super().__init__("counting", Any, Any, int, str)  # type: ignore[arg-type]
+        object.__setattr__(self, "_answers", iter(answers))
 
-    def __call__(self, operation: Any) -> Any:
-        del operation
-        answer = next(self._answers)
+    async def get(self, transport: Any, name: str) -> OperationStatus[int, str]:
+        del transport, name
+        answers: Iterator[Answer] = self._answers  # type: ignore[attr-defined]
+        answer = next(answers)
         if isinstance(answer, VidscoreError):
             raise answer
         return answer
 
-    async def later(self, operation: Any) -> Any:
-        return self(operation)
+
+def waiting_as(kind: type[ThreadTransport | TaskTransport]) -> Any:
+    """The waiting of a transport, without a connection."""
+    return SimpleNamespace(
+        sleep=partial(kind.sleep, None),  # type: ignore[arg-type]
+        call_back=partial(kind.call_back, None),  # type: ignore[arg-type]
+    )
 
 
 def wait(kind: str, *answers: Answer, **options: Any) -> tuple[str, list[int]]:
@@ -47,9 +55,10 @@ def wait(kind: str, *answers: Answer, **options: Any) -> tuple[str, list[int]]:
     played = Played(*answers)
     chosen: dict[str, Any] = {"retry": SHORT, "on_progress": told.append, **options}
     if kind == "asyncio":
-        work = AsyncLongWork(played.later, KIND, status(0))
+        work = AsyncLongWork(waiting_as(TaskTransport), played, status(0))
         return asyncio.run(work.wait(**chosen)), told
-    return LongWork(played, KIND, status(0)).wait(**chosen), told
+    work = AsyncLongWork(waiting_as(ThreadTransport), played, status(0))
+    return LongWork(work).wait(**chosen), told
 
 
 both = pytest.mark.parametrize("kind", ["synchronous", "asyncio"])

@@ -12,8 +12,7 @@ from tests.clients.python.streaming import frames
 
 from vidscore_client import Batching, Side
 from vidscore_client._encoding import encode_frames
-from vidscore_client._outbox import FRAME_BYTES, OBJECT_BYTES, Outbox
-from vidscore_client._single_frame import SingleFrame, join
+from vidscore_client._outbox import FRAME_BYTES, OBJECT_BYTES, Outbox, SingleFrame, join
 
 BOX_BYTES = FRAME_BYTES + OBJECT_BYTES + 4 * 8
 """Bytes that a frame with one box counts."""

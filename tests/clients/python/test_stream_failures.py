@@ -140,8 +140,7 @@ def test_a_batch_that_cannot_be_sent_ends_the_stream(
     def fail(_batch: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("vidscore_client.stream.encode_batch", fail)
-    monkeypatch.setattr("vidscore_client._aio_stream.encode_batch", fail)
+    monkeypatch.setattr("vidscore_client._exchange.encode_batch", fail)
     with streaming() as (_, stream):
         stream.send("a", 0, BOX)
         with pytest.raises(InternalError):
@@ -159,8 +158,7 @@ def test_a_message_that_cannot_be_read_ends_the_stream(
             raise ZeroDivisionError
         return decode_response(response)
 
-    monkeypatch.setattr("vidscore_client.stream.decode_response", fail)
-    monkeypatch.setattr("vidscore_client._aio_stream.decode_response", fail)
+    monkeypatch.setattr("vidscore_client._exchange.decode_response", fail)
     with (
         streaming() as (_, stream),
         pytest.raises(InternalError, match=r"cannot be read: ZeroDivisionError\(\)"),

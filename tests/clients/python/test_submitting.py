@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import gc
+import os
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 
@@ -112,13 +115,13 @@ def test_closing_in_vain_tells_how_many_frames_are_given_up(
     fake.go_on.set()
 
 
-def test_closing_a_stream_that_was_detached_does_nothing(
+def test_closing_a_stream_that_was_aborted_does_nothing(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
     fake.go_on.clear()
     with submitting() as stream:
         send(stream, range(7))
-        stream.detach()
+        stream.abort()
         assert stream.undelivered_frames == 7
     fake.go_on.set()
 
@@ -319,11 +322,40 @@ def test_no_thread_outlives_its_stream(fake: FakeSubmissions) -> None:
             with client.submit("streets", "run", replay=True) as stream:
                 send(stream, range(3))
         assert stream_threads() == before
-        forgotten = client.submit("streets", "run")
-        assert stream_threads() != before
-        del forgotten
-        gc.collect()
-        eventually(lambda: stream_threads() == before)
+
+
+def test_a_leaked_stream_warns_and_its_client_closes_it(
+    fake: FakeSubmissions,
+) -> None:
+    before = stream_threads()
+    with connect(fake.target) as client:
+        leaked = [client.submit("streets", "run")]
+        send(leaked[0], range(3))
+        with pytest.warns(ResourceWarning, match="a stream into benchmarks/streets/"):
+            leaked.clear()
+    assert numbers_of(fake) == [0, 1, 2]
+    assert stream_threads() == before
+
+
+def test_a_program_that_never_closes_ends_and_keeps_what_was_acknowledged(
+    fake: FakeSubmissions,
+) -> None:
+    program = """
+        import sys, vidscore_client
+        client = vidscore_client.connect(sys.argv[1])
+        stream = client.submit("streets", "run")
+        stream.send("a", 0, [[0, 0, 4, 4]])
+        print(stream.flush(), flush=True)
+    """
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program), fake.target],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "GRPC_VERBOSITY": "NONE"},
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "1\n", "")
+    assert numbers_of(fake) == [0]
 
 
 def test_a_client_that_is_closed_closes_its_streams_which_deliver(fake: FakeSubmissions) -> None:

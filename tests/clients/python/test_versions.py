@@ -12,7 +12,7 @@ import pytest
 from tests.clients.python.fake_server import WAIT_S
 
 from vidscore_client import ConflictError, VersionError, __version__, _endpoint, aio, connect
-from vidscore_client._versions import check_server
+from vidscore_client._endpoint import check_server
 from vidscore_protos.v1 import evaluator_service_pb2, evaluator_service_pb2_grpc
 
 

@@ -359,7 +359,7 @@ def _send_while_the_server_dies(trio: Trio) -> None:
         stream.flush(TIMEOUT_S)
         acknowledged = stream.acknowledged_frames
         trio.mortal.kill()
-        stream.detach()
+        stream.abort()
     with connect(trio.others[0].address, token=trio.secret) as client:
         stream = client.submit("dots", "one", replay=True, batching=batching, delivery=delivery)
         assert stream.acknowledged_frames >= acknowledged

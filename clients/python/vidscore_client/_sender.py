@@ -1,0 +1,281 @@
+"""Delivers the frames of an append stream: connects, sends, and goes on after breaks."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+from vidscore_client._append_plan import AppendPlan
+from vidscore_client._append_state import (
+    Sent,
+    aborted,
+    cannot_send,
+    flush_in_callback,
+    no_answer,
+    not_delivered,
+    not_flushed,
+    on_acknowledged_failed,
+)
+from vidscore_client._outbox import Item
+from vidscore_client._retrying import ended_early
+from vidscore_client._transport import Call, Transport
+from vidscore_client.errors import VidscoreError
+from vidscore_client.submissions import SUBMISSIONS, AsyncSubmissions
+from vidscore_protos.v1 import submission_service_pb2 as wire
+
+JOIN_TIMEOUT_S = 5.0
+"""How long closing a stream waits for its worker, which may be in the caller's callback."""
+
+
+class Sender:
+    """Delivers frames from a worker of its own.
+
+    It and its workers know nothing of the stream that the user holds, so that one that is leaked
+    can be collected.
+
+    Args:
+        transport: The connection.
+        plan: The opened stream and how frames are to be delivered.
+    """
+
+    def __init__(self, transport: Transport, plan: AppendPlan) -> None:
+        self.plan = plan
+        self.state = plan.new_state()
+        self.left = False  # whether it was closed or aborted by this side
+        self._transport = transport
+        self._monitor = transport.monitor()
+        self._connections = transport.monitor()  # woken up when the connection changes
+        self._connection = 0  # number of the present call; whoever serves another one stops
+        self._call: Call | None = None
+        self._stall: VidscoreError | None = None  # why the present call was cancelled
+        self._worker = transport.worker(self._run, "submission")
+        self._worker.start()
+
+    async def put(self, item: Item) -> None:
+        """Queue frames, as the policy says where the queue is full."""
+        state = self.state
+        with self._monitor:
+            due_before_s = state.due_s
+            waited = not state.admit(item, time.monotonic())
+            if waited:
+                await self._wait_for_room(item)
+            # The call's sender sleeps until something is due; only an earlier time concerns it.
+            # Since when it sleeps is not known to a caller that has waited.
+            if not waited and state.due_s == due_before_s:
+                return
+            self._monitor.wake()
+        await self._transport.take_turns()
+
+    async def flush(self, timeout_s: float | None) -> None:
+        """Wait until every frame is durable."""
+        self._refuse_in_callback()
+        with self._monitor:
+            self.state.flush()
+            self._monitor.wake()
+            if not await self._monitor.wait_until(lambda: self.state.settled, timeout_s):
+                raise not_flushed(timeout_s)
+            self.state.check_delivered()
+
+    async def close(self, timeout_s: float) -> None:
+        """Deliver every frame, in a time, and end; where this side has ended it, do nothing."""
+        self._refuse_in_callback()
+        if self.left:
+            return
+        self.left = True
+        with self._monitor:
+            self.state.close()
+            self._monitor.wake()
+            in_time = await self._monitor.wait_until(lambda: self.state.settled, timeout_s)
+        if not in_time:
+            self._end(not_delivered(timeout_s, self.state.undelivered))
+            self._worker.cancel()
+        await self._worker.join(JOIN_TIMEOUT_S)
+        self._end(None)
+        self._worker.cancel()
+        self.state.check_delivered()
+
+    async def abort(self) -> None:
+        """End at once."""
+        self.left = True
+        self._end(aborted())
+        self._worker.cancel()
+        await self._worker.join(JOIN_TIMEOUT_S)
+
+    def _refuse_in_callback(self) -> None:
+        if self._worker.is_current:
+            raise flush_in_callback()
+
+    def _admit(self, item: Item) -> bool:
+        return self.state.admit(item, time.monotonic())
+
+    async def _wait_for_room(self, item: Item) -> None:
+        batching = self.plan.batching
+        if batching.policy == "raise":
+            raise self.state.refusal(None)
+        timeout_s = batching.block_timeout_s
+        if not await self._monitor.wait_until(lambda: self._admit(item), timeout_s):
+            raise self.state.refusal(timeout_s)
+
+    async def _run(self) -> None:
+        error: VidscoreError | None = aborted()
+        try:
+            while await self._await_work():
+                try:
+                    await self._deliver()
+                except VidscoreError as failure:
+                    await self._pause(failure)
+            error = None
+        except VidscoreError as failure:
+            error = failure
+        except Exception as failure:
+            error = cannot_send(failure)
+            raise
+        finally:
+            self._end(error)
+
+    async def _await_work(self) -> bool:
+        """Wait until there is something to deliver; whether there is, or the stream has ended."""
+        state = self.state
+        with self._monitor:
+            await self._monitor.wait_until(lambda: state.closing or not state.idle, None)
+            return not state.settled
+
+    async def _pause(self, failure: VidscoreError) -> None:
+        with self._monitor:
+            delay_s = self.state.delay_s(failure, time.monotonic())
+            await self._monitor.wait_until(lambda: self.state.ended, delay_s)
+
+    async def _deliver(self) -> None:
+        if self.state.broken:
+            await self._resume()
+        if self.plan.delivery.unary:
+            await self._deliver_one_by_one()
+        else:
+            await self._deliver_over_a_call()
+
+    async def _resume(self) -> None:
+        submission = await AsyncSubmissions(self._transport).get(self.plan.submission.name)
+        with self._monitor:
+            grown = self.state.resume(self.plan.find_stream(submission), time.monotonic())
+            self._monitor.wake()
+        if grown:
+            await self._call_back()
+
+    async def _deliver_one_by_one(self) -> None:
+        with self._monitor:
+            connection = self._connection
+        while (batch := await self._next_batch(connection)) is not None:
+            request = wire.AppendBatchRequest(append=self.plan.append(batch))
+            response = await self._transport.unary(
+                SUBMISSIONS + "AppendBatch", request, wire.AppendBatchResponse
+            )
+            await self._acknowledge(response.next_offset)
+
+    async def _deliver_over_a_call(self) -> None:
+        call = self._connect()
+        watchdog = self._transport.worker(
+            partial(self._watch_over, self._connection), "submission-watchdog"
+        )
+        watchdog.start()
+        try:
+            while (response := await self._read(call)) is not None:
+                await self._acknowledge(response.next_offset)
+        finally:
+            self._drop()
+            await watchdog.join(JOIN_TIMEOUT_S)
+        if not self.state.settled:
+            raise ended_early()
+
+    async def _read(self, call: Call) -> wire.AppendFramesResponse | None:
+        try:
+            response: wire.AppendFramesResponse | None = await call.read()
+        except VidscoreError as failure:
+            raise (self._stall or failure) from failure
+        return response
+
+    def _connect(self) -> Call:
+        with self._monitor:
+            self._stall = None
+            call = self._transport.stream(
+                SUBMISSIONS + "AppendFrames",
+                partial(self._next_request, self._connection),
+                wire.AppendFramesResponse,
+            )
+            if not self.state.ended:
+                self._call = call
+                return call
+        call.cancel()
+        return call
+
+    async def _watch_over(self, connection: int) -> None:
+        """End a call over which no acknowledgement comes."""
+        timeout_s = self.plan.delivery.acknowledge_timeout_s
+        with self._connections:
+            while self._connection == connection:
+                stalled_at_s, now_s = self.state.stalled_at_s, time.monotonic()
+                if stalled_at_s is not None and now_s >= stalled_at_s:
+                    self._stall = no_answer(timeout_s)
+                    break
+                await self._connections.pause(
+                    timeout_s if stalled_at_s is None else stalled_at_s - now_s
+                )
+        if self._connection == connection:
+            self._drop()
+
+    def _drop(self) -> None:
+        """Let go of the present call, if there is one; all who serve it stop."""
+        with self._monitor:
+            self._connection += 1
+            self.state.disconnect()
+            self._monitor.wake()
+            call, self._call = self._call, None
+        with self._connections:
+            self._connections.wake()
+        if call is not None:
+            call.cancel()
+
+    async def _next_request(self, connection: int) -> wire.AppendFramesRequest | None:
+        batch = await self._next_batch(connection)
+        if batch is None:
+            return None
+        try:
+            return wire.AppendFramesRequest(append=self.plan.append(batch))
+        except Exception as error:
+            raise cannot_send(error) from error
+
+    async def _next_batch(self, connection: int) -> Sent | None:
+        state = self.state
+        with self._monitor:
+            while self._connection == connection and not self._nothing_to_send:
+                now_s = time.monotonic()
+                batch = state.take(now_s)
+                if batch is not None:
+                    self._monitor.wake()
+                    return batch
+                due_s = state.due_s
+                await self._monitor.pause(None if due_s is None else max(0.0, due_s - now_s))
+        return None
+
+    @property
+    def _nothing_to_send(self) -> bool:
+        return self.state.ended or (self.state.closing and self.state.idle)
+
+    async def _acknowledge(self, next_offset: int) -> None:
+        with self._monitor:
+            grown = self.state.acknowledge(next_offset, time.monotonic())
+            self._monitor.wake()
+        if grown:
+            await self._call_back()
+
+    async def _call_back(self) -> None:
+        on_acknowledged = self.plan.delivery.on_acknowledged
+        if on_acknowledged is not None:
+            try:
+                await self._transport.call_back(on_acknowledged, self.state.acknowledged)
+            except Exception as error:
+                raise on_acknowledged_failed(error) from error
+
+    def _end(self, error: VidscoreError | None) -> None:
+        with self._monitor:
+            self.state.end(error)
+        self._drop()

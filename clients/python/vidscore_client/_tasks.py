@@ -1,0 +1,283 @@
+"""The transport of the asyncio client: calls of grpc.aio, and tasks of the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Coroutine
+from types import TracebackType
+from typing import Any
+
+import grpc
+from google.protobuf.message import Message
+
+from vidscore_client._endpoint import Endpoint, check_metadata
+from vidscore_client._status import error_from_failure
+from vidscore_client._transport import SERIALIZE, NextRequest
+from vidscore_client.errors import CallCancelledError, ClosedError
+
+
+class TaskTransport:
+    """A connection that belongs to the event loop in which it is made; see `Transport`.
+
+    Args:
+        endpoint: Where the server is.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.timeout_s = endpoint.timeout_s
+        self.closed = False
+        self._metadata = endpoint.metadata
+        if endpoint.credentials is None:
+            self._channel = grpc.aio.insecure_channel(endpoint.target, endpoint.options)
+        else:
+            self._channel = grpc.aio.secure_channel(
+                endpoint.target, endpoint.credentials, endpoint.options
+            )
+
+    async def unary(self, path: str, request: Message, response: type[Message]) -> Any:
+        """Make a unary call."""
+        self._refuse_if_closed()
+        method: Any = self._channel.unary_unary(
+            path, request_serializer=SERIALIZE, response_deserializer=response.FromString
+        )
+        try:
+            call = method(request, timeout=self.timeout_s, metadata=self._metadata)
+            answer = await call
+        except grpc.RpcError as failure:
+            raise error_from_failure(failure) from failure
+        check_metadata(await call.trailing_metadata())
+        return answer
+
+    def stream(
+        self,
+        path: str,
+        next_request: NextRequest,
+        response: type[Message],
+        timeout_s: float | None = None,
+    ) -> TaskCall:
+        """Start a call of several messages."""
+        self._refuse_if_closed()
+        method: Any = self._channel.stream_stream(
+            path, request_serializer=SERIALIZE, response_deserializer=response.FromString
+        )
+        return TaskCall(method(timeout=timeout_s, metadata=self._metadata), next_request)
+
+    def monitor(self) -> TaskMonitor:
+        """A new monitor."""
+        return TaskMonitor()
+
+    def worker(self, run: Callable[[], Coroutine[Any, Any, None]], name: str) -> TaskWorker:
+        """A worker that is not started yet."""
+        return TaskWorker(run, name)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+    async def take_turns(self) -> None:
+        """Let other tasks run."""
+        await asyncio.sleep(0)
+
+    async def call_back(self, function: Callable[..., object], *arguments: object) -> None:
+        """Call a function of the user's, and await what it returns."""
+        outcome = function(*arguments)
+        if inspect.isawaitable(outcome):
+            await outcome
+
+    async def close(self) -> None:
+        """End all calls and the connection."""
+        self.closed = True
+        await self._channel.close()
+
+    def _refuse_if_closed(self) -> None:
+        if self.closed:
+            raise ClosedError("the client is closed")
+
+
+class TaskCall:
+    """A call that is open, and the task that sends its requests."""
+
+    def __init__(self, call: Any, next_request: NextRequest) -> None:
+        self._call = call
+        self._next_request = next_request
+        self._error: BaseException | None = None
+        self._cancelled = False  # whether this side has ended it
+        self._status = _StatusWatch(call)
+        self._responses = call.__aiter__()
+        self._sender = asyncio.create_task(self._send())
+
+    async def read(self) -> Any:
+        """The next message of the server; None at the end."""
+        try:
+            return await anext(self._responses, None)
+        except grpc.RpcError as failure:
+            self._raise_error()
+            meant = await self._status.settle(failure)
+            if meant is None:
+                return None
+            raise error_from_failure(meant) from failure
+        except asyncio.CancelledError:
+            # So does a call end that this side has cancelled, and so does the reader's own task.
+            self._raise_error()
+            if not self._cancelled:
+                raise
+            raise CallCancelledError(
+                "the call was cancelled by this side", code="CANCELLED"
+            ) from None
+
+    def cancel(self) -> None:
+        """End the call at once."""
+        self._cancelled = True
+        self._call.cancel()
+        self._sender.cancel()
+
+    async def _send(self) -> None:
+        try:
+            while (request := await self._next_request()) is not None:
+                await self._call.write(request)
+            await self._call.done_writing()
+        except (grpc.RpcError, asyncio.InvalidStateError):
+            return  # the call is over, and the reader gets the reason
+        except Exception as error:  # noqa: BLE001 - the reader raises it
+            self._error = error
+            self._call.cancel()
+
+    def _raise_error(self) -> None:
+        if self._error is not None:
+            raise self._error from None
+
+
+class TaskMonitor:
+    """A wake-up event; see `Monitor`. It locks nothing."""
+
+    def __init__(self) -> None:
+        self._waiting: set[asyncio.Future[None]] = set()
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        pass
+
+    def wake(self) -> None:
+        """Wake everyone up."""
+        for future in self._waiting:
+            if not future.done():
+                future.set_result(None)
+
+    async def pause(self, timeout_s: float | None) -> None:
+        """Wait until woken up, at most for a time."""
+        future = asyncio.get_running_loop().create_future()
+        self._waiting.add(future)
+        try:
+            async with asyncio.timeout(timeout_s):
+                await future
+        except TimeoutError:
+            pass
+        finally:
+            self._waiting.discard(future)
+
+    async def wait_until(self, predicate: Callable[[], bool], timeout_s: float | None) -> bool:
+        """Wait until something holds, at most for a time."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                while not predicate():
+                    await self.pause(None)
+        except TimeoutError:
+            return predicate()
+        return True
+
+
+class TaskWorker:
+    """A task that runs a coroutine."""
+
+    def __init__(self, run: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
+        self._run = run
+        self._name = f"vidscore-{name}"
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the caller is this task."""
+        return asyncio.current_task() is self._task
+
+    def start(self) -> None:
+        """Begin."""
+        self._task = asyncio.create_task(self._run(), name=self._name)
+
+    def cancel(self) -> None:
+        """End the task at once, unless it is the caller itself."""
+        if self._task is not None and not self.is_current:
+            self._task.cancel()
+
+    async def join(self, timeout_s: float) -> None:
+        """Wait for its end, unless it is the caller itself."""
+        if self._task is None or self.is_current:
+            return
+        await asyncio.wait([self._task], timeout=timeout_s)
+        if self._task.done() and not self._task.cancelled():
+            self._task.exception()  # retrieved, so that asyncio does not log it
+
+
+MADE_UP = "Internal error from Core"
+WAITS = 50
+WAIT_S = 0.01
+
+
+class _StatusWatch:
+    """Watches with which status the server ends a call, whatever grpc makes of it.
+
+    A write that fails because the server has just ended the call makes grpc put INTERNAL, "Internal
+    error from Core", in the place of the server's status, before that has come or after
+    (https://github.com/grpc/grpc/issues/36066). Both statuses are seen here, and the server's is
+    raised.
+    """
+
+    def __init__(self, call: Any) -> None:
+        self._call = call
+        self._meant: grpc.aio.AioRpcError | None = None
+        call.add_done_callback(self._note)
+
+    async def settle(self, failure: grpc.RpcError) -> grpc.RpcError | None:
+        """The failure that the server means; None where it has ended the call well.
+
+        Args:
+            failure: What reading from the call raised.
+        """
+        for _ in range(WAITS):
+            for seen in (failure, self._meant, _status(self._call)):
+                if seen is not None and seen.details() != MADE_UP:
+                    return None if seen.code() is grpc.StatusCode.OK else seen
+            await asyncio.sleep(WAIT_S)
+        return failure
+
+    def _note(self, call: Any) -> None:
+        status = _status(call)
+        if status.details() != MADE_UP:
+            self._meant = status
+
+
+def _status(call: Any) -> grpc.aio.AioRpcError:
+    """The status that an ended call has at this moment."""
+    return grpc.aio.AioRpcError(
+        _result(call.code()),
+        initial_metadata=grpc.aio.Metadata(),
+        trailing_metadata=_result(call.trailing_metadata()),
+        details=_result(call.details()),
+    )
+
+
+def _result(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """What a coroutine returns that has nothing to wait for."""
+    try:
+        coroutine.send(None)
+    except StopIteration as finished:
+        return finished.value
+    coroutine.close()
+    raise RuntimeError("an ended call keeps its status waiting")

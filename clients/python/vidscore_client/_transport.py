@@ -1,0 +1,217 @@
+"""What the client needs of the outside: calls, workers, locks and time.
+
+The client is written once, in coroutines. Over `TaskTransport` they run on an event loop. Over
+`ThreadTransport` each awaited operation blocks its thread instead of suspending the coroutine, so
+that `run_blocking` can call a coroutine like a function: the synchronous client has no event loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
+from copy import deepcopy
+from operator import methodcaller
+from types import TracebackType
+from typing import Any, Protocol, TypeVar
+
+from google.protobuf.message import Message
+
+from vidscore_client.errors import InternalError
+
+Result = TypeVar("Result")
+
+SERIALIZE = methodcaller("SerializeToString")
+
+NextRequest = Callable[[], Coroutine[Any, Any, Message | None]]
+"""Gives the next message of a call, when it is due; None for the end."""
+
+
+class Call(Protocol):
+    """A call that is open."""
+
+    async def read(self) -> Any:
+        """The next message of the server; None at the end of a call that went well.
+
+        Raises:
+            VidscoreError: What the call failed with.
+            BaseException: What making a request raised.
+        """
+
+    def cancel(self) -> None:
+        """End the call at once; does nothing where it has ended."""
+
+
+class Worker(Protocol):
+    """A coroutine that runs beside its caller."""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the caller is run by this worker."""
+
+    def start(self) -> None:
+        """Begin."""
+
+    def cancel(self) -> None:
+        """End a task at once; threads end by themselves."""
+
+    async def join(self, timeout_s: float) -> None:
+        """Wait for its end, unless it is the caller itself."""
+
+
+class Monitor(Protocol):
+    """A lock, and a wake-up event for all who wait under it for a change of what it guards.
+
+    Tasks need no lock: nothing changes between two awaits.
+    """
+
+    def __enter__(self) -> Any:
+        """Take the lock."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        """Release the lock."""
+
+    def wake(self) -> None:
+        """Wake everyone up; under the lock."""
+
+    async def pause(self, timeout_s: float | None) -> None:
+        """Release the lock until woken up, at most for a time; under the lock."""
+
+    async def wait_until(self, predicate: Callable[[], bool], timeout_s: float | None) -> bool:
+        """Wait until something holds, at most for a time; under the lock.
+
+        Returns:
+            Whether it holds.
+        """
+
+
+class Transport(Protocol):
+    """A connection to a server, over threads or over tasks."""
+
+    timeout_s: float
+    """Seconds that a unary call, or the opening of a stream, may take."""
+
+    closed: bool
+    """Whether it takes no more calls."""
+
+    async def unary(self, path: str, request: Message, response: type[Message]) -> Any:
+        """Make a unary call.
+
+        Args:
+            path: Service and method, as in the address of the call.
+            request: What is sent.
+            response: Class of what comes back.
+
+        Raises:
+            ClosedError: If the transport is closed.
+            VidscoreError: What the call failed with.
+        """
+
+    def stream(
+        self,
+        path: str,
+        next_request: NextRequest,
+        response: type[Message],
+        timeout_s: float | None = None,
+    ) -> Call:
+        """Start a call of several messages.
+
+        Args:
+            path: Service and method, as in the address of the call.
+            next_request: Gives what is sent; must end with the call.
+            response: Class of what comes back.
+            timeout_s: Seconds that the call may take; None for no limit.
+
+        Raises:
+            ClosedError: If the transport is closed.
+        """
+
+    def monitor(self) -> Monitor:
+        """A new monitor."""
+
+    def worker(self, run: Callable[[], Coroutine[Any, Any, None]], name: str) -> Worker:
+        """A worker that is not started yet."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+
+    async def take_turns(self) -> None:
+        """Let other tasks run, which a caller that never waits would keep from it."""
+
+    async def call_back(self, function: Callable[..., object], *arguments: object) -> None:
+        """Call a function of the user's, and await what it returns where tasks can."""
+
+    async def close(self) -> None:
+        """End all calls and the connection."""
+
+
+def run_blocking(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine over a `ThreadTransport` to its end, in the calling thread."""
+    try:
+        coroutine.send(None)
+    except StopIteration as finished:
+        result: Result = finished.value
+        return result
+    coroutine.close()
+    raise RuntimeError("a coroutine of the synchronous client has been suspended")
+
+
+def iterate_blocking(generator: AsyncGenerator[Result, None]) -> Iterator[Result]:
+    """Iterate over an asynchronous generator over a `ThreadTransport`, in the calling thread."""
+    try:
+        while True:
+            try:
+                item = run_blocking(generator.__anext__())
+            except StopAsyncIteration:
+                return
+            yield item
+    finally:
+        run_blocking(generator.aclose())
+
+
+def requests_of(requests: Iterable[Message]) -> NextRequest:
+    """What a call sends that is known, or made by the caller's own iterator."""
+    rest = iter(requests)
+
+    async def next_request() -> Message | None:
+        return next(rest, None)
+
+    return next_request
+
+
+async def read_only(call: Call) -> Any:
+    """The one answer of a call that streams to the server.
+
+    Raises:
+        VidscoreError: What the call failed with.
+    """
+    try:
+        answer = await call.read()
+        if answer is None:
+            raise InternalError("the server ended the call without an answer")
+        await call.read()  # the status comes after the answer
+        return answer
+    finally:
+        call.cancel()
+
+
+async def list_pages(
+    transport: Transport, path: str, request: Any, response: type[Message]
+) -> list[Any]:
+    """Every page of a list, in order; there is one at least.
+
+    Args:
+        transport: The connection.
+        path: Service and method.
+        request: The request of the first page.
+        response: Class of a page.
+    """
+    pages = [await transport.unary(path, request, response)]
+    while token := pages[-1].next_page_token:
+        following = deepcopy(request)
+        following.page_token = token
+        pages.append(await transport.unary(path, following, response))
+    return pages

@@ -12,11 +12,9 @@ detections of equal confidence in a group the first chooses first.
 
 from __future__ import annotations
 
-import numpy as np
-
+from vidscore_evaluators import matching
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.criteria.candidates import Candidates
-from vidscore_evaluators.matching import match_greedy, match_maximum_weight
 from vidscore_evaluators.pairs import Pairs
 
 
@@ -30,10 +28,8 @@ def preference_order(candidates: Candidates, second_choice: BoolArray) -> IntArr
     Returns:
         (P,) rows of the pairs.
     """
-    order = np.lexsort((-candidates.similarities, candidates.detections))
-    # What is left to sort is nearly sorted, which a stable sort makes use of.
-    keys = 2 * candidates.detections[order] + second_choice[order]
-    return order[np.argsort(keys, kind="stable")]
+    pairs = Pairs(candidates.detections, candidates.targets)
+    return matching.preference_order(pairs, candidates.similarities, second_choice)
 
 
 def greedy_matching(ordered: Candidates, reusable: BoolArray, at_least: float) -> IntArray:
@@ -48,7 +44,7 @@ def greedy_matching(ordered: Candidates, reusable: BoolArray, at_least: float) -
         Rows of the matched pairs, ascending.
     """
     pairs = Pairs(ordered.detections, ordered.targets)
-    return match_greedy(pairs, ordered.similarities, reusable, at_least)
+    return matching.match_greedy(pairs, ordered.similarities, reusable, at_least)
 
 
 def most_similar_matching(
@@ -66,4 +62,4 @@ def most_similar_matching(
         (P,) whether the pair is matched.
     """
     pairs = Pairs(candidates.detections, candidates.targets)
-    return match_maximum_weight(pairs, weights, detection_count, target_count)
+    return matching.match_maximum_weight(pairs, weights, detection_count, target_count)

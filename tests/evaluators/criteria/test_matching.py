@@ -107,10 +107,10 @@ def test_nothing_is_matched_with_nothing() -> None:
 def test_pairs_of_what_is_not_there_are_refused(detection: int, target: int) -> None:
     """Two detections and three targets have the numbers from 0 on, and no others."""
     pair = Candidates(np.array([detection]), np.array([target]), np.array([0.9]))
-    with pytest.raises(ValueError, match="pairs are beyond 2 left, 3 right objects"):
+    with pytest.raises(ValueError, match="pairs reach beyond 2 left and 3 right objects"):
         most_similar_matching(pair, pair.similarities, 2, 3)
     if not 0 <= target < 3:
-        with pytest.raises(ValueError, match="a pair is beyond the 3 right objects"):
+        with pytest.raises(ValueError, match="a pair reaches beyond 3 right objects"):
             greedy_matching(pair, np.zeros(3, dtype=np.bool_), 0.5)
 
 

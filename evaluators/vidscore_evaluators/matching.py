@@ -3,7 +3,7 @@
 - `assign`, `CostBlocks`: complete assignments of least cost, of matrices and of blocks of pairs.
 - `match_minimum_cost`: as many pairs as possible and, among those matchings, the least cost.
 - `match_maximum`, `match_maximum_in_stages`: sizes of maximum matchings as objects are inserted.
-- `match_greedy`: each object of one side takes its first free partner.
+- `match_greedy`: each object of one side takes its first free partner, in `preference_order`.
 - `match_maximum_weight`: the greatest sum of weights.
 - `transport_cost`: optimal transport between two sets of equal masses.
 
@@ -347,14 +347,14 @@ def preference_order(pairs: Pairs, weights: FloatArray, second_choice: BoolArray
 
     Args:
         pairs: P pairs, sorted by left object and then by right one.
-        weights: (P,) weight of each, the greatest best.
-        second_choice: (P,) pairs that only come after all others of their left object.
+        weights: (P,) weight of each pair, the greatest best.
+        second_choice: (P,) pairs that come after all others of their left object.
 
     Returns:
         (P,) rows of the pairs.
     """
     order = np.lexsort((-weights, pairs.left))
-    # What is left to sort is nearly sorted, which a stable sort makes use of.
+    # The rest is nearly sorted, which a stable sort makes use of.
     keys = 2 * pairs.left[order] + second_choice[order]
     return order[np.argsort(keys, kind="stable")]
 
@@ -365,7 +365,7 @@ def match_greedy(
     """Let each left object, in the order of the pairs, take its first free right object.
 
     Args:
-        pairs: P pairs by left object; the pairs of one are in the order of its preference.
+        pairs: P pairs in `preference_order`.
         weights: (P,) weight of each pair.
         reusable: (all right objects,) whether each may be taken any number of times.
         at_least: Weight below which a pair does not count.
@@ -392,7 +392,7 @@ def match_greedy(
         rows,
     )
     if found < 0:
-        raise ValueError(f"a pair is beyond the {len(reusable)} right objects")
+        raise ValueError(f"a pair reaches beyond {len(reusable)} right objects")
     return rows[:found]
 
 
@@ -443,7 +443,7 @@ def _reduce_dominant(
         *(np.empty(5 * count, dtype=np.int64), np.empty(4 * count), states),
     )
     if found < 0:
-        raise ValueError(f"pairs are beyond {left_count} left, {right_count} right objects")
+        raise ValueError(f"pairs reach beyond {left_count} left and {right_count} right objects")
     return states
 
 

@@ -126,12 +126,13 @@ class ScoringServer:
         self.hosting: Hosting | None = None
         if store is not None:
             # Only here: a server without a store starts in half the time without these modules.
+            from vidscore_server.api import batches  # noqa: PLC0415 - see above
             from vidscore_server.domain.context import open_context  # noqa: PLC0415 - see above
             from vidscore_server.domain.hosting import Hosting  # noqa: PLC0415 - see above
 
-            site = open_context(store, settings, self._clock)
-            clock = site.clock
-            self.hosting = Hosting(site, workers)
+            context = open_context(store, settings, batches, self._clock)
+            clock = context.clock
+            self.hosting = Hosting(context, workers)
         open_to_anyone = settings.address.is_loopback or settings.insecure_listen
         self._gate = Gate(store, open_to_anyone=open_to_anyone, clock=clock)
 

@@ -274,13 +274,13 @@ def _hosting_figures(hosting: Hosting) -> Iterator[Metric]:
     )
     up = hosting.heartbeat.writable
     try:
-        with hosting.site.store.read() as reader:
+        with hosting.context.store.read() as reader:
             waiting = reader.submissions_in(UNFINISHED)
             size_bytes = reader.size_bytes()
     except StoreError:
         up = False
     else:
-        yield from _queue_figures(waiting, hosting.site.clock())
+        yield from _queue_figures(waiting, hosting.context.clock())
         yield _gauge("vidscore_store_bytes", "Bytes that the store takes.", size_bytes)
     yield _gauge("vidscore_store_up", "Whether the store can be read and written.", up)
 

@@ -9,14 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
-from vidscore_evaluators.matching.maximum_weight import (
-    greedy_matching,
-    maximum_weight_matching,
-    preference_order,
-)
 
 from vidscore_evaluators import matching
 from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.matching import match_greedy, match_maximum_weight
+from vidscore_evaluators.pairs import Pairs
 from vidscore_evaluators.similarity import Candidates
 
 
@@ -56,8 +53,8 @@ def greedily(
     similarities: FloatArray, at_least: float, second: list[bool], reusable: list[bool]
 ) -> dict[int, int]:
     pairs = all_pairs(similarities)
-    pairs = pairs.take(preference_order(pairs, np.array(second)[pairs.targets]))
-    rows = greedy_matching(pairs, np.array(reusable), at_least)
+    pairs = pairs.ordered(np.array(second)[pairs.targets])
+    rows = pairs.greedily_matched(np.array(reusable), at_least)
     return dict(zip(pairs.detections[rows].tolist(), pairs.targets[rows].tolist(), strict=True))
 
 
@@ -99,8 +96,8 @@ def test_nothing_is_matched_with_nothing() -> None:
     """No pairs give no matches, of either kind."""
     empty = np.zeros(0, dtype=np.int64)
     none = Candidates(empty, empty, np.zeros(0))
-    assert len(greedy_matching(none, np.zeros(3, dtype=np.bool_), 0.5)) == 0
-    assert len(maximum_weight_matching(none, np.zeros(0), 2, 3)) == 0
+    assert len(none.greedily_matched(np.zeros(3, dtype=np.bool_), 0.5)) == 0
+    assert len(match_maximum_weight(none.pairs, np.zeros(0), 2, 3)) == 0
 
 
 @pytest.mark.parametrize(("detection", "target"), [(2, 0), (0, 3), (-1, 0), (0, -1)])
@@ -108,19 +105,19 @@ def test_pairs_of_what_is_not_there_are_refused(detection: int, target: int) -> 
     """Two detections and three targets have the numbers from 0 on, and no others."""
     pair = Candidates(np.array([detection]), np.array([target]), np.array([0.9]))
     with pytest.raises(ValueError, match="pairs reach beyond 2 left and 3 right objects"):
-        maximum_weight_matching(pair, pair.similarities, 2, 3)
+        match_maximum_weight(pair.pairs, pair.similarities, 2, 3)
     if not 0 <= target < 3:
         with pytest.raises(ValueError, match="a pair reaches beyond 3 right objects"):
-            greedy_matching(pair, np.zeros(3, dtype=np.bool_), 0.5)
+            pair.greedily_matched(np.zeros(3, dtype=np.bool_), 0.5)
 
 
 def test_columns_of_other_lengths_are_refused() -> None:
-    """Two pairs have two weights and two similarities."""
+    """Two pairs have two weights."""
     rows = np.zeros(2, dtype=np.int64)
     with pytest.raises(ValueError, match="2 pairs have 3 weights"):
-        maximum_weight_matching(Candidates(rows, rows, np.zeros(2)), np.zeros(3), 1, 1)
+        match_maximum_weight(Pairs(rows, rows), np.zeros(3), 1, 1)
     with pytest.raises(ValueError, match="2 pairs have 1 weights"):
-        greedy_matching(Candidates(rows, rows, np.zeros(1)), np.zeros(1, dtype=np.bool_), 0.5)
+        match_greedy(Pairs(rows, rows), np.zeros(1), np.zeros(1, dtype=np.bool_), 0.5)
 
 
 @pytest.mark.parametrize("weight", [0.0, -0.0, -1.0, -np.inf, np.nan])
@@ -128,7 +125,7 @@ def test_a_pair_without_weight_is_never_matched(weight: float) -> None:
     """Nor does it stand in the way of others: of a row of three the other two are matched."""
     similarities = np.array([[0.5, weight], [weight, weight], [0.0, 0.25]])
     pairs = all_pairs(similarities)
-    chosen = maximum_weight_matching(pairs, pairs.similarities, 3, 2)
+    chosen = match_maximum_weight(pairs.pairs, pairs.similarities, 3, 2)
     assert pairs.similarities[chosen].tolist() == [0.5, 0.25]
 
 
@@ -138,7 +135,7 @@ def test_each_dominant_pair_may_make_another_dominant() -> None:
     detections = np.arange(1, count + 1) // 2
     targets = np.arange(count) // 2
     weights = np.power(3.0, np.arange(count), dtype=np.float64)
-    chosen = maximum_weight_matching(Candidates(detections, targets, weights), weights, 31, 30)
+    chosen = match_maximum_weight(Pairs(detections, targets), weights, 31, 30)
     assert np.flatnonzero(chosen).tolist() == list(range(1, count, 2))
 
 
@@ -146,7 +143,7 @@ def test_each_dominant_pair_may_make_another_dominant() -> None:
 def test_the_optimal_matching_has_the_greatest_sum(similarities: FloatArray) -> None:
     """No permutation of the larger side has a greater sum; pairs of weight 0 are never matched."""
     pairs = all_pairs(similarities)
-    chosen = maximum_weight_matching(pairs, pairs.similarities, *similarities.shape)
+    chosen = match_maximum_weight(pairs.pairs, pairs.similarities, *similarities.shape)
     rows: IntArray = pairs.detections[chosen]
     columns: IntArray = pairs.targets[chosen]
     assert len(set(rows.tolist())) == len(rows)
@@ -166,7 +163,7 @@ def test_components_are_solved_apart_and_give_what_they_give_alone() -> None:
     similarities[:2, :2] = [[0.9, 0.6], [0.7, 0.1]]
     similarities[2, 2:] = [0.3, 0.5, 0.5]
     pairs = all_pairs(similarities)
-    chosen = maximum_weight_matching(pairs, pairs.similarities, 3, 5)
+    chosen = match_maximum_weight(pairs.pairs, pairs.similarities, 3, 5)
     matched = list(zip(pairs.detections[chosen], pairs.targets[chosen], strict=True))
     assert matched == [(0, 1), (1, 0), (2, 3)]
     assert similarities[0, 1] + similarities[1, 0] == pytest.approx(1.3)
@@ -174,16 +171,16 @@ def test_components_are_solved_apart_and_give_what_they_give_alone() -> None:
 
 @pytest.mark.parametrize("largest_table", [1 << 22, 1])
 @pytest.mark.parametrize("seed", range(6))
-def test_pairs_that_dominate_and_knots_together_reach_the_greatest_sum(
+def test_dominant_pairs_and_conflict_components_together_reach_the_greatest_sum(
     seed: int, largest_table: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """60 x 50 objects with an own partner each and weak rivals: as one table solved at once."""
-    monkeypatch.setattr(matching, "MAX_COMPONENT_CELLS", largest_table)
+    monkeypatch.setattr(matching, "LARGEST_TABLE", largest_table)
     random = np.random.default_rng(seed)
     similarities = np.where(random.random((60, 50)) < 0.05, random.random((60, 50)), 0.0)
     similarities[np.arange(50), np.arange(50)] = random.random(50)
     pairs = all_pairs(similarities)
-    chosen = maximum_weight_matching(pairs, pairs.similarities, 60, 50)
+    chosen = match_maximum_weight(pairs.pairs, pairs.similarities, 60, 50)
     best = similarities[linear_sum_assignment(similarities, maximize=True)].sum()
     assert pairs.similarities[chosen].sum() == pytest.approx(best, abs=1e-12)
     assert len(np.unique(pairs.detections[chosen])) == chosen.sum()

@@ -20,7 +20,6 @@ from tests.support.waiting import until
 
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.domain.hosting import Hosting
-from vidscore_server.metrics import MeteredStore
 from vidscore_server.store import Transaction
 from vidscore_server.store.sql_store import SqlStore
 
@@ -227,10 +226,7 @@ def _hosting(hosted: Hosted) -> Hosting:
 
 
 def _store(hosted: Hosted) -> SqlStore:
-    metered = _hosting(hosted).context.store
-    assert isinstance(metered, MeteredStore)
-    assert isinstance(metered.store, SqlStore)
-    return metered.store
+    return _hosting(hosted).context.store
 
 
 def _left() -> tuple[int, int]:

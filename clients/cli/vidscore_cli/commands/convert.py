@@ -116,7 +116,7 @@ def convert(**choices: Any) -> None:
 def _check_target(typed: FileConversion) -> None:
     """Refuse a place that cannot be written before any work is done."""
     from vidscore_evaluators.annotations import Side
-    from vidscore_evaluators.formats.convert import WRITERS
+    from vidscore_evaluators.formats import FORMATS
 
     target, hint = Path(typed.target), "TARGET"
     if typed.truth is not None and Side(typed.side) is Side.TRUTH:
@@ -125,7 +125,7 @@ def _check_target(typed: FileConversion) -> None:
         raise click.BadParameter(f"there is no folder {target.resolve().parent}", param_hint=hint)
     if target.exists() and target.resolve() == Path(typed.source).resolve():
         raise click.BadParameter(f"{target} is what is converted", param_hint=hint)
-    if WRITERS[typed.to_format].folder:
+    if FORMATS[typed.to_format].writer.folder:
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise click.BadParameter(f"{target} is there, expected a new folder", param_hint=hint)
     elif target.is_dir():

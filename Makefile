@@ -216,7 +216,7 @@ format: proto-dependencies ## format all sources
 	@$(BIN)/ruff format .
 	@$(BIN)/buf format --write protos
 
-proto: $(INSTALLED) ## generate the Python code of the protos, and copy them into packages that carry them
+proto: $(INSTALLED) ## generate the Python code of the protos
 	@$(BIN)/python -m tools.generate_protos
 
 proto-dependencies: $(INSTALLED)

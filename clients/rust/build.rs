@@ -1,13 +1,14 @@
-//! Generates the messages and calls of the wire from `protos/`, without any system tool.
+//! Generates the messages and calls of the wire, without any system tool.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use protox::file::{
     ChainFileResolver, File, FileResolver, GoogleFileResolver, IncludeFileResolver,
 };
 use protox::Compiler;
 
-const PROTOS: &str = "protos";
+/// The protos of a package lie in it; those of a checkout are the repository's.
+const PROTOS: [&str; 2] = ["protos", "../../protos"];
 const SERVICES: [&str; 5] = [
     "vidscore/v1/benchmark_service.proto",
     "vidscore/v1/evaluator_service.proto",
@@ -42,9 +43,11 @@ impl FileResolver for OutlineResolver {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    println!("cargo:rerun-if-changed={PROTOS}");
+    let protos = PROTOS.map(Path::new).into_iter().find(|folder| folder.is_dir());
+    let protos = protos.ok_or("no protos, neither in the package nor in the repository around it")?;
+    println!("cargo:rerun-if-changed={}", protos.display());
     let mut resolver = ChainFileResolver::new();
-    resolver.add(IncludeFileResolver::new(PathBuf::from(PROTOS)));
+    resolver.add(IncludeFileResolver::new(protos.to_owned()));
     resolver.add(OutlineResolver);
     resolver.add(GoogleFileResolver::new());
     let mut compiler = Compiler::with_file_resolver(resolver);

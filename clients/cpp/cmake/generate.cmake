@@ -1,4 +1,5 @@
-# Messages and calls of the wire, generated from protos/ when the library is built.
+# Messages and calls of the wire, generated when the library is built from the protos of the
+# repository around it.
 #
 # Some long-running calls answer with a message of Google's that the client never uses. A program may
 # have code of its own for that message, and protobuf ends a process in which a file is registered
@@ -6,6 +7,7 @@
 
 set(VIDSCORE_WARNINGS -Wall -Wextra -Wpedantic -Wshadow)
 set(VIDSCORE_WIRE_DIRECTORY ${PROJECT_BINARY_DIR}/wire)
+set(VIDSCORE_PROTOS ${PROJECT_SOURCE_DIR}/../../protos CACHE PATH "The protos of vidscore")
 set(proto_directory ${PROJECT_BINARY_DIR}/protos)
 
 # Services that the client calls.
@@ -14,7 +16,7 @@ set(services benchmark_service evaluator_service scoring_service server_service
 
 set(long_running_call
   "\n  rpc [A-Za-z]+\\([A-Za-z]+\\) returns \\(google\\.longrunning\\.Operation\\) {[^}]*}[^}]*}")
-file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/protos/vidscore/v1/*.proto)
+file(GLOB sources CONFIGURE_DEPENDS ${VIDSCORE_PROTOS}/vidscore/v1/*.proto)
 set(copies)
 set(names)
 foreach(source IN LISTS sources)

@@ -1,4 +1,4 @@
-#include "courier.h"
+#include "sender.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -18,10 +18,10 @@ namespace {
 /// How long closing a stream waits for the server to end the call.
 constexpr Duration kJoinTimeout = std::chrono::seconds(5);
 
-using Call = grpc::ClientReaderWriter<wire::AppendFramesRequest, wire::AppendFramesResponse>;
+using Call = grpc::ClientReaderWriter<wire::AppendRequest, wire::AppendResponse>;
 
 /// The error of a stream that this side has given up.
-Error detached() {
+Error aborted() {
   return local_error(ErrorKind::closed, "the stream was ended by this side", "CLOSED");
 }
 
@@ -51,35 +51,35 @@ Error callback_failed(const std::string& what) {
 }  // namespace
 
 /// Sends over one call from a thread of its own, which has ended when this has.
-class Courier::Sender {
+class Sender::Sender {
  public:
-  Sender(Courier* courier, Call* call, std::uint64_t connection)
-      : courier_(courier), thread_([=] { send(courier, call, connection); }) {}
+  Sender(Sender* sender, Call* call, std::uint64_t connection)
+      : sender_(sender), thread_([=] { send(sender, call, connection); }) {}
 
   ~Sender() {
     {
-      const Lock lock = courier_->monitor_.lock();
-      courier_->state_.disconnect();
+      const Lock lock = sender_->monitor_.lock();
+      sender_->state_.disconnect();
     }
-    courier_->monitor_.notify();
+    sender_->monitor_.notify();
     thread_.join();
   }
 
  private:
-  static void send(Courier* courier, Call* call, std::uint64_t connection) {
-    while (const std::optional<Sent> batch = courier->next_batch(connection)) {
-      wire::AppendFramesRequest request;
-      courier->append(*batch, request.mutable_append());
+  static void send(Sender* sender, Call* call, std::uint64_t connection) {
+    while (const std::optional<Sent> batch = sender->next_batch(connection)) {
+      wire::AppendRequest request;
+      sender->append(*batch, &request);
       if (!call->Write(request)) return;  // the call is over, and the reader is told why
     }
     call->WritesDone();
   }
 
-  Courier* courier_;
+  Sender* sender_;
   std::thread thread_;
 };
 
-Courier::Courier(std::shared_ptr<const Connection> connection, OpenedStream opened,
+Sender::Sender(std::shared_ptr<const Connection> connection, OpenedStream opened,
                  SubmitOptions options)
     : connection_(std::move(connection)),
       opened_(std::move(opened)),
@@ -88,14 +88,14 @@ Courier::Courier(std::shared_ptr<const Connection> connection, OpenedStream open
       thread_([this] { run(); }) {}
 
 /// What is unwound by an exception has nothing to wait for.
-Courier::~Courier() {
+Sender::~Sender() {
   if (std::uncaught_exceptions() == exceptions_) close_behind();
-  end(detached());
+  end(aborted());
   thread_.join();
 }
 
 /// Close, by a destructor, which can throw nothing.
-void Courier::close_behind() noexcept {
+void Sender::close_behind() noexcept {
   try {
     close(std::nullopt);
   } catch (const std::exception&) {
@@ -104,22 +104,22 @@ void Courier::close_behind() noexcept {
   }
 }
 
-std::uint64_t Courier::acknowledged() const {
+std::uint64_t Sender::acknowledged() const {
   const Lock lock = monitor_.lock();
   return state_.acknowledged();
 }
 
-std::size_t Courier::undelivered() const {
+std::size_t Sender::undelivered() const {
   const Lock lock = monitor_.lock();
   return state_.undelivered();
 }
 
-std::uint64_t Courier::reconnections() const {
+std::uint64_t Sender::reconnections() const {
   const Lock lock = monitor_.lock();
   return state_.reconnections();
 }
 
-void Courier::put(Item item) {
+void Sender::put(Item item) {
   Lock lock = monitor_.lock();
   const Due before = state_.due();
   const bool waited = !state_.admit(&item, Clock::now());
@@ -130,7 +130,7 @@ void Courier::put(Item item) {
   if (waited || state_.due() != before) monitor_.notify();
 }
 
-void Courier::wait_for_room(Lock& lock, Item* item) {
+void Sender::wait_for_room(Lock& lock, Item* item) {
   const Batching& batching = options_.batching;
   if (batching.policy == Policy::raise) raise(state_.refusal(std::nullopt));
   const std::optional<Instant> limit = limit_of(batching.block_timeout);
@@ -140,7 +140,7 @@ void Courier::wait_for_room(Lock& lock, Item* item) {
   }
 }
 
-void Courier::refuse_in_callback() const {
+void Sender::refuse_in_callback() const {
   if (std::this_thread::get_id() == thread_.get_id()) {
     raise(local_error(ErrorKind::callback,
                       "flush, close and seal cannot be called in on_acknowledged: they would wait "
@@ -149,7 +149,7 @@ void Courier::refuse_in_callback() const {
   }
 }
 
-std::uint64_t Courier::flush(const std::optional<Duration>& timeout) {
+std::uint64_t Sender::flush(const std::optional<Duration>& timeout) {
   refuse_in_callback();
   Lock lock = monitor_.lock();
   state_.flush();
@@ -163,7 +163,7 @@ std::uint64_t Courier::flush(const std::optional<Duration>& timeout) {
   return state_.acknowledged();
 }
 
-void Courier::close(const std::optional<Duration>& timeout) {
+void Sender::close(const std::optional<Duration>& timeout) {
   refuse_in_callback();
   const Duration bound = timeout.value_or(options_.delivery.close_timeout);
   {
@@ -185,16 +185,16 @@ void Courier::close(const std::optional<Duration>& timeout) {
   state_.check_delivered();
 }
 
-void Courier::detach() {
+void Sender::abort() {
   {
     const Lock lock = monitor_.lock();
     left_ = true;
   }
-  end(detached());
+  end(aborted());
 }
 
 /// Sleep until something changes, a time, or the time of a missing answer.
-void Courier::sleep(Lock& lock, const std::optional<Instant>& limit) {
+void Sender::sleep(Lock& lock, const std::optional<Instant>& limit) {
   watch_for_stall(lock);
   std::optional<Instant> until = state_.stalled_at();
   if (limit) until = until ? std::min(*until, *limit) : *limit;
@@ -202,7 +202,7 @@ void Courier::sleep(Lock& lock, const std::optional<Instant>& limit) {
 }
 
 /// Give up a call over which no acknowledgement comes.
-void Courier::watch_for_stall(Lock&) {
+void Sender::watch_for_stall(Lock&) {
   const std::optional<Instant> stalled_at = state_.stalled_at();
   if (!stalled_at || Clock::now() < *stalled_at) return;
   stalled_ = true;
@@ -211,7 +211,7 @@ void Courier::watch_for_stall(Lock&) {
   if (context_ != nullptr) context_->TryCancel();
 }
 
-void Courier::run() {
+void Sender::run() {
   try {
     deliver_all();
     end(std::nullopt);
@@ -223,7 +223,7 @@ void Courier::run() {
   }
 }
 
-void Courier::deliver_all() {
+void Sender::deliver_all() {
   while (await_work()) {
     try {
       deliver();
@@ -234,19 +234,19 @@ void Courier::deliver_all() {
 }
 
 /// Wait until there is something to deliver; whether there is, or the stream has ended.
-bool Courier::await_work() {
+bool Sender::await_work() {
   Lock lock = monitor_.lock();
   monitor_.wait(lock, std::nullopt, [this] { return state_.closing() || !state_.idle(); });
   return !state_.settled();
 }
 
-void Courier::pause(const Error& error) {
+void Sender::pause(const Error& error) {
   Lock lock = monitor_.lock();
   const Instant until = later(Clock::now(), state_.delay(error, Clock::now()));
   monitor_.wait(lock, until, [this] { return state_.ended(); });
 }
 
-void Courier::deliver() {
+void Sender::deliver() {
   bool broken = false;
   {
     const Lock lock = monitor_.lock();
@@ -260,7 +260,7 @@ void Courier::deliver() {
   }
 }
 
-void Courier::resume() {
+void Sender::resume() {
   wire::GetSubmissionRequest request;
   request.set_name(opened_.submission.name);
   const auto answer =
@@ -277,24 +277,24 @@ void Courier::resume() {
   tell(grown);
 }
 
-void Courier::deliver_one_by_one() {
+void Sender::deliver_one_by_one() {
   std::uint64_t connection = 0;
   {
     const Lock lock = monitor_.lock();
     connection = state_.connection();
   }
   while (const std::optional<Sent> batch = next_batch(connection)) {
-    wire::AppendBatchRequest request;
-    append(*batch, request.mutable_append());
+    wire::AppendRequest request;
+    append(*batch, &request);
     const auto answer =
-        connection_->answer<wire::AppendBatchResponse>([&](auto* context, auto* response) {
+        connection_->answer<wire::AppendResponse>([&](auto* context, auto* response) {
           return connection_->submissions()->AppendBatch(context, request, response);
         });
     acknowledge(answer.next_offset());
   }
 }
 
-void Courier::deliver_over_a_call() {
+void Sender::deliver_over_a_call() {
   grpc::ClientContext context;
   connection_->prepare(&context, std::nullopt);
   {
@@ -326,14 +326,14 @@ void Courier::deliver_over_a_call() {
 }
 
 /// Read acknowledgements while another thread sends, until the server or the sender has ended.
-void Courier::read(Call* call, grpc::ClientContext* context) {
+void Sender::read(Call* call, grpc::ClientContext* context) {
   std::uint64_t connection = 0;
   {
     const Lock lock = monitor_.lock();
     connection = state_.connection();
   }
   const Sender sender(this, call, connection);
-  wire::AppendFramesResponse response;
+  wire::AppendResponse response;
   try {
     while (call->Read(&response)) acknowledge(response.next_offset());
   } catch (...) {
@@ -342,7 +342,7 @@ void Courier::read(Call* call, grpc::ClientContext* context) {
   }
 }
 
-std::optional<Sent> Courier::next_batch(std::uint64_t connection) {
+std::optional<Sent> Sender::next_batch(std::uint64_t connection) {
   Lock lock = monitor_.lock();
   while (!state_.nothing_to_send() && state_.connection() == connection) {
     if (std::optional<Sent> batch = state_.take(Clock::now())) {
@@ -355,7 +355,7 @@ std::optional<Sent> Courier::next_batch(std::uint64_t connection) {
 }
 
 /// What is sent for a batch; the same batch is the same bytes each time.
-void Courier::append(const Sent& batch, wire::Append* message) const {
+void Sender::append(const Sent& batch, wire::AppendRequest* message) const {
   message->set_stream(opened_.submission.name + "/streams/" + opened_.stream.stream);
   message->set_epoch(opened_.stream.epoch);
   message->set_offset(static_cast<std::int64_t>(batch.offset));
@@ -363,7 +363,7 @@ void Courier::append(const Sent& batch, wire::Append* message) const {
   message->set_detections_crc32(crc32(message->detections().SerializeAsString()));
 }
 
-void Courier::acknowledge(std::int64_t next_offset) {
+void Sender::acknowledge(std::int64_t next_offset) {
   bool grown = false;
   {
     const Lock lock = monitor_.lock();
@@ -373,7 +373,7 @@ void Courier::acknowledge(std::int64_t next_offset) {
   tell(grown);
 }
 
-void Courier::tell(bool grown) {
+void Sender::tell(bool grown) {
   const auto& on_acknowledged = options_.delivery.on_acknowledged;
   if (!grown || !on_acknowledged) return;
   try {
@@ -385,7 +385,7 @@ void Courier::tell(bool grown) {
   }
 }
 
-void Courier::end(const std::optional<Error>& error) {
+void Sender::end(const std::optional<Error>& error) {
   {
     const Lock lock = monitor_.lock();
     state_.end(error);

@@ -4,7 +4,6 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { create } from "@bufbuild/protobuf";
 import { AppendState, type Sent } from "./append_state.js";
 import { queueFrame } from "./back_pressure.js";
-import { Bell, now } from "./bell.js";
 import { checksum } from "./checksum.js";
 import type { Connection } from "./connection.js";
 import {
@@ -18,15 +17,14 @@ import {
 } from "./errors.js";
 import { type CheckedFrame, encodeFrames } from "./frames.js";
 import {
-  type Append,
-  type AppendFramesRequest,
-  AppendFramesRequestSchema,
-  AppendSchema,
+  type AppendRequest,
+  AppendRequestSchema,
   SubmissionService,
 } from "./gen/vidscore/v1/submission_service_pb.js";
 import { decodeSubmission, type StreamInfo } from "./hosting.js";
 import { endedEarly } from "./retrying.js";
 import type { CompleteBatching, CompleteDelivery } from "./settings.js";
+import { now, WakeUpEvent } from "./wake_up_event.js";
 
 const JOIN_MS = 5_000; // how long closing waits for the server to end the call
 
@@ -49,16 +47,16 @@ interface Call {
 }
 
 /** Delivers frames until it is closed, or fails for good. */
-export class Courier {
+export class Sender {
   /** What the stream knows. */
   readonly state: AppendState;
   readonly #plan: AppendPlan;
   readonly #connection: Connection;
-  readonly #bell = new Bell();
+  readonly #wakeUp = new WakeUpEvent();
   readonly #inCallback = new AsyncLocalStorage<boolean>();
   readonly #running: Promise<void>;
   #call: Call | null = null;
-  #left = false; // whether this side has closed or detached it
+  #left = false; // whether this side has closed or aborted it
 
   /** Begin. */
   constructor(plan: AppendPlan, connection: Connection) {
@@ -72,20 +70,20 @@ export class Courier {
   /** Queue a frame, as the policy says where the queue is full. */
   async put(frame: CheckedFrame): Promise<void> {
     const admit = () => this.state.admit(frame, now());
-    await queueFrame(admit, this.#bell, this.#plan.batching, () => this.state.fullness);
+    await queueFrame(admit, this.#wakeUp, this.#plan.batching, () => this.state.fullness);
   }
 
   /** Queue frames that do not wait for others, likewise. */
   async putAll(frames: readonly CheckedFrame[]): Promise<void> {
     const admit = () => this.state.admitAll(frames, now());
-    await queueFrame(admit, this.#bell, this.#plan.batching, () => this.state.fullness);
+    await queueFrame(admit, this.#wakeUp, this.#plan.batching, () => this.state.fullness);
   }
 
   /** Wait until every frame is durable. */
   async flush(timeoutMs: number | null, signal?: AbortSignal): Promise<void> {
     this.#refuseInCallback();
     this.state.flush();
-    this.#bell.ring();
+    this.#wakeUp.signal();
     if (!(await this.#settle(timeoutMs, signal))) {
       throw new DeadlineError(
         `not every frame was durable within ${Number(timeoutMs) / 1000} s; the stream goes on`,
@@ -103,23 +101,23 @@ export class Courier {
     }
     this.#left = true;
     this.state.close();
-    this.#bell.ring();
+    this.#wakeUp.signal();
     try {
       if (!(await this.#settle(timeoutMs, signal))) {
         this.#end(notDelivered(this.state.undelivered, timeoutMs));
       }
     } catch (thrown) {
-      this.detach();
+      this.abort();
       throw thrown;
     }
-    await this.#bell.until(() => this.state.ended, JOIN_MS);
+    await this.#wakeUp.until(() => this.state.ended, JOIN_MS);
     this.#end(null);
     await this.#running;
     this.state.checkDelivered();
   }
 
   /** End at once. */
-  detach(): void {
+  abort(): void {
     this.#left = true;
     this.#end(new ClosedError("the stream was ended by this side"));
   }
@@ -134,17 +132,17 @@ export class Courier {
 
   /** Wait until every frame is durable or the stream has failed; tells whether it is so in time. */
   async #settle(timeoutMs: number | null, signal?: AbortSignal): Promise<boolean> {
-    const ring = () => this.#bell.ring();
-    signal?.addEventListener("abort", ring);
+    const wake = () => this.#wakeUp.signal();
+    signal?.addEventListener("abort", wake);
     try {
       const isOver = () => this.state.settled || signal?.aborted === true;
-      const inTime = await this.#bell.until(isOver, timeoutMs);
+      const inTime = await this.#wakeUp.until(isOver, timeoutMs);
       if (!this.state.settled && signal?.aborted) {
         throw new CallCancelledError("the wait was cancelled by this side", { code: "CANCELLED" });
       }
       return inTime;
     } finally {
-      signal?.removeEventListener("abort", ring);
+      signal?.removeEventListener("abort", wake);
     }
   }
 
@@ -167,13 +165,13 @@ export class Courier {
 
   /** Wait until there is something to deliver; whether there is, or the stream has ended. */
   async #hasWork(): Promise<boolean> {
-    await this.#bell.until(() => this.state.closing || !this.state.idle);
+    await this.#wakeUp.until(() => this.state.closing || !this.state.idle);
     return !this.state.settled;
   }
 
   async #pause(thrown: unknown): Promise<void> {
     const delayMs = this.state.delayMs(this.#connection.errorFrom(thrown), now());
-    await this.#bell.until(() => this.state.ended, delayMs);
+    await this.#wakeUp.until(() => this.state.ended, delayMs);
   }
 
   async #deliver(): Promise<void> {
@@ -198,7 +196,7 @@ export class Courier {
     const name = this.#plan.stream.stream;
     const known = decodeSubmission(submission).streams.find(({ stream }) => stream === name);
     const grown = this.state.resume(known, now());
-    this.#bell.ring();
+    this.#wakeUp.signal();
     if (grown) {
       await this.#tell();
     }
@@ -207,7 +205,7 @@ export class Courier {
   async #sendOneByOne(call: Call): Promise<void> {
     for await (const batch of this.#batches(call)) {
       const { nextOffset } = await this.#connection.run((options) =>
-        this.#service.appendBatch({ append: this.#append(batch) }, options),
+        this.#service.appendBatch(this.#append(batch), options),
       );
       await this.#acknowledge(nextOffset);
     }
@@ -241,13 +239,13 @@ export class Courier {
         this.#drop();
         return;
       }
-      await this.#bell.wait(stalledAtMs === null ? null : stalledAtMs - now());
+      await this.#wakeUp.wait(stalledAtMs === null ? null : stalledAtMs - now());
     }
   }
 
-  async *#requests(call: Call): AsyncGenerator<AppendFramesRequest, void, undefined> {
+  async *#requests(call: Call): AsyncGenerator<AppendRequest, void, undefined> {
     for await (const batch of this.#batches(call)) {
-      yield create(AppendFramesRequestSchema, { append: this.#append(batch) });
+      yield this.#append(batch);
     }
   }
 
@@ -256,11 +254,11 @@ export class Courier {
     while (this.#call === call && !this.#nothingToSend) {
       const batch = this.state.take(now());
       if (batch !== null) {
-        this.#bell.ring(); // there is room again
+        this.#wakeUp.signal(); // there is room again
         yield batch;
       } else {
         const { dueMs } = this.state;
-        await this.#bell.wait(dueMs === null ? null : dueMs - now());
+        await this.#wakeUp.wait(dueMs === null ? null : dueMs - now());
       }
     }
   }
@@ -273,10 +271,10 @@ export class Courier {
     return this.#connection.service(SubmissionService);
   }
 
-  #append(batch: Sent): Append {
+  #append(batch: Sent): AppendRequest {
     const { submission, stream, arity } = this.#plan;
     const detections = encodeFrames(batch.frames, arity);
-    return create(AppendSchema, {
+    return create(AppendRequestSchema, {
       stream: `${submission}/streams/${stream.stream}`,
       epoch: BigInt(stream.epoch),
       offset: BigInt(batch.offset),
@@ -287,7 +285,7 @@ export class Courier {
 
   async #acknowledge(nextOffset: bigint): Promise<void> {
     const grown = this.state.acknowledge(Number(nextOffset), now());
-    this.#bell.ring();
+    this.#wakeUp.signal();
     if (grown) {
       await this.#tell();
     }
@@ -307,7 +305,7 @@ export class Courier {
     const call = this.#call;
     this.#call = null;
     this.state.disconnect();
-    this.#bell.ring();
+    this.#wakeUp.signal();
     call?.aborter.abort();
   }
 

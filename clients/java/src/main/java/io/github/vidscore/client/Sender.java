@@ -1,10 +1,8 @@
 package io.github.vidscore.client;
 
 import io.github.vidscore.v1.AnnotationBatch;
-import io.github.vidscore.v1.Append;
-import io.github.vidscore.v1.AppendBatchRequest;
-import io.github.vidscore.v1.AppendFramesRequest;
-import io.github.vidscore.v1.AppendFramesResponse;
+import io.github.vidscore.v1.AppendRequest;
+import io.github.vidscore.v1.AppendResponse;
 import java.time.Duration;
 import java.util.List;
 
@@ -12,13 +10,13 @@ import java.util.List;
  * Delivers the frames of an append stream on a thread of its own: connects, sends, and goes on
  * after breaks.
  */
-final class Courier {
+final class Sender {
   /** An append stream that was opened for this writer. */
   record Opened(Submission submission, StreamInfo stream, Geometry geometry) {
     /** What is sent for a batch; the same batch is the same message each time. */
-    Append append(AppendState.Sent batch) {
+    AppendRequest append(AppendState.Sent batch) {
       AnnotationBatch detections = Encoding.frames(batch.frames(), geometry);
-      return Append.newBuilder()
+      return AppendRequest.newBuilder()
           .setStream(submission.name() + "/streams/" + stream.stream())
           .setEpoch(stream.epoch())
           .setOffset(batch.offset())
@@ -34,12 +32,12 @@ final class Courier {
   private final Delivery delivery;
   private final Monitor monitor = new Monitor();
   private final AppendState state;
-  private boolean left; // whether this side has closed or detached it
+  private boolean left; // whether this side has closed or aborted it
   private volatile Thread teller; // the one that is in onAcknowledged
   private long told; // what onAcknowledged was told last
-  private Exchange<AppendFramesRequest, AppendFramesResponse> exchange; // the present call, if any
+  private Exchange<AppendRequest, AppendResponse> exchange; // the present call, if any
 
-  Courier(Calls calls, Opened opened, SubmitOptions options) {
+  Sender(Calls calls, Opened opened, SubmitOptions options) {
     this.calls = calls;
     this.opened = opened;
     this.batching = options.batching();
@@ -121,7 +119,7 @@ final class Courier {
   }
 
   /** Ends at once; what is not durable is given up. */
-  void detach() {
+  void abort() {
     monitor.holding(() -> left = true);
     end(Failure.closed("the stream was ended by this side"));
   }
@@ -227,21 +225,19 @@ final class Courier {
 
   private void deliverOneByOne() {
     for (AppendState.Sent batch = next(null); batch != null; batch = next(null)) {
-      AppendBatchRequest request =
-          AppendBatchRequest.newBuilder().setAppend(opened.append(batch)).build();
+      AppendRequest request = opened.append(batch);
       acknowledge(calls.submissions(stub -> stub.appendBatch(request)).getNextOffset());
     }
   }
 
   private void deliverOverCall() {
-    Exchange<AppendFramesRequest, AppendFramesResponse> call =
+    Exchange<AppendRequest, AppendResponse> call =
         new Exchange<>(monitor, response -> acknowledge(response.getNextOffset()));
     monitor.holding(() -> exchange = call);
     try {
       calls.appendFrames(call);
       for (AppendState.Sent batch = next(call); batch != null; batch = next(call)) {
-        AppendFramesRequest request =
-            AppendFramesRequest.newBuilder().setAppend(opened.append(batch)).build();
+        AppendRequest request = opened.append(batch);
         send(call, request);
       }
     } finally {
@@ -255,7 +251,7 @@ final class Courier {
   }
 
   private static void send(
-      Exchange<AppendFramesRequest, AppendFramesResponse> call, AppendFramesRequest request) {
+      Exchange<AppendRequest, AppendResponse> call, AppendRequest request) {
     try {
       call.send(request);
     } catch (IllegalStateException cancelled) {
@@ -267,7 +263,7 @@ final class Courier {
    * Waits for the next batch that is due, and for the call, if there is one, to take it; null where
    * the stream has ended. Throws what the call failed with, or that no acknowledgement comes.
    */
-  private AppendState.Sent next(Exchange<AppendFramesRequest, AppendFramesResponse> call) {
+  private AppendState.Sent next(Exchange<AppendRequest, AppendResponse> call) {
     return monitor.holding(
         () -> {
           while (!state.ended()) {
@@ -288,7 +284,7 @@ final class Courier {
   }
 
   private void checkCall(
-      Exchange<AppendFramesRequest, AppendFramesResponse> call, long stalledAtNs) {
+      Exchange<AppendRequest, AppendResponse> call, long stalledAtNs) {
     if (call.over()) {
       throw call.failure() == null ? Retrying.endedEarly() : call.failure().again();
     }

@@ -24,12 +24,12 @@ struct OpenedStream {
 };
 
 /// Delivers frames from its own thread, and with another one while it is connected.
-class Courier {
+class Sender {
  public:
-  Courier(std::shared_ptr<const Connection> connection, OpenedStream opened, SubmitOptions options);
-  ~Courier();
-  Courier(const Courier&) = delete;
-  Courier& operator=(const Courier&) = delete;
+  Sender(std::shared_ptr<const Connection> connection, OpenedStream opened, SubmitOptions options);
+  ~Sender();
+  Sender(const Sender&) = delete;
+  Sender& operator=(const Sender&) = delete;
 
   const OpenedStream& opened() const { return opened_; }
   std::uint64_t acknowledged() const;
@@ -43,7 +43,7 @@ class Courier {
   /// Deliver what was taken, in a time, and end; where this side has ended it, do nothing.
   void close(const std::optional<Duration>& timeout);
   /// End at once.
-  void detach();
+  void abort();
 
  private:
   class Sender;
@@ -59,12 +59,12 @@ class Courier {
   void resume();
   void deliver_one_by_one();
   void deliver_over_a_call();
-  void read(grpc::ClientReaderWriter<wire::AppendFramesRequest, wire::AppendFramesResponse>* call,
+  void read(grpc::ClientReaderWriter<wire::AppendRequest, wire::AppendResponse>* call,
             grpc::ClientContext* context);
   std::optional<Sent> next_batch(std::uint64_t connection);
   void watch_for_stall(Lock& lock);
   void sleep(Lock& lock, const std::optional<Instant>& limit);
-  void append(const Sent& batch, wire::Append* message) const;
+  void append(const Sent& batch, wire::AppendRequest* message) const;
   void acknowledge(std::int64_t next_offset);
   void tell(bool grown);
   void end(const std::optional<Error>& error);
@@ -75,7 +75,7 @@ class Courier {
   Monitor monitor_;
   AppendState state_;
   grpc::ClientContext* context_ = nullptr;  // of the present call, if there is one
-  bool left_ = false;                       // whether this side has closed or detached it
+  bool left_ = false;                       // whether this side has closed or aborted it
   const int exceptions_ = std::uncaught_exceptions();  // at its birth
   bool stalled_ = false;                    // whether that call was given up for its silence
   std::thread thread_;

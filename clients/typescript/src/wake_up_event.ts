@@ -1,13 +1,13 @@
-/** Lets coroutines sleep until something has changed. */
+/** An event that wakes waiting coroutines. */
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** A bell that wakes everybody who waits for it. */
-export class Bell {
+/** Wakes all coroutines that wait for it. */
+export class WakeUpEvent {
   #waiting = new Set<() => void>();
 
-  /** Wake everybody. */
-  ring(): void {
+  /** Wake all waiting coroutines. */
+  signal(): void {
     const waiting = this.#waiting;
     this.#waiting = new Set();
     for (const wake of waiting) {
@@ -15,7 +15,7 @@ export class Bell {
     }
   }
 
-  /** Sleep until the bell rings, or a number of milliseconds. */
+  /** Sleep until the event is signalled, or for a number of milliseconds. */
   wait(limitMs: number | null = null): Promise<void> {
     return new Promise((resolve) => {
       const delayMs = Math.min(Math.max(0, limitMs ?? 0), LONGEST_TIMER_MS);

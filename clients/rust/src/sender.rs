@@ -39,30 +39,30 @@ pub(crate) struct OpenedStream {
 
 impl OpenedStream {
     /// What is sent for a batch; the same batch is the same bytes each time.
-    fn append(&self, batch: &Sent) -> Option<wire::Append> {
+    fn append(&self, batch: &Sent) -> wire::AppendRequest {
         let detections = encode_frames(&batch.frames, self.geometry);
-        Some(wire::Append {
+        wire::AppendRequest {
             stream: format!("{}/streams/{}", self.submission.name, self.stream.stream),
             epoch: self.stream.epoch,
             offset: batch.offset as i64,
             detections_crc32: Some(crc32(&detections.encode_to_vec())),
             detections: Some(detections),
-        })
+        }
     }
 }
 
 /// What a submission stream and its task share.
-pub(crate) struct Courier {
+pub(crate) struct Sender {
     pub(crate) monitor: Monitor<AppendState>,
     pub(crate) opened: OpenedStream,
-    /// Whether this side has closed or detached it.
+    /// Whether this side has closed or aborted it.
     left: AtomicBool,
     connection: Connection,
     batching: Batching,
     delivery: Delivery,
 }
 
-impl Courier {
+impl Sender {
     pub(crate) fn new(
         opened: OpenedStream,
         connection: Connection,
@@ -144,9 +144,9 @@ impl Courier {
     }
 
     /// End at once; what is not durable is given up.
-    pub(crate) fn detach(&self, task: &AbortHandle) {
+    pub(crate) fn abort(&self, task: &AbortHandle) {
         self.left.store(true, Ordering::SeqCst);
-        self.monitor.update(|state| state.end(Some(detached())));
+        self.monitor.update(|state| state.end(Some(aborted())));
         task.abort();
     }
 
@@ -224,9 +224,7 @@ impl Courier {
     async fn deliver_one_by_one(&self) -> Result<()> {
         let connection = self.monitor.lock().connection();
         while let Some(batch) = self.next_batch(connection).await {
-            let request = wire::AppendBatchRequest {
-                append: self.opened.append(&batch),
-            };
+            let request = self.opened.append(&batch);
             let mut service = self.connection.submission_service();
             let call = service.append_batch(self.connection.request(request));
             let answer = self.connection.answer(call).await?;
@@ -270,11 +268,10 @@ impl Courier {
     fn requests(
         self: &Arc<Self>,
         connection: u64,
-    ) -> impl Stream<Item = wire::AppendFramesRequest> + Send + use<> {
-        stream::unfold(self.clone(), move |courier| async move {
-            let batch = courier.next_batch(connection).await?;
-            let append = courier.opened.append(&batch);
-            Some((wire::AppendFramesRequest { append }, courier))
+    ) -> impl Stream<Item = wire::AppendRequest> + Send + use<> {
+        stream::unfold(self.clone(), move |sender| async move {
+            let batch = sender.next_batch(connection).await?;
+            Some((sender.opened.append(&batch), sender))
         })
     }
 
@@ -335,16 +332,16 @@ impl Courier {
 }
 
 /// Ends a stream whose task has ended, even by a mistake of this crate's own.
-struct EndOnDrop(Arc<Courier>);
+struct EndOnDrop(Arc<Sender>);
 
 impl Drop for EndOnDrop {
     fn drop(&mut self) {
-        self.0.monitor.update(|state| state.end(Some(detached())));
+        self.0.monitor.update(|state| state.end(Some(aborted())));
     }
 }
 
 /// Says what a stream that was dropped could not deliver, when its closing ends or the runtime does.
-struct Telling(Arc<Courier>);
+struct Telling(Arc<Sender>);
 
 impl Drop for Telling {
     fn drop(&mut self) {
@@ -363,7 +360,7 @@ fn not_delivered(frames: usize, timeout: Duration) -> Error {
 }
 
 /// The error of a stream that this side has given up.
-pub(crate) fn detached() -> Error {
+pub(crate) fn aborted() -> Error {
     Error::closed("the stream was ended by this side")
 }
 

@@ -26,12 +26,16 @@ def create_token(
     role: Role | str, team: str, comment: str, lifetime_s: float | None
 ) -> Operation[NewToken]:
     """Create a token."""
-    if role not in ROLES:
+    try:
+        known = Role(role)
+    except ValueError:
+        known = Role.UNKNOWN
+    if known is Role.UNKNOWN:
         raise InputError("role", repr(role)[:80], " or ".join(ROLES))
     response = yield UnaryRequest(
         _ACCESS + "CreateToken",
         wire.CreateTokenRequest(
-            role=f"ROLE_{role.upper()}",
+            role=f"ROLE_{known.upper()}",
             team=text("team", team),
             comment=text("comment", comment),
             lifetime=_duration(lifetime_s),

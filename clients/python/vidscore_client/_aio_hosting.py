@@ -8,7 +8,7 @@ from typing import Any
 
 import grpc
 
-from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest
+from vidscore.v1.organiser_pb2 import UploadTruthRequest
 from vidscore_client._access_operations import create_token, list_tokens, revoke_token
 from vidscore_client._aio_long_work import AsyncLongWork
 from vidscore_client._aio_status import StatusWatch

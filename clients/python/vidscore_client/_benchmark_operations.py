@@ -5,10 +5,10 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Iterator
 
-from google.longrunning import operations_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from vidscore.v1 import benchmark_service_pb2 as wire
+from vidscore.v1 import organiser_pb2
 from vidscore_client._definition import (
     GEOMETRY_FIELDS,
     TIME_FIELDS,
@@ -44,12 +44,12 @@ def create_benchmark(benchmark: str, definition: Definition) -> Operation[Benchm
     """Create a benchmark."""
     response = yield UnaryRequest(
         _BENCHMARKS + "CreateBenchmark",
-        wire.CreateBenchmarkRequest(
+        organiser_pb2.CreateBenchmarkRequest(
             benchmark_id=text("benchmark", benchmark),
             benchmark=encode_definition(definition),
             request_id=str(uuid.uuid4()),
         ),
-        wire.CreateBenchmarkResponse,
+        organiser_pb2.CreateBenchmarkResponse,
     )
     return decode_benchmark(response.benchmark)
 
@@ -89,13 +89,14 @@ def update_benchmark(
     whole = definition if replace else {**present.definition, **definition}
     message = encode_definition(whole)
     message.name = benchmark_name(benchmark)
+    message.etag = present.etag
     response = yield UnaryRequest(
         _BENCHMARKS + "UpdateBenchmark",
-        wire.UpdateBenchmarkRequest(
+        organiser_pb2.UpdateBenchmarkRequest(
             benchmark=message,
             update_mask=FieldMask(paths=UPDATABLE if replace else _fields_of(definition)),
         ),
-        wire.UpdateBenchmarkResponse,
+        organiser_pb2.UpdateBenchmarkResponse,
     )
     return decode_benchmark(response.benchmark)
 
@@ -104,14 +105,14 @@ def delete_benchmark(benchmark: str, *, force: bool) -> Operation[None]:
     """Delete a benchmark."""
     yield UnaryRequest(
         _BENCHMARKS + "DeleteBenchmark",
-        wire.DeleteBenchmarkRequest(name=benchmark_name(benchmark), force=force),
-        wire.DeleteBenchmarkResponse,
+        organiser_pb2.DeleteBenchmarkRequest(name=benchmark_name(benchmark), force=force),
+        organiser_pb2.DeleteBenchmarkResponse,
     )
 
 
 def truth_requests(
     benchmark: str, batches: Iterable[Frames], *, merge: bool, complete: bool, comment: str
-) -> Iterator[wire.UploadTruthRequest]:
+) -> Iterator[organiser_pb2.UploadTruthRequest]:
     """What an upload of truth sends.
 
     Raises:
@@ -119,7 +120,7 @@ def truth_requests(
     """
     if isinstance(batches, Frames):
         raise InputError("batches", "one batch", "a list of batches")
-    header = wire.UploadTruthHeader(
+    header = organiser_pb2.UploadTruthHeader(
         benchmark=benchmark_name(benchmark),
         merge=merge,
         complete=complete,
@@ -133,8 +134,8 @@ def list_truth_revisions(benchmark: str) -> Operation[list[TruthRevision]]:
     """Every revision, newest first."""
     pages = yield from list_pages(
         _BENCHMARKS + "ListTruthRevisions",
-        wire.ListTruthRevisionsRequest(benchmark=benchmark_name(benchmark)),
-        wire.ListTruthRevisionsResponse,
+        organiser_pb2.ListTruthRevisionsRequest(benchmark=benchmark_name(benchmark)),
+        organiser_pb2.ListTruthRevisionsResponse,
     )
     return [decode_truth_revision(revision) for page in pages for revision in page.revisions]
 
@@ -149,7 +150,7 @@ def get_leaderboard(
             benchmark=benchmark_name(benchmark),
             evaluator=text("evaluator", evaluator),
             domain=domain,
-            class_name=class_,
+            label=class_,
         ),
         wire.GetLeaderboardResponse,
     )
@@ -168,18 +169,18 @@ def publish_leaderboard(benchmark: str, *, validate_only: bool) -> Operation[lis
     """Move a board, or only see what that would change."""
     response = yield UnaryRequest(
         _BENCHMARKS + "PublishLeaderboard",
-        wire.PublishLeaderboardRequest(
+        organiser_pb2.PublishLeaderboardRequest(
             benchmark=benchmark_name(benchmark), validate_only=validate_only
         ),
-        wire.PublishLeaderboardResponse,
+        organiser_pb2.PublishLeaderboardResponse,
     )
     return [decode_difference(entry) for entry in response.differences]
 
 
 RESCORING = LongKind(
     "re-scoring",
-    wire.RescoreMetadata,
-    wire.RescoreResponse,
+    organiser_pb2.RescoreMetadata,
+    organiser_pb2.RescoreResponse,
     lambda metadata: RescoreProgress(metadata.submissions_done, metadata.submissions_in_all),
     lambda response: [decode_difference(entry) for entry in response.differences],
 )
@@ -195,15 +196,15 @@ def rescore_submissions(
         raise InputError("submissions", "one text", "a list of names")
     response = yield UnaryRequest(
         _BENCHMARKS + "RescoreSubmissions",
-        wire.RescoreSubmissionsRequest(
+        organiser_pb2.RescoreSubmissionsRequest(
             benchmark=benchmark_name(benchmark),
             submissions=[submission_name(submission) for submission in submissions],
             comment=text("comment", comment),
             request_id=str(uuid.uuid4()),
         ),
-        operations_pb2.Operation,
+        organiser_pb2.RescoreSubmissionsResponse,
     )
-    return RESCORING.status_of(response)
+    return (yield from RESCORING.get(response.operation))
 
 
 def _fields_of(definition: Definition) -> list[str]:
@@ -216,12 +217,14 @@ def _fields_of(definition: Definition) -> list[str]:
 
 
 def _truth_requests(
-    header: wire.UploadTruthHeader, batches: Iterable[Frames]
-) -> Iterator[wire.UploadTruthRequest]:
-    yield wire.UploadTruthRequest(header=header)
+    header: organiser_pb2.UploadTruthHeader, batches: Iterable[Frames]
+) -> Iterator[organiser_pb2.UploadTruthRequest]:
+    yield organiser_pb2.UploadTruthRequest(header=header)
     frame_count = 0
     for frames in messages_of("batches", batches):
         frame_count += frames.frame_count
         truth = encode_frames(frames)
-        yield wire.UploadTruthRequest(truth=truth, truth_crc32=checksum(truth))
-    yield wire.UploadTruthRequest(end=wire.UploadTruthEnd(frame_count=frame_count))
+        yield organiser_pb2.UploadTruthRequest(truth=truth, truth_crc32=checksum(truth))
+    yield organiser_pb2.UploadTruthRequest(
+        end=organiser_pb2.UploadTruthEnd(frame_count=frame_count)
+    )

@@ -29,7 +29,7 @@ from vidscore_client.errors import VidscoreError
 from vidscore_client.stream import JOIN_TIMEOUT_S
 from vidscore_client.submissions import Run
 
-Requests = Iterator[submission_service_pb2.AppendFramesRequest]
+Requests = Iterator[submission_service_pb2.AppendRequest]
 OpenCall = Callable[[Requests], Any]
 """Starts a call of AppendFrames: takes the requests, gives grpc's call object."""
 

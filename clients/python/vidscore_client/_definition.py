@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from vidscore.v1 import benchmark_service_pb2 as wire
+from vidscore.v1 import benchmark_pb2
 from vidscore_client._encoding import GEOMETRIES, encode_geometry
 from vidscore_client._specification import (
     SPECIFICATION_FIELDS,
@@ -34,17 +34,17 @@ GEOMETRY_FIELDS = ("truth_geometry", "detection_geometry")
 TIME_FIELDS = ("open_time", "close_time")
 _OWN_FIELDS = (*GEOMETRY_FIELDS, *TIME_FIELDS, "public_names", "policy")
 
-_NAME_KINDS: Mapping[str, wire.NameKind] = {
-    "sequences": wire.NAME_KIND_SEQUENCES,
-    "labels": wire.NAME_KIND_LABELS,
-    "frame_counts": wire.NAME_KIND_FRAME_COUNTS,
+_NAME_KINDS: Mapping[str, benchmark_pb2.NameKind] = {
+    "sequences": benchmark_pb2.NAME_KIND_SEQUENCES,
+    "labels": benchmark_pb2.NAME_KIND_LABELS,
+    "frame_counts": benchmark_pb2.NAME_KIND_FRAME_COUNTS,
 }
 
 UPDATABLE = ("specification", *TIME_FIELDS, "policy", "public_names")
 """Fields that may be changed once a benchmark is there."""
 
 
-def encode_definition(definition: Definition) -> wire.Benchmark:
+def encode_definition(definition: Definition) -> benchmark_pb2.Benchmark:
     """A definition as a message.
 
     Raises:
@@ -57,7 +57,7 @@ def encode_definition(definition: Definition) -> wire.Benchmark:
         if key not in known:
             raise InputError(key, "an unknown key", "one of " + ", ".join(known))
     rest = {key: value for key, value in definition.items() if key not in _OWN_FIELDS}
-    message = wire.Benchmark(specification=encode_specification((), rest))
+    message = benchmark_pb2.Benchmark(specification=encode_specification((), rest))
     for field in GEOMETRY_FIELDS:
         if definition.get(field) is not None:
             setattr(message, field, encode_geometry(field, definition[field]))
@@ -73,7 +73,7 @@ def encode_definition(definition: Definition) -> wire.Benchmark:
     return message
 
 
-def decode_definition(message: wire.Benchmark) -> dict[str, Any]:
+def decode_definition(message: benchmark_pb2.Benchmark) -> dict[str, Any]:
     """The dictionary form; what is unset is left out."""
     names = {number: name for name, number in GEOMETRIES.items()}
     definition = decode_specification(message.specification)
@@ -92,7 +92,7 @@ def decode_definition(message: wire.Benchmark) -> dict[str, Any]:
     return definition
 
 
-def _kinds(value: object) -> list[wire.NameKind]:
+def _kinds(value: object) -> list[benchmark_pb2.NameKind]:
     expected = "a list of " + ", ".join(_NAME_KINDS)
     if not isinstance(value, list | tuple):
         raise InputError("public_names", repr(value)[:80], expected)
@@ -165,26 +165,26 @@ def _shown_budget(message: Any, key: str) -> int | None:
 
 _TRUTH_VALUE = scalar_field("true or false")
 _POLICY: Mapping[str, tuple[Fill, Show]] = {
-    "visibility": _choice("VISIBILITY_", dict(wire.Visibility.items())),
+    "visibility": _choice("VISIBILITY_", dict(benchmark_pb2.Visibility.items())),
     "ladder_step": (scalar_field("a number"), _shown_present),
     "released_measures": (list_field("a list of measures"), _shown_list),
     "minimum_frames": (_WHOLE, _shown_present),
     "quiet_timeout_s": (_seconds, _shown_seconds),
-    "quiet_action": _choice("QUIET_ACTION_", dict(wire.QuietAction.items())),
+    "quiet_action": _choice("QUIET_ACTION_", dict(benchmark_pb2.QuietAction.items())),
     "truth_timeout_s": (_seconds, _shown_seconds),
     "submissions_per_day": (_WHOLE, getattr),
     "submissions_in_all": (_budget, _shown_budget),
     "ranking_measure": (scalar_field("a text"), getattr),
-    "selection": _choice("SELECTION_", dict(wire.Selection.items())),
+    "selection": _choice("SELECTION_", dict(benchmark_pb2.Selection.items())),
     "earlier_first": (_TRUTH_VALUE, getattr),
     "public_board": (_TRUTH_VALUE, _shown_present),
-    "rescore": _choice("RESCORE_", dict(wire.Rescore.items())),
+    "rescore": _choice("RESCORE_", dict(benchmark_pb2.Rescore.items())),
 }
 
 
 _FILLS = {key: fill for key, (fill, _) in _POLICY.items()}
 
 
-def _policy(message: wire.Policy) -> dict[str, Any]:
+def _policy(message: benchmark_pb2.Policy) -> dict[str, Any]:
     shown = {key: show(message, key) for key, (_, show) in _POLICY.items()}
     return {key: value for key, value in shown.items() if value is not None}

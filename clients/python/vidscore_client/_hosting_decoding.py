@@ -6,7 +6,14 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from vidscore.v1 import access_service_pb2, benchmark_service_pb2, submission_service_pb2
+from vidscore.v1 import (
+    access_service_pb2,
+    benchmark_pb2,
+    benchmark_service_pb2,
+    organiser_pb2,
+    submission_service_pb2,
+    token_pb2,
+)
 from vidscore_client._decoding import decode_report
 from vidscore_client._definition import decode_definition
 from vidscore_client.hosting import (
@@ -32,13 +39,13 @@ _STATES = {
 }
 _ROLES = {
     number: Role(name.removeprefix("ROLE_").lower())
-    for name, number in access_service_pb2.Role.items()
+    for name, number in token_pb2.Role.items()
     if number
 }
 
 
 def decode_benchmark(
-    message: benchmark_service_pb2.Benchmark, quotas: Iterable[benchmark_service_pb2.Quota] = ()
+    message: benchmark_pb2.Benchmark, quotas: Iterable[benchmark_service_pb2.Quota] = ()
 ) -> Benchmark:
     """One benchmark, and the limits on the caller's team where they are told."""
     return Benchmark(
@@ -53,6 +60,7 @@ def decode_benchmark(
         submissions_to_rescore=message.submissions_to_rescore,
         submission_budget=message.submission_budget,
         warnings=tuple(message.warnings),
+        etag=message.etag,
     )
 
 
@@ -61,7 +69,7 @@ def decode_quota(message: benchmark_service_pb2.Quota) -> Quota:
     return Quota(message.name, message.maximum, message.left, decode_time(message, "renew_time"))
 
 
-def decode_truth_revision(message: benchmark_service_pb2.TruthRevision) -> TruthRevision:
+def decode_truth_revision(message: organiser_pb2.TruthRevision) -> TruthRevision:
     """One revision of a truth."""
     return TruthRevision(
         revision=message.revision,
@@ -120,7 +128,7 @@ def decode_update(message: submission_service_pb2.WatchSubmissionResponse) -> Su
     )
 
 
-def decode_difference(message: benchmark_service_pb2.ScoreDifference) -> ScoreDifference:
+def decode_difference(message: organiser_pb2.ScoreDifference) -> ScoreDifference:
     """One difference that a re-scoring made."""
     return ScoreDifference(
         submission=message.submission,
@@ -148,7 +156,7 @@ def decode_row(message: benchmark_service_pb2.LeaderboardRow) -> LeaderboardRow:
     )
 
 
-def decode_token(message: access_service_pb2.Token) -> Token:
+def decode_token(message: token_pb2.Token) -> Token:
     """One token."""
     return Token(
         name=message.name,

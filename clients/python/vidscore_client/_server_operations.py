@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from vidscore.v1 import backup_pb2
 from vidscore.v1 import server_service_pb2 as wire
 from vidscore_client._hosting_decoding import decode_time, decode_token
 from vidscore_client._names import benchmark_name
@@ -21,17 +22,17 @@ def get_server() -> Operation[ServerInfo]:
     return _decode_server(response.server)
 
 
-def export_request(benchmark: str | None) -> wire.ExportBackupRequest:
+def export_request(benchmark: str | None) -> backup_pb2.ExportBackupRequest:
     """What asks for a backup."""
     name = "" if benchmark is None else benchmark_name(benchmark)
-    return wire.ExportBackupRequest(benchmark=name)
+    return backup_pb2.ExportBackupRequest(benchmark=name)
 
 
-def import_requests(chunks: Iterable[bytes]) -> Iterator[wire.ImportBackupRequest]:
+def import_requests(chunks: Iterable[bytes]) -> Iterator[backup_pb2.ImportBackupRequest]:
     """What carries a backup, in pieces that every server takes."""
     for chunk in chunks:
         for start in range(0, len(chunk), BACKUP_CHUNK_BYTES):
-            yield wire.ImportBackupRequest(chunk=chunk[start : start + BACKUP_CHUNK_BYTES])
+            yield backup_pb2.ImportBackupRequest(chunk=chunk[start : start + BACKUP_CHUNK_BYTES])
 
 
 def _decode_server(message: wire.Server) -> ServerInfo:

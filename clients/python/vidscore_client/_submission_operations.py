@@ -147,10 +147,10 @@ class OpenedStream:
         """Full name of the stream."""
         return f"{self.submission.name}/streams/{self.stream.stream}"
 
-    def append(self, batch: Sent) -> submission_service_pb2.Append:
+    def append(self, batch: Sent) -> submission_service_pb2.AppendRequest:
         """What is sent for a batch; the same batch is the same bytes each time."""
         detections = encode_frames(batch.frames)
-        return submission_service_pb2.Append(
+        return submission_service_pb2.AppendRequest(
             stream=self.stream_name,
             epoch=self.stream.epoch,
             offset=batch.offset,
@@ -158,9 +158,9 @@ class OpenedStream:
             detections_crc32=checksum(detections),
         )
 
-    def request(self, batch: Sent) -> submission_service_pb2.AppendFramesRequest:
+    def request(self, batch: Sent) -> submission_service_pb2.AppendRequest:
         """One message of an append call."""
-        return submission_service_pb2.AppendFramesRequest(append=self.append(batch))
+        return self.append(batch)
 
 
 def open_stream(
@@ -201,8 +201,8 @@ def append_batch(opened: OpenedStream, batch: Sent) -> Operation[int]:
     """Append one batch; the offset of the next frame."""
     response = yield UnaryRequest(
         _SUBMISSIONS + "AppendBatch",
-        submission_service_pb2.AppendBatchRequest(append=opened.append(batch)),
-        submission_service_pb2.AppendBatchResponse,
+        opened.append(batch),
+        submission_service_pb2.AppendResponse,
     )
     next_offset: int = response.next_offset
     return next_offset

@@ -10,6 +10,7 @@ from typing import Any
 
 from google.longrunning import operations_pb2
 
+from vidscore.v1 import trust_pb2
 from vidscore.v1 import trust_service_pb2 as wire
 from vidscore_client._long_operations import LongKind, OperationStatus
 from vidscore_client._names import benchmark_name, submission_name
@@ -23,19 +24,19 @@ from vidscore_client.hosting import RankingQuestions, TrustDocument, TrustProgre
 _TRUST = "/vidscore.v1.TrustService/"
 
 
-def read_progress(metadata: wire.TrustMetadata) -> TrustProgress:
+def read_progress(metadata: trust_pb2.TrustMetadata) -> TrustProgress:
     """How far an analysis is."""
     return TrustProgress(metadata.stage, metadata.pieces_done, metadata.pieces_in_all)
 
 
-def read_document(response: wire.TrustResponse) -> TrustDocument:
+def read_document(response: trust_pb2.TrustResponse) -> TrustDocument:
     """The document of an analysis."""
     document: TrustDocument = json.loads(response.document_json)
     return document
 
 
 TRUST = LongKind(
-    "trust analysis", wire.TrustMetadata, wire.TrustResponse, read_progress, read_document
+    "trust analysis", trust_pb2.TrustMetadata, trust_pb2.TrustResponse, read_progress, read_document
 )
 
 DEFAULT_QUESTIONS = RankingQuestions()
@@ -59,7 +60,7 @@ def examine_ranking(
             benchmark=benchmark_name(benchmark),
             submissions=[submission_name(submission) for submission in submissions],
             evaluators=encode_evaluators("evaluators", evaluators),
-            questions=filled(wire.RankingQuestions(), asdict(questions)),
+            questions=filled(trust_pb2.RankingQuestions(), asdict(questions)),
             comment=text("comment", comment),
             request_id=str(uuid.uuid4()),
         ),

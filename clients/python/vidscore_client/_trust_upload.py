@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import zip_longest
 
 from vidscore.v1 import ranking_service_pb2 as wire
-from vidscore.v1 import trust_service_pb2
+from vidscore.v1 import trust_pb2
 from vidscore_client._encoding import encode_frames, encode_geometry
 from vidscore_client._specification import (
     Specification,
@@ -68,7 +68,7 @@ def upload_requests(given: Examined) -> Iterator[wire.ExamineUploadRequest]:
         truth_geometry=encode_geometry("truth", truth_geometry),
         detection_geometry=encode_geometry("systems", shapes[0]),
         systems=[text("systems", name) for name in given.systems],
-        questions=filled(trust_service_pb2.RankingQuestions(), asdict(given.questions)),
+        questions=filled(trust_pb2.RankingQuestions(), asdict(given.questions)),
     )
     return _requests(configuration, truth, [batches for batches, _ in looked_at])
 

@@ -29,8 +29,8 @@ class Tokens:
         """Create a token; its secret is told this once.
 
         Args:
-            role: ``organiser``, ``performer`` or ``viewer``.
-            team: Team that a performer submits for.
+            role: ``organiser``, ``participant`` or ``viewer``.
+            team: Team that a participant submits for.
             comment: What it is for.
             lifetime_s: Seconds that it holds; None for ever.
 

@@ -15,8 +15,8 @@ from typing import Any, Self
 
 import grpc
 
-from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest
 from vidscore.v1.benchmark_service_pb2_grpc import BenchmarkServiceStub
+from vidscore.v1.organiser_pb2 import UploadTruthRequest
 from vidscore.v1.ranking_service_pb2 import ExamineUploadRequest
 from vidscore.v1.ranking_service_pb2_grpc import RankingServiceStub
 from vidscore.v1.scoring_service_pb2_grpc import ScoringServiceStub

@@ -7,7 +7,7 @@ from typing import Any
 
 import grpc
 
-from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest
+from vidscore.v1.organiser_pb2 import UploadTruthRequest
 from vidscore_client._benchmark_operations import (
     RESCORING,
     create_benchmark,

@@ -11,14 +11,14 @@ from typing import Any, Self
 
 import grpc
 
-from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest
 from vidscore.v1.benchmark_service_pb2_grpc import BenchmarkServiceStub
+from vidscore.v1.organiser_pb2 import UploadTruthRequest
 from vidscore.v1.ranking_service_pb2 import ExamineUploadRequest
 from vidscore.v1.ranking_service_pb2_grpc import RankingServiceStub
 from vidscore.v1.scoring_service_pb2 import ScoreRequest
 from vidscore.v1.scoring_service_pb2_grpc import ScoringServiceStub
 from vidscore.v1.server_service_pb2_grpc import ServerServiceStub
-from vidscore.v1.submission_service_pb2 import AppendFramesRequest, WatchSubmissionRequest
+from vidscore.v1.submission_service_pb2 import AppendRequest, WatchSubmissionRequest
 from vidscore.v1.submission_service_pb2_grpc import SubmissionServiceStub
 from vidscore_client._access_operations import list_audit_records
 from vidscore_client._append_plan import AppendPlan
@@ -349,7 +349,7 @@ class Client:
         opened = self._run(open_stream(benchmark, submission, stream, title))
         plan = AppendPlan(opened, batching, delivery, replay)
 
-        def open_call(requests: Iterator[AppendFramesRequest]) -> Any:
+        def open_call(requests: Iterator[AppendRequest]) -> Any:
             stub = SubmissionServiceStub(self._channel)
             return stub.AppendFrames(requests, metadata=self._endpoint.metadata)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vidscore_server.store.records import Role
 
 ORGANISERS_TEAM = "organiser"
-"""Team that an organiser submits for; no performer can have it."""
+"""Team that an organiser submits for; no participant can have it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,11 @@ class Gate:
 def _who_may(caller: Caller, method: str, allowed: Roles) -> str:
     """Why a role is refused, such as: a viewer may not list submissions; that takes ..."""
     action = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", method.rpartition("/")[2]).lower()
-    words = {Role.ORGANISER: "an organiser", Role.PERFORMER: "a performer", Role.VIEWER: "a viewer"}
+    words = {
+        Role.ORGANISER: "an organiser",
+        Role.PARTICIPANT: "a participant",
+        Role.VIEWER: "a viewer",
+    }
     known = [words[role] for role in words if role in allowed]
     who = words[caller.role] if caller.role else "who has no token"
     return f"{who} may not {action}; that takes the token of {' or '.join(known) or 'nobody'}"

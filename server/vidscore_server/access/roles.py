@@ -14,7 +14,7 @@ Roles = frozenset[Role | None]
 """Roles; None stands for a caller without a token."""
 
 ORGANISERS: Roles = frozenset({Role.ORGANISER})
-TEAMS: Roles = frozenset({Role.ORGANISER, Role.PERFORMER})
+TEAMS: Roles = frozenset({Role.ORGANISER, Role.PARTICIPANT})
 MEMBERS: Roles = frozenset(Role)
 ANYONE: Roles = frozenset({*Role, None})
 """Everyone on this machine; from elsewhere a token is needed (see `Gate`)."""
@@ -30,7 +30,6 @@ ROLES_BY_RPC: Mapping[str, Roles] = {
     "/vidscore.v1.EvaluatorService/ListEvaluators": ANYONE,
     "/vidscore.v1.EvaluatorService/GetEvaluator": ANYONE,
     "/vidscore.v1.ScoringService/Score": ANYONE,
-    "/vidscore.v1.ScoringService/ScoreUpload": ANYONE,
     "/vidscore.v1.ScoringService/ScoreBatch": ANYONE,
     "/vidscore.v1.RankingService/ExamineUpload": ANYONE,
     "/vidscore.v1.ServerService/GetServer": ANYONE,
@@ -85,4 +84,4 @@ OF_SUBMISSIONS = frozenset(
         "ListScores",
     )
 )
-"""RPCs about one submission: to a performer of another team it is as if it were not there."""
+"""RPCs about one submission: to a participant of another team it is as if it were not there."""

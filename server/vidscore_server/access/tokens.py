@@ -43,7 +43,7 @@ def new_token(
 
     Args:
         role: What its bearer may do; None where nobody has said.
-        team: Team that a performer submits for.
+        team: Team that a participant submits for.
         comment: What it is for.
         now: The time.
         lifetime: How long it holds; None for ever.
@@ -61,7 +61,7 @@ def new_token(
         except OverflowError:
             faults.append(Fault("a time after the year 9999", "less", field="lifetime"))
     if role is None or faults:
-        missing = [Fault("no role", "organiser, performer or viewer", field="role")]
+        missing = [Fault("no role", "organiser, participant or viewer", field="role")]
         raise InputError([*([] if role else missing), *faults])
     name = secrets.token_hex(8)
     digits = secrets.token_hex(SECRET_BYTES)
@@ -93,10 +93,10 @@ def is_valid(record: TokenRecord, now: datetime) -> bool:
 
 
 def _team_faults(role: Role | None, team: str) -> list[Fault]:
-    if role is not Role.PERFORMER:
-        return [Fault(repr(team)[:80], "no team, unless it is a performer's", field="team")] * bool(
-            team
-        )
+    if role is not Role.PARTICIPANT:
+        return [
+            Fault(repr(team)[:80], "no team, unless it is a participant's", field="team")
+        ] * bool(team)
     if _TEAM.fullmatch(team) is None or team == ORGANISERS_TEAM:
         expected = f"1 to 63 lower-case letters, digits and hyphens, not {ORGANISERS_TEAM}"
         return [Fault(repr(team)[:80], expected, field="team")]

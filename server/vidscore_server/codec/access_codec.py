@@ -5,15 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 
 from vidscore.v1 import access_service_pb2 as pb
+from vidscore.v1 import token_pb2
 from vidscore_server.codec.times import read_seconds, read_time, write_time
 from vidscore_server.hosting.names import read_benchmark
 from vidscore_server.hosting.texts import checked_text
 from vidscore_server.store.records import AuditFilter, AuditRecord, Role, TokenRecord
 
 _ROLES = {
-    Role.ORGANISER: pb.ROLE_ORGANISER,
-    Role.PERFORMER: pb.ROLE_PERFORMER,
-    Role.VIEWER: pb.ROLE_VIEWER,
+    Role.ORGANISER: token_pb2.ROLE_ORGANISER,
+    Role.PARTICIPANT: token_pb2.ROLE_PARTICIPANT,
+    Role.VIEWER: token_pb2.ROLE_VIEWER,
 }
 _ROLES_BY_NUMBER = {number: role for role, number in _ROLES.items()}
 
@@ -30,9 +31,9 @@ def read_lifetime(request: pb.CreateTokenRequest) -> timedelta | None:
     return timedelta(seconds=read_seconds(request.lifetime))
 
 
-def write_token(record: TokenRecord) -> pb.Token:
+def write_token(record: TokenRecord) -> token_pb2.Token:
     """A token as a message, without its secret's hash."""
-    return pb.Token(
+    return token_pb2.Token(
         name=f"tokens/{record.token}",
         role=_ROLES[record.role],
         team=record.team,

@@ -54,7 +54,7 @@ def write_coverage(coverage: Coverage) -> scoring_service_pb2.Coverage:
 def _write_row(row: Row) -> report_pb2.Score:
     return report_pb2.Score(
         domain=row.domain,
-        class_name=row.class_,
+        label=row.class_,
         sequence=row.sequence,
         measure=row.measure,
         value=_write_value(row.value),
@@ -64,7 +64,7 @@ def _write_row(row: Row) -> report_pb2.Score:
 def _write_curve(curve: Curve) -> report_pb2.Curve:
     return report_pb2.Curve(
         domain=curve.domain,
-        class_name=curve.class_,
+        label=curve.class_,
         name=curve.name,
         columns=[
             report_pb2.CurveColumn(name=name, values=[_write_value(value) for value in values])

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from google.protobuf.message import Message
 
-from vidscore.v1 import trust_service_pb2
+from vidscore.v1 import trust_pb2
 from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.parameters import parse_parameters
 from vidscore_evaluators.trust.ranking import Questions
 
 
-def read_questions(message: trust_service_pb2.RankingQuestions, path: str) -> Questions:
+def read_questions(message: trust_pb2.RankingQuestions, path: str) -> Questions:
     """What is asked of a ranking.
 
     Args:

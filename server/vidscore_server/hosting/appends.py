@@ -39,7 +39,7 @@ from vidscore_server.settings import Settings
 from vidscore_server.store.contract import FrameNumbers, Transaction
 from vidscore_server.store.records import BatchRecord, StreamRecord, SubmissionRecord
 
-FIELD = "append.detections"
+FIELD = "detections"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ FROM_TRUTH = -1
 
 
 class Visibility(StrEnum):
-    """What performers see of scores."""
+    """What participants see of scores."""
 
     LADDER = "ladder"
     """Progress while it runs, then ranking measures alone, released by the Ladder mechanism."""
@@ -49,7 +49,7 @@ class Policy:
     """The choices of an organiser; `vidscore_evaluators.parameters` reads and checks them."""
 
     visibility: Literal["ladder", "final", "live"] = parameter(
-        "ladder", "What performers see of scores."
+        "ladder", "What participants see of scores."
     )
     ladder_step: float = parameter(
         0.01,
@@ -98,7 +98,7 @@ class Policy:
     earlier_first: bool = parameter(
         False, "Whether of equal scores the submission that was sealed first ranks first."
     )
-    public_board: bool = parameter(True, "Whether viewers and performers see the board.")
+    public_board: bool = parameter(True, "Whether viewers and participants see the board.")
     rescore: Literal["automatic", "review"] = parameter(
         "automatic",
         "Whether a board moves by itself once all was scored again, or an organiser publishes it.",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
-from typing import Any
 
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
@@ -146,11 +145,8 @@ class CallMeter:
 
 def frames_of(message: Message) -> Iterator[tuple[str, int]]:
     """Frames that a request carries, by their side."""
-    held_in: Any = message
-    for name in _path_of(message.DESCRIPTOR):
-        held_in = getattr(held_in, name)
-    for side in _sides_of(held_in.DESCRIPTOR):
-        held = getattr(held_in, side)
+    for side in _sides_of(message.DESCRIPTOR):
+        held = getattr(message, side)
         batches: Sequence[annotations_pb2.AnnotationBatch] = (
             (held,) if isinstance(held, annotations_pb2.AnnotationBatch) else held
         )
@@ -158,13 +154,6 @@ def frames_of(message: Message) -> Iterator[tuple[str, int]]:
 
 
 # What a kind of message is made of is asked once, not for each of thousands a second.
-
-
-@cache
-def _path_of(kind: Descriptor) -> tuple[str, ...]:
-    """Fields that lead to the message that has the batches."""
-    named = (".AppendFramesRequest", ".AppendBatchRequest")
-    return ("append",) if kind.full_name.endswith(named) else ()
 
 
 @cache

@@ -68,8 +68,8 @@ class Appender:
 
     async def run(
         self,
-        requests: Requests[pb.AppendFramesRequest],
-        responses: Responses[pb.AppendFramesResponse],
+        requests: Requests[pb.AppendRequest],
+        responses: Responses[pb.AppendResponse],
         until_draining: Callable[[], Awaitable[None]],
     ) -> None:
         """Append until the client or the server ends; every request is acknowledged in its turn.
@@ -103,12 +103,12 @@ class Appender:
 
     async def _read(
         self,
-        requests: Requests[pb.AppendFramesRequest],
+        requests: Requests[pb.AppendRequest],
         waiting: asyncio.Queue[asyncio.Future[int] | None],
     ) -> None:
         async for request in requests:
             self.state = AppendState.APPENDING
-            await waiting.put(await self._append(request.append))
+            await waiting.put(await self._append(request))
 
     async def _drain(
         self, waiting: asyncio.Queue[asyncio.Future[int] | None], acknowledging: asyncio.Task[None]
@@ -118,11 +118,11 @@ class Appender:
         await waiting.put(None)
         await acknowledging
 
-    async def append(self, message: pb.Append) -> int:
+    async def append(self, message: pb.AppendRequest) -> int:
         """Append one batch; gives the next offset."""
         return await (await self._append(message))
 
-    async def _append(self, message: pb.Append) -> asyncio.Future[int]:
+    async def _append(self, message: pb.AppendRequest) -> asyncio.Future[int]:
         """Put a batch in its line, behind those that came before, once there is room for it."""
         opened = self._opened
         if opened is None or (message.stream, message.epoch) != (opened.text, opened.epoch):
@@ -131,15 +131,15 @@ class Appender:
         arrival = Arrival(opened.stream, opened.epoch, message.offset, message.detections)
         return await self._hosting.intake.append(opened.line, arrival)
 
-    async def _open(self, message: pb.Append) -> _Opened:
+    async def _open(self, message: pb.AppendRequest) -> _Opened:
         """Look up the stream, which all batches of a call must name."""
-        stream = read_stream(message.stream, "append.stream")
+        stream = read_stream(message.stream, "stream")
         if self._opened is not None:
             expected = (
                 f"{self._opened.text} under epoch {self._opened.epoch}, as in the request before"
             )
             found = f"{stream} under epoch {message.epoch}"
-            raise InputError([Fault(found, expected, field="append.stream")])
+            raise InputError([Fault(found, expected, field="stream")])
         name, caller = stream.of_submission, self._caller
 
         def look(reader: Reader) -> bool:
@@ -157,11 +157,11 @@ class Appender:
 
 async def _acknowledge(
     waiting: asyncio.Queue[asyncio.Future[int] | None],
-    responses: Responses[pb.AppendFramesResponse],
+    responses: Responses[pb.AppendResponse],
 ) -> None:
     try:
         while (stored := await waiting.get()) is not None:
-            await responses.post(pb.AppendFramesResponse(next_offset=await stored))
+            await responses.post(pb.AppendResponse(next_offset=await stored))
     finally:
         while not waiting.empty():
             rest = waiting.get_nowait()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from vidscore.v1 import ranking_service_pb2 as pb
-from vidscore.v1 import ranking_service_pb2_grpc, trust_service_pb2
+from vidscore.v1 import ranking_service_pb2_grpc, trust_pb2
 from vidscore_evaluators.errors import Fault, InputError, LimitError
 from vidscore_evaluators.trust.analyses import RankingAnalysis
 from vidscore_server.analysis_process import run_analysis
@@ -55,7 +55,7 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
                 document = await self._run(analysis, newest)
                 newest.close()
                 expiry.cancel()
-        outcome = trust_service_pb2.TrustResponse(document_json=document)
+        outcome = trust_pb2.TrustResponse(document_json=document)
         await responses.send(pb.ExamineUploadResponse(outcome=outcome))
 
     @contextmanager
@@ -116,7 +116,5 @@ def _kind_of(request: pb.ExamineUploadRequest) -> str:
 
 async def _tell(newest: Newest[Told], responses: Responses[pb.ExamineUploadResponse]) -> None:
     async for stage, done, total in newest:
-        progress = trust_service_pb2.TrustMetadata(
-            stage=stage, pieces_done=done, pieces_in_all=total
-        )
+        progress = trust_pb2.TrustMetadata(stage=stage, pieces_done=done, pieces_in_all=total)
         await responses.send(pb.ExamineUploadResponse(progress=progress))

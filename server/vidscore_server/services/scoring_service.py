@@ -23,7 +23,6 @@ from vidscore_server.services.exchange import Requests, Responses
 from vidscore_server.settings import Settings, limits_of
 from vidscore_server.workers import WorkerPool
 
-StreamRequest = scoring_service_pb2.ScoreRequest | scoring_service_pb2.ScoreUploadRequest
 ScoreResponses = Responses[scoring_service_pb2.ScoreResponse]
 
 
@@ -56,18 +55,6 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
             reports = await session.finish()
         final = scoring_service_pb2.FinalReport(reports=await _written(reports))
         await responses.send(scoring_service_pb2.ScoreResponse(final=final))
-
-    async def ScoreUpload(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
-        self, requests: Requests[scoring_service_pb2.ScoreUploadRequest], responses: Responses[Any]
-    ) -> scoring_service_pb2.ScoreUploadResponse:
-        """Score a stream without live reports."""
-        del responses
-        async with self._running(with_live=False) as (session, tasks):
-            await session.configure(await _configuration_of(requests))
-            tasks.create_task(session.keep_tallying())
-            await _receive_all(session, requests)
-            reports = await session.finish()
-        return scoring_service_pb2.ScoreUploadResponse(reports=await _written(reports))
 
     async def ScoreBatch(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's responses
         self, request: scoring_service_pb2.ScoreBatchRequest, responses: Responses[Any]
@@ -110,7 +97,7 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
 async def _configuration_of(
     requests: Requests[Any],
 ) -> scoring_service_pb2.ScoreConfiguration:
-    request: StreamRequest | None = await anext(requests, None)
+    request: scoring_service_pb2.ScoreRequest | None = await anext(requests, None)
     if request is None:
         raise message_order("the end of the stream", "a configuration")
     kind = _kind_of(request)
@@ -128,7 +115,7 @@ async def _receive_all(session: ScoringSession, requests: Requests[Any]) -> None
             await session.receive(Side(kind), getattr(request, kind), kind)
 
 
-def _kind_of(request: StreamRequest) -> str:
+def _kind_of(request: scoring_service_pb2.ScoreRequest) -> str:
     kind: str | None = request.WhichOneof("message")
     if kind is None:
         expected = "a configuration, truth or detections"

@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from vidscore.v1 import backup_pb2, server_service_pb2_grpc
 from vidscore.v1 import server_service_pb2 as pb
-from vidscore.v1 import server_service_pb2_grpc
 from vidscore_evaluators.errors import LimitError
 from vidscore_server.access.caller import current_caller
 from vidscore_server.access.gate import Gate
@@ -67,7 +67,9 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
         return pb.GetServerResponse(server=server)
 
     async def ExportBackup(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.ExportBackupRequest, responses: Responses[pb.ExportBackupResponse]
+        self,
+        request: backup_pb2.ExportBackupRequest,
+        responses: Responses[backup_pb2.ExportBackupResponse],
     ) -> None:
         """Send a backup."""
         site = self._hosted().site
@@ -80,8 +82,8 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
                 await _send_all(export_backup(site.store, benchmark), responses, thread)
 
     async def ImportBackup(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
-        self, requests: Requests[pb.ImportBackupRequest], responses: Responses[Any]
-    ) -> pb.ImportBackupResponse:
+        self, requests: Requests[backup_pb2.ImportBackupRequest], responses: Responses[Any]
+    ) -> backup_pb2.ImportBackupResponse:
         """Add a benchmark out of its backup."""
         del responses
         site = self._hosted().site
@@ -91,7 +93,9 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
                 header = await asyncio.to_thread(check_backup, file)
                 return await self._load(site, header, file)
 
-    async def _receive(self, requests: Requests[pb.ImportBackupRequest], file: BinaryIO) -> None:
+    async def _receive(
+        self, requests: Requests[backup_pb2.ImportBackupRequest], file: BinaryIO
+    ) -> None:
         maximum, size = self._settings.maximum_backup_bytes, 0
         async for request in requests:
             size += len(request.chunk)
@@ -101,9 +105,9 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
 
     async def _load(
         self, site: Site, header: BackupHeader, file: BinaryIO
-    ) -> pb.ImportBackupResponse:
+    ) -> backup_pb2.ImportBackupResponse:
         name = f"benchmarks/{header.benchmark}" if header.benchmark else "site"
-        made = request_of(pb.ImportBackupRequest(), "ImportBackup", site)
+        made = request_of(backup_pb2.ImportBackupRequest(), "ImportBackup", site)
 
         def command(transaction: Transaction) -> None:
             load_backup(transaction, file)
@@ -111,7 +115,7 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
 
         await site.write(command)
         count = await site.read(lambda reader: _submission_count(reader, header.benchmark))
-        return pb.ImportBackupResponse(benchmark=name, submission_count=count)
+        return backup_pb2.ImportBackupResponse(benchmark=name, submission_count=count)
 
     async def _keeps(self) -> pb.StoreInfo:
         location = self._settings.store
@@ -134,13 +138,13 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
 
 async def _send_all(
     chunks: Generator[bytes, None, None],
-    responses: Responses[pb.ExportBackupResponse],
+    responses: Responses[backup_pb2.ExportBackupResponse],
     thread: ThreadPoolExecutor,
 ) -> None:
     loop = asyncio.get_running_loop()
     try:
         while (chunk := await loop.run_in_executor(thread, next, chunks, None)) is not None:
-            await responses.send(pb.ExportBackupResponse(chunk=chunk))
+            await responses.send(backup_pb2.ExportBackupResponse(chunk=chunk))
     finally:
         await loop.run_in_executor(thread, chunks.close)  # lets go of what it reads from
 

@@ -27,8 +27,13 @@ class Role(StrEnum):
     """What the bearer of a token may do."""
 
     ORGANISER = "organiser"
-    PERFORMER = "performer"
+    PARTICIPANT = "participant"
     VIEWER = "viewer"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Role | None:
+        """Stores and backups from before version 0.1 call participants performers."""
+        return cls.PARTICIPANT if value == "performer" else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +248,7 @@ class TokenRecord:
         token: Its name.
         secret_hash: Hash of the secret.
         role: What its bearer may do.
-        team: Team that a performer submits for, empty for others.
+        team: Team that a participant submits for, empty for others.
         comment: What it is for.
         create_time: When it was created.
         expire_time: When it ends; None for never.

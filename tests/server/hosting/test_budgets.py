@@ -12,7 +12,7 @@ from tests.server.hosting.hosted import BENCHMARK, TRUTH, Client, Hosted, dots, 
 from tests.server.hosting.streets import BOX, streets
 from tests.server.scene import HERE, points
 
-from vidscore.v1 import annotations_pb2
+from vidscore.v1 import annotations_pb2, benchmark_pb2, organiser_pb2
 from vidscore.v1 import benchmark_service_pb2 as pb
 from vidscore_evaluators.annotations import ObjectFlag
 from vidscore_server.codec.benchmark_codec import read_definition, write_benchmark
@@ -162,10 +162,12 @@ async def test_a_changed_benchmark_keeps_the_size_of_its_truth(hosted: Hosted) -
     assert (await _change(hosted, submissions_in_all=-1)).submission_budget == 10
 
 
-async def _change(hosted: Hosted, **policy: object) -> pb.Benchmark:
+async def _change(hosted: Hosted, **policy: object) -> benchmark_pb2.Benchmark:
     message = dots(**policy)
     message.name = BENCHMARK
-    request = pb.UpdateBenchmarkRequest(benchmark=message, update_mask=FieldMask(paths=["policy"]))
+    request = organiser_pb2.UpdateBenchmarkRequest(
+        benchmark=message, update_mask=FieldMask(paths=["policy"])
+    )
     answer = await hosted.organiser.benchmarks.UpdateBenchmark(
         request, metadata=hosted.organiser.metadata
     )

@@ -23,7 +23,7 @@ from tests.support.waiting import until
 from vidscore.v1 import (
     access_service_pb2,
     annotations_pb2,
-    benchmark_service_pb2,
+    benchmark_pb2,
     submission_service_pb2,
 )
 from vidscore_evaluators.jobs import Job
@@ -36,8 +36,8 @@ from vidscore_server.hosting.scoring import Scheduler
 from vidscore_server.settings import Settings
 
 pb = submission_service_pb2
-LIVE = benchmark_service_pb2.VISIBILITY_LIVE
-FINAL = benchmark_service_pb2.VISIBILITY_FINAL
+LIVE = benchmark_pb2.VISIBILITY_LIVE
+FINAL = benchmark_pb2.VISIBILITY_FINAL
 
 DETECTIONS = points({1: [(11.0, 20.0)], 2: [(1.0, 1.0)], 3: [(50.0, 60.0)], 4: [], 5: []})
 

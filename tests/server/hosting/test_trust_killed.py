@@ -12,7 +12,7 @@ from google.longrunning import operations_pb2, operations_pb2_grpc
 from tests.server.hosting.test_killed import Site
 from tests.server.hosting.test_trust import document_of
 
-from vidscore.v1 import specification_pb2
+from vidscore.v1 import specification_pb2, trust_pb2
 from vidscore.v1 import trust_service_pb2 as pb
 from vidscore.v1.trust_service_pb2_grpc import TrustServiceStub
 from vidscore_evaluators.specification import EvaluatorSpec
@@ -56,7 +56,7 @@ def looked_at(
     while time.monotonic() < give_up_s:
         request = operations_pb2.GetOperationRequest(name=name)
         found = stub.GetOperation(request, metadata=site.metadata)
-        metadata = pb.TrustMetadata()
+        metadata = trust_pb2.TrustMetadata()
         assert found.metadata.Unpack(metadata)
         if found.done or (begun_is_enough and metadata.stage):
             return found

@@ -51,12 +51,12 @@ Error callback_failed(const std::string& what) {
 }  // namespace
 
 /// Sends over one call from a thread of its own, which has ended when this has.
-class Sender::Sender {
+class Sender::Writer {
  public:
-  Sender(Sender* sender, Call* call, std::uint64_t connection)
+  Writer(Sender* sender, Call* call, std::uint64_t connection)
       : sender_(sender), thread_([=] { send(sender, call, connection); }) {}
 
-  ~Sender() {
+  ~Writer() {
     {
       const Lock lock = sender_->monitor_.lock();
       sender_->state_.disconnect();
@@ -332,7 +332,7 @@ void Sender::read(Call* call, grpc::ClientContext* context) {
     const Lock lock = monitor_.lock();
     connection = state_.connection();
   }
-  const Sender sender(this, call, connection);
+  const Writer writer(this, call, connection);
   wire::AppendResponse response;
   try {
     while (call->Read(&response)) acknowledge(response.next_offset());

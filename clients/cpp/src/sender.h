@@ -46,7 +46,7 @@ class Sender {
   void abort();
 
  private:
-  class Sender;
+  class Writer;
 
   void close_behind() noexcept;
   void refuse_in_callback() const;

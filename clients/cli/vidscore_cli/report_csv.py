@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from vidscore_cli.output import csv_text
 from vidscore_evaluators.report import Report
 
-COLUMNS = ("evaluator", "domain", "class", "sequence", "measure", "value")
+COLUMNS = ("evaluator", "domain", "label", "sequence", "measure", "value")
 
 
 def reports_to_csv(reports: Sequence[Report]) -> str:

@@ -97,7 +97,7 @@ def _json_form(message: report_pb2.Report) -> dict[str, Any]:
         "scores": [
             {
                 "domain": _optional(score, "domain"),
-                "class": _optional(score, "label"),
+                "label": _optional(score, "label"),
                 "sequence": _optional(score, "sequence"),
                 "measure": score.measure,
                 "value": _value(score.value),
@@ -107,7 +107,7 @@ def _json_form(message: report_pb2.Report) -> dict[str, Any]:
         "curves": [
             {
                 "domain": _optional(curve, "domain"),
-                "class": _optional(curve, "label"),
+                "label": _optional(curve, "label"),
                 "name": curve.name,
                 "points": [
                     {

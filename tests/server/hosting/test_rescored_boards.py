@@ -156,7 +156,7 @@ async def test_a_rescoring_of_one_submission_alone_moves_no_board(hosted: Hosted
 
     hosted.workers.run = run_blue  # type: ignore[method-assign]
     hosted.workers.gate.set()
-    operation = await _waited(hosted.organiser, (await _rescore(hosted.organiser, "b1")).name)
+    operation = await _waited(hosted.organiser, await _rescore(hosted.organiser, "b1"))
     assert operation.done
     f1 = [change for change in _changes(operation) if change.measure == "f1"]
     assert [(change.before, change.after) for change in f1] == [(0.5, 1.0)]
@@ -244,7 +244,7 @@ async def test_a_rescoring_that_changes_nothing_lists_nothing_whatever_comes_mea
     hosted.workers.gate.set()
     for name in ("o1", "o2"):
         await hosted.organiser.ended(name)
-    assert _changes(await _waited(hosted.organiser, operation.name)) == []
+    assert _changes(await _waited(hosted.organiser, operation)) == []
 
 
 @pytest.mark.parametrize("visibility", [benchmark_pb2.VISIBILITY_LADDER, FINAL])
@@ -268,7 +268,7 @@ async def test_what_stands_apart_is_ranked_once_a_rescoring_succeeds(hosted: Hos
     await hosted.organiser.upload(CORRECTED)
     await until_board(hosted.viewer, [(1, "blue", 1.0, 2), (0, "red", 1.0, 1)], OLD)
     broken = False
-    operation = await _waited(hosted.organiser, (await _rescore(hosted.organiser, "r1")).name)
+    operation = await _waited(hosted.organiser, await _rescore(hosted.organiser, "r1"))
     [f1] = [change for change in _changes(operation) if change.measure == "f1"]
     assert (f1.before, f1.after, f1.HasField("rank_before"), f1.rank_after) == (1.0, 0.5, False, 2)
     assert rows(await hosted.viewer.board()) == NEW

@@ -151,7 +151,7 @@ def report_document(report: Report) -> Document:
             {
                 "name": curve.name,
                 "domain": curve.domain,
-                "class": curve.class_,
+                "label": curve.class_,
                 "columns": [
                     {"name": name, "values": list(values)} for name, values in curve.columns.items()
                 ],
@@ -169,7 +169,7 @@ def _row_document(row: Row) -> Document:
     kinds = {int: "count", float: "number"}
     return {
         "domain": row.domain,
-        "class": row.class_,
+        "label": row.class_,
         "sequence": row.sequence,
         "measure": row.measure,
         "value": row.value,

@@ -60,7 +60,8 @@ def test_the_table_of_imports_is_that_of_the_contracts() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     table = section(PAGE, "## Who may import whom")
     rows = dict(re.findall(r"^\| `([\w.]+)` \| (.*) \|$", table, re.MULTILINE))
-    contracts = project["tool"]["importlinter"]["contracts"]
+    every = project["tool"]["importlinter"]["contracts"]
+    contracts = [contract for contract in every if contract["type"] == "allowed"]
     assert set(rows) == {contract["package"] for contract in contracts}
     spelled = {"google": "protobuf", "grpc_health": "grpc", "grpc_reflection": "grpc"}
     for contract in contracts:

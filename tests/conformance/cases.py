@@ -67,7 +67,9 @@ class Case:
 
     def golden_reports(self) -> list[Document]:
         """What every language must get."""
-        return [json.loads(file.read_text(encoding="utf-8")) for file in self.report_files]
+        return [
+            _with_labels(json.loads(file.read_text(encoding="utf-8"))) for file in self.report_files
+        ]
 
     def library_reports(self) -> list[Document]:
         """What the library makes of the frames, without a server."""
@@ -162,6 +164,18 @@ def report_document(report: Report) -> Document:
             {"code": warning.code, "message": warning.message, "count": warning.count}
             for warning in report.warnings
         ],
+    }
+
+
+def _with_labels(golden: Document) -> Document:
+    """A golden report as runners print it: goldens are never rewritten, and call labels classes."""
+
+    def renamed(entry: Document) -> Document:
+        return {"label" if key == "class" else key: value for key, value in entry.items()}
+
+    return {
+        **golden,
+        **{key: [renamed(one) for one in golden[key]] for key in ("scores", "curves")},
     }
 
 

@@ -137,6 +137,7 @@ def test_wrong_settings_are_refused_where_they_stand(
     assert reason in result.stderr
 
 
+@pytest.mark.slow
 def test_a_server_makes_no_store_where_none_is(tmp_path: Path) -> None:
     """An empty site, which knows no token, would hide that a path is wrong or a file has gone."""
     store = tmp_path / "site.db"

@@ -125,6 +125,7 @@ def test_two_processes_give_the_report_of_one(case: Case) -> None:
     assert report_to_json(case.report(workers=2)) == report_to_json(case.report())
 
 
+@pytest.mark.slow
 def test_the_command_line_gives_the_report_of_the_library(case: Case) -> None:
     """The JSON that is printed is the report's."""
     ran = run_binary(
@@ -135,6 +136,7 @@ def test_the_command_line_gives_the_report_of_the_library(case: Case) -> None:
     assert json.loads(ran.stdout) == json.loads(report_to_json(case.report()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 7, 100_000])
 def test_a_stream_gives_the_report_of_the_library(case: Case, address: str, size: int) -> None:
     """Frame by frame, in odd batches or at once: the final report is that of the files."""
@@ -155,6 +157,7 @@ def test_a_stream_gives_the_report_of_the_library(case: Case, address: str, size
     assert report.to_json() == report_to_json(case.report())
 
 
+@pytest.mark.slow
 def test_the_asyncio_client_gives_the_report_of_the_library(case: Case, address: str) -> None:
     """A stream of tasks ends in the same report."""
 

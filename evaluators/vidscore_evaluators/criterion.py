@@ -30,11 +30,11 @@ from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Evaluator, Needs
-from vidscore_evaluators.parameters import parameter
+from vidscore_evaluators.parameters import PARTIAL, parameter
 from vidscore_evaluators.plausibility.warnings import LabelUse
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.scene import Scene
-from vidscore_evaluators.similarity import GRID_STEPS, TOLERANCE, Base, Similarity
+from vidscore_evaluators.similarity import TOLERANCE, Base, Similarity
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
 
@@ -121,9 +121,6 @@ class ExtendedParameters(CriterionParameters):
         if self.base == "euclidean" and self.confidence_extended:
             yield Fault("true with base euclidean", "false", field="confidence_extended")
 
-
-PARTIAL = tuple(step / GRID_STEPS for step in range(GRID_STEPS // 2, GRID_STEPS))
-"""0.5, 0.55, ..., 0.95: the thresholds of M-partial, and COCO's."""
 
 THRESHOLD: Mapping[str, Any] = MappingProxyType(
     {"minimum": -1.0, "maximum": 1.0, "grid": Similarity().grid}

@@ -22,6 +22,12 @@ from vidscore_evaluators.names import name_advice
 Value = bool | int | float | str | tuple[str, ...] | tuple[float, ...]
 ParametersType = TypeVar("ParametersType")
 
+GRID_STEPS = 20
+"""Steps of the threshold grid for each unit of similarity: 0, 0.05, ..., 1."""
+
+PARTIAL = tuple(step / GRID_STEPS for step in range(GRID_STEPS // 2, GRID_STEPS))
+"""0.5, 0.55, ..., 0.95: the thresholds of M-partial, and COCO's."""
+
 _BOUNDS = "vidscore"
 _TYPE_NAMES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 

@@ -27,6 +27,7 @@ from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.geometry import box_areas, intersection_areas, squared_lengths
 from vidscore_evaluators.matching import match_greedy, preference_order
 from vidscore_evaluators.pairs import BoundingBoxes, PairMeasure, Pairs, measured_pairs
+from vidscore_evaluators.parameters import GRID_STEPS
 from vidscore_evaluators.scene import Items, Scene
 
 Base = Literal["iou", "giou", "euclidean"]
@@ -37,9 +38,6 @@ TOLERANCE = 1e-9
 A similarity that is exactly a threshold on paper is often less in binary64, by some 1e-16 where
 coordinates have decimals or come as corner and size; real ones that lie this near are rare.
 """
-
-GRID_STEPS = 20
-"""Steps of the threshold grid for each unit of similarity: 0, 0.05, ..., 1."""
 
 
 @dataclass(frozen=True, slots=True)

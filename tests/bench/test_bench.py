@@ -60,6 +60,7 @@ def test_a_peer_with_other_figures_is_no_peer() -> None:
         compare("what", lambda: 1, [other], 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", spotgeo.CASES, ids=lambda case: case.name)
 def test_a_case_gives_rows_and_checks_its_peer(case: Case) -> None:
     rows = list(case.run(TINY))

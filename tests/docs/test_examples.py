@@ -30,6 +30,7 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_the_examples_of_a_page_print_what_it_says(
     page: Path, server: DocsServer, tmp_path: Path

@@ -23,6 +23,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 FIRST_SCREEN = README.partition("\n## ")[0]
 
 
+@pytest.mark.slow
 def test_the_session_of_the_demo_is_what_the_demo_prints(tmp_path: Path) -> None:
     """All but the port, the speed, and how far the streams had come when a line was written."""
     [pasted] = [block.text for block in blocks(README) if block.text.startswith("vidscore demo:")]
@@ -97,6 +98,7 @@ def test_the_picture_is_that_of_the_code() -> None:
     assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
 
 
+@pytest.mark.slow
 def test_the_picture_has_a_ground_of_its_own_under_everything() -> None:
     """So its dark texts can be read on a dark page as on a light one."""
     size = re.search(r'viewBox="0 0 (\d+) (\d+)"', front_picture())

@@ -137,6 +137,7 @@ COUNTS = {"f1": "true_positives", "clear": "matches", "identity": "id_true_posit
 NAMES = (*COUNTS, "map", "errors")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("unit", [1.0, 10.0])
 @pytest.mark.parametrize("base", SIMILARITIES)

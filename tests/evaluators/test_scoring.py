@@ -99,6 +99,7 @@ OTHER_TYPES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(BUILT_IN))
 @pytest.mark.parametrize(("column", "dtype"), OTHER_TYPES)
 def test_columns_of_types_that_hold_the_same_numbers_score_the_same(

@@ -85,6 +85,7 @@ def test_the_balancer_knows_exactly_the_servers() -> None:
     assert re.search(r"^ +bind :50051$", HAPROXY, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_clients_go_on_over_the_balancer_when_a_server_stops(tmp_path: Path) -> None:
     haproxy = shutil.which("haproxy") or missing("haproxy")
     with (

@@ -43,7 +43,7 @@ DISTRIBUTIONS = {
 FORMER_NAME = "vidscore/v1"
 """Gives modules of another package, and has no types of its own."""
 
-LOOPS = "vidscore_evaluators/compiled/loops.so"
+LOOPS = "vidscore_evaluators/kernels/loops.so"
 
 
 def build(project: Path, target: str, folder: Path) -> Path:

@@ -18,6 +18,7 @@ STORE_ONLY = {"sqlalchemy", "alembic", "mako", "pygments", "psycopg"}
 """Mako imports pygments wherever it is installed."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["application", "start", "workers"])
 def test_a_stateless_server_loads_nothing_of_the_store(module: str) -> None:
     command = [sys.executable, "-c", PROGRAM.format(module=f"vidscore_server.{module}")]

@@ -84,6 +84,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Metered]:
 SCORING = {"grpc_service": "vidscore.v1.ScoringService"}
 
 
+@pytest.mark.slow
 def test_calls_messages_and_frames_are_counted_by_grpcs_names(server: Metered) -> None:
     before = server.samples()
 
@@ -136,6 +137,7 @@ def test_what_is_open_shows_while_it_is_open(server: Metered) -> None:
     assert server.value("vidscore_store_up") == 1
 
 
+@pytest.mark.slow
 def test_a_hosted_submission_shows_in_figures_and_in_no_label(tmp_path: Path) -> None:
     with metered(tmp_path) as server:
         _submit(server)
@@ -151,6 +153,7 @@ def test_a_hosted_submission_shows_in_figures_and_in_no_label(tmp_path: Path) ->
         assert server.value("vidscore_scoring_queue_oldest_seconds") == 0
 
 
+@pytest.mark.slow
 def test_sealed_submissions_wait_in_the_queue_for_their_truth(tmp_path: Path) -> None:
     with metered(tmp_path) as server:
         _submit(server, with_truth=False)

@@ -122,6 +122,7 @@ class Stream:
         return refused(caught.value)
 
 
+@pytest.mark.slow
 def test_sigterm_lets_a_running_stream_end_and_then_ends_the_process_without_error() -> None:
     with _process(drain_timeout_s="60") as server:
         stream = Stream(server)
@@ -138,6 +139,7 @@ def test_sigterm_lets_a_running_stream_end_and_then_ends_the_process_without_err
         assert server.process.wait(TIMEOUT_S) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("impatient", [False, True], ids=["timeout", "second signal"])
 def test_a_client_that_keeps_sending_is_told_that_the_server_stops(impatient: bool) -> None:
     with _process(drain_timeout_s="60" if impatient else "0") as server:
@@ -151,6 +153,7 @@ def test_a_client_that_keeps_sending_is_told_that_the_server_stops(impatient: bo
         assert server.process.wait(TIMEOUT_S) == 0
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_at_work_costs_neither_the_stream_nor_the_server(
     tmp_path: Path,
 ) -> None:

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 HOLD_AND_FREE = """
 import re
 import sys

@@ -68,6 +68,7 @@ def test_what_stays_in_its_arrays_works_as_ever(built: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "(0, 9, 7, [0, 7], 2)\n"), done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "call",
     [

@@ -33,7 +33,6 @@ from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.criterion import (
     BOXES,
     LEFT_OUT,
-    PARTIAL,
     RANKED,
     THRESHOLD,
     Criterion,
@@ -67,7 +66,7 @@ from vidscore_evaluators.detection._precision_recall import (
 )
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Averaging, Dissimilarity, Growth, Measure, Needs, Task
-from vidscore_evaluators.parameters import parameter
+from vidscore_evaluators.parameters import PARTIAL, parameter
 from vidscore_evaluators.report import Curve, Number, ReportWarning, Scores
 from vidscore_evaluators.scene import Items, Scene
 from vidscore_evaluators.similarity import Similarity, find_candidates

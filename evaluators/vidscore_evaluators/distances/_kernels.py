@@ -20,8 +20,8 @@ import numpy as np
 
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.matching import assign, transport_cost
-from vidscore_evaluators.parameters import parameter
-from vidscore_evaluators.similarity import GRID_STEPS, Similarity
+from vidscore_evaluators.parameters import GRID_STEPS, parameter
+from vidscore_evaluators.similarity import Similarity
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.criterion import PARTIAL
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator, Task
-from vidscore_evaluators.parameters import describe_parameters, parameter
+from vidscore_evaluators.parameters import PARTIAL, describe_parameters, parameter
 from vidscore_evaluators.registry import create_evaluator, evaluator_class
 from vidscore_evaluators.runtime import Progress, map_in_order
 from vidscore_evaluators.specification import EvaluatorSpec

@@ -29,6 +29,7 @@ def test_init_makes_a_further_token_where_the_store_is_there(tmp_path: Path) -> 
     assert all(secret.startswith("vidscore_") for secret in secrets)
 
 
+@pytest.mark.slow
 def test_init_makes_a_token_that_a_running_server_takes_at_once(tmp_path: Path) -> None:
     """Several at a time, while the server writes too: nobody fails for another's sake."""
     store = str(tmp_path / "site.db")

@@ -41,6 +41,7 @@ def as_organiser(site: tuple[str, str, str], *arguments: str) -> Result:
     return run(*arguments, env={"VIDSCORE_SERVER": site[0], "VIDSCORE_TOKEN": site[1]})
 
 
+@pytest.mark.slow
 def test_a_site_is_backed_up_privately_and_serves_again_from_a_new_store(
     site: tuple[str, str, str], here: Path
 ) -> None:

@@ -38,6 +38,7 @@ def plain() -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_sharp_system_ranks_first_and_the_reports_are_those_of_this_process(plain: str) -> None:
     final = final_part(plain)
     assert re.search(r"streets: 1\. falcon .*, 2\. mole .*by weighted_mean_nmotda", final)
@@ -65,6 +66,7 @@ def test_frames_and_scores_of_both_systems_are_lines_where_there_is_no_terminal(
     )
 
 
+@pytest.mark.slow
 def test_a_connection_that_is_not_made_again_is_a_failure_of_the_server(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -75,6 +77,7 @@ def test_a_connection_that_is_not_made_again_is_a_failure_of_the_server(
     assert "was cut and not made again" in result.stderr
 
 
+@pytest.mark.slow
 def test_on_a_terminal_the_demo_redraws_in_place_and_ends_with_the_same_scores(plain: str) -> None:
     code, output = run_on_terminal(*shlex.split(EXAMPLES[0])[1:])
     assert code == 0
@@ -93,6 +96,7 @@ def test_the_demo_ends_with_commands_to_go_on_with(plain: str) -> None:
     assert commands[0].endswith("vidscore demo --speed 100 --files demo-files")
 
 
+@pytest.mark.slow
 def test_the_commands_that_the_demo_ends_with_run_as_they_stand(tmp_path: Path) -> None:
     """And the files score as what was streamed: they have the same fingerprints."""
     shows = make_shows(1)

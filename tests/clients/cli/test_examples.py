@@ -39,6 +39,7 @@ IN_PROCESS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "example", [example for example in examples(*IN_PROCESS) if "--benchmark" not in example]
 )
@@ -66,6 +67,7 @@ def test_the_examples_of_the_doctor_look_at_what_they_name(
     assert all(result.stdout for result in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("example", "stop"), [*zip(examples("serve"), (signal.SIGTERM, signal.SIGINT), strict=True)]
 )

@@ -75,6 +75,7 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call]:
         yield call
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_a_table_shows_what_an_older_store_holds_in_its_own_lines(
     older: Call, command: tuple[str, ...]
@@ -110,6 +111,7 @@ def test_a_watched_submission_and_an_error_show_it_escaped(older: Call) -> None:
     assert not holds_controls(refused.stderr.replace("\n", ""))
 
 
+@pytest.mark.slow
 def test_a_title_with_control_characters_is_refused_with_its_place(
     hosted: str, falcon: Call
 ) -> None:

@@ -24,6 +24,7 @@ from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import read_source
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_every_example_of_hosting_runs_in_the_order_of_a_competition(organiser: Call) -> None:
     """Some steps between the examples make what the next ones are about."""

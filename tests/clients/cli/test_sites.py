@@ -128,6 +128,7 @@ def test_a_file_that_is_none_is_an_input_error_with_its_path_and_without_its_con
     assert str(kept) in result.stderr
 
 
+@pytest.mark.slow
 def test_a_login_is_what_later_commands_go_by_until_logout(
     site: tuple[str, str], tmp_path: Path, kept: Path
 ) -> None:

@@ -17,6 +17,7 @@ from vidscore_cli.session import ExitCode
 # --- nothing counts before its first frames -------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_refused_file_leaves_no_submission_and_uses_no_quota(
     limited: str, folder: Path, falcon: Call
 ) -> None:

@@ -128,6 +128,7 @@ def printed(folder: Path, *arguments: str, env: Environment | None = None) -> st
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["json", "table"])
 def test_a_hosted_ranking_is_that_of_the_same_files(
     form: str, folder: Path, organiser: Environment, tmp_path: Path
@@ -150,6 +151,7 @@ def test_a_hosted_ranking_is_that_of_the_same_files(
     assert set(pictures["here"]) == {"spotgeo-tau.svg", "spotgeo-epsilon.svg"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "chosen",
     [
@@ -186,6 +188,7 @@ def test_files_go_to_no_server_that_is_not_typed(folder: Path) -> None:
     assert printed(folder, *typed, env={"VIDSCORE_SERVER": "127.0.0.1:1"})
 
 
+@pytest.mark.slow
 def test_chosen_evaluators_and_submissions_are_those_of_the_files(
     folder: Path, organiser: Environment
 ) -> None:
@@ -200,6 +203,7 @@ def test_chosen_evaluators_and_submissions_are_those_of_the_files(
     assert json.loads(here)["systems"] == ["far", "near"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [(), ("--indicators", "--format", "json")])
 def test_a_criterion_test_by_a_server_is_the_one_here(
     more: tuple[str, ...], folder: Path, organiser: Environment
@@ -243,6 +247,7 @@ def newest_criterion_test(client: Client) -> str:
     raise AssertionError("no test was asked for")
 
 
+@pytest.mark.slow
 def test_ctrl_c_frees_the_place_of_files_on_the_server(tmp_path: Path) -> None:
     """While they are examined others are refused: there is one place. It would take minutes."""
     sky = str(tmp_path / "sky.json")
@@ -320,6 +325,7 @@ def test_options_that_do_not_go_together_are_a_usage_error(
     assert message in result.stderr
 
 
+@pytest.mark.slow
 def test_an_evaluator_that_the_server_does_not_have_is_a_usage_error(
     folder: Path, organiser: Environment
 ) -> None:

@@ -201,6 +201,7 @@ def odd_batches(side: Annotations) -> Iterator[Frames]:
         yield frames.part(first, min(first + 7, frames.frame_count))
 
 
+@pytest.mark.slow
 def test_a_stream_frame_by_frame_gives_the_report_of_this_process(
     client: Client, scene: Scene
 ) -> None:

@@ -145,6 +145,7 @@ BREAKS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("writer", WRITERS)
 @pytest.mark.parametrize("break_off", BREAKS)
 def test_a_break_in_the_middle_costs_no_frame(

@@ -181,6 +181,7 @@ LEAKING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEAKING)
 def test_a_program_that_never_closes_ends_all_the_same(name: str) -> None:
     """In time, without an error and without a word."""

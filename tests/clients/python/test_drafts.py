@@ -15,6 +15,7 @@ from vidscore_client import (
 )
 
 
+@pytest.mark.slow
 def test_what_has_no_frames_cannot_be_sealed(
     organiser: Client, connecting: Connecting, name: str
 ) -> None:

@@ -41,6 +41,7 @@ from vidscore_client.benchmarks import RESCORING
 from vidscore_server.domain.administration import initialise
 
 
+@pytest.mark.slow
 def test_a_benchmark_is_created_shown_listed_changed_and_deleted(
     organiser: Client, name: str
 ) -> None:
@@ -85,6 +86,7 @@ def test_a_shape_of_objects_cannot_be_changed(organiser: Client, name: str) -> N
         organiser.benchmarks.update(name, {"truth_geometry": "box"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -236,6 +238,7 @@ def test_a_ranking_is_examined_with_progress_and_found_again(
     assert organiser.trust.analysis(analysis.name).wait() == document
 
 
+@pytest.mark.slow
 def test_criteria_are_tested_and_a_test_can_be_cancelled(organiser: Client) -> None:
     """Figure 3 has one family; of the tracking test nobody waits for the end."""
     document = organiser.trust.test_criterion("figure-3", ["ospa"], seed=2).wait(WAIT_S)
@@ -371,6 +374,7 @@ def test_a_name_that_is_none_is_refused_here(organiser: Client, wrong: str) -> N
         organiser.benchmarks.get(wrong)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_killed_and_started_again_has_every_frame_once(tmp_path: Path) -> None:
     """As in production: SIGKILL in mid-stream, the same store, the same address."""
     store = tmp_path / "store.db"

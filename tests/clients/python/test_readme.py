@@ -17,6 +17,7 @@ PRINTED = ["1.0", "0.6666666666666666", "1", "INVALID_INPUT"]
 """A line that each block prints."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("block", "line"), [*zip(BLOCKS, PRINTED, strict=True)], ids=PRINTED)
 def test_each_block_runs_against_a_real_server(target: str, block: str, line: str) -> None:
     ended = subprocess.run(

@@ -17,6 +17,8 @@ from tests.crash.organiser import TIMEOUT_S, Organiser
 from tests.crash.servers import KilledServer
 from tests.server.domain.sky import batch_report, truth
 
+pytestmark = pytest.mark.slow
+
 RESTARTS = 1
 
 

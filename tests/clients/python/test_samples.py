@@ -58,6 +58,7 @@ def sample(name: str, *arguments: str, token: str = "") -> subprocess.Popen[str]
     )
 
 
+@pytest.mark.slow
 def test_score_file_prints_the_scores_of_two_files(tmp_path: Path) -> None:
     files = {"truth.csv": TRUTH, "detections.csv": DETECTIONS}
     for name, content in files.items():
@@ -76,6 +77,7 @@ def test_score_file_prints_the_scores_of_two_files(tmp_path: Path) -> None:
     assert ["-", "-", "precision", "0.5"] in rows
 
 
+@pytest.mark.slow
 def test_live_stream_goes_on_over_a_server_that_is_killed(tmp_path: Path) -> None:
     server = KilledServer(tmp_path)
     try:

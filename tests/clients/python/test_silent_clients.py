@@ -16,6 +16,8 @@ from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import Batching, Delivery, Keepalive, Retry, SubmissionStream, connect
 from vidscore_server.domain.administration import initialise
 
+pytestmark = pytest.mark.slow
+
 CLIENTS = 20
 FRAMES = 60
 BEFORE = 20

@@ -60,6 +60,7 @@ def examine(kind: str, address: str, **given: Any) -> TrustDocument:
         return client.trust.examine_upload(**given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["synchronous", "asyncio"])
 def test_the_system_that_is_off_comes_second(kind: str, address: str) -> None:
     told: list[TrustProgress] = []

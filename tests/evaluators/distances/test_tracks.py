@@ -223,6 +223,7 @@ def test_a_set_of_tracks_is_at_no_distance_from_itself(
         assert distance(name, tracks, changed, **parameters) > 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), METRICS)
 def test_distances_are_symmetric_and_keep_to_the_triangle_inequality(
     name: str, parameters: dict[str, object]

@@ -175,7 +175,7 @@ def test_dominant_pairs_and_conflict_components_together_reach_the_greatest_sum(
     seed: int, largest_table: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """60 x 50 objects with an own partner each and weak rivals: as one table solved at once."""
-    monkeypatch.setattr(matching, "LARGEST_TABLE", largest_table)
+    monkeypatch.setattr(matching, "MAX_COMPONENT_CELLS", largest_table)
     random = np.random.default_rng(seed)
     similarities = np.where(random.random((60, 50)) < 0.05, random.random((60, 50)), 0.0)
     similarities[np.arange(50), np.arange(50)] = random.random(50)

@@ -112,6 +112,7 @@ def test_every_pair_that_touches_and_passes_is_found_once_and_in_order(
     assert listed(pairs) == all_pairs(left, right)
 
 
+@pytest.mark.slow
 @EVERY_CHUNK
 @given(counts=st.lists(sizes, max_size=5), layout=layouts)
 def test_every_two_of_a_side_that_touch_and_pass_are_found_once_and_in_order(

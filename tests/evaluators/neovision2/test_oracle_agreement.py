@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.evaluators.neovision2 import oracle
@@ -13,6 +14,8 @@ from vidscore_evaluators.neovision2 import Neovision2
 from vidscore_evaluators.neovision2._input import Neovision2Parameters
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.testing.examples import Thing, make_annotations
+
+pytestmark = pytest.mark.slow
 
 LABELS = ("Car", "car", "BUS", "Boat", "DCR", "Ambiguous")
 CONFIDENCES = (0.0, 0.04999, 0.05, 0.15, 0.5, 0.55, 0.949999, 0.95, 1.0)

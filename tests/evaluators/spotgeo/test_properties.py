@@ -44,6 +44,7 @@ def points(most: int) -> st.SearchStrategy[list[Point]]:
 FRAMES = st.lists(st.tuples(points(4), points(4)), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 @given(truth=points(4), detections=points(4))
 def test_a_frame_scores_as_trying_every_matching_says(
@@ -57,6 +58,7 @@ def test_a_frame_scores_as_trying_every_matching_says(
     assert report.value("sse") in expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 @given(frames=FRAMES, random=st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_no_bit(
@@ -66,6 +68,7 @@ def test_the_order_of_rows_changes_no_bit(
     assert _table_bytes(profile, mixed) == _table_bytes(profile, frames)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 @given(frames=FRAMES)
 def test_a_frame_scores_the_same_beside_any_others(
@@ -92,6 +95,7 @@ def test_how_many_frames_are_matched_in_one_go_changes_no_bit(
     assert one_by_one == _table_bytes("protocol", frames)
 
 
+@pytest.mark.slow
 @given(frames=FRAMES)
 def test_both_profiles_count_alike(frames: list[tuple[list[Point], list[Point]]]) -> None:
     """They differ in errors alone, so that counts and F1 are the same."""

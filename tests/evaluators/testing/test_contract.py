@@ -310,6 +310,7 @@ def _laws() -> list[str]:
     return [name for name in vars(EvaluatorContract) if name.startswith("test_")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "law", [law for law in _laws() if "two_workers" not in law and "other_shapes" not in law]
 )
@@ -317,6 +318,7 @@ def test_an_honest_evaluator_passes(law: str) -> None:
     getattr(_suite(Counter), law)()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "law"), LAWS.items(), ids=lambda value: getattr(value, "__name__", None)
 )

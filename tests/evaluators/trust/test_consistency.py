@@ -59,6 +59,7 @@ def test_criteria_that_tell_misses_from_false_alarms_are_not_symmetric(name: str
     assert found.dissimilarities["d(x, y)"] != found.dissimilarities["d(y, x)"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["iou", "giou"])
 @pytest.mark.parametrize(
     ("name", "parameters"),

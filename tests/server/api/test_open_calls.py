@@ -73,6 +73,7 @@ IDLE_CALLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encrypted", [False, True], ids=["plain", "tls"])
 @pytest.mark.parametrize("kind", IDLE_CALLS)
 async def test_idle_calls_of_strangers_shut_nobody_out(

@@ -78,6 +78,7 @@ def _mean(
     return float(np.mean(found)), objects
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("visibility", POLICIES)
 @pytest.mark.parametrize(
     ("attack", "sequences"), [("f1", 1), ("f1", 5), ("f1", 20), ("mota", 1), ("mota", 5)]

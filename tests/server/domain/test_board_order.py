@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import orjson
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -40,6 +41,8 @@ from vidscore_server.store.records import (
     TruthRevisionRecord,
 )
 from vidscore_server.store.sqlite import open_sqlite_store
+
+pytestmark = pytest.mark.slow
 
 Answer = TypeVar("Answer")
 Key = tuple[int, str]

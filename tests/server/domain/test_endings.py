@@ -45,6 +45,7 @@ async def test_streams_that_can_be_resumed_end_at_once_when_the_server_drains(
             assert (found.code, found.reason) == (grpc.StatusCode.UNAVAILABLE, REASON)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["cancelled", "deadline", "refused", "done"])
 async def test_however_an_append_stream_ends_its_place_is_free_again(
     hosted: Hosted, stream: str, ending: str

@@ -115,6 +115,7 @@ def test_a_store_that_finds_no_room_when_it_is_opened_says_so(small_disk: Path) 
     open_sqlite_store(path).close()
 
 
+@pytest.mark.slow
 def test_a_client_waits_for_room_and_then_goes_on_by_itself(tmp_path: Path) -> None:
     """The process may write no file any further, which is how a quota of the system looks."""
     server = KilledServer(tmp_path)

@@ -99,6 +99,7 @@ async def _beaten_and_swept(hosted: Hosted) -> None:
     await hosted.server.hosting.expirer.expire()
 
 
+@pytest.mark.slow
 async def test_a_store_that_cannot_be_written_to_shows_in_health_and_to_organisers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,6 +139,7 @@ async def _store_is_up(hosted: Hosted) -> bool:
     return bool(answer.server.store.up)
 
 
+@pytest.mark.slow
 def test_a_server_whose_file_was_deleted_ends_with_a_word_about_it(tmp_path: Path) -> None:
     location = tmp_path / "store.db"
     server = KilledServer(tmp_path)

@@ -198,6 +198,7 @@ async def test_names_that_are_not_public_are_in_nothing_that_a_participant_sees(
     assert whole.benchmark.specification == message.specification
 
 
+@pytest.mark.slow
 async def test_trust_analyses_are_for_organisers_and_show_them_ranks_and_no_truth(
     hosted: Hosted, log_lines: io.StringIO
 ) -> None:

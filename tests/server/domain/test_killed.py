@@ -29,6 +29,8 @@ from vidscore_protos.v1 import (
 )
 from vidscore_server.domain.administration import initialise
 
+pytestmark = pytest.mark.slow
+
 pb = submission_service_pb2
 
 COMMAND = [sys.executable, "-m", "vidscore_cli", "serve"]

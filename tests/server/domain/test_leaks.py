@@ -23,6 +23,8 @@ from vidscore_server.domain.hosting import Hosting
 from vidscore_server.store import Transaction
 from vidscore_server.store.sql_store import SqlStore
 
+pytestmark = pytest.mark.slow
+
 STREAM = f"{BENCHMARK}/submissions/one/streams/default"
 GOOD = append(STREAM, 0, points({1: HERE, 2: []}))
 BAD = append(STREAM, 2, points({3: [(float("nan"), 0.0)]}))

@@ -39,6 +39,7 @@ async def _live(hosted: Hosted, covered: float) -> pb.WatchSubmissionResponse:
     raise AssertionError("the watch has ended")
 
 
+@pytest.mark.slow
 async def test_a_live_score_covers_completed_sequences_alone(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=5)
     await hosted.organiser.upload(sequence("a"), sequence("b"))
@@ -56,6 +57,7 @@ async def test_a_live_score_covers_completed_sequences_alone(hosted: Hosted) -> 
     await _live(hosted, 10)
 
 
+@pytest.mark.slow
 async def test_no_live_score_covers_fewer_frames_than_the_policy_allows(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=6)
     await hosted.organiser.upload(sequence("a"), sequence("b"))

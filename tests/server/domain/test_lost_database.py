@@ -24,6 +24,8 @@ from vidscore_client import Batching, Delivery, Retry, connect
 from vidscore_protos.v1 import submission_service_pb2, submission_service_pb2_grpc
 from vidscore_server.status import STATUS_KEY
 
+pytestmark = pytest.mark.slow
+
 FRAME_COUNT = 40
 TIMEOUT_S = 120.0
 RETRY = Retry(initial_s=0.05, maximum_s=0.5, give_up_after_s=TIMEOUT_S)

@@ -84,6 +84,7 @@ PLACES: dict[str, Send] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["a\x1b[31m", "a\nb", "a\x9bb", "a\u202eb", "a\u2028b", "a\0b"])
 @pytest.mark.parametrize("place", PLACES)
 async def test_a_text_that_a_terminal_would_obey_is_refused_where_it_stands(

@@ -173,6 +173,7 @@ def test_all_of_an_rpcs_callers_but_organisers_are_participants() -> None:
     assert set(ROLES_BY_RPC) == set(CASES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("visibility", "public"), SETTINGS)
 async def test_nothing_that_a_participant_receives_holds_planted_truth(
     hosted: Hosted, log_lines: io.StringIO, visibility: str, public: tuple[str, ...]
@@ -193,6 +194,7 @@ async def test_nothing_that_a_participant_receives_holds_planted_truth(
     _search("log and metrics", [log_lines.getvalue(), metrics], [], everything)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("visibility", "public"), SETTINGS)
 async def test_scores_that_are_not_live_name_what_the_team_knows_alone(
     hosted: Hosted, visibility: str, public: tuple[str, ...]

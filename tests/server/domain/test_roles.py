@@ -160,6 +160,7 @@ async def callers(shared: Hosted) -> Callers:
     return Callers(shared, revoked, expired)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "caller"), list(product(sorted(METHODS), [*ROLES, *WITHOUT_A_TOKEN_THAT_HOLDS]))
 )

@@ -189,6 +189,7 @@ async def _code_of(call: Call) -> grpc.StatusCode:
         return code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("method", CALLS)
 async def test_a_call_that_runs_ends_with_its_token(

@@ -191,6 +191,7 @@ async def test_work_that_takes_too_long_ends_in_failed(tmp_path: Path) -> None:
         assert ended.submission.state_reason == "scoring_timed_out"
 
 
+@pytest.mark.slow
 async def test_a_submission_whose_scoring_kills_its_server_six_times_is_scored_in_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -85,6 +85,7 @@ def _pairs(
         yield rest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("complete", [True, False])
 @pytest.mark.parametrize("order", ["in order", "mixed"])
 @pytest.mark.parametrize("names", [BY_FRAME, BY_SEQUENCE])

@@ -300,7 +300,7 @@ async def test_confidences_of_any_size_are_taken_where_their_order_alone_counts(
         await _receive(session, Side.DETECTIONS, batch, "detections")
     [fault] = caught.value.faults
     assert field_path(fault) == "detections.frame_numbers[1]"
-    assert fault.found == "the confidence 7.25 in frame 2 of 1 (and 1 more like it)"
+    assert fault.found == "the confidence 7.25 in frame 2 of sequence 1 (and 1 more like it)"
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,8 @@ from vidscore_protos.v1 import (
     token_pb2,
 )
 
+pytestmark = pytest.mark.slow
+
 FRAME_COUNT = 20
 TIMEOUT_S = 120.0
 HOUR_S = 3600

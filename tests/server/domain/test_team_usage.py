@@ -125,6 +125,7 @@ async def test_a_team_has_so_many_open_submissions_at_a_time_and_is_told_what_he
         await hosted.red.submission("more")
 
 
+@pytest.mark.slow
 async def test_the_detections_of_a_team_take_so_many_mebibytes_until_some_are_cancelled(
     tmp_path: Path,
 ) -> None:

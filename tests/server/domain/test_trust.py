@@ -126,6 +126,7 @@ def side_of(objects_of: Any) -> Annotations:
     return make_annotations(frames, arity=2)
 
 
+@pytest.mark.slow
 async def test_the_examination_of_all_submissions_is_the_local_one(ranked: Hosted) -> None:
     """By the benchmark's own evaluator, to the last bit; systems in the order of their sealing."""
     begun = await examine(ranked.organiser, comment="how sure are we")
@@ -146,6 +147,7 @@ async def check_audit(client: Client, operation: str) -> None:
     assert (ended.actor, ended.action, ended.detail) == ("server", "analysed", operation)
 
 
+@pytest.mark.slow
 async def test_chosen_submissions_are_ranked_by_chosen_evaluators_with_their_parameters(
     ranked: Hosted,
 ) -> None:
@@ -181,6 +183,7 @@ async def test_a_criterion_test_is_the_local_one(hosted: Hosted) -> None:
     )
 
 
+@pytest.mark.slow
 async def test_a_benchmark_has_one_examination_at_a_time(ranked: Hosted) -> None:
     """A second is refused with the name of the first, but for the same request once more."""
     begun = await examine(ranked.organiser, request_id="mine")
@@ -216,6 +219,7 @@ async def test_a_cancelled_analysis_ends_at_once_and_so_does_one_that_waits(
     await ranked.server.hosting.trust.finish()
 
 
+@pytest.mark.slow
 async def test_files_have_a_place_beside_an_analysis_that_the_server_keeps(hosted: Hosted) -> None:
     """By default there is one place for each: a test of criteria runs while files are examined."""
     client = hosted.organiser
@@ -287,6 +291,7 @@ async def test_an_analysis_that_takes_too_long_fails_as_such(tmp_path: Path) -> 
         assert reason_of(await waited(short.organiser, begun.name)) == "ANALYSIS_TIMED_OUT"
 
 
+@pytest.mark.slow
 async def test_a_server_that_lost_an_analysis_to_another_one_does_not_end_it(
     tmp_path: Path,
 ) -> None:
@@ -319,6 +324,7 @@ async def take_from(hosted: Hosted) -> None:
     await site.write(take)
 
 
+@pytest.mark.slow
 async def test_an_analysis_that_began_as_often_as_allowed_has_failed(tmp_path: Path) -> None:
     """Whatever ends the server does not end it for ever."""
     async with hosting(tmp_path, scoring_attempts=1) as first:

@@ -19,6 +19,8 @@ from vidscore_protos.v1 import specification_pb2, trust_pb2
 from vidscore_protos.v1 import trust_service_pb2 as pb
 from vidscore_protos.v1.trust_service_pb2_grpc import TrustServiceStub
 
+pytestmark = pytest.mark.slow
+
 TEST = "multiclass-detection"
 PLAN = Plan(strata=20, realisations=1, seed=4)
 PATIENCE_S = 180.0

@@ -60,6 +60,7 @@ def fill(store: SqlStore) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("source", "target"), WAYS)
 def test_a_copy_holds_everything_and_goes_on_as_the_original_would(
     new: New, source: str, target: str

@@ -69,6 +69,7 @@ def test_every_revision_but_the_newest_is_tested() -> None:
     assert tuple(known[:-1]) == REVISIONS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_a_store_of_any_revision_is_opened_with_all_that_it_holds(
     database: Database, revision: str

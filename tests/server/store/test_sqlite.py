@@ -91,6 +91,7 @@ def test_a_file_without_tables_is_no_store_where_one_is_expected(path: Path) -> 
     open_sqlite_store(path, must_exist=True).close()
 
 
+@pytest.mark.slow
 def test_a_second_process_is_refused(store: SqlStore, path: Path) -> None:
     put(store, populate)
     assert subprocess.run([sys.executable, "-c", REOPEN, str(path)]).returncode == 3

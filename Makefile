@@ -46,7 +46,7 @@ NIGHTLY ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv loops demo docs trust-study test test-slow bench bench-quick profile check format proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
+.PHONY: help venv lock loops demo docs trust-study test test-slow bench bench-quick profile check format proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
 	$(CAMPAIGNS) long-campaigns $(LONG_CAMPAIGNS) check-style check-types check-imports check-protos check-generated check-wheels
 
 help: ## list the commands
@@ -54,7 +54,9 @@ help: ## list the commands
 
 # --- the environment -------------------------------------------------------------------------
 
-INSTALL_INPUTS := pyproject.toml hatch_build.py clients/python/pyproject.toml \
+# CI tests the versions of requirements.lock; elsewhere the newest that fit are installed.
+LOCKED := $(if $(filter true,$(CI)),--locked)
+INSTALL_INPUTS := requirements.lock pyproject.toml hatch_build.py clients/python/pyproject.toml \
 	clients/python/vidscore_client/_version.py tools/bootstrap.py
 LOOPS_INPUTS := hatch_build.py $(wildcard $(KERNELS)/*.[ch])
 HAS_PYTHON = test -n "$(PYTHON)" || { echo "no python3 found; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
@@ -70,8 +72,14 @@ $(USABLE): $(INSTALL_INPUTS) $(LOOPS_INPUTS)
 $(ENVIRONMENT): $(INSTALL_INPUTS)
 	@$(HAS_PYTHON)
 	@echo "Installing vidscore and what develops it into $(VENV)"
-	@$(PYTHON) tools/bootstrap.py $(VENV) --editable ./clients/python --editable '.[server,postgresql,video]' --group dev
+	@$(PYTHON) tools/bootstrap.py $(VENV) $(LOCKED) --editable ./clients/python --editable '.[server,postgresql,video]' --group dev
 	@touch $(USABLE) $@
+
+# For every platform; it names no package index, which is the installer's own affair.
+lock: $(ENVIRONMENT) ## bring requirements.lock to the newest versions that fit
+	@build/uv/bin/uv pip compile --quiet --upgrade pyproject.toml --no-sources --extra server --extra postgresql --extra video \
+		--group dev --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--no-emit-package vidscore-client --output-file requirements.lock
 
 loops: $(ENVIRONMENT) ## compile the C loops, which other commands do where a source has changed
 	@$(BIN)/python hatch_build.py
@@ -227,7 +235,7 @@ format: proto-dependencies ## format all sources
 	@$(BIN)/ruff format .
 	@$(BIN)/buf format --write protos
 
-proto: $(INSTALLED) ## generate the Python code of the protos, and copy them into packages that carry them
+proto: $(INSTALLED) ## generate the Python code of the protos
 	@$(BIN)/python -m tools.generate_protos
 
 proto-dependencies: $(INSTALLED)

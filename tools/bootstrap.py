@@ -1,6 +1,9 @@
 """Make a virtual environment and install requirements into it; needs the standard library alone.
 
-    python3 tools/bootstrap.py DIRECTORY [ARGUMENT OF "pip install"]...
+    python3 tools/bootstrap.py DIRECTORY [--locked] [ARGUMENT OF "pip install"]...
+
+With `--locked`, what requirements.lock names is installed first, in its versions and with its
+hashes checked; the arguments then install no dependencies of their own.
 
 uv does the installing because it is many times faster; it stays outside the environment, in
 build/uv. Where it fails (it does not read pip's configuration), pip is asked to do the same, and
@@ -21,7 +24,9 @@ from pathlib import Path
 OLDEST_PYTHON = (3, 11)
 # The first pip that installs dependency groups.
 PIP_REQUIREMENT = "pip>=25.1"
-UV_FOLDER = Path(__file__).resolve().parents[1] / "build" / "uv"
+ROOT = Path(__file__).resolve().parents[1]
+LOCK = ROOT / "requirements.lock"
+UV_FOLDER = ROOT / "build" / "uv"
 UV = UV_FOLDER / "bin" / "uv"
 # Behind a proxy that opens TLS, only the system knows whom to trust. Releases differ in the name.
 SYSTEM_CERTIFICATES = {"UV_SYSTEM_CERTS": "1", "UV_NATIVE_TLS": "1"}
@@ -42,8 +47,11 @@ def main() -> None:
         sys.exit(__doc__)
     environment = Path(sys.argv[1]).absolute()
     create(environment)
-    if sys.argv[2:]:
-        install(environment, sys.argv[2:])
+    arguments = sys.argv[2:]
+    if arguments[:1] == ["--locked"]:
+        install_locked(environment, arguments[1:])
+    elif arguments:
+        install(environment, arguments)
 
 
 def create(environment: Path) -> None:
@@ -71,6 +79,12 @@ def create(environment: Path) -> None:
     status, words = _run([sys.executable, "-m", "venv", *options, str(environment)])
     if status:
         sys.exit(f"{words}could not make {environment}")
+
+
+def install_locked(environment: Path, arguments: list[str]) -> None:
+    """Install what the lock file names, and then the arguments without further dependencies."""
+    install(environment, ["--requirement", str(LOCK)])
+    install(environment, ["--no-deps", "--build-constraint", str(LOCK), *arguments])
 
 
 def install(environment: Path, arguments: list[str]) -> None:

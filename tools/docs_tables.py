@@ -271,7 +271,7 @@ def _roles(method: str) -> str:
 
 def role_table() -> str:
     """Every RPC, and who may call it."""
-    shown = [None, Role.VIEWER, Role.PERFORMER, Role.ORGANISER]
+    shown = [None, Role.VIEWER, Role.PARTICIPANT, Role.ORGANISER]
     rows = []
     for method, allowed in ROLES_BY_RPC.items():
         cells = ["yes" if role in allowed else "" for role in shown]
@@ -279,7 +279,7 @@ def role_table() -> str:
             cells[2] = "own team's"
         rows.append([code(method.strip("/")), *cells])
     rows.extend([code(method.strip("/")), *["yes"] * len(shown)] for method in OPEN_RPCS)
-    return table(("RPC", "no token", "viewer", "performer", "organiser"), rows)
+    return table(("RPC", "no token", "viewer", "participant", "organiser"), rows)
 
 
 def service(name: str) -> str:

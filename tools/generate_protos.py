@@ -1,7 +1,6 @@
 """Generate `vidscore_protos.v1` from protos/vidscore/v1, or check the committed code.
 
-    python -m tools.generate_protos                  write clients/python/vidscore_protos/v1,
-                                                     and the protos that packages carry
+    python -m tools.generate_protos                  write clients/python/vidscore_protos/v1
     python -m tools.generate_protos --check          compare only; status 1 and a list if stale
     python -m tools.generate_protos --dependencies   only put Google's protos where buf looks
 
@@ -30,8 +29,6 @@ PACKAGE = Path("vidscore/v1")
 GENERATED = ROOT / "clients/python/vidscore_protos/v1"
 # A Python module of the protos, by its name as the generator writes it.
 MODULE = re.compile(r"(?<=from )vidscore\.v1(?= import )|\bvidscore\.v1(?=\.\w+_pb2)")
-# Packages that generate their code when they are built carry the protos.
-CARRIED = tuple(ROOT / "clients" / language / "protos" / PACKAGE for language in ("cpp", "rust"))
 DEPENDENCIES = ROOT / "build/proto-dependencies"
 GENERATOR = ROOT / "build/generator-venv"
 # Exact, unlike every other requirement: the committed code must come out the same everywhere.
@@ -55,15 +52,11 @@ def main() -> None:
         fresh = Path(folder)
         generate(fresh)
         stale = differences(fresh / PACKAGE, GENERATED)
-        stale += [line for copies in CARRIED for line in differences(PROTOS / PACKAGE, copies)]
         if not stale:
             return
         if options.check:
             sys.exit("generated code is stale; run `make proto`:\n  " + "\n  ".join(stale))
         replace(fresh / PACKAGE, GENERATED)
-        for copies in CARRIED:
-            copies.mkdir(parents=True, exist_ok=True)
-            replace(PROTOS / PACKAGE, copies)
         print("\n".join(stale))
 
 
@@ -119,7 +112,7 @@ def _drop_empty_service_modules(proto: Path, target: Path) -> None:
 
 
 def differences(fresh: Path, committed: Path) -> list[str]:
-    """Name every generated or carried file that is missing, left over or different."""
+    """Name every generated file that is missing, left over or different."""
     wanted, found = _contents(fresh), _contents(committed)
     return [
         f"{_state(name in wanted, name in found)} {committed.relative_to(ROOT) / name}"
@@ -139,8 +132,7 @@ def replace(fresh: Path, committed: Path) -> None:
 
 def _contents(folder: Path) -> dict[str, bytes]:
     """Read the files of a folder but `__init__.py`, which is written by hand."""
-    files = [*folder.glob("*_pb2*.py*"), *folder.glob("*.proto")]
-    return {path.name: path.read_bytes() for path in files}
+    return {path.name: path.read_bytes() for path in folder.glob("*_pb2*.py*")}
 
 
 def _state(wanted: bool, found: bool) -> str:

@@ -84,14 +84,14 @@ async def _append(
         opening = messages.OpenStreamRequest(submission=name)
         epoch = (await stub.OpenStream(opening, metadata=metadata)).stream.epoch
 
-        async def requests() -> AsyncIterator[messages.AppendFramesRequest]:
+        async def requests() -> AsyncIterator[messages.AppendRequest]:
             offset = 0
             for batch in batches:
-                append = messages.Append(
+                append = messages.AppendRequest(
                     stream=f"{name}/streams/default", epoch=epoch, offset=offset, detections=batch
                 )
                 offset += len(batch.frame_numbers)
-                yield messages.AppendFramesRequest(append=append)
+                yield append
 
         async for _ in stub.AppendFrames(requests(), metadata=metadata):
             pass

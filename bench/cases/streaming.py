@@ -52,7 +52,7 @@ class Load:
 class _Writer:
     """One append stream: its resource name and the messages that it sends."""
 
-    requests: Sequence[messages.AppendFramesRequest]
+    requests: Sequence[messages.AppendRequest]
 
 
 def _writers(
@@ -73,8 +73,10 @@ def _writers(
                 geometry=annotations_pb2.GEOMETRY_POINT,
                 coordinates=coordinates.tolist(),
             )
-            append = messages.Append(stream=name, epoch=epoch, offset=first, detections=batch)
-            requests.append(messages.AppendFramesRequest(append=append))
+            append = messages.AppendRequest(
+                stream=name, epoch=epoch, offset=first, detections=batch
+            )
+            requests.append(append)
         writers.append(_Writer(requests))
     return writers
 
@@ -90,7 +92,7 @@ async def _drive(
         window = asyncio.Semaphore(UNACKNOWLEDGED)
         sent: list[float] = []
 
-        async def requests() -> AsyncIterator[messages.AppendFramesRequest]:
+        async def requests() -> AsyncIterator[messages.AppendRequest]:
             for request in writer.requests:
                 await window.acquire()
                 sent.append(time.perf_counter())
@@ -107,9 +109,7 @@ async def _drive(
     start = time.perf_counter()
     await asyncio.gather(*(write(writer) for writer in writers))
     frames = sum(
-        len(request.append.detections.frame_numbers)
-        for writer in writers
-        for request in writer.requests
+        len(request.detections.frame_numbers) for writer in writers for request in writer.requests
     )
     load.seconds_a_frame = (time.perf_counter() - start) / frames
     return load

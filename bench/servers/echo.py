@@ -16,15 +16,14 @@ class Echo(services.SubmissionServiceServicer):
 
     async def AppendFrames(  # noqa: N802 - the name that the protocol gives it
         self,
-        request_iterator: AsyncIterator[messages.AppendFramesRequest],
+        request_iterator: AsyncIterator[messages.AppendRequest],
         context: object,
-    ) -> AsyncIterator[messages.AppendFramesResponse]:
+    ) -> AsyncIterator[messages.AppendResponse]:
         """Acknowledge each request as it comes."""
         del context
         async for request in request_iterator:
-            append = request.append
-            frames = len(append.detections.frame_numbers)
-            yield messages.AppendFramesResponse(next_offset=append.offset + frames)
+            frames = len(request.detections.frame_numbers)
+            yield messages.AppendResponse(next_offset=request.offset + frames)
 
 
 async def serve() -> None:

@@ -36,7 +36,7 @@ class Host:
 
     Attributes:
         address: Host and port.
-        secret: Token of a performer.
+        secret: Token of a participant.
         served: The server.
     """
 
@@ -97,8 +97,8 @@ def hosting_server(folder: Path, truth: Path) -> Iterator[Host]:
         definition.write_text(_DEFINITION, encoding="utf-8")
         _run(["benchmark", "create", BENCHMARK, str(definition)], organiser)
         _run(["benchmark", "truth", BENCHMARK, "--truth", str(truth), "--complete"], organiser)
-        performer = _run(["token", "create", "performer", "--team", "speed"], organiser)
-        yield Host(address, performer, served)
+        participant = _run(["token", "create", "participant", "--team", "speed"], organiser)
+        yield Host(address, participant, served)
 
 
 def _run(arguments: list[str], variables: dict[str, str] | None = None) -> str:

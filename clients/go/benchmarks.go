@@ -40,8 +40,8 @@ type LeaderboardOptions struct {
 	Evaluator string
 	// Domain that the scores are of; nil for all together.
 	Domain *string
-	// Class that the scores are of; nil for all together.
-	Class *string
+	// Label that the scores are of; nil for all together.
+	Label *string
 }
 
 // Leaderboard is the submissions to a benchmark in rank order; [ErrConflict] where the policy does
@@ -55,7 +55,7 @@ func (client *Client) Leaderboard(ctx context.Context, benchmark string, options
 	err = eachPage(func(token string) (string, error) {
 		response, err := unary(ctx, client, client.benchmarks.GetLeaderboard, &vidscorev1.GetLeaderboardRequest{
 			Benchmark: name, Evaluator: options.Evaluator,
-			Domain: options.Domain, ClassName: options.Class, PageToken: token,
+			Domain: options.Domain, Label: options.Label, PageToken: token,
 		})
 		for _, row := range response.GetRows() {
 			board.Rows = append(board.Rows, decodeLeaderboardRow(row))

@@ -93,14 +93,14 @@ func (client *Client) Close() error {
 		}()
 	}
 	closing.Wait()
-	client.Detach()
+	client.Abort()
 	return errors.Join(failures...)
 }
 
-// Detach ends every open stream at once, giving up what is not delivered, and closes the connection.
-func (client *Client) Detach() {
+// Abort ends every open stream at once, giving up what is not delivered, and closes the connection.
+func (client *Client) Abort() {
 	for stream := range client.streams.Range {
-		stream.(*SubmissionStream).Detach()
+		stream.(*SubmissionStream).Abort()
 	}
 	client.close()
 	_ = client.connection.Close() // it fails only where it is closed already

@@ -26,7 +26,7 @@
 // A [Client] and its streams may be used from any number of goroutines; frames of one goroutine are
 // sent in its order. A stream has goroutines of its own, which end with it; its callbacks are called
 // on one of these, one at a time, and should be quick. What a callback must not do is wait for its
-// own stream: call Finish, Flush, Seal or Close of a submission. Detach, and
+// own stream: call Finish, Flush, Seal or Close of a submission. Abort, and
 // closing a scoring stream, are allowed. Every stream must be closed; closing the client closes all
 // of its streams.
 //

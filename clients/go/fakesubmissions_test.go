@@ -100,19 +100,19 @@ func (fake *fakeSubmissions) AppendFrames(call vidscorev1.SubmissionService_Appe
 		if err != nil {
 			return err
 		}
-		nextOffset, err := fake.append(call.Context(), request.Append)
+		nextOffset, err := fake.append(call.Context(), request)
 		if err != nil {
 			return err
 		}
-		if err := call.Send(&vidscorev1.AppendFramesResponse{NextOffset: nextOffset}); err != nil {
+		if err := call.Send(&vidscorev1.AppendResponse{NextOffset: nextOffset}); err != nil {
 			return err
 		}
 	}
 }
 
-func (fake *fakeSubmissions) AppendBatch(ctx context.Context, request *vidscorev1.AppendBatchRequest) (*vidscorev1.AppendBatchResponse, error) {
-	nextOffset, err := fake.append(ctx, request.Append)
-	return &vidscorev1.AppendBatchResponse{NextOffset: nextOffset}, err
+func (fake *fakeSubmissions) AppendBatch(ctx context.Context, request *vidscorev1.AppendRequest) (*vidscorev1.AppendResponse, error) {
+	nextOffset, err := fake.append(ctx, request)
+	return &vidscorev1.AppendResponse{NextOffset: nextOffset}, err
 }
 
 func (fake *fakeSubmissions) SealSubmission(_ context.Context, request *vidscorev1.SealSubmissionRequest) (*vidscorev1.SealSubmissionResponse, error) {
@@ -153,7 +153,7 @@ func (fake *fakeSubmissions) WatchSubmission(request *vidscorev1.WatchSubmission
 }
 
 // append does what the offset protocol says.
-func (fake *fakeSubmissions) append(ctx context.Context, append *vidscorev1.Append) (int64, error) {
+func (fake *fakeSubmissions) append(ctx context.Context, append *vidscorev1.AppendRequest) (int64, error) {
 	fake.lock.Lock()
 	hold := fake.hold
 	fake.lock.Unlock()
@@ -181,7 +181,7 @@ func (fake *fakeSubmissions) happenAfter(err error) error {
 	return fake.happen(&fake.after)
 }
 
-func (fake *fakeSubmissions) store(append *vidscorev1.Append) (int64, error) {
+func (fake *fakeSubmissions) store(append *vidscorev1.AppendRequest) (int64, error) {
 	fake.lock.Lock()
 	defer fake.lock.Unlock()
 	stored := int64(len(fake.stored))

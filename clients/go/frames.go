@@ -87,7 +87,7 @@ type Frame struct {
 	DontCare bool
 	// Coordinates is N times 2, 4 or 8 pixels, one object after the other; empty for no objects.
 	Coordinates []float64
-	// Labels is N class labels; nil where there are no classes.
+	// Labels is N labels; nil where there are none.
 	Labels []string
 	// Confidences is N finite numbers, the greater the surer; nil for all 1.
 	Confidences []float64

@@ -56,7 +56,7 @@ func (value Value) String() string {
 // Row is one score, and what it is of; a dimension that is nil stands for all of them.
 type Row struct {
 	Domain   *string
-	Class    *string
+	Label    *string
 	Sequence *string
 	Measure  string
 	Value    Value
@@ -65,7 +65,7 @@ type Row struct {
 // Of chooses what a score is of; a dimension that is empty stands for all of them.
 type Of struct {
 	Domain   string
-	Class    string
+	Label    string
 	Sequence string
 }
 
@@ -80,8 +80,8 @@ type Curve struct {
 	Name string
 	// Domain is nil for all.
 	Domain *string
-	// Class is nil for all.
-	Class   *string
+	// Label is nil for all.
+	Label   *string
 	Columns []Column
 }
 
@@ -120,7 +120,7 @@ type Report struct {
 func (report *Report) Value(measure string, of Of) (Value, bool) {
 	for _, row := range report.Scores {
 		if row.Measure == measure && deref(row.Domain) == of.Domain &&
-			deref(row.Class) == of.Class && deref(row.Sequence) == of.Sequence {
+			deref(row.Label) == of.Label && deref(row.Sequence) == of.Sequence {
 			return row.Value, true
 		}
 	}
@@ -164,7 +164,7 @@ func decodeReport(message *vidscorev1.Report) *Report {
 	}
 	for _, score := range message.GetScores() {
 		report.Scores = append(report.Scores, Row{
-			score.Domain, score.ClassName, score.Sequence, score.GetMeasure(), decodeValue(score.GetValue()),
+			score.Domain, score.Label, score.Sequence, score.GetMeasure(), decodeValue(score.GetValue()),
 		})
 	}
 	for _, curve := range message.GetCurves() {
@@ -177,7 +177,7 @@ func decodeReport(message *vidscorev1.Report) *Report {
 }
 
 func decodeCurve(message *vidscorev1.Curve) Curve {
-	curve := Curve{Name: message.GetName(), Domain: message.Domain, Class: message.ClassName}
+	curve := Curve{Name: message.GetName(), Domain: message.Domain, Label: message.Label}
 	for _, column := range message.GetColumns() {
 		values := make([]Value, len(column.GetValues()))
 		for index, value := range column.GetValues() {

@@ -32,9 +32,9 @@ type SubmitOptions struct {
 
 // SubmissionStream is a stream of detections into a submission; made by [Client.Submit].
 type SubmissionStream struct {
-	client  *Client
-	opened  *openedStream
-	courier *courier
+	client *Client
+	opened *openedStream
+	sender *sender
 }
 
 // Submit opens a stream of detections into a submission to a hosted benchmark. It must be closed;
@@ -61,7 +61,7 @@ func (client *Client) Submit(ctx context.Context, benchmark string, options Subm
 		cancel()
 		return nil, err
 	}
-	courier := &courier{
+	sender := &sender{
 		client:   client,
 		opened:   opened,
 		delivery: delivery,
@@ -71,8 +71,8 @@ func (client *Client) Submit(ctx context.Context, benchmark string, options Subm
 		told:     opened.info.NextOffset,
 		state:    newAppendState(opened.info, batching, delivery, options.Replay),
 	}
-	courier.start()
-	stream := &SubmissionStream{client, opened, courier}
+	sender.start()
+	stream := &SubmissionStream{client, opened, sender}
 	client.streams.Store(stream, nil)
 	return stream, nil
 }
@@ -85,9 +85,9 @@ func (stream *SubmissionStream) NextOffset() int64 { return stream.opened.info.N
 
 // AcknowledgedFrames is frames of the stream that are known to be durable.
 func (stream *SubmissionStream) AcknowledgedFrames() int64 {
-	stream.courier.guard.Lock()
-	defer stream.courier.guard.Unlock()
-	return stream.courier.state.acknowledged
+	stream.sender.guard.Lock()
+	defer stream.sender.guard.Unlock()
+	return stream.sender.state.acknowledged
 }
 
 // Send sends one whole frame of detections; it returns as soon as the frame is queued. A frame is
@@ -96,45 +96,45 @@ func (stream *SubmissionStream) AcknowledgedFrames() int64 {
 // Errors: [ErrInput] for a frame of the wrong shape, [ErrBackPressure] where the queue is full as
 // the policy says, and what the stream failed with, such as [ErrSuperseded].
 func (stream *SubmissionStream) Send(ctx context.Context, frame Frame) error {
-	return stream.courier.put(ctx, []Frame{frame}, true)
+	return stream.sender.put(ctx, []Frame{frame}, true)
 }
 
 // SendBatch sends many whole frames, which do not wait for others. Its errors are those of
 // [SubmissionStream.Send].
 func (stream *SubmissionStream) SendBatch(ctx context.Context, frames []Frame) error {
-	return stream.courier.put(ctx, frames, false)
+	return stream.sender.put(ctx, frames, false)
 }
 
 // Flush waits until every frame that was sent is durable and OnAcknowledged has been told so, and
 // returns how many frames of the stream are durable. [ErrDeadline] where they are not when the context is done; the stream goes on.
 func (stream *SubmissionStream) Flush(ctx context.Context) (int64, error) {
-	return stream.courier.flush(ctx)
+	return stream.sender.flush(ctx)
 }
 
 // UndeliveredFrames is frames that were taken and are not known to be durable; after the end of the
 // stream, those that were given up.
 func (stream *SubmissionStream) UndeliveredFrames() int {
-	stream.courier.guard.Lock()
-	defer stream.courier.guard.Unlock()
-	return stream.courier.state.undelivered()
+	stream.sender.guard.Lock()
+	defer stream.sender.guard.Unlock()
+	return stream.sender.state.undelivered()
 }
 
 // Close delivers what was taken and ends the stream, at most after [Delivery.CloseTimeout]; the
-// submission stays open. Close may be called again; after [SubmissionStream.Detach] it does nothing.
+// submission stays open. Close may be called again; after [SubmissionStream.Abort] it does nothing.
 // A callback that is running may outlast it; everything else has ended when it returns.
 //
 // Errors: [ErrDeadline] where frames are not durable in time; they are given up, and the text and
 // UndeliveredFrames say how many. What the stream failed with, where that has left frames.
 func (stream *SubmissionStream) Close() error {
 	defer stream.client.forget(stream)
-	return stream.courier.close()
+	return stream.sender.close()
 }
 
-// Detach ends the stream at once; frames that are not durable are given up. The submission stays
+// Abort ends the stream at once; frames that are not durable are given up. The submission stays
 // open.
-func (stream *SubmissionStream) Detach() {
+func (stream *SubmissionStream) Abort() {
 	defer stream.client.forget(stream)
-	stream.courier.detach()
+	stream.sender.abort()
 }
 
 // Seal waits until every frame is durable, ends the stream and seals the submission.
@@ -150,12 +150,12 @@ func (stream *SubmissionStream) Seal(ctx context.Context, expectedFrames int64) 
 	if err := stream.Close(); err != nil {
 		return nil, err
 	}
-	return stream.client.seal(ctx, stream.Submission(), expectedFrames, stream.courier.delivery.Retry)
+	return stream.client.seal(ctx, stream.Submission(), expectedFrames, stream.sender.delivery.Retry)
 }
 
 // Wait waits until the submission has ended; see [Client.WaitSubmission].
 func (stream *SubmissionStream) Wait(ctx context.Context) (*Submission, error) {
-	return stream.client.wait(ctx, stream.Submission(), stream.courier.delivery.Retry)
+	return stream.client.wait(ctx, stream.Submission(), stream.sender.delivery.Retry)
 }
 
 // Scores is what may be seen of the submission's scores, newest first.

@@ -26,7 +26,7 @@ func submit(t *testing.T, client *Client, options SubmitOptions) *SubmissionStre
 	}
 	stream, err := client.Submit(testContext(t), "streets", options)
 	must(t, err)
-	t.Cleanup(stream.Detach)
+	t.Cleanup(stream.Abort)
 	return stream
 }
 
@@ -157,9 +157,9 @@ func TestSilentConnectionIsMadeAnew(t *testing.T) {
 	stream := submit(t, client, SubmitOptions{Delivery: Delivery{AcknowledgeTimeout: 50 * time.Millisecond, Retry: quick.Retry}})
 	send(t, stream, 0, 3)
 	waitUntil(t, "a second connection", func() bool {
-		stream.courier.guard.Lock()
-		defer stream.courier.guard.Unlock()
-		return stream.courier.state.retrying.breaks > 0
+		stream.sender.guard.Lock()
+		defer stream.sender.guard.Unlock()
+		return stream.sender.state.retrying.breaks > 0
 	})
 	close(hold)
 	flush(t, stream, 3)
@@ -217,10 +217,10 @@ func TestFullQueueHoldsTheCallerBack(t *testing.T) {
 	})
 	isKind(t, stream.Send(testContext(t), box(sent)), ErrBackPressure)
 	blocking := func(timeout time.Duration) {
-		stream.courier.guard.Lock()
-		defer stream.courier.guard.Unlock()
-		stream.courier.state.outbox.batching.Policy = Block
-		stream.courier.state.outbox.batching.BlockTimeout = timeout
+		stream.sender.guard.Lock()
+		defer stream.sender.guard.Unlock()
+		stream.sender.state.outbox.batching.Policy = Block
+		stream.sender.state.outbox.batching.BlockTimeout = timeout
 	}
 	blocking(time.Millisecond)
 	isKind(t, stream.Send(testContext(t), box(sent)), ErrBackPressure)
@@ -268,7 +268,7 @@ func TestStreamEndsWithContextAndClient(t *testing.T) {
 	must(t, err)
 	cancel()
 	waitUntil(t, "the end", func() bool { return errors.Is(stream.Send(testContext(t), box(0)), ErrCallCancelled) })
-	stream.Detach()
+	stream.Abort()
 	other := submit(t, client, SubmitOptions{})
 	must(t, client.Close())
 	isKind(t, other.Send(testContext(t), box(0)), ErrClosed)
@@ -292,7 +292,7 @@ func TestClosingDelivers(t *testing.T) {
 	equal(t, other.UndeliveredFrames(), 0)
 }
 
-// Closing in vain says how many frames are given up; detaching asks for nothing.
+// Closing in vain says how many frames are given up; aborting asks for nothing.
 func TestClosingInVain(t *testing.T) {
 	fake, client := serveSubmissions(t)
 	fake.hold = make(chan struct{})
@@ -308,7 +308,7 @@ func TestClosingInVain(t *testing.T) {
 	isKind(t, err, ErrDeadline)
 	left := submit(t, client, SubmitOptions{})
 	send(t, left, 0, 7)
-	left.Detach()
+	left.Abort()
 	must(t, left.Close())
 	equal(t, left.UndeliveredFrames(), 7)
 }

@@ -112,13 +112,13 @@ func checkGoroutines(t *testing.T) {
 	})
 }
 
-// ownGoroutines is the stacks of goroutines that couriers and streams have started.
+// ownGoroutines is the stacks of goroutines that senders and streams have started.
 func ownGoroutines() string {
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	var own []string
 	for _, stack := range strings.Split(string(stacks), "\n\n") {
-		if strings.Contains(stack, "vidscore.(*courier)") || strings.Contains(stack, "vidscore.(*ScoreStream)") {
+		if strings.Contains(stack, "vidscore.(*sender)") || strings.Contains(stack, "vidscore.(*ScoreStream)") {
 			own = append(own, stack)
 		}
 	}

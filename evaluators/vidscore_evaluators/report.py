@@ -225,7 +225,7 @@ def report_to_dict(report: Report) -> dict[str, Any]:
         "scores": [
             {
                 "domain": row.domain,
-                "class": row.class_,
+                "label": row.class_,
                 "sequence": row.sequence,
                 "measure": row.measure,
                 "value": row.value,
@@ -235,7 +235,7 @@ def report_to_dict(report: Report) -> dict[str, Any]:
         "curves": [
             {
                 "domain": curve.domain,
-                "class": curve.class_,
+                "label": curve.class_,
                 "name": curve.name,
                 "points": curve.points(),
             }
@@ -283,13 +283,19 @@ def row_block(row: Row) -> Block:
     return Block({row.measure: (row.value,)}, (row.domain,), (row.class_,), (row.sequence,))
 
 
+def _label(entry: Mapping[str, Any]) -> str | None:
+    """The label of a score or curve; reports from before version 0.1 call it ``class``."""
+    label: str | None = entry["class"] if "class" in entry else entry["label"]
+    return label
+
+
 def _block(entry: Mapping[str, Any]) -> Block:
-    names = ("domain", "class", "sequence", "measure", "value")
-    return row_block(Row(*(entry[name] for name in names)))
+    places = (entry["domain"], _label(entry), entry["sequence"])
+    return row_block(Row(*places, entry["measure"], entry["value"]))
 
 
 def _curve(entry: Mapping[str, Any]) -> Curve:
     points = entry["points"]
     names = list(points[0]) if points else []
     columns = {name: tuple(point[name] for point in points) for name in names}
-    return Curve(entry["name"], columns, entry["domain"], entry["class"])
+    return Curve(entry["name"], columns, entry["domain"], _label(entry))

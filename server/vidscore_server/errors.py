@@ -102,6 +102,12 @@ class RequestReusedError(StateError):
     reason: ClassVar[str] = "REQUEST_ID_REUSED"
 
 
+class EtagDiffersError(StateError):
+    """Somebody else has changed the resource since its `etag` was read."""
+
+    reason: ClassVar[str] = "ETAG_DIFFERS"
+
+
 class HasSubmissionsError(StateError):
     """A benchmark with submissions is deleted only by force."""
 

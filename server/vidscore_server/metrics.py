@@ -173,23 +173,13 @@ class CallMeter:
 
 def frames_of(message: Message) -> Iterator[tuple[str, int]]:
     """Frames that a request carries, by their side."""
-    held_in: Any = message
-    for name in _path_of(message.DESCRIPTOR):
-        held_in = getattr(held_in, name)
-    for side in _sides_of(held_in.DESCRIPTOR):
-        held = getattr(held_in, side)
+    for side in _sides_of(message.DESCRIPTOR):
+        held = getattr(message, side)
         batches: Sequence[Any] = (held,) if isinstance(held, Message) else held
         yield side, sum(len(batch.frame_numbers) for batch in batches)
 
 
 # Cached: descriptors are slow to search, and thousands of messages come in a second.
-
-
-@cache
-def _path_of(kind: Descriptor) -> tuple[str, ...]:
-    """Fields that lead to the message with the batches."""
-    named = (".AppendFramesRequest", ".AppendBatchRequest")
-    return ("append",) if kind.full_name.endswith(named) else ()
 
 
 @cache

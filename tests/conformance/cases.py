@@ -67,7 +67,9 @@ class Case:
 
     def golden_reports(self) -> list[Document]:
         """What every language must get."""
-        return [json.loads(file.read_text(encoding="utf-8")) for file in self.report_files]
+        return [
+            _with_labels(json.loads(file.read_text(encoding="utf-8"))) for file in self.report_files
+        ]
 
     def library_reports(self) -> list[Document]:
         """What the library makes of the frames, without a server."""
@@ -151,7 +153,7 @@ def report_document(report: Report) -> Document:
             {
                 "name": curve.name,
                 "domain": curve.domain,
-                "class": curve.class_,
+                "label": curve.class_,
                 "columns": [
                     {"name": name, "values": list(values)} for name, values in curve.columns.items()
                 ],
@@ -165,11 +167,23 @@ def report_document(report: Report) -> Document:
     }
 
 
+def _with_labels(golden: Document) -> Document:
+    """A golden report as runners print it: goldens are never rewritten, and call labels classes."""
+
+    def renamed(entry: Document) -> Document:
+        return {"label" if key == "class" else key: value for key, value in entry.items()}
+
+    return {
+        **golden,
+        **{key: [renamed(one) for one in golden[key]] for key in ("scores", "curves")},
+    }
+
+
 def _row_document(row: Row) -> Document:
     kinds = {int: "count", float: "number"}
     return {
         "domain": row.domain,
-        "class": row.class_,
+        "label": row.class_,
         "sequence": row.sequence,
         "measure": row.measure,
         "value": row.value,

@@ -44,7 +44,7 @@ def acknowledgement_lost(stage: Stage) -> None:
 def rewind(stage: Stage) -> None:
     """OUT_OF_RANGE from a server that is behind sends the client back to the server's offset."""
 
-    def fall_behind(append: pb.Append, context: grpc.ServicerContext) -> None:
+    def fall_behind(append: pb.AppendRequest, context: grpc.ServicerContext) -> None:
         with fake.lock:
             del fake.stored[append.offset :]
             del fake.batches[append.offset]
@@ -60,7 +60,7 @@ def rewind(stage: Stage) -> None:
 def half_a_batch(stage: Stage) -> None:
     """A server that has a part of a batch gets the rest, from its own offset on."""
 
-    def take_half(append: pb.Append, context: grpc.ServicerContext) -> None:
+    def take_half(append: pb.AppendRequest, context: grpc.ServicerContext) -> None:
         with fake.lock:
             fake.stored += frames_of(append.detections)[:5]
         lose_the_connection(append, context)
@@ -191,7 +191,7 @@ def check_sent(fake: FakeSubmissions, result: Document) -> None:
     equal({epoch for _, epoch in fake.offsets}, {1}, "epochs")
 
 
-def _say_nothing(_append: pb.Append, context: grpc.ServicerContext) -> None:
+def _say_nothing(_append: pb.AppendRequest, context: grpc.ServicerContext) -> None:
     """Hold an append until the client has let go of it; it is not stored."""
     let_go = context.is_active
     wait_until(lambda: not let_go(), f"the end of a call within {WAIT_S:g} s")

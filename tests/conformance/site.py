@@ -63,7 +63,7 @@ def site(folder: Path) -> Iterator[Site]:
     try:
         server.start()
         with connect(server.address, token=server.secret, timeout_s=CALL_TIMEOUT_S) as organiser:
-            token = organiser.tokens.create(Role.PERFORMER, team="falcon").secret
+            token = organiser.tokens.create(Role.PARTICIPANT, team="falcon").secret
             yield Site(server, organiser, token)
     finally:
         server.kill()

@@ -168,5 +168,5 @@ def prepare(site: Site, reference: Reference) -> None:
     hold(reference.scores, "the reference submission has no scores that its team may see")
     submit(SCARCE, POINTS, site.token)
     for team in ("eagle", "kestrel"):  # their scores are equal, so that they share a rank
-        token = site.organiser.tokens.create(Role.PERFORMER, team=team).secret
+        token = site.organiser.tokens.create(Role.PARTICIPANT, team=team).secret
         submit(BOARD, POINTS, token, f"of-{team}")

@@ -39,7 +39,7 @@ def _value(
         row["value"]
         for row in case.golden_reports()[evaluator]["scores"]
         if row["measure"] == measure
-        and (row["domain"], row["class"], row["sequence"]) == (domain, class_, None)
+        and (row["domain"], row["label"], row["sequence"]) == (domain, class_, None)
     ]
     return found
 

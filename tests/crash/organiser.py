@@ -9,10 +9,11 @@ from vidscore_protos.v1 import (
     access_service_pb2,
     access_service_pb2_grpc,
     annotations_pb2,
-    benchmark_service_pb2,
     benchmark_service_pb2_grpc,
+    organiser_pb2,
     submission_service_pb2,
     submission_service_pb2_grpc,
+    token_pb2,
 )
 
 TIMEOUT_S = 120.0
@@ -35,21 +36,21 @@ class Organiser:
     def host_without_truth(self) -> None:
         """Make the benchmark."""
         self._benchmarks.CreateBenchmark(
-            benchmark_service_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=dots()),
+            organiser_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=dots()),
             metadata=self._metadata,
         )
 
     def _upload(self, truth: annotations_pb2.AnnotationBatch) -> None:
-        header = benchmark_service_pb2.UploadTruthHeader(benchmark=BENCHMARK, complete=True)
+        header = organiser_pb2.UploadTruthHeader(benchmark=BENCHMARK, complete=True)
         uploads = [
-            benchmark_service_pb2.UploadTruthRequest(header=header),
-            benchmark_service_pb2.UploadTruthRequest(truth=truth),
-            benchmark_service_pb2.UploadTruthRequest(end=end_of(truth)),
+            organiser_pb2.UploadTruthRequest(header=header),
+            organiser_pb2.UploadTruthRequest(truth=truth),
+            organiser_pb2.UploadTruthRequest(end=end_of(truth)),
         ]
         self._benchmarks.UploadTruth(iter(uploads), metadata=self._metadata)
 
     def token(self, team: str) -> str:
-        role = access_service_pb2.ROLE_PERFORMER
+        role = token_pb2.ROLE_PARTICIPANT
         request = access_service_pb2.CreateTokenRequest(role=role, team=team)
         secret: str = self._access.CreateToken(request, metadata=self._metadata).secret
         return secret

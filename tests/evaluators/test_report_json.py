@@ -113,10 +113,10 @@ def test_the_form_is_the_documented_one() -> None:
         "software": {},
         "specification": {},
         "scores": [
-            {"domain": "d", "class": None, "sequence": None, "measure": "hits", "value": 3},
-            {"domain": "d", "class": None, "sequence": None, "measure": "f1", "value": None},
+            {"domain": "d", "label": None, "sequence": None, "measure": "hits", "value": 3},
+            {"domain": "d", "label": None, "sequence": None, "measure": "f1", "value": None},
         ],
-        "curves": [{"domain": None, "class": None, "name": "roc", "points": [{"x": 0.5}]}],
+        "curves": [{"domain": None, "label": None, "name": "roc", "points": [{"x": 0.5}]}],
         "warnings": [{"code": "odd", "message": "Odd.", "count": 1}],
     }
 
@@ -126,6 +126,17 @@ def test_what_json_cannot_hold_is_never_written(value: float) -> None:
     report = Report("e", "1", {}, "t", "d", Scores((Block({"f1": (value,)}),)))
     with pytest.raises(ValueError, match="JSON"):
         report_to_json(report)
+
+
+def test_reports_that_call_labels_classes_are_still_read() -> None:
+    report = Report("e", "1", {}, "t", "d", Scores((Block({"f1": (0.5,)}, ("day",), ("car",)),)))
+    document = report_to_dict(report)
+    earlier = [
+        {("class" if key == "label" else key): value for key, value in score.items()}
+        for score in document["scores"]
+    ]
+    assert earlier != document["scores"]
+    assert report_to_dict(report_from_dict({**document, "scores": earlier})) == document
 
 
 def test_a_missing_key_is_named() -> None:

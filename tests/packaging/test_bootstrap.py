@@ -69,6 +69,19 @@ def test_uv_installs_pip_and_what_is_asked_for_and_trusts_whom_the_system_trusts
     assert not [line for line in variables if line.startswith("VIRTUAL_ENV=")]
 
 
+def test_what_is_locked_is_installed_first_and_the_rest_adds_no_dependencies(
+    environment: Path,
+) -> None:
+    program(bootstrap.UV, WORKING)
+    bootstrap.install_locked(environment, ["--group", "dev"])
+    lock = ROOT / "requirements.lock"
+    into = f"pip install --python {environment}/bin/python pip"
+    assert calls(bootstrap.UV) == [
+        f"{into} --requirement {lock}",
+        f"{into} --no-deps --build-constraint {lock} --group dev",
+    ]
+
+
 @pytest.mark.parametrize("uv", [FAILING, None])
 def test_where_uv_fails_or_cannot_be_had_pip_installs_and_no_error_is_shown(
     environment: Path, capsys: pytest.CaptureFixture[str], uv: str | None

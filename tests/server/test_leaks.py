@@ -19,7 +19,7 @@ from vidscore_protos.v1 import (
     ranking_service_pb2_grpc,
     scoring_service_pb2,
     scoring_service_pb2_grpc,
-    trust_service_pb2,
+    trust_pb2,
 )
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("moody")]
@@ -99,7 +99,7 @@ async def _examined(running: Running, *, bad: bool = False) -> grpc.StatusCode:
         truth_geometry=calm.truth_geometry,
         detection_geometry=calm.detection_geometry,
         systems=["a", "b"],
-        questions=trust_service_pb2.RankingQuestions(draws=0),
+        questions=trust_pb2.RankingQuestions(draws=0),
     )
     requests = [make(configuration=configured), make(truth=BAD if bad else TRUTH)]
     stub = ranking_service_pb2_grpc.RankingServiceStub(running.channel)

@@ -185,13 +185,13 @@ def _submit(server: Metered, *, with_truth: bool = True) -> None:
         submission_service_pb2.OpenStreamRequest(submission=submission.name, stream=stream),
         metadata=metadata,
     ).stream
-    append = submission_service_pb2.Append(
+    append = submission_service_pb2.AppendRequest(
         stream=f"{submission.name}/streams/{stream}",
         epoch=opened.epoch,
         offset=0,
         detections=batch(range(10)),
     )
-    stub.AppendBatch(submission_service_pb2.AppendBatchRequest(append=append), metadata=metadata)
+    stub.AppendBatch(append, metadata=metadata)
     stub.SealSubmission(
         submission_service_pb2.SealSubmissionRequest(name=submission.name), metadata=metadata
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.report import report_to_dict
+from vidscore_evaluators.report import Report, report_to_dict
 
 
 def golden_form(
@@ -20,4 +20,14 @@ def golden_form(
     """Scores and warnings in their JSON form."""
     tally = evaluator.tally(truth, detections)
     report = replace(evaluator.report(tally), scores=evaluator.scores(tally))
-    return {key: report_to_dict(report)[key] for key in ("scores", "warnings")}
+    return sealed_form(report, "scores", "warnings")
+
+
+def sealed_form(report: Report, *keys: str) -> dict[str, Any]:
+    """Parts of a report as goldens hold them, whose seals outlive names: labels are classes."""
+
+    def as_sealed(entry: dict[str, Any]) -> dict[str, Any]:
+        return {"class" if key == "label" else key: value for key, value in entry.items()}
+
+    document = report_to_dict(report)
+    return {key: [as_sealed(entry) for entry in document[key]] for key in keys}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Locate: TypeAlias = "Callable[[FrameExample], str]"
 """File and line of a frame; an empty string where they are not known."""
 
-COLUMNS = ("evaluator", "domain", "class", "sequence", "measure", "value")
+COLUMNS = ("evaluator", "domain", "label", "sequence", "measure", "value")
 
 
 @dataclass(frozen=True)

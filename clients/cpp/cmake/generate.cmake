@@ -1,36 +1,20 @@
-# Messages and calls of the wire, generated from protos/ when the library is built.
-#
-# Some long-running calls answer with a message of Google's that the client never uses. A program may
-# have code of its own for that message, and protobuf ends a process in which a file is registered
-# twice; so what is generated leaves those calls out.
+# Messages and calls of the wire, generated when the library is built from the protos of the
+# repository around it.
 
 set(VIDSCORE_WARNINGS -Wall -Wextra -Wpedantic -Wshadow)
 set(VIDSCORE_WIRE_DIRECTORY ${PROJECT_BINARY_DIR}/wire)
-set(proto_directory ${PROJECT_BINARY_DIR}/protos)
+set(VIDSCORE_PROTOS ${PROJECT_SOURCE_DIR}/../../protos CACHE PATH "The protos of vidscore")
 
-# Services that the client calls.
+# The services that the client calls, and what these import.
 set(services benchmark_service evaluator_service scoring_service server_service
   submission_service)
-
-set(long_running_call
-  "\n  rpc [A-Za-z]+\\([A-Za-z]+\\) returns \\(google\\.longrunning\\.Operation\\) {[^}]*}[^}]*}")
-file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/protos/vidscore/v1/*.proto)
-set(copies)
-set(names)
-foreach(source IN LISTS sources)
-  get_filename_component(name ${source} NAME_WE)
-  set(copy ${proto_directory}/vidscore/v1/${name}.proto)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
-  file(READ ${source} text)
-  string(REPLACE "import \"google/longrunning/operations.proto\";\n" "" text "${text}")
-  string(REGEX REPLACE "${long_running_call}" "" text "${text}")
-  file(CONFIGURE OUTPUT ${copy} CONTENT "${text}" @ONLY)
-  list(APPEND copies ${copy})
-  list(APPEND names ${name})
-endforeach()
+set(messages annotations backup benchmark organiser report specification token)
+set(sources ${services} ${messages})
+list(TRANSFORM sources PREPEND ${VIDSCORE_PROTOS}/vidscore/v1/)
+list(TRANSFORM sources APPEND .proto)
 
 set(generated)
-foreach(name IN LISTS names)
+foreach(name IN LISTS services messages)
   set(outputs ${VIDSCORE_WIRE_DIRECTORY}/vidscore/v1/${name}.pb.cc)
   set(arguments --cpp_out=${VIDSCORE_WIRE_DIRECTORY})
   if(name IN_LIST services)
@@ -41,8 +25,8 @@ foreach(name IN LISTS names)
   endif()
   add_custom_command(
     OUTPUT ${outputs}
-    COMMAND protobuf::protoc --proto_path=${proto_directory} ${arguments} vidscore/v1/${name}.proto
-    DEPENDS ${copies}
+    COMMAND protobuf::protoc --proto_path=${VIDSCORE_PROTOS} ${arguments} vidscore/v1/${name}.proto
+    DEPENDS ${sources}
     VERBATIM)
   list(APPEND generated ${outputs})
 endforeach()

@@ -14,7 +14,7 @@ Json value_of(const vidscore::Value& value) {
 
 Json document_of(const vidscore::Row& row) {
   static constexpr const char* kKinds[] = {"undefined", "count", "number"};
-  return {{"domain", text_or_null(row.domain)},     {"class", text_or_null(row.class_name)},
+  return {{"domain", text_or_null(row.domain)},     {"label", text_or_null(row.label)},
           {"sequence", text_or_null(row.sequence)}, {"measure", row.measure},
           {"value", value_of(row.value)},           {"kind", kKinds[row.value.index()]}};
 }
@@ -30,7 +30,7 @@ Json document_of(const vidscore::Curve& curve) {
   for (const vidscore::CurveColumn& column : curve.columns) columns.push_back(document_of(column));
   return {{"name", curve.name},
           {"domain", text_or_null(curve.domain)},
-          {"class", text_or_null(curve.class_name)},
+          {"label", text_or_null(curve.label)},
           {"columns", columns}};
 }
 

@@ -16,7 +16,7 @@ inline void print_scores(const vidscore::Report& report) {
   for (const vidscore::Row& row : report.scores) {
     if (row.sequence) continue;
     std::cout << std::setw(13) << row.domain.value_or("-") << std::setw(13)
-              << row.class_name.value_or("-") << std::setw(25) << row.measure;
+              << row.label.value_or("-") << std::setw(25) << row.measure;
     if (const auto number = vidscore::as_number(row.value)) {
       std::cout << *number << '\n';
     } else {

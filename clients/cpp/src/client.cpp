@@ -126,7 +126,7 @@ Leaderboard Client::leaderboard(const LeaderboardQuery& query) const {
   request.set_benchmark(detail::benchmark_name(query.benchmark));
   request.set_evaluator(query.evaluator);
   if (query.domain) request.set_domain(*query.domain);
-  if (query.class_name) request.set_class_name(*query.class_name);
+  if (query.label) request.set_label(*query.label);
   do {
     const auto page = connection_->answer<detail::wire::GetLeaderboardResponse>(
         [&](auto* context, auto* response) {

@@ -49,7 +49,7 @@ Value decode_value(const wire::Value& message) {
 Row decode_score_row(const wire::Score& message) {
   Row row;
   if (message.has_domain()) row.domain = message.domain();
-  if (message.has_class_name()) row.class_name = message.class_name();
+  if (message.has_label()) row.label = message.label();
   if (message.has_sequence()) row.sequence = message.sequence();
   row.measure = message.measure();
   row.value = decode_value(message.value());
@@ -63,7 +63,7 @@ CurveColumn decode_column(const wire::CurveColumn& message) {
 Curve decode_curve(const wire::Curve& message) {
   Curve curve;
   if (message.has_domain()) curve.domain = message.domain();
-  if (message.has_class_name()) curve.class_name = message.class_name();
+  if (message.has_label()) curve.label = message.label();
   curve.name = message.name();
   curve.columns = decode_all(message.columns(), decode_column);
   return curve;

@@ -11,10 +11,10 @@ std::optional<double> as_number(const Value& value) noexcept {
 }
 
 const Row* Report::find(const std::string& measure, const std::optional<std::string>& domain,
-                        const std::optional<std::string>& class_name,
+                        const std::optional<std::string>& label,
                         const std::optional<std::string>& sequence) const noexcept {
   const auto found = std::find_if(scores.begin(), scores.end(), [&](const Row& row) {
-    return row.measure == measure && row.domain == domain && row.class_name == class_name &&
+    return row.measure == measure && row.domain == domain && row.label == label &&
            row.sequence == sequence;
   });
   return found == scores.end() ? nullptr : &*found;

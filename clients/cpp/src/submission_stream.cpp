@@ -4,7 +4,7 @@
 
 #include "checks.h"
 #include "connection.h"
-#include "courier.h"
+#include "sender.h"
 #include "decoding.h"
 #include "failing.h"
 #include "names.h"
@@ -52,7 +52,7 @@ SubmissionStream::SubmissionStream(std::shared_ptr<const detail::Connection> con
   opened.geometry = detection_geometry(*connection, benchmark);
   opened.submission = submissions_.find_or_create(benchmark, options.submission, options.title);
   opened.stream = open_stream(*connection, opened.submission.name, options.stream);
-  courier_ = std::make_unique<detail::Courier>(std::move(connection), std::move(opened),
+  sender_ = std::make_unique<detail::Sender>(std::move(connection), std::move(opened),
                                                std::move(options));
 }
 
@@ -61,39 +61,39 @@ SubmissionStream& SubmissionStream::operator=(SubmissionStream&&) noexcept = def
 SubmissionStream::~SubmissionStream() = default;
 
 const std::string& SubmissionStream::submission() const noexcept {
-  return courier_->opened().submission.name;
+  return sender_->opened().submission.name;
 }
 
 std::uint64_t SubmissionStream::next_offset() const noexcept {
-  return courier_->opened().stream.next_offset;
+  return sender_->opened().stream.next_offset;
 }
 
-std::uint64_t SubmissionStream::acknowledged_frames() const { return courier_->acknowledged(); }
+std::uint64_t SubmissionStream::acknowledged_frames() const { return sender_->acknowledged(); }
 
-std::size_t SubmissionStream::undelivered_frames() const { return courier_->undelivered(); }
+std::size_t SubmissionStream::undelivered_frames() const { return sender_->undelivered(); }
 
-std::uint64_t SubmissionStream::reconnections() const { return courier_->reconnections(); }
+std::uint64_t SubmissionStream::reconnections() const { return sender_->reconnections(); }
 
 void SubmissionStream::send(Frame frame) {
-  detail::check(frame, courier_->opened().geometry);
+  detail::check(frame, sender_->opened().geometry);
   detail::Item item;
   item.single = true;
   item.frames.push_back(std::move(frame));
-  courier_->put(std::move(item));
+  sender_->put(std::move(item));
 }
 
 void SubmissionStream::send_batch(std::vector<Frame> frames) {
-  for (const Frame& frame : frames) detail::check(frame, courier_->opened().geometry);
-  if (!frames.empty()) courier_->put({std::move(frames), false});
+  for (const Frame& frame : frames) detail::check(frame, sender_->opened().geometry);
+  if (!frames.empty()) sender_->put({std::move(frames), false});
 }
 
 std::uint64_t SubmissionStream::flush(std::optional<Duration> timeout) {
-  return courier_->flush(timeout);
+  return sender_->flush(timeout);
 }
 
-void SubmissionStream::close(std::optional<Duration> timeout) { courier_->close(timeout); }
+void SubmissionStream::close(std::optional<Duration> timeout) { sender_->close(timeout); }
 
-void SubmissionStream::detach() { courier_->detach(); }
+void SubmissionStream::abort() { sender_->abort(); }
 
 Submission SubmissionStream::seal(std::optional<std::uint64_t> expected_frame_count,
                                   std::optional<Duration> timeout) {

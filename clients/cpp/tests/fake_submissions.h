@@ -74,7 +74,7 @@ class FakeSubmissions final : public wire::SubmissionService::Service,
  private:
   template <typename T>
   using Writer = grpc::ServerWriter<T>;
-  using Stream = grpc::ServerReaderWriter<wire::AppendFramesResponse, wire::AppendFramesRequest>;
+  using Stream = grpc::ServerReaderWriter<wire::AppendResponse, wire::AppendRequest>;
 
   static grpc::Status broken() { return {grpc::StatusCode::UNAVAILABLE, "Socket closed"}; }
 
@@ -91,7 +91,7 @@ class FakeSubmissions final : public wire::SubmissionService::Service,
     stream->set_next_offset(static_cast<std::int64_t>(stored.size()));
   }
 
-  grpc::Status append(grpc::ServerContext* context, const wire::Append& append,
+  grpc::Status append(grpc::ServerContext* context, const wire::AppendRequest& append,
                       std::int64_t* next_offset) {
     Fault fault = Fault::none;
     {
@@ -121,7 +121,7 @@ class FakeSubmissions final : public wire::SubmissionService::Service,
   }
 
   /// Do what the offset protocol says.
-  grpc::Status store(const wire::Append& append, std::int64_t* next_offset) {
+  grpc::Status store(const wire::AppendRequest& append, std::int64_t* next_offset) {
     const auto known = static_cast<std::int64_t>(stored.size());
     const auto& given = append.detections().frame_numbers();
     if (!append.has_detections_crc32() ||
@@ -181,11 +181,11 @@ class FakeSubmissions final : public wire::SubmissionService::Service,
   }
 
   grpc::Status AppendFrames(grpc::ServerContext* context, Stream* stream) override {
-    wire::AppendFramesRequest request;
+    wire::AppendRequest request;
     while (stream->Read(&request)) {
-      wire::AppendFramesResponse response;
+      wire::AppendResponse response;
       std::int64_t next_offset = 0;
-      const grpc::Status status = append(context, request.append(), &next_offset);
+      const grpc::Status status = append(context, request, &next_offset);
       if (!status.ok()) return status;
       response.set_next_offset(next_offset);
       stream->Write(response);
@@ -193,10 +193,10 @@ class FakeSubmissions final : public wire::SubmissionService::Service,
     return grpc::Status::OK;
   }
 
-  grpc::Status AppendBatch(grpc::ServerContext* context, const wire::AppendBatchRequest* request,
-                           wire::AppendBatchResponse* response) override {
+  grpc::Status AppendBatch(grpc::ServerContext* context, const wire::AppendRequest* request,
+                           wire::AppendResponse* response) override {
     std::int64_t next_offset = 0;
-    const grpc::Status status = append(context, request->append(), &next_offset);
+    const grpc::Status status = append(context, *request, &next_offset);
     response->set_next_offset(next_offset);
     return status;
   }

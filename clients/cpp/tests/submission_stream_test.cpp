@@ -143,7 +143,7 @@ TEST(SubmissionStream, RefusesFramesAtOnceOrAfterAWhileWhereTheQueueIsFull) {
     options.delivery.window_frames = 1;
     SubmissionStream stream = server.client().submit(options);
     EXPECT_THROW(send_all(&stream, 6), BackPressureError);
-    stream.detach();
+    stream.abort();
   }
 }
 
@@ -193,12 +193,12 @@ TEST(SubmissionStream, MakesASealAgainWhoseAnswerIsLost) {
   }
 }
 
-TEST(SubmissionStream, DeliversNoMoreWhenItIsDetached) {
+TEST(SubmissionStream, DeliversNoMoreWhenItIsAborted) {
   FakeSubmissions server;
   server.faults = {Fault::say_nothing};
   SubmissionStream stream = server.client().submit(options_of());
   stream.send_batch(frames(0, 10));
-  stream.detach();
+  stream.abort();
   EXPECT_THROW(stream.flush(kWait), ClosedError);
   EXPECT_TRUE(server.stored.empty());
 }
@@ -238,7 +238,7 @@ TEST(SubmissionStream, SaysHowManyFramesItGivesUpWhenItIsClosedInVain) {
   EXPECT_THROW(stream.seal(7, kWait), DeadlineError);
   SubmissionStream left = server.client().submit(options_of());
   left.send_batch(frames(0, 7));
-  left.detach();
+  left.abort();
   EXPECT_NO_THROW(left.close());
   EXPECT_EQ(left.undelivered_frames(), 7u);
 }

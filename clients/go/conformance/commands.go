@@ -102,7 +102,7 @@ func submit(ctx context.Context, client *vidscore.Client, options *options) (any
 	if err != nil {
 		return nil, err
 	}
-	defer stream.Detach()
+	defer stream.Abort()
 	frames := framesOf(found.Detections)
 	for _, frame := range frames {
 		if err := stream.Send(ctx, frame); err != nil {

@@ -38,7 +38,7 @@ func reportJSON(report *vidscore.Report) document {
 	}
 	for _, row := range report.Scores {
 		scores = append(scores, document{
-			"domain": row.Domain, "class": row.Class, "sequence": row.Sequence,
+			"domain": row.Domain, "label": row.Label, "sequence": row.Sequence,
 			"measure": row.Measure, "value": valueJSON(row.Value), "kind": kindOf(row.Value),
 		})
 	}
@@ -52,7 +52,7 @@ func reportJSON(report *vidscore.Report) document {
 			columns = append(columns, document{"name": column.Name, "values": values})
 		}
 		curves = append(curves, document{
-			"name": curve.Name, "domain": curve.Domain, "class": curve.Class, "columns": columns,
+			"name": curve.Name, "domain": curve.Domain, "label": curve.Label, "columns": columns,
 		})
 	}
 	for _, warning := range report.Warnings {

@@ -85,7 +85,7 @@ public final class LiveStream {
 
   private static void show(SubmissionScore score) {
     score.report().scores().stream()
-        .filter(row -> row.domain() == null && row.className() == null && row.sequence() == null)
+        .filter(row -> row.domain() == null && row.label() == null && row.sequence() == null)
         .forEach(row -> System.out.printf("%-30s %s%n", row.measure(), row.value()));
   }
 }

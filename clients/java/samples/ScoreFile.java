@@ -37,7 +37,7 @@ public final class ScoreFile {
                 System.out.printf(
                     line,
                     all(row.domain()),
-                    all(row.className()),
+                    all(row.label()),
                     all(row.sequence()),
                     row.measure(),
                     row.value()));

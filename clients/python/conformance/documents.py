@@ -99,7 +99,7 @@ def _row(row: Row) -> dict[str, Any]:
     kinds = {int: "count", float: "number"}
     return {
         "domain": row.domain,
-        "class": row.class_,
+        "label": row.class_,
         "sequence": row.sequence,
         "measure": row.measure,
         "value": row.value,
@@ -111,7 +111,7 @@ def _curve(curve: Curve) -> dict[str, Any]:
     return {
         "name": curve.name,
         "domain": curve.domain,
-        "class": curve.class_,
+        "label": curve.class_,
         "columns": [
             {"name": name, "values": list(values)} for name, values in curve.columns.items()
         ],

@@ -58,10 +58,10 @@ class AppendPlan:
             raise InputError("frames", repr(frames)[:80], "Frames")
         refuse_other_arity(frames, self.arity)
 
-    def append(self, batch: Sent) -> wire.Append:
+    def append(self, batch: Sent) -> wire.AppendRequest:
         """What is sent for a batch; the same batch is the same bytes each time."""
         detections = encode_frames(batch.frames)
-        return wire.Append(
+        return wire.AppendRequest(
             stream=f"{self.submission.name}/streams/{self.stream.stream}",
             epoch=self.stream.epoch,
             offset=batch.offset,

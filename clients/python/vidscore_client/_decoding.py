@@ -36,6 +36,7 @@ from vidscore_client.reports import (
     Row,
 )
 from vidscore_protos.v1 import (
+    benchmark_pb2,
     benchmark_service_pb2,
     evaluator_service_pb2,
     report_pb2,
@@ -126,7 +127,7 @@ def _live_report(message: scoring_service_pb2.LiveReport) -> LiveReport:
 def _row(score: report_pb2.Score) -> Row:
     return Row(
         domain=score.domain if score.HasField("domain") else None,
-        class_=score.class_name if score.HasField("class_name") else None,
+        class_=score.label if score.HasField("label") else None,
         sequence=score.sequence if score.HasField("sequence") else None,
         measure=score.measure,
         value=_number(score.value),
@@ -141,7 +142,7 @@ def _curve(curve: report_pb2.Curve) -> Curve:
             for column in curve.columns
         },
         domain=curve.domain if curve.HasField("domain") else None,
-        class_=curve.class_name if curve.HasField("class_name") else None,
+        class_=curve.label if curve.HasField("label") else None,
     )
 
 
@@ -164,7 +165,7 @@ def _geometries(values: Iterable[int]) -> tuple[Geometry, ...]:
 
 
 def decode_benchmark(
-    message: benchmark_service_pb2.Benchmark, quotas: Iterable[benchmark_service_pb2.Quota] = ()
+    message: benchmark_pb2.Benchmark, quotas: Iterable[benchmark_service_pb2.Quota] = ()
 ) -> Benchmark:
     """One benchmark, and the limits on the caller's team where the server gives them."""
     return to_dataclass(

@@ -165,9 +165,9 @@ class Sender:
         with self._monitor:
             connection = self._connection
         while (batch := await self._next_batch(connection)) is not None:
-            request = wire.AppendBatchRequest(append=self.plan.append(batch))
+            request = self.plan.append(batch)
             response = await self._transport.unary(
-                SUBMISSIONS + "AppendBatch", request, wire.AppendBatchResponse
+                SUBMISSIONS + "AppendBatch", request, wire.AppendResponse
             )
             await self._acknowledge(response.next_offset)
 
@@ -186,9 +186,9 @@ class Sender:
         if not self.state.settled:
             raise ended_early()
 
-    async def _read(self, call: Call) -> wire.AppendFramesResponse | None:
+    async def _read(self, call: Call) -> wire.AppendResponse | None:
         try:
-            response: wire.AppendFramesResponse | None = await call.read()
+            response: wire.AppendResponse | None = await call.read()
         except VidscoreError as failure:
             raise (self._stall or failure) from failure
         return response
@@ -199,7 +199,7 @@ class Sender:
             call = self._transport.stream(
                 SUBMISSIONS + "AppendFrames",
                 partial(self._next_request, self._connection),
-                wire.AppendFramesResponse,
+                wire.AppendResponse,
             )
             if not self.state.ended:
                 self._call = call
@@ -234,12 +234,12 @@ class Sender:
         if call is not None:
             call.cancel()
 
-    async def _next_request(self, connection: int) -> wire.AppendFramesRequest | None:
+    async def _next_request(self, connection: int) -> wire.AppendRequest | None:
         batch = await self._next_batch(connection)
         if batch is None:
             return None
         try:
-            return wire.AppendFramesRequest(append=self.plan.append(batch))
+            return self.plan.append(batch)
         except Exception as error:
             raise cannot_send(error) from error
 

@@ -33,7 +33,11 @@ from vidscore_client._convert import (
 from vidscore_client.errors import InputError
 from vidscore_client.evaluators import EvaluatorChoice
 from vidscore_client.frames import Geometry, label_text
-from vidscore_protos.v1 import annotations_pb2, benchmark_service_pb2, specification_pb2
+from vidscore_protos.v1 import (
+    annotations_pb2,
+    benchmark_pb2,
+    specification_pb2,
+)
 
 Specification = Mapping[str, Any] | specification_pb2.BenchmarkSpec
 """A specification as dictionaries, as a manifest or a report has it, or as the proto message."""
@@ -51,10 +55,10 @@ TIME_FIELDS = ("open_time", "close_time")
 UPDATABLE = ("specification", *TIME_FIELDS, "policy", "public_names")
 """Fields that may be changed once a benchmark is there."""
 
-_NAME_KINDS: Mapping[str, benchmark_service_pb2.NameKind] = {
-    "sequences": benchmark_service_pb2.NAME_KIND_SEQUENCES,
-    "labels": benchmark_service_pb2.NAME_KIND_LABELS,
-    "frame_counts": benchmark_service_pb2.NAME_KIND_FRAME_COUNTS,
+_NAME_KINDS: Mapping[str, benchmark_pb2.NameKind] = {
+    "sequences": benchmark_pb2.NAME_KIND_SEQUENCES,
+    "labels": benchmark_pb2.NAME_KIND_LABELS,
+    "frame_counts": benchmark_pb2.NAME_KIND_FRAME_COUNTS,
 }
 
 
@@ -135,7 +139,7 @@ def _choice(path: str, choice: EvaluatorChoice) -> specification_pb2.EvaluatorSp
     return message
 
 
-def encode_definition(definition: Definition) -> benchmark_service_pb2.Benchmark:
+def encode_definition(definition: Definition) -> benchmark_pb2.Benchmark:
     """A definition as a message.
 
     Raises:
@@ -149,7 +153,7 @@ def encode_definition(definition: Definition) -> benchmark_service_pb2.Benchmark
         if key not in known:
             raise InputError(key, "an unknown key", "one of " + ", ".join(known))
     rest = {key: value for key, value in definition.items() if key not in own}
-    message = benchmark_service_pb2.Benchmark(specification=encode_specification((), rest))
+    message = benchmark_pb2.Benchmark(specification=encode_specification((), rest))
     for key, form in _DEFINITION.items():
         if definition.get(key) is not None:
             form.fill(message, key, definition[key], key)
@@ -159,7 +163,7 @@ def encode_definition(definition: Definition) -> benchmark_service_pb2.Benchmark
     return message
 
 
-def decode_definition(message: benchmark_service_pb2.Benchmark) -> dict[str, Any]:
+def decode_definition(message: benchmark_pb2.Benchmark) -> dict[str, Any]:
     """The dictionary form; what is unset is left out."""
     definition = show_message(message.specification, SPECIFICATION)
     definition |= show_message(message, _DEFINITION)

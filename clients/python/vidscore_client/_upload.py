@@ -21,7 +21,7 @@ from vidscore_client.frames import GEOMETRY_OF_ARITY, Frames, Geometry, Side, pa
 from vidscore_client.hosting import RankingQuestions
 from vidscore_client.settings import DEFAULT_BATCHING, Batching
 from vidscore_protos.v1 import ranking_service_pb2 as wire
-from vidscore_protos.v1 import trust_service_pb2
+from vidscore_protos.v1 import trust_pb2
 
 UNHURRIED = Batching(block_timeout_s=None)
 """An upload waits for the server as long as the whole call may take."""
@@ -189,7 +189,7 @@ def upload_requests(given: Examined) -> Iterator[wire.ExamineUploadRequest]:
         truth_geometry=encode_geometry("truth", truth_geometry),
         detection_geometry=encode_geometry("systems", shapes[0]),
         systems=[parse_string("systems", name) for name in given.systems],
-        questions=filled(trust_service_pb2.RankingQuestions(), asdict(given.questions)),
+        questions=filled(trust_pb2.RankingQuestions(), asdict(given.questions)),
     )
     return _requests(configuration, truth, [batches for batches, _ in looked_at])
 

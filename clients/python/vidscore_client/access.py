@@ -37,10 +37,14 @@ class AsyncTokens:
         lifetime_s: float | None = None,
     ) -> NewToken:
         """Create a token; see `vidscore_client.Tokens.create`."""
-        if role not in ROLES:
+        try:
+            known = Role(role)
+        except ValueError:
+            known = Role.UNKNOWN
+        if known is Role.UNKNOWN:
             raise InputError("role", repr(role)[:80], " or ".join(ROLES))
         request = wire.CreateTokenRequest(
-            role=f"ROLE_{role.upper()}",
+            role=f"ROLE_{known.upper()}",
             team=parse_string("team", team),
             comment=parse_string("comment", comment),
             lifetime=_duration(lifetime_s),
@@ -86,8 +90,8 @@ class Tokens:
         """Create a token; its secret is returned this once.
 
         Args:
-            role: ``organiser``, ``performer`` or ``viewer``.
-            team: Team that a performer submits for.
+            role: ``organiser``, ``participant`` or ``viewer``.
+            team: Team that a participant submits for.
             comment: What it is for.
             lifetime_s: Seconds that it holds; None for ever.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Iterator
 
-from google.longrunning import operations_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from vidscore_client._convert import to_dataclass
@@ -40,6 +39,7 @@ from vidscore_client.hosting import (
     TruthRevision,
 )
 from vidscore_protos.v1 import benchmark_service_pb2 as wire
+from vidscore_protos.v1 import organiser_pb2
 
 BENCHMARKS = "/vidscore.v1.BenchmarkService/"
 
@@ -48,8 +48,8 @@ ScoreDifferences = list[ScoreDifference]
 
 RESCORING = LongKind(
     "re-scoring",
-    wire.RescoreMetadata,
-    wire.RescoreResponse,
+    organiser_pb2.RescoreMetadata,
+    organiser_pb2.RescoreResponse,
     lambda metadata: RescoreProgress(metadata.submissions_done, metadata.submissions_in_all),
     lambda response: [to_dataclass(ScoreDifference, entry) for entry in response.differences],
 )
@@ -63,13 +63,13 @@ class AsyncBenchmarks:
 
     async def create(self, benchmark: str, definition: Definition) -> Benchmark:
         """Create a benchmark; see `vidscore_client.Benchmarks.create`."""
-        request = wire.CreateBenchmarkRequest(
+        request = organiser_pb2.CreateBenchmarkRequest(
             benchmark_id=parse_string("benchmark", benchmark),
             benchmark=encode_definition(definition),
             request_id=str(uuid.uuid4()),
         )
         response = await self._transport.unary(
-            BENCHMARKS + "CreateBenchmark", request, wire.CreateBenchmarkResponse
+            BENCHMARKS + "CreateBenchmark", request, organiser_pb2.CreateBenchmarkResponse
         )
         return decode_benchmark(response.benchmark)
 
@@ -101,19 +101,20 @@ class AsyncBenchmarks:
         whole = definition if replace else {**present.definition, **definition}
         message = encode_definition(whole)
         message.name = benchmark_name(benchmark)
+        message.etag = present.etag
         mask = FieldMask(paths=UPDATABLE if replace else _fields_of(definition))
         response = await self._transport.unary(
             BENCHMARKS + "UpdateBenchmark",
-            wire.UpdateBenchmarkRequest(benchmark=message, update_mask=mask),
-            wire.UpdateBenchmarkResponse,
+            organiser_pb2.UpdateBenchmarkRequest(benchmark=message, update_mask=mask),
+            organiser_pb2.UpdateBenchmarkResponse,
         )
         return decode_benchmark(response.benchmark)
 
     async def delete(self, benchmark: str, *, force: bool = False) -> None:
         """Delete a benchmark; see `vidscore_client.Benchmarks.delete`."""
-        request = wire.DeleteBenchmarkRequest(name=benchmark_name(benchmark), force=force)
+        request = organiser_pb2.DeleteBenchmarkRequest(name=benchmark_name(benchmark), force=force)
         await self._transport.unary(
-            BENCHMARKS + "DeleteBenchmark", request, wire.DeleteBenchmarkResponse
+            BENCHMARKS + "DeleteBenchmark", request, organiser_pb2.DeleteBenchmarkResponse
         )
 
     async def upload_truth(
@@ -129,7 +130,7 @@ class AsyncBenchmarks:
         """Add a revision of the truth; see `vidscore_client.Benchmarks.upload_truth`."""
         if isinstance(batches, Frames):
             raise InputError("batches", "one batch", "a list of batches")
-        header = wire.UploadTruthHeader(
+        header = organiser_pb2.UploadTruthHeader(
             benchmark=benchmark_name(benchmark),
             merge=merge,
             complete=complete,
@@ -139,7 +140,7 @@ class AsyncBenchmarks:
         call = self._transport.stream(
             BENCHMARKS + "UploadTruth",
             requests_of(_truth_requests(header, batches)),
-            wire.UploadTruthResponse,
+            organiser_pb2.UploadTruthResponse,
             timeout_s,
         )
         return to_dataclass(TruthRevision, (await read_only(call)).revision)
@@ -149,8 +150,8 @@ class AsyncBenchmarks:
         pages = await list_pages(
             self._transport,
             BENCHMARKS + "ListTruthRevisions",
-            wire.ListTruthRevisionsRequest(benchmark=benchmark_name(benchmark)),
-            wire.ListTruthRevisionsResponse,
+            organiser_pb2.ListTruthRevisionsRequest(benchmark=benchmark_name(benchmark)),
+            organiser_pb2.ListTruthRevisionsResponse,
         )
         return [
             to_dataclass(TruthRevision, revision) for page in pages for revision in page.revisions
@@ -169,7 +170,7 @@ class AsyncBenchmarks:
             benchmark=benchmark_name(benchmark),
             evaluator=parse_string("evaluator", evaluator),
             domain=domain,
-            class_name=class_,
+            label=class_,
         )
         pages = await list_pages(
             self._transport, BENCHMARKS + "GetLeaderboard", request, wire.GetLeaderboardResponse
@@ -180,11 +181,11 @@ class AsyncBenchmarks:
         self, benchmark: str, *, validate_only: bool = False
     ) -> ScoreDifferences:
         """Move a board; see `vidscore_client.Benchmarks.publish_leaderboard`."""
-        request = wire.PublishLeaderboardRequest(
+        request = organiser_pb2.PublishLeaderboardRequest(
             benchmark=benchmark_name(benchmark), validate_only=validate_only
         )
         response = await self._transport.unary(
-            BENCHMARKS + "PublishLeaderboard", request, wire.PublishLeaderboardResponse
+            BENCHMARKS + "PublishLeaderboard", request, organiser_pb2.PublishLeaderboardResponse
         )
         return [to_dataclass(ScoreDifference, entry) for entry in response.differences]
 
@@ -192,16 +193,16 @@ class AsyncBenchmarks:
         self, benchmark: str, submissions: Iterable[str] = (), *, comment: str = ""
     ) -> AsyncRescoring:
         """Begin to score again; see `vidscore_client.Benchmarks.rescore`."""
-        request = wire.RescoreSubmissionsRequest(
+        request = organiser_pb2.RescoreSubmissionsRequest(
             benchmark=benchmark_name(benchmark),
             submissions=submission_names(submissions),
             comment=parse_string("comment", comment),
             request_id=str(uuid.uuid4()),
         )
-        message = await self._transport.unary(
-            BENCHMARKS + "RescoreSubmissions", request, operations_pb2.Operation
+        response = await self._transport.unary(
+            BENCHMARKS + "RescoreSubmissions", request, organiser_pb2.RescoreSubmissionsResponse
         )
-        return AsyncRescoring(self._transport, RESCORING, RESCORING.status_of(message))
+        return await self.rescoring(response.operation)
 
     async def rescoring(self, name: str) -> AsyncRescoring:
         """A re-scoring that was begun before; see `vidscore_client.Benchmarks.rescoring`."""
@@ -429,12 +430,14 @@ def _fields_of(definition: Definition) -> list[str]:
 
 
 def _truth_requests(
-    header: wire.UploadTruthHeader, batches: Iterable[Frames]
-) -> Iterator[wire.UploadTruthRequest]:
-    yield wire.UploadTruthRequest(header=header)
+    header: organiser_pb2.UploadTruthHeader, batches: Iterable[Frames]
+) -> Iterator[organiser_pb2.UploadTruthRequest]:
+    yield organiser_pb2.UploadTruthRequest(header=header)
     frame_count = 0
     for frames in messages_of("batches", batches):
         frame_count += frames.frame_count
         truth = encode_frames(frames)
-        yield wire.UploadTruthRequest(truth=truth, truth_crc32=checksum(truth))
-    yield wire.UploadTruthRequest(end=wire.UploadTruthEnd(frame_count=frame_count))
+        yield organiser_pb2.UploadTruthRequest(truth=truth, truth_crc32=checksum(truth))
+    yield organiser_pb2.UploadTruthRequest(
+        end=organiser_pb2.UploadTruthEnd(frame_count=frame_count)
+    )

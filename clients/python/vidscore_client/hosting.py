@@ -51,6 +51,7 @@ class Benchmark:
             so or, where its ``submissions_in_all`` is -1, it follows from the truth; 0: no limit.
         warnings: What an organiser should know of what the policy gives away; organisers alone
             are told.
+        etag: Identifies the present definition; organisers alone are told.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Benchmark:
     submissions_to_rescore: int = 0
     submission_budget: int = 0
     warnings: tuple[str, ...] = ()
+    etag: str = ""
 
     @property
     def title(self) -> str:
@@ -357,8 +359,13 @@ class Role(StrEnum):
 
     UNKNOWN = "unknown"
     ORGANISER = "organiser"
-    PERFORMER = "performer"
+    PARTICIPANT = "participant"
     VIEWER = "viewer"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Role | None:
+        """``performer`` is an earlier name of ``participant``."""
+        return cls.PARTICIPANT if value == "performer" else None
 
 
 @dataclass(frozen=True)
@@ -368,7 +375,7 @@ class Token:
     Attributes:
         name: Full name: ``tokens/{token}``.
         role: What its bearer may do.
-        team: Team that a performer submits for.
+        team: Team that a participant submits for.
         comment: What it is for.
         create_time: When it was created.
         expire_time: When it ends; None for never.

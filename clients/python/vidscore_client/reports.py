@@ -132,13 +132,13 @@ class Report:
             "software": dict(self.software),
             "specification": dict(self.specification),
             "scores": [
-                dict(zip(("domain", "class", "sequence", "measure", "value"), row, strict=True))
+                dict(zip(("domain", "label", "sequence", "measure", "value"), row, strict=True))
                 for row in self.scores
             ],
             "curves": [
                 {
                     "domain": curve.domain,
-                    "class": curve.class_,
+                    "label": curve.class_,
                     "name": curve.name,
                     "points": curve.points(),
                 }

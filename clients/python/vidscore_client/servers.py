@@ -16,7 +16,7 @@ from vidscore_client._transport import Transport, list_pages, read_only, request
 from vidscore_client.evaluators import EvaluatorDescription
 from vidscore_client.frames import parse_string
 from vidscore_client.hosting import Token
-from vidscore_protos.v1 import evaluator_service_pb2
+from vidscore_protos.v1 import backup_pb2, evaluator_service_pb2
 from vidscore_protos.v1 import server_service_pb2 as wire
 
 
@@ -127,11 +127,11 @@ async def export_backup(
     transport: Transport, write: Callable[[bytes], object], benchmark: str | None
 ) -> None:
     """Write a backup in pieces."""
-    request = wire.ExportBackupRequest(
+    request = backup_pb2.ExportBackupRequest(
         benchmark="" if benchmark is None else benchmark_name(benchmark)
     )
     call = transport.stream(
-        SERVER + "ExportBackup", requests_of([request]), wire.ExportBackupResponse
+        SERVER + "ExportBackup", requests_of([request]), backup_pb2.ExportBackupResponse
     )
     try:
         while (response := await call.read()) is not None:
@@ -143,14 +143,16 @@ async def export_backup(
 async def import_backup(transport: Transport, chunks: Iterable[bytes]) -> str:
     """Send a backup; the full name of its benchmark."""
     call = transport.stream(
-        SERVER + "ImportBackup", requests_of(_import_requests(chunks)), wire.ImportBackupResponse
+        SERVER + "ImportBackup",
+        requests_of(_import_requests(chunks)),
+        backup_pb2.ImportBackupResponse,
     )
     benchmark: str = (await read_only(call)).benchmark
     return benchmark
 
 
-def _import_requests(chunks: Iterable[bytes]) -> Iterator[wire.ImportBackupRequest]:
+def _import_requests(chunks: Iterable[bytes]) -> Iterator[backup_pb2.ImportBackupRequest]:
     """What carries a backup, in pieces that every server takes."""
     for chunk in chunks:
         for start in range(0, len(chunk), BACKUP_CHUNK_BYTES):
-            yield wire.ImportBackupRequest(chunk=chunk[start : start + BACKUP_CHUNK_BYTES])
+            yield backup_pb2.ImportBackupRequest(chunk=chunk[start : start + BACKUP_CHUNK_BYTES])

@@ -18,7 +18,7 @@ from vidscore_client.errors import InternalError
 from vidscore_client.evaluators import EvaluatorChoice
 from vidscore_client.frames import Frames, parse_string
 from vidscore_client.hosting import RankingQuestions, TrustDocument, TrustProgress
-from vidscore_protos.v1 import ranking_service_pb2, trust_service_pb2
+from vidscore_protos.v1 import ranking_service_pb2, trust_pb2, trust_service_pb2
 
 TRUST = "/vidscore.v1.TrustService/"
 EXAMINE_UPLOAD = "/vidscore.v1.RankingService/ExamineUpload"
@@ -28,12 +28,12 @@ OnProgress = Callable[[TrustProgress], object]
 DEFAULT_QUESTIONS = RankingQuestions()
 
 
-def _read_progress(metadata: trust_service_pb2.TrustMetadata) -> TrustProgress:
+def _read_progress(metadata: trust_pb2.TrustMetadata) -> TrustProgress:
     """How far an analysis is."""
     return TrustProgress(metadata.stage, metadata.pieces_done, metadata.pieces_in_all)
 
 
-def _read_document(response: trust_service_pb2.TrustResponse) -> TrustDocument:
+def _read_document(response: trust_pb2.TrustResponse) -> TrustDocument:
     """The document of an analysis."""
     document: TrustDocument = json.loads(response.document_json)
     return document
@@ -41,8 +41,8 @@ def _read_document(response: trust_service_pb2.TrustResponse) -> TrustDocument:
 
 ANALYSIS = LongKind(
     "trust analysis",
-    trust_service_pb2.TrustMetadata,
-    trust_service_pb2.TrustResponse,
+    trust_pb2.TrustMetadata,
+    trust_pb2.TrustResponse,
     _read_progress,
     _read_document,
 )
@@ -68,7 +68,7 @@ class AsyncTrust:
             benchmark=benchmark_name(benchmark),
             submissions=submission_names(submissions),
             evaluators=encode_evaluators("evaluators", evaluators),
-            questions=filled(trust_service_pb2.RankingQuestions(), asdict(questions)),
+            questions=filled(trust_pb2.RankingQuestions(), asdict(questions)),
             comment=parse_string("comment", comment),
             request_id=str(uuid.uuid4()),
         )

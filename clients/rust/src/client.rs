@@ -80,11 +80,20 @@ impl fmt::Debug for Client {
     }
 }
 
-impl Client {
-    pub(crate) fn new(connection: Connection) -> Self {
-        Self { connection }
+impl ClientBuilder {
+    /// Make the client; the connection itself is made by the first call.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Input`](crate::ErrorKind::Input) if the address is none, a certificate cannot
+    /// be read, the token cannot be a header or would go unencrypted to another machine, or there
+    /// is no Tokio runtime to work in.
+    pub fn connect(self) -> Result<Client> {
+        self.connection().map(|connection| Client { connection })
     }
+}
 
+impl Client {
     /// Make a client with a plain connection and without a token; the connection itself is made by
     /// the first call.
     ///
@@ -265,7 +274,7 @@ impl Client {
             benchmark: benchmark_name(&query.benchmark)?,
             evaluator: query.evaluator,
             domain: query.domain,
-            class_name: query.class_name,
+            label: query.label,
             ..wire::GetLeaderboardRequest::default()
         };
         loop {

@@ -14,7 +14,6 @@ use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{self, Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 use tonic::{Code, Request, Response, Status};
 
-use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::settings::{Keepalive, Tls};
 use crate::versions::{check_server, CLIENT_KEY, SERVER_KEY};
@@ -32,7 +31,7 @@ const MAXIMUM_RESPONSE_BYTES: usize = 256 << 20;
 /// What tonic calls a call that took longer than its own `grpc-timeout`.
 const TIMEOUT_EXPIRED: &str = "Timeout expired";
 
-/// Makes a [`Client`]; begun by [`Client::builder`].
+/// Makes a [`Client`](crate::Client); begun by [`Client::builder`](crate::Client::builder).
 #[derive(Clone)]
 pub struct ClientBuilder {
     target: String,
@@ -102,14 +101,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Make the client; the connection itself is made by the first call.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Input`](crate::ErrorKind::Input) if the address is none, a certificate cannot
-    /// be read, the token cannot be a header or would go unencrypted to another machine, or there
-    /// is no Tokio runtime to work in.
-    pub fn connect(self) -> Result<Client> {
+    pub(crate) fn connection(self) -> Result<Connection> {
         if Handle::try_current().is_err() {
             return Err(Error::input(
                 "runtime",
@@ -136,11 +128,11 @@ impl ClientBuilder {
             .http2_keep_alive_interval(self.keepalive.interval)
             .keep_alive_timeout(self.keepalive.timeout);
         let channel = endpoint.connect_lazy();
-        Ok(Client::new(Connection {
+        Ok(Connection {
             channel,
             authorization,
             timeout: self.timeout,
-        }))
+        })
     }
 }
 

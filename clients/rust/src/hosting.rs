@@ -270,7 +270,7 @@ pub struct LeaderboardQuery {
     pub(crate) benchmark: String,
     pub(crate) evaluator: String,
     pub(crate) domain: Option<String>,
-    pub(crate) class_name: Option<String>,
+    pub(crate) label: Option<String>,
 }
 
 impl LeaderboardQuery {
@@ -299,8 +299,8 @@ impl LeaderboardQuery {
 
     /// One class alone.
     #[must_use]
-    pub fn class_name(mut self, class_name: impl Into<String>) -> Self {
-        self.class_name = Some(class_name.into());
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
         self
     }
 }

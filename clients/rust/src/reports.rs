@@ -56,7 +56,7 @@ pub struct Row {
     /// Domain.
     pub domain: Option<String>,
     /// Class.
-    pub class_name: Option<String>,
+    pub label: Option<String>,
     /// Sequence.
     pub sequence: Option<String>,
     /// Name of the measure.
@@ -82,7 +82,7 @@ pub struct Curve {
     /// Domain; `None` for all.
     pub domain: Option<String>,
     /// Class; `None` for all.
-    pub class_name: Option<String>,
+    pub label: Option<String>,
     /// Name of the curve.
     pub name: String,
     /// Coordinates of the points, column by column, all of one length.
@@ -141,13 +141,13 @@ impl Report {
         &self,
         measure: &str,
         domain: Option<&str>,
-        class_name: Option<&str>,
+        label: Option<&str>,
         sequence: Option<&str>,
     ) -> Option<Value> {
         let found = self.scores.iter().find(|row| {
             row.measure == measure
                 && row.domain.as_deref() == domain
-                && row.class_name.as_deref() == class_name
+                && row.label.as_deref() == label
                 && row.sequence.as_deref() == sequence
         });
         found.map(|row| row.value)
@@ -208,7 +208,7 @@ impl LiveReport {
 fn decode_row(message: wire::Score) -> Row {
     Row {
         domain: message.domain,
-        class_name: message.class_name,
+        label: message.label,
         sequence: message.sequence,
         measure: message.measure,
         value: Value::decode(message.value.as_ref()),
@@ -226,7 +226,7 @@ fn decode_curve(message: wire::Curve) -> Curve {
     };
     Curve {
         domain: message.domain,
-        class_name: message.class_name,
+        label: message.label,
         name: message.name,
         columns: message.columns.into_iter().map(decode_column).collect(),
     }

@@ -7,12 +7,12 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
 use crate::connection::Connection;
-use crate::courier::{Courier, OpenedStream};
 use crate::error::{Error, Result};
 use crate::frames::{Frame, Geometry};
 use crate::hosting::{StreamInfo, Submission, SubmissionScore};
 use crate::names::benchmark_name;
 use crate::outbox::Item;
+use crate::sender::{OpenedStream, Sender};
 use crate::settings::{Batching, Delivery};
 use crate::submissions::Submissions;
 use crate::wire::vidscore::v1 as wire;
@@ -98,18 +98,18 @@ impl SubmitBuilder {
         self.delivery.check()?;
         let opened = self.open_stream().await?;
         let connection = self.connection.clone();
-        let courier = Courier::new(
+        let sender = Sender::new(
             opened,
             connection,
             self.batching,
             self.delivery.clone(),
             self.replay,
         );
-        let courier = Arc::new(courier);
-        let task = courier.start();
+        let sender = Arc::new(sender);
+        let task = sender.start();
         let submissions = Submissions::new(self.connection).retry(self.delivery.retry);
         Ok(SubmissionStream {
-            courier,
+            sender,
             task,
             runtime: Handle::current(),
             submissions,
@@ -165,10 +165,10 @@ impl SubmitBuilder {
 ///
 /// A stream that is dropped is closed in the background: what was taken is delivered as long as the
 /// runtime lives, and what is given up is told on standard error. [`close`](SubmissionStream::close)
-/// or [`seal`](SubmissionStream::seal) it to wait for that, or [`detach`](SubmissionStream::detach)
+/// or [`seal`](SubmissionStream::seal) it to wait for that, or [`abort`](SubmissionStream::abort)
 /// it. The submission stays as it is until it is sealed.
 pub struct SubmissionStream {
-    courier: Arc<Courier>,
+    sender: Arc<Sender>,
     task: AbortHandle,
     runtime: Handle,
     submissions: Submissions,
@@ -188,32 +188,32 @@ impl SubmissionStream {
     /// Full name of the submission.
     #[must_use]
     pub fn submission(&self) -> &str {
-        &self.courier.opened.submission.name
+        &self.sender.opened.submission.name
     }
 
     /// Frames of the stream that were durable when it was opened; where to go on from.
     #[must_use]
     pub fn next_offset(&self) -> u64 {
-        self.courier.opened.stream.next_offset
+        self.sender.opened.stream.next_offset
     }
 
     /// Frames of the stream that are known to be durable.
     #[must_use]
     pub fn acknowledged_frames(&self) -> u64 {
-        self.courier.monitor.lock().acknowledged()
+        self.sender.monitor.lock().acknowledged()
     }
 
     /// Frames that were taken and are not known to be durable; after the end of the stream, those
     /// that were given up.
     #[must_use]
     pub fn undelivered_frames(&self) -> usize {
-        self.courier.monitor.lock().undelivered()
+        self.sender.monitor.lock().undelivered()
     }
 
     /// How often the stream has gone on after a break.
     #[must_use]
     pub fn reconnections(&self) -> u64 {
-        self.courier.monitor.lock().reconnections()
+        self.sender.monitor.lock().reconnections()
     }
 
     /// Send one whole frame of detections; returns as soon as it is queued. Each frame is sent
@@ -226,8 +226,8 @@ impl SubmissionStream {
     /// queue is full, as the policy says, [`ErrorKind::Superseded`](crate::ErrorKind::Superseded)
     /// if a younger writer has opened the stream, or what else it failed with.
     pub async fn send(&self, frame: Frame) -> Result<()> {
-        frame.check(self.courier.opened.geometry)?;
-        self.courier.put(Item::Single(frame)).await
+        frame.check(self.sender.opened.geometry)?;
+        self.sender.put(Item::Single(frame)).await
     }
 
     /// Send many whole frames; they do not wait for others.
@@ -236,11 +236,11 @@ impl SubmissionStream {
     ///
     /// Those of [`send`](SubmissionStream::send).
     pub async fn send_batch(&self, frames: Vec<Frame>) -> Result<()> {
-        let geometry = self.courier.opened.geometry;
+        let geometry = self.sender.opened.geometry;
         frames.iter().try_for_each(|frame| frame.check(geometry))?;
         match frames.is_empty() {
             true => Ok(()),
-            false => self.courier.put(Item::Whole(frames)).await,
+            false => self.sender.put(Item::Whole(frames)).await,
         }
     }
 
@@ -250,12 +250,12 @@ impl SubmissionStream {
     ///
     /// What the stream failed with.
     pub async fn flush(&self) -> Result<u64> {
-        self.courier.flush().await
+        self.sender.flush().await
     }
 
     /// Deliver what was taken and end the stream, at most after
     /// [`Delivery::close_timeout`](crate::Delivery::close_timeout); the submission stays open. It
-    /// may be called again; after [`detach`](SubmissionStream::detach) it does nothing.
+    /// may be called again; after [`abort`](SubmissionStream::abort) it does nothing.
     ///
     /// # Errors
     ///
@@ -264,12 +264,12 @@ impl SubmissionStream {
     /// [`undelivered_frames`](SubmissionStream::undelivered_frames) say how many. Otherwise what the
     /// stream failed with, if it had frames that are not durable.
     pub async fn close(&self) -> Result<()> {
-        self.courier.close(&self.task).await
+        self.sender.close(&self.task).await
     }
 
     /// End the stream at once; frames that are not durable are given up.
-    pub fn detach(&self) {
-        self.courier.detach(&self.task);
+    pub fn abort(&self) {
+        self.sender.abort(&self.task);
     }
 
     /// Wait until every frame is durable, end the stream and seal the submission: it is scored
@@ -309,14 +309,14 @@ impl SubmissionStream {
 }
 
 impl Drop for SubmissionStream {
-    /// Close in the background; in a panic, which may have left half of the work, detach.
+    /// Close in the background; in a panic, which may have left half of the work, abort.
     fn drop(&mut self) {
-        let is_done = self.courier.monitor.lock().settled();
+        let is_done = self.sender.monitor.lock().settled();
         if is_done || std::thread::panicking() {
-            self.detach();
+            self.abort();
         } else {
             let task = self.task.clone();
-            self.courier.clone().close_behind(&self.runtime, task);
+            self.sender.clone().close_behind(&self.runtime, task);
         }
     }
 }

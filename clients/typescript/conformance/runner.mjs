@@ -234,11 +234,11 @@ function writeReport(report) {
     parameters: report.parameters,
     truth_digest: report.truthDigest,
     detections_digest: report.detectionsDigest,
-    scores: report.rows.map(({ className, ...row }) => ({ class: className, ...row })),
-    curves: report.curves.map(({ name, domain, className, columns }) => ({
+    scores: report.rows.map((row) => ({ ...row })),
+    curves: report.curves.map(({ name, domain, label, columns }) => ({
       name,
       domain,
-      class: className,
+      label,
       columns: [...columns].map(([column, values]) => ({ name: column, values })),
     })),
     warnings: report.warnings,
@@ -335,7 +335,7 @@ try {
     await new Promise((resolve) => setTimeout(resolve, milliseconds(given["linger-s"] ?? 0)));
     console.log(result);
   } finally {
-    client?.detach();
+    client?.abort();
   }
 } catch (error) {
   if (!(error instanceof VidscoreError)) {

@@ -4,9 +4,9 @@ import type { Report } from "@vidscore/client";
 export function printScores(reports: readonly Report[]): void {
   for (const report of reports) {
     const rows = report.rows.filter((row) => row.sequence === null);
-    const cells = rows.map(({ domain, className, measure, value }) => [
+    const cells = rows.map(({ domain, label, measure, value }) => [
       domain ?? "-",
-      className ?? "-",
+      label ?? "-",
       measure,
       String(value ?? "undefined"),
     ]);

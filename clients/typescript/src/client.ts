@@ -60,7 +60,7 @@ export interface LeaderboardOptions extends Abortable {
   /** Domain; left out: over all. */
   readonly domain?: string;
   /** Class; left out: over all. */
-  readonly className?: string;
+  readonly label?: string;
 }
 
 /**
@@ -213,7 +213,7 @@ export class Client implements AsyncDisposable {
       replay: options.replay ?? false,
     };
     const stream = new SubmissionStream(plan, this.#connection, this.submissions);
-    options.signal?.addEventListener("abort", () => stream.detach(), { once: true });
+    options.signal?.addEventListener("abort", () => stream.abort(), { once: true });
     return stream;
   }
 
@@ -266,8 +266,8 @@ export class Client implements AsyncDisposable {
   }
 
   /** End every open stream at once, giving up what is not delivered, and close the connection. */
-  detach(): void {
-    this.#connection.detach();
+  abort(): void {
+    this.#connection.abort();
   }
 
   /** Close. */

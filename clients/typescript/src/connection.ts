@@ -30,7 +30,7 @@ interface Page {
 /** What delivers something before it ends. */
 interface Closing {
   close(): Promise<void>;
-  detach(): void;
+  abort(): void;
 }
 
 /** A connection, and what each call over it needs. */
@@ -135,14 +135,14 @@ export class Connection {
       await Promise.allSettled(closed);
       await Promise.all(closed);
     } finally {
-      this.detach();
+      this.abort();
     }
   }
 
   /** End every stream and call at once and let go of the connection. */
-  detach(): void {
+  abort(): void {
     for (const stream of this.streams) {
-      stream.detach();
+      stream.abort();
     }
     this.#closing.abort();
     this.#sessions.abort();

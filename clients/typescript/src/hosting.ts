@@ -4,10 +4,8 @@ import { create } from "@bufbuild/protobuf";
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { InternalError } from "./errors.js";
 import { type Geometry, geometryOf } from "./frames.js";
-import type {
-  Benchmark as BenchmarkMessage,
-  LeaderboardRow as LeaderboardRowMessage,
-} from "./gen/vidscore/v1/benchmark_service_pb.js";
+import type { Benchmark as BenchmarkMessage } from "./gen/vidscore/v1/benchmark_pb.js";
+import type { LeaderboardRow as LeaderboardRowMessage } from "./gen/vidscore/v1/benchmark_service_pb.js";
 import { ReportSchema } from "./gen/vidscore/v1/report_pb.js";
 import {
   type StreamInfo as StreamInfoMessage,

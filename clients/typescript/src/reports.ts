@@ -14,7 +14,7 @@ import { decodeParameters, decodeSpecification, type ParameterValue } from "./sp
 /** One score, and what it is of; null stands for "all of them". */
 export interface Row {
   readonly domain: string | null;
-  readonly className: string | null;
+  readonly label: string | null;
   readonly sequence: string | null;
   readonly measure: string;
   /** The score; null where it is undefined. */
@@ -29,7 +29,7 @@ export interface Curve {
   /** Domain that it is of; null for all. */
   readonly domain: string | null;
   /** Class that it is of; null for all. */
-  readonly className: string | null;
+  readonly label: string | null;
   /** Coordinates of the points, by name. */
   readonly columns: ReadonlyMap<string, readonly (number | null)[]>;
 }
@@ -44,7 +44,7 @@ export interface ReportWarning {
 /** Which score, where not the one over everything. */
 export interface RowKey {
   readonly domain?: string | null;
-  readonly className?: string | null;
+  readonly label?: string | null;
   readonly sequence?: string | null;
 }
 
@@ -161,7 +161,7 @@ export function decodeLiveReport(message: LiveReportMessage): LiveReport {
 function decodeRow(score: ScoreMessage): Row {
   return {
     domain: score.domain ?? null,
-    className: score.className ?? null,
+    label: score.label ?? null,
     sequence: score.sequence ?? null,
     measure: score.measure,
     value: decodeValue(score.value),
@@ -173,7 +173,7 @@ function decodeCurve(curve: CurveMessage): Curve {
   return {
     name: curve.name,
     domain: curve.domain ?? null,
-    className: curve.className ?? null,
+    label: curve.label ?? null,
     columns: new Map(curve.columns.map(({ name, values }) => [name, values.map(decodeValue)])),
   };
 }
@@ -184,5 +184,5 @@ function decodeValue(value: ValueMessage | undefined): number | null {
 }
 
 function keyOf(name: string, of: RowKey): string {
-  return JSON.stringify([name, of.domain ?? null, of.className ?? null, of.sequence ?? null]);
+  return JSON.stringify([name, of.domain ?? null, of.label ?? null, of.sequence ?? null]);
 }

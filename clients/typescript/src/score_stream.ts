@@ -5,7 +5,6 @@ import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { anyOf } from "./aborting.js";
 import { queueFrame } from "./back_pressure.js";
-import { Bell, now } from "./bell.js";
 import type { Connection } from "./connection.js";
 import {
   CallbackError,
@@ -46,6 +45,7 @@ import {
 } from "./settings.js";
 import { type EvaluatorChoice, encodeSpecification, type Specification } from "./specification.js";
 import { checkServer } from "./version.js";
+import { now, WakeUpEvent } from "./wake_up_event.js";
 
 /** What is to be scored, and how. */
 export interface ScoreStreamOptions {
@@ -79,7 +79,7 @@ export class ScoreStream implements AsyncDisposable {
   readonly #batching: CompleteBatching;
   readonly #live: CompleteLive | null;
   readonly #outbox: Outbox;
-  readonly #bell = new Bell();
+  readonly #wakeUp = new WakeUpEvent();
   readonly #call = new AbortController();
   readonly #inCallback = new AsyncLocalStorage<boolean>();
   #unread: LiveReport[] = [];
@@ -116,7 +116,7 @@ export class ScoreStream implements AsyncDisposable {
     const signal = anyOf([this.#connection.closing, options.signal], this.#call);
     void this.#read(limitMs, signal);
     const { timeoutMs } = this.#connection;
-    await this.#bell.until(() => this.#limits !== null || this.#ended, timeoutMs);
+    await this.#wakeUp.until(() => this.#limits !== null || this.#ended, timeoutMs);
     if (this.#limits === null) {
       this.#throwError();
       this.cancel();
@@ -171,7 +171,7 @@ export class ScoreStream implements AsyncDisposable {
    */
   async *liveReports(): AsyncGenerator<LiveReport, void, undefined> {
     while (true) {
-      await this.#bell.until(() => this.#unread.length > 0 || this.#ended);
+      await this.#wakeUp.until(() => this.#unread.length > 0 || this.#ended);
       const report = this.#unread.shift();
       if (report === undefined) {
         this.#throwError();
@@ -195,8 +195,8 @@ export class ScoreStream implements AsyncDisposable {
     }
     this.#closing = true;
     this.#outbox.flush();
-    this.#bell.ring();
-    if (!(await this.#bell.until(() => this.#ended, options.timeoutMs ?? null))) {
+    this.#wakeUp.signal();
+    if (!(await this.#wakeUp.until(() => this.#ended, options.timeoutMs ?? null))) {
       throw new DeadlineError(`no final report within ${Number(options.timeoutMs) / 1000} s`, {
         code: "DEADLINE_EXCEEDED",
       });
@@ -231,7 +231,7 @@ export class ScoreStream implements AsyncDisposable {
       }
       return offer();
     };
-    await queueFrame(admit, this.#bell, this.#batching, () => this.#fullness);
+    await queueFrame(admit, this.#wakeUp, this.#batching, () => this.#fullness);
   }
 
   get #fullness(): string {
@@ -262,14 +262,14 @@ export class ScoreStream implements AsyncDisposable {
     while (!this.#ended) {
       const batch = this.#outbox.take(now());
       if (batch !== null) {
-        this.#bell.ring(); // there is room again
+        this.#wakeUp.signal(); // there is room again
         const value = encodeFrames(batch.frames, this.#arities[batch.side]);
         yield create(ScoreRequestSchema, { message: { case: batch.side, value } });
       } else if (this.#closing) {
         return;
       } else {
         const { dueMs } = this.#outbox;
-        await this.#bell.wait(dueMs === null ? null : dueMs - now());
+        await this.#wakeUp.wait(dueMs === null ? null : dueMs - now());
       }
     }
   }
@@ -300,13 +300,13 @@ export class ScoreStream implements AsyncDisposable {
     // The other half is for the tables of names, which the outbox does not count.
     const bytes = (maximum_message_bytes ?? Number.POSITIVE_INFINITY) / 2;
     this.#outbox.limit(maximum_batch_frames ?? Number.POSITIVE_INFINITY, bytes);
-    this.#bell.ring();
+    this.#wakeUp.signal();
   }
 
   async #report(report: LiveReport): Promise<void> {
     this.#latest = report;
     this.#unread = [...this.#unread, report].slice(-(this.#live?.keepReports ?? 1));
-    this.#bell.ring();
+    this.#wakeUp.signal();
     try {
       await this.#inCallback.run(true, async () => this.#live?.onReport?.(report));
     } catch (thrown) {
@@ -322,7 +322,7 @@ export class ScoreStream implements AsyncDisposable {
       this.#error = unfinished
         ? new InternalError("the server ended the stream without a final report")
         : error;
-      this.#bell.ring();
+      this.#wakeUp.signal();
     }
   }
 

@@ -2,9 +2,9 @@
 
 import type { Abortable } from "./aborting.js";
 import type { Connection } from "./connection.js";
-import { type AppendPlan, Courier } from "./courier.js";
 import { checkFrame, type Frame } from "./frames.js";
 import type { Submission, SubmissionScore } from "./hosting.js";
+import { type AppendPlan, Sender } from "./sender.js";
 import type { Submissions, WatchOptions } from "./submissions.js";
 
 /** How long to wait. */
@@ -29,7 +29,7 @@ export class SubmissionStream implements AsyncDisposable {
   readonly #plan: AppendPlan;
   readonly #connection: Connection;
   readonly #submissions: Submissions;
-  readonly #courier: Courier;
+  readonly #sender: Sender;
 
   /** @internal Use `Client.submit`. */
   constructor(plan: AppendPlan, connection: Connection, submissions: Submissions) {
@@ -38,18 +38,18 @@ export class SubmissionStream implements AsyncDisposable {
     this.#plan = plan;
     this.#connection = connection;
     this.#submissions = submissions;
-    this.#courier = new Courier(plan, connection);
+    this.#sender = new Sender(plan, connection);
     connection.streams.add(this);
   }
 
   /** Frames of the stream that are known to be durable. */
   get acknowledgedFrames(): number {
-    return this.#courier.state.acknowledged;
+    return this.#sender.state.acknowledged;
   }
 
   /** Frames that were taken and are not known to be durable; after the end, given up. */
   get undeliveredFrames(): number {
-    return this.#courier.state.undelivered;
+    return this.#sender.state.undelivered;
   }
 
   /**
@@ -61,13 +61,13 @@ export class SubmissionStream implements AsyncDisposable {
    * @throws VidscoreError what the stream failed with.
    */
   async send(frame: Frame): Promise<void> {
-    await this.#courier.put(checkFrame(frame, this.#plan.arity));
+    await this.#sender.put(checkFrame(frame, this.#plan.arity));
   }
 
   /** Send many whole frames, which do not wait for others; as `send`, all of them or none. */
   async sendBatch(frames: readonly Frame[]): Promise<void> {
     const checked = frames.map((frame) => checkFrame(frame, this.#plan.arity));
-    await this.#courier.putAll(checked);
+    await this.#sender.putAll(checked);
   }
 
   /**
@@ -77,13 +77,13 @@ export class SubmissionStream implements AsyncDisposable {
    * @throws VidscoreError what the stream failed with.
    */
   async flush(options: WaitOptions = {}): Promise<number> {
-    await this.#courier.flush(options.timeoutMs ?? null, options.signal);
+    await this.#sender.flush(options.timeoutMs ?? null, options.signal);
     return this.acknowledgedFrames;
   }
 
   /**
    * Deliver what was taken and end the stream; the submission stays open. It may be called again;
-   * after `detach` it does nothing.
+   * after `abort` it does nothing.
    *
    * @param options - `timeoutMs`: how long to wait; left out: `Delivery.closeTimeoutMs`.
    * @throws DeadlineError if frames are not durable in time; they are given up, and the text and
@@ -93,15 +93,15 @@ export class SubmissionStream implements AsyncDisposable {
   async close(options: WaitOptions = {}): Promise<void> {
     const { closeTimeoutMs } = this.#plan.delivery;
     try {
-      await this.#courier.close(options.timeoutMs ?? closeTimeoutMs, options.signal);
+      await this.#sender.close(options.timeoutMs ?? closeTimeoutMs, options.signal);
     } finally {
       this.#connection.streams.delete(this);
     }
   }
 
   /** End the stream at once; frames that are not durable are given up. */
-  detach(): void {
-    this.#courier.detach();
+  abort(): void {
+    this.#sender.abort();
     this.#connection.streams.delete(this);
   }
 

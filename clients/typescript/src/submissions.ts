@@ -2,7 +2,6 @@
 
 import { randomUUID } from "node:crypto";
 import { type Abortable, anyOf } from "./aborting.js";
-import { now } from "./bell.js";
 import type { Connection } from "./connection.js";
 import { DeadlineError, InputError, type VidscoreError } from "./errors.js";
 import { SubmissionService } from "./gen/vidscore/v1/submission_service_pb.js";
@@ -16,6 +15,7 @@ import {
 } from "./hosting.js";
 import { endedEarly, Retrying } from "./retrying.js";
 import { completeRetry, type Retry } from "./settings.js";
+import { now } from "./wake_up_event.js";
 
 /** How long to watch, and what happens after a break. */
 export interface WatchOptions extends Abortable {

@@ -37,7 +37,7 @@ const FINAL: Response = {
           evaluator: "f1",
           scores: [
             { measure: "f1", value: { kind: { case: "number", value: 0.1 } } },
-            { measure: "misses", className: "Car", value: { kind: { case: "count", value: 3n } } },
+            { measure: "misses", label: "Car", value: { kind: { case: "count", value: 3n } } },
             { measure: "mse", value: {} },
           ],
         },
@@ -93,7 +93,7 @@ test("frames come in order and in batches as the server takes them, then the rep
   );
   assert.deepEqual(numbers, [[0, 1], [2, 3], [4]]);
   assert.equal(report?.value("f1"), 0.1);
-  assert.equal(report?.value("misses", { className: "Car" }), 3);
+  assert.equal(report?.value("misses", { label: "Car" }), 3);
   assert.equal(report?.value("mse"), null);
   assert.deepEqual(
     report?.rows.map(({ kind }) => kind),
@@ -274,10 +274,10 @@ test("a token does not go unencrypted to another machine, and is in no message",
     (error) => error instanceof InputError && !error.message.includes(token),
   );
   for (const target of ["localhost:1", "127.0.0.1:1", "[::1]:1", "unix:/run/vidscore"]) {
-    connect(target, { token }).detach();
+    connect(target, { token }).abort();
   }
-  connect("db.example.org:1", { token, tls: true }).detach();
-  connect("db.example.org:1", { token, allowPlaintextToken: true }).detach();
+  connect("db.example.org:1", { token, tls: true }).abort();
+  connect("db.example.org:1", { token, allowPlaintextToken: true }).abort();
   for (const target of ["", "localhost", "a b:1", "http://a:1", "a:99999", "unix:"]) {
     assert.throws(() => connect(target), InputError);
   }

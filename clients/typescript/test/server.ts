@@ -32,7 +32,7 @@ export async function playing(
     sessions.clear();
   };
   test.after(() => {
-    client.detach();
+    client.abort();
     cut();
     server.close();
   });

@@ -5,7 +5,7 @@ import { checksum } from "../src/checksum.js";
 import { Geometry } from "../src/gen/vidscore/v1/annotations_pb.js";
 import { BenchmarkService } from "../src/gen/vidscore/v1/benchmark_service_pb.js";
 import {
-  type Append,
+  type AppendRequest,
   SubmissionService,
   SubmissionState,
 } from "../src/gen/vidscore/v1/submission_service_pb.js";
@@ -42,8 +42,8 @@ class Stored {
     return BigInt(this.frames.length);
   }
 
-  take(append: Append | undefined): bigint {
-    assert.ok(append?.detections);
+  take(append: AppendRequest): bigint {
+    assert.ok(append.detections);
     assert.equal(append.detectionsCrc32, checksum(append.detections), "the batch's CRC-32");
     assert.equal(append.offset, this.nextOffset, "the batch goes on where the last one ended");
     this.frames.push(...append.detections.frameNumbers.map(Number));
@@ -66,10 +66,10 @@ async function storing(t: TestContext): Promise<Played & { stored: Stored }> {
     router.service(SubmissionService, {
       getSubmission: () => ({ submission: stored.message() }),
       openStream: () => ({ stream: stored.message().streams[0] }),
-      appendBatch: ({ append }) => ({ nextOffset: stored.take(append) }),
+      appendBatch: (request) => ({ nextOffset: stored.take(request) }),
       async *appendFrames(requests) {
-        for await (const { append } of requests) {
-          const nextOffset = stored.take(append);
+        for await (const request of requests) {
+          const nextOffset = stored.take(request);
           if (!stored.silent) {
             yield { nextOffset };
           }
@@ -145,7 +145,7 @@ test("a connection over which no answer comes is given up, and the next one goes
   await send(stream, 2);
   assert.equal(await stream.flush({ timeoutMs: 60_000 }), 2);
   assert.deepEqual(stored.frames, [0, 1]);
-  stream.detach();
+  stream.abort();
 });
 
 test("a younger writer ends the stream", async (t) => {
@@ -180,7 +180,7 @@ test("flush gives up waiting, and the stream goes on", async (t) => {
   });
   await send(stream, 1);
   await assert.rejects(stream.flush({ timeoutMs: 1 }), DeadlineError);
-  stream.detach();
+  stream.abort();
   await assert.rejects(send(stream, 1), ClosedError);
 });
 
@@ -249,7 +249,7 @@ test("closing the client delivers what its streams have taken", async (t) => {
   assert.equal(stream.undeliveredFrames, 0);
 });
 
-test("closing in vain says how many frames are given up; detaching asks for nothing", async (t) => {
+test("closing in vain says how many frames are given up; aborting asks for nothing", async (t) => {
   const { client, stored } = await storing(t);
   stored.silent = true;
   const delivery = { closeTimeoutMs: 50 };
@@ -261,7 +261,7 @@ test("closing in vain says how many frames are given up; detaching asks for noth
   await assert.rejects(stream.seal(7), DeadlineError);
   const left = await client.submit("streets", "run");
   await send(left, 7);
-  left.detach();
+  left.abort();
   await left.close();
   assert.equal(left.undeliveredFrames, 7);
 });

@@ -81,7 +81,7 @@ def _draws(systems: Sequence[str], drawn: Bootstrap) -> dict[str, Any]:
             {
                 "system": system,
                 "domain": domain,
-                "class": class_,
+                "label": class_,
                 "measure": measure,
                 "value": interval.value,
                 "low": interval.low,

@@ -277,7 +277,7 @@ def _intervals(drawn: Part | None) -> dict[tuple[str, str], Part]:
     return {
         (interval["system"], interval["measure"]): interval
         for interval in found
-        if interval["domain"] is None and interval["class"] is None
+        if interval["domain"] is None and interval["label"] is None
     }
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from vidscore_protos.v1 import access_service_pb2 as pb
-from vidscore_protos.v1 import access_service_pb2_grpc
+from vidscore_protos.v1 import access_service_pb2_grpc, token_pb2
 from vidscore_server.api.convert import read_seconds, read_time, write_time
 from vidscore_server.api.requests import (
     cut_page,
@@ -26,9 +26,9 @@ from vidscore_server.store import Transaction
 from vidscore_server.store.records import AuditFilter, AuditRecord, Role, TokenRecord
 
 _ROLES = {
-    Role.ORGANISER: pb.ROLE_ORGANISER,
-    Role.PERFORMER: pb.ROLE_PERFORMER,
-    Role.VIEWER: pb.ROLE_VIEWER,
+    Role.ORGANISER: token_pb2.ROLE_ORGANISER,
+    Role.PARTICIPANT: token_pb2.ROLE_PARTICIPANT,
+    Role.VIEWER: token_pb2.ROLE_VIEWER,
 }
 _ROLES_BY_NUMBER = {number: role for role, number in _ROLES.items()}
 
@@ -45,9 +45,9 @@ def read_lifetime(request: pb.CreateTokenRequest) -> timedelta | None:
     return timedelta(seconds=read_seconds(request.lifetime))
 
 
-def write_token(record: TokenRecord) -> pb.Token:
+def write_token(record: TokenRecord) -> token_pb2.Token:
     """A token as a message, without its secret's hash."""
-    return pb.Token(
+    return token_pb2.Token(
         name=f"tokens/{record.token}",
         role=_ROLES[record.role],
         team=record.team,

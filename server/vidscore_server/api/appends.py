@@ -56,8 +56,8 @@ class Appender:
 
     async def run(
         self,
-        requests: Requests[pb.AppendFramesRequest],
-        responses: Responses[pb.AppendFramesResponse],
+        requests: Requests[pb.AppendRequest],
+        responses: Responses[pb.AppendResponse],
         until_draining: Callable[[], Awaitable[None]],
     ) -> None:
         """Append until the client or the server ends; every request is acknowledged in its turn.
@@ -91,12 +91,12 @@ class Appender:
 
     async def _read(
         self,
-        requests: Requests[pb.AppendFramesRequest],
+        requests: Requests[pb.AppendRequest],
         waiting: asyncio.Queue[asyncio.Future[int] | None],
     ) -> None:
         async for request in requests:
             self.state = AppendState.APPENDING
-            await waiting.put(await self._append(request.append))
+            await waiting.put(await self._append(request))
 
     async def _drain(
         self, waiting: asyncio.Queue[asyncio.Future[int] | None], acknowledging: asyncio.Task[None]
@@ -106,11 +106,11 @@ class Appender:
         await waiting.put(None)
         await acknowledging
 
-    async def append(self, message: pb.Append) -> int:
+    async def append(self, message: pb.AppendRequest) -> int:
         """Append one batch; gives the next offset."""
         return await (await self._append(message))
 
-    async def _append(self, message: pb.Append) -> asyncio.Future[int]:
+    async def _append(self, message: pb.AppendRequest) -> asyncio.Future[int]:
         """Queue a batch behind the earlier ones, once there is memory for it."""
         target = self._target
         if target is None or (message.stream, message.epoch) != (target.text, target.epoch):
@@ -121,15 +121,15 @@ class Appender:
             target, message.offset, batch, batch_size(batch), held_bytes(batch)
         )
 
-    async def _open(self, message: pb.Append) -> AppendTarget:
+    async def _open(self, message: pb.AppendRequest) -> AppendTarget:
         """Look up the stream, which all batches of a call must name."""
-        stream = read_stream(message.stream, "append.stream")
+        stream = read_stream(message.stream, "stream")
         if self._target is not None:
             expected = (
                 f"{self._target.text} under epoch {self._target.epoch}, as in the request before"
             )
             found = f"{stream} under epoch {message.epoch}"
-            raise InputError([Fault(found, expected, field="append.stream")])
+            raise InputError([Fault(found, expected, field="stream")])
         name, caller = stream.of_submission, self._caller
 
         def look(reader: Reader) -> bool:
@@ -147,11 +147,11 @@ class Appender:
 
 async def _acknowledge(
     waiting: asyncio.Queue[asyncio.Future[int] | None],
-    responses: Responses[pb.AppendFramesResponse],
+    responses: Responses[pb.AppendResponse],
 ) -> None:
     try:
         while (stored := await waiting.get()) is not None:
-            await responses.send_buffered(pb.AppendFramesResponse(next_offset=await stored))
+            await responses.send_buffered(pb.AppendResponse(next_offset=await stored))
     finally:
         while not waiting.empty():
             rest = waiting.get_nowait()

@@ -8,11 +8,14 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-from google.longrunning import operations_pb2
-
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_protos.v1 import annotations_pb2, benchmark_service_pb2_grpc
+from vidscore_protos.v1 import (
+    annotations_pb2,
+    benchmark_pb2,
+    benchmark_service_pb2_grpc,
+    organiser_pb2,
+)
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
 from vidscore_server.api.batches import (
     ARITY_OF_GEOMETRY,
@@ -88,14 +91,14 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         self._sessions = sessions
 
     async def CreateBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.CreateBenchmarkRequest, _: Responses[Any]
-    ) -> pb.CreateBenchmarkResponse:
+        self, request: organiser_pb2.CreateBenchmarkRequest, _: Responses[Any]
+    ) -> organiser_pb2.CreateBenchmarkResponse:
         """Create a benchmark."""
         name = parse_id(request.benchmark_id, "benchmark_id")
         definition = read_definition(request.benchmark)
         made = request_of(request, "CreateBenchmark", self._context)
         record = await self._hosting.benchmarks.create(made, name, definition)
-        return pb.CreateBenchmarkResponse(benchmark=await self._written(record))
+        return organiser_pb2.CreateBenchmarkResponse(benchmark=await self._written(record))
 
     async def GetBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.GetBenchmarkRequest, _: Responses[Any]
@@ -129,8 +132,8 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         )
 
     async def UpdateBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.UpdateBenchmarkRequest, _: Responses[Any]
-    ) -> pb.UpdateBenchmarkResponse:
+        self, request: organiser_pb2.UpdateBenchmarkRequest, _: Responses[Any]
+    ) -> organiser_pb2.UpdateBenchmarkResponse:
         """Change the fields that the mask names."""
         name = read_benchmark(request.benchmark.name, f"{PATH}.name")
         _refuse_unchangeable(request)
@@ -144,25 +147,27 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         keep_budget(merged.policy, present.policy)
         definition = read_definition(merged)
         made = request_of(request, "UpdateBenchmark", self._context)
-        changed, to_rescore = await self._hosting.benchmarks.update(made, record, definition)
+        changed, to_rescore = await self._hosting.benchmarks.update(
+            made, record, definition, request.benchmark.etag
+        )
         self._hosting.rules.forget(name)
         self._hosting.wake()
         written = await self._written(changed)
         written.submissions_to_rescore = to_rescore
-        return pb.UpdateBenchmarkResponse(benchmark=written)
+        return organiser_pb2.UpdateBenchmarkResponse(benchmark=written)
 
     async def DeleteBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.DeleteBenchmarkRequest, _: Responses[Any]
-    ) -> pb.DeleteBenchmarkResponse:
+        self, request: organiser_pb2.DeleteBenchmarkRequest, _: Responses[Any]
+    ) -> organiser_pb2.DeleteBenchmarkResponse:
         """Delete a benchmark with all that belongs to it."""
         name = read_benchmark(request.name)
         made = request_of(request, "DeleteBenchmark", self._context)
         await self._hosting.benchmarks.delete(made, name, force=request.force)
-        return pb.DeleteBenchmarkResponse()
+        return organiser_pb2.DeleteBenchmarkResponse()
 
     async def UploadTruth(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
-        self, requests: Requests[pb.UploadTruthRequest], _: Responses[Any]
-    ) -> pb.UploadTruthResponse:
+        self, requests: Requests[organiser_pb2.UploadTruthRequest], _: Responses[Any]
+    ) -> organiser_pb2.UploadTruthResponse:
         """Make a revision of the truth."""
         with self._sessions.open(Use.HOSTED):
             header = await _header_of(requests)
@@ -177,12 +182,14 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         self._hosting.rules.forget(name)
         self._hosting.wake()
         keyed = self._context.keyed(record.benchmark, revision.digest)
-        return pb.UploadTruthResponse(revision=write_truth_revision(revision, keyed, to_rescore))
+        return organiser_pb2.UploadTruthResponse(
+            revision=write_truth_revision(revision, keyed, to_rescore)
+        )
 
     async def _take_in(
         self,
-        requests: Requests[pb.UploadTruthRequest],
-        header: pb.UploadTruthHeader,
+        requests: Requests[organiser_pb2.UploadTruthRequest],
+        header: organiser_pb2.UploadTruthHeader,
         upload: TruthUpload,
     ) -> str:
         """Take in all batches of an upload; gives the digest of everything that was sent."""
@@ -205,14 +212,14 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         upload.add(read_batch(message, TRUTH, BatchRules(arity, self._context.settings)), data)
 
     async def ListTruthRevisions(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.ListTruthRevisionsRequest, _: Responses[Any]
-    ) -> pb.ListTruthRevisionsResponse:
+        self, request: organiser_pb2.ListTruthRevisionsRequest, _: Responses[Any]
+    ) -> organiser_pb2.ListTruthRevisionsResponse:
         """A page of revisions."""
         name = read_benchmark(request.benchmark, "benchmark")
         size = page_size_of(request)
         key = read_page_token(request, int) or (None,)
 
-        def read(reader: Reader) -> list[pb.TruthRevision]:
+        def read(reader: Reader) -> list[organiser_pb2.TruthRevision]:
             parent = required_benchmark(reader, name)
             definition = self._hosting.benchmarks.definition(parent)
             state = board_state(reader, definition, parent)
@@ -227,11 +234,11 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
 
         revisions = await self._context.read(read)
         shown, token = cut_page(revisions, size, lambda last: (last.revision,))
-        return pb.ListTruthRevisionsResponse(revisions=shown, next_page_token=token)
+        return organiser_pb2.ListTruthRevisionsResponse(revisions=shown, next_page_token=token)
 
     async def RescoreSubmissions(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.RescoreSubmissionsRequest, _: Responses[Any]
-    ) -> operations_pb2.Operation:
+        self, request: organiser_pb2.RescoreSubmissionsRequest, _: Responses[Any]
+    ) -> organiser_pb2.RescoreSubmissionsResponse:
         """Score stored detections again."""
         name = read_benchmark(request.benchmark, "benchmark")
         names = [
@@ -241,7 +248,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         made = request_of(request, "RescoreSubmissions", self._context)
         record = await self._hosting.rescoring.create(made, name, names, request.comment)
         self._hosting.wake()
-        return write_operation(record)
+        return organiser_pb2.RescoreSubmissionsResponse(operation=write_operation(record).name)
 
     async def GetLeaderboard(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.GetLeaderboardRequest, _: Responses[Any]
@@ -281,20 +288,20 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         return await self._context.read(read)
 
     async def PublishLeaderboard(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.PublishLeaderboardRequest, _: Responses[Any]
-    ) -> pb.PublishLeaderboardResponse:
+        self, request: organiser_pb2.PublishLeaderboardRequest, _: Responses[Any]
+    ) -> organiser_pb2.PublishLeaderboardResponse:
         """Move a board, or show what that would change."""
         name = read_benchmark(request.benchmark, "benchmark")
         made = request_of(request, "PublishLeaderboard", self._context)
         changed, revision = await self._hosting.boards.publish(
             made, name, validate_only=request.validate_only
         )
-        return pb.PublishLeaderboardResponse(
-            differences=[pb.ScoreDifference(**entry) for entry in changed],
+        return organiser_pb2.PublishLeaderboardResponse(
+            differences=[organiser_pb2.ScoreDifference(**entry) for entry in changed],
             truth_revision=revision,
         )
 
-    async def _written(self, record: BenchmarkRecord) -> pb.Benchmark:
+    async def _written(self, record: BenchmarkRecord) -> benchmark_pb2.Benchmark:
         """As much of a benchmark as the caller may see."""
         caller = current_caller()
         definition = self._hosting.benchmarks.definition(record)
@@ -308,6 +315,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
                 message.truth_digest = self._context.keyed(record.benchmark, revision.digest)
                 message.truth_complete = revision.complete
         if caller.is_organiser:
+            message.etag = self._hosting.benchmarks.etag(record)
             state = await self._context.read(lambda reader: board_state(reader, definition, record))
             message.submissions_to_rescore = len(state.waiting)
             message.warnings.extend(policy_warnings(definition))
@@ -316,7 +324,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         return message
 
 
-def _refuse_unchangeable(request: pb.UpdateBenchmarkRequest) -> None:
+def _refuse_unchangeable(request: organiser_pb2.UpdateBenchmarkRequest) -> None:
     expected = " or ".join(CHANGEABLE)
     paths = list(request.update_mask.paths)
     faults = [
@@ -331,7 +339,7 @@ def _refuse_unchangeable(request: pb.UpdateBenchmarkRequest) -> None:
 
 
 async def _batches_of(
-    requests: Requests[pb.UploadTruthRequest], upload: TruthUpload
+    requests: Requests[organiser_pb2.UploadTruthRequest], upload: TruthUpload
 ) -> AsyncIterator[annotations_pb2.AnnotationBatch]:
     """The batches of an upload up to its end, which must come and must know how many frames.
 
@@ -351,7 +359,9 @@ async def _batches_of(
     raise message_order("the end of the stream", "end, with the number of frames")
 
 
-async def _header_of(requests: Requests[pb.UploadTruthRequest]) -> pb.UploadTruthHeader:
+async def _header_of(
+    requests: Requests[organiser_pb2.UploadTruthRequest],
+) -> organiser_pb2.UploadTruthHeader:
     request = await anext(requests, None)
     if request is None:
         raise message_order("the end of the stream", "a header")
@@ -369,7 +379,7 @@ def _board_of(
         name,
         _evaluator_of(request, definition),
         request.domain if request.HasField("domain") else None,
-        request.class_name if request.HasField("class_name") else None,
+        request.label if request.HasField("label") else None,
     )
     if not sees_parts(caller, definition, domain=board.domain, class_=board.class_):
         raise NotReleasedError("scores of single domains and classes are not released")

@@ -19,7 +19,12 @@ from vidscore_evaluators.parameters import parse_parameters
 from vidscore_evaluators.report import Curve, Number, Report, Row
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, spec_from_dict
 from vidscore_evaluators.trust.ranking import Questions
-from vidscore_protos.v1 import report_pb2, scoring_service_pb2, specification_pb2, trust_service_pb2
+from vidscore_protos.v1 import (
+    report_pb2,
+    scoring_service_pb2,
+    specification_pb2,
+    trust_pb2,
+)
 
 
 def write_time(time: datetime | None) -> Timestamp | None:
@@ -274,7 +279,7 @@ def write_coverage(coverage: Coverage) -> scoring_service_pb2.Coverage:
 def _write_row(row: Row) -> report_pb2.Score:
     return report_pb2.Score(
         domain=row.domain,
-        class_name=row.class_,
+        label=row.class_,
         sequence=row.sequence,
         measure=row.measure,
         value=_write_value(row.value),
@@ -284,7 +289,7 @@ def _write_row(row: Row) -> report_pb2.Score:
 def _write_curve(curve: Curve) -> report_pb2.Curve:
     return report_pb2.Curve(
         domain=curve.domain,
-        class_name=curve.class_,
+        label=curve.class_,
         name=curve.name,
         columns=[
             report_pb2.CurveColumn(name=name, values=[_write_value(value) for value in values])
@@ -304,7 +309,7 @@ def _write_value(value: Number) -> report_pb2.Value:
 # --- Questions of trust analyses: fields that are left out take their defaults
 
 
-def read_questions(message: trust_service_pb2.RankingQuestions, path: str) -> Questions:
+def read_questions(message: trust_pb2.RankingQuestions, path: str) -> Questions:
     """Questions about a ranking.
 
     Args:

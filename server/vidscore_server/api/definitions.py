@@ -8,7 +8,7 @@ from typing import Any
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import Fault, InputError, SpecificationError
 from vidscore_evaluators.specification import BenchmarkSpec
-from vidscore_protos.v1 import annotations_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
 from vidscore_server.api.batches import ARITY_OF_GEOMETRY, GEOMETRY_OF_ARITY, geometry_name
 from vidscore_server.api.convert import (
@@ -27,11 +27,14 @@ from vidscore_server.store.records import BenchmarkRecord, TruthRevisionRecord
 
 PATH = "benchmark"
 
-_VISIBILITIES = {"ladder": pb.VISIBILITY_LADDER, "final": pb.VISIBILITY_FINAL,
-                 "live": pb.VISIBILITY_LIVE}  # fmt: skip
-_QUIET_ACTIONS = {"seal": pb.QUIET_ACTION_SEAL, "cancel": pb.QUIET_ACTION_CANCEL}
-_SELECTIONS = {"best": pb.SELECTION_BEST, "latest": pb.SELECTION_LATEST}
-_RESCORES = {"automatic": pb.RESCORE_AUTOMATIC, "review": pb.RESCORE_REVIEW}
+_VISIBILITIES = {"ladder": benchmark_pb2.VISIBILITY_LADDER, "final": benchmark_pb2.VISIBILITY_FINAL,
+                 "live": benchmark_pb2.VISIBILITY_LIVE}  # fmt: skip
+_QUIET_ACTIONS = {
+    "seal": benchmark_pb2.QUIET_ACTION_SEAL,
+    "cancel": benchmark_pb2.QUIET_ACTION_CANCEL,
+}
+_SELECTIONS = {"best": benchmark_pb2.SELECTION_BEST, "latest": benchmark_pb2.SELECTION_LATEST}
+_RESCORES = {"automatic": benchmark_pb2.RESCORE_AUTOMATIC, "review": benchmark_pb2.RESCORE_REVIEW}
 
 _ENUMERATIONS: Mapping[str, Mapping[str, int]] = {
     "visibility": _VISIBILITIES,
@@ -40,16 +43,16 @@ _ENUMERATIONS: Mapping[str, Mapping[str, int]] = {
     "rescore": _RESCORES,
 }
 _NAME_KINDS = {
-    NameKind.SEQUENCES: pb.NAME_KIND_SEQUENCES,
-    NameKind.LABELS: pb.NAME_KIND_LABELS,
-    NameKind.FRAME_COUNTS: pb.NAME_KIND_FRAME_COUNTS,
+    NameKind.SEQUENCES: benchmark_pb2.NAME_KIND_SEQUENCES,
+    NameKind.LABELS: benchmark_pb2.NAME_KIND_LABELS,
+    NameKind.FRAME_COUNTS: benchmark_pb2.NAME_KIND_FRAME_COUNTS,
 }
 _DURATIONS = {"quiet_timeout": "quiet_timeout_s", "truth_timeout": "truth_timeout_s"}
 _OPTIONAL = ("ladder_step", "minimum_frames", "public_board")
 _PLAIN = ("submissions_per_day", "ranking_measure", "earlier_first")
 
 
-def read_definition(message: pb.Benchmark) -> Definition:
+def read_definition(message: benchmark_pb2.Benchmark) -> Definition:
     """Check a benchmark that an organiser has sent.
 
     Raises:
@@ -81,9 +84,9 @@ def read_definition(message: pb.Benchmark) -> Definition:
     return check_definition(specification, values, PATH, faults)
 
 
-def write_benchmark(record: BenchmarkRecord, definition: Definition) -> pb.Benchmark:
+def write_benchmark(record: BenchmarkRecord, definition: Definition) -> benchmark_pb2.Benchmark:
     """All of a benchmark as a message, but its truth's digest."""
-    return pb.Benchmark(
+    return benchmark_pb2.Benchmark(
         name=benchmark_name(record.benchmark),
         specification=write_specification(to_dict(definition.specification)),
         truth_geometry=_geometry(definition.truth_arity),
@@ -94,16 +97,16 @@ def write_benchmark(record: BenchmarkRecord, definition: Definition) -> pb.Bench
         create_time=write_time(record.create_time),
         update_time=write_time(record.update_time),
         truth_revision=record.truth_revision,
-        public_names=pb.PublicNames(
+        public_names=benchmark_pb2.PublicNames(
             kinds=[_NAME_KINDS[NameKind(kind)] for kind in in_order(definition.public_names)]
         ),
         submission_budget=definition.submission_budget,
     )
 
 
-def write_policy(policy: Policy) -> pb.Policy:
+def write_policy(policy: Policy) -> benchmark_pb2.Policy:
     """A policy as a message, with every default said."""
-    return pb.Policy(
+    return benchmark_pb2.Policy(
         visibility=_VISIBILITIES[policy.visibility],
         ladder_step=policy.ladder_step,
         released_measures=policy.released_measures,
@@ -122,7 +125,7 @@ def write_policy(policy: Policy) -> pb.Policy:
     )
 
 
-def keep_budget(message: pb.Policy, present: Policy) -> None:
+def keep_budget(message: benchmark_pb2.Policy, present: Policy) -> None:
     """Let a changed policy that does not say how many submissions there may be keep the number.
 
     A limit that nobody asked for would shut teams out of a benchmark that runs.
@@ -134,7 +137,7 @@ def keep_budget(message: pb.Policy, present: Policy) -> None:
 
 def write_truth_revision(
     record: TruthRevisionRecord, keyed_digest: str, to_rescore: int
-) -> pb.TruthRevision:
+) -> organiser_pb2.TruthRevision:
     """A revision of the truth as a message.
 
     Args:
@@ -142,7 +145,7 @@ def write_truth_revision(
         keyed_digest: Its digest, keyed.
         to_rescore: Submissions that are to be scored again under it.
     """
-    return pb.TruthRevision(
+    return organiser_pb2.TruthRevision(
         revision=record.revision,
         digest=keyed_digest,
         create_time=write_time(record.create_time),
@@ -167,7 +170,7 @@ def _geometry(arity: int | None) -> annotations_pb2.Geometry:
     return annotations_pb2.GEOMETRY_UNSPECIFIED if arity is None else GEOMETRY_OF_ARITY[arity]
 
 
-def _read_policy(message: pb.Policy) -> dict[str, Any]:
+def _read_policy(message: benchmark_pb2.Policy) -> dict[str, Any]:
     values: dict[str, Any] = {name: getattr(message, name) for name in _PLAIN}
     values["released_measures"] = list(message.released_measures)
     if message.submissions_in_all or message.unlimited_submissions:

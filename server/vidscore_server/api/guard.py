@@ -207,21 +207,19 @@ class _Layout:
     """Numbers of the fields of a request.
 
     Attributes:
-        outer: The field that has the others; None where the request itself has them.
         batch: The batch.
         checksum: Its CRC-32.
     """
 
-    outer: int | None
     batch: int
     checksum: int
 
 
-_APPEND = _Layout(outer=1, batch=4, checksum=5)
+_APPEND = _Layout(batch=4, checksum=5)
 _LAYOUTS: Mapping[str, _Layout] = {
     "/vidscore.v1.SubmissionService/AppendFrames": _APPEND,
     "/vidscore.v1.SubmissionService/AppendBatch": _APPEND,
-    "/vidscore.v1.BenchmarkService/UploadTruth": _Layout(outer=None, batch=2, checksum=4),
+    "/vidscore.v1.BenchmarkService/UploadTruth": _Layout(batch=2, checksum=4),
 }
 
 
@@ -245,7 +243,7 @@ def damage_of(method: str, data: bytes) -> ContentDamagedError | None:
     layout = _LAYOUTS[method]
     found, told = 0, None
     try:
-        for number, kind, value in _inner(memoryview(data), layout.outer):
+        for number, kind, value in _fields(memoryview(data)):
             if number == layout.batch and kind == DELIMITED:
                 found = zlib.crc32(
                     value, found
@@ -260,14 +258,6 @@ def damage_of(method: str, data: bytes) -> ContentDamagedError | None:
         f"the frames did not arrive as they were sent: their CRC-32 is {found:08x}, and {told:08x} "
         "was sent with them; nothing of them is stored, send them again"
     )
-
-
-def _inner(data: memoryview, outer: int | None) -> Iterator[_Field]:
-    for field in _fields(data):
-        if outer is None:
-            yield field
-        elif field[:2] == (outer, DELIMITED):
-            yield from _fields(field[2])
 
 
 def _fields(data: memoryview) -> Iterator[_Field]:

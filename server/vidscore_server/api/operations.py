@@ -14,8 +14,7 @@ from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import Message
 from google.rpc.error_details_pb2 import ErrorInfo
 
-from vidscore_protos.v1 import benchmark_service_pb2 as pb
-from vidscore_protos.v1 import trust_service_pb2
+from vidscore_protos.v1 import organiser_pb2, trust_pb2
 from vidscore_server.api.convert import read_seconds, write_time
 from vidscore_server.api.requests import cut_page, page_size_of, read_page_token, request_of
 from vidscore_server.api.stream import Responses
@@ -64,7 +63,7 @@ def write_operation(record: OperationRecord) -> operations_pb2.Operation:
 
 
 def _rescore_metadata(record: OperationRecord) -> Message:
-    return pb.RescoreMetadata(
+    return organiser_pb2.RescoreMetadata(
         submissions_in_all=len(read_plan(record).submissions),
         submissions_done=len(done_of(record)),
         start_time=write_time(record.create_time),
@@ -72,14 +71,14 @@ def _rescore_metadata(record: OperationRecord) -> Message:
 
 
 def _rescore_response(result: str) -> Message:
-    return pb.RescoreResponse(
+    return organiser_pb2.RescoreResponse(
         differences=[_write_difference(entry) for entry in orjson.loads(result)]
     )
 
 
 def _trust_metadata(record: OperationRecord) -> Message:
     progress = orjson.loads(record.progress)
-    return trust_service_pb2.TrustMetadata(
+    return trust_pb2.TrustMetadata(
         stage=progress.get("stage", ""),
         pieces_done=progress.get("done", 0),
         pieces_in_all=progress.get("total", 0),
@@ -88,11 +87,11 @@ def _trust_metadata(record: OperationRecord) -> Message:
 
 
 def _trust_response(result: str) -> Message:
-    return trust_service_pb2.TrustResponse(document_json=result)
+    return trust_pb2.TrustResponse(document_json=result)
 
 
-def _write_difference(entry: dict[str, Any]) -> pb.ScoreDifference:
-    return pb.ScoreDifference(**entry)
+def _write_difference(entry: dict[str, Any]) -> organiser_pb2.ScoreDifference:
+    return organiser_pb2.ScoreDifference(**entry)
 
 
 _KINDS: Mapping[str, tuple[Callable[[OperationRecord], Message], Callable[[str], Message]]] = {

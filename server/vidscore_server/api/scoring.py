@@ -152,7 +152,6 @@ def _moved(error: InputError, source: str, field: str | None = None) -> InputErr
 
 # --- The service
 
-StreamRequest = scoring_service_pb2.ScoreRequest | scoring_service_pb2.ScoreUploadRequest
 ScoreResponses = Responses[scoring_service_pb2.ScoreResponse]
 
 
@@ -184,17 +183,6 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
             reports = await session.finish()
         final = scoring_service_pb2.FinalReport(reports=await _written(reports))
         await responses.send(scoring_service_pb2.ScoreResponse(final=final))
-
-    async def ScoreUpload(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
-        self, requests: Requests[scoring_service_pb2.ScoreUploadRequest], _: Responses[Any]
-    ) -> scoring_service_pb2.ScoreUploadResponse:
-        """Score a stream without live reports."""
-        async with self._running(with_live=False) as (session, tasks):
-            await session.configure(await _configuration_of(requests, self._settings))
-            tasks.create_task(session.keep_tallying())
-            await _receive_all(session, requests, self._settings)
-            reports = await session.finish()
-        return scoring_service_pb2.ScoreUploadResponse(reports=await _written(reports))
 
     async def ScoreBatch(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's responses
         self, request: scoring_service_pb2.ScoreBatchRequest, _: Responses[Any]
@@ -238,7 +226,7 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
 async def _configuration_of(
     requests: Requests[Any], settings: Settings
 ) -> Callable[[], RunConfiguration]:
-    request: StreamRequest | None = await anext(requests, None)
+    request: scoring_service_pb2.ScoreRequest | None = await anext(requests, None)
     if request is None:
         raise message_order("the end of the stream", "a configuration")
     kind = _message_kind(request)
@@ -264,7 +252,7 @@ async def _receive_all(
             await _receive(session, Side(kind), getattr(request, kind), kind)
 
 
-def _message_kind(request: StreamRequest) -> str:
+def _message_kind(request: scoring_service_pb2.ScoreRequest) -> str:
     kind: str | None = request.WhichOneof("message")
     if kind is None:
         expected = "a configuration, truth or detections"

@@ -20,6 +20,7 @@ from vidscore_evaluators.parameters import json_schema
 from vidscore_evaluators.registry import EvaluatorClass, evaluator_class, evaluator_names
 from vidscore_protos.v1 import (
     annotations_pb2,
+    backup_pb2,
     evaluator_service_pb2,
     evaluator_service_pb2_grpc,
     server_service_pb2_grpc,
@@ -113,7 +114,9 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
         return pb.GetServerResponse(server=server)
 
     async def ExportBackup(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.ExportBackupRequest, responses: Responses[pb.ExportBackupResponse]
+        self,
+        request: backup_pb2.ExportBackupRequest,
+        responses: Responses[backup_pb2.ExportBackupResponse],
     ) -> None:
         """Send a backup."""
         context = self._hosted().context
@@ -128,8 +131,8 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
                 await _send_all(export_backup(context.store, benchmark), responses, thread)
 
     async def ImportBackup(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
-        self, requests: Requests[pb.ImportBackupRequest], _: Responses[Any]
-    ) -> pb.ImportBackupResponse:
+        self, requests: Requests[backup_pb2.ImportBackupRequest], _: Responses[Any]
+    ) -> backup_pb2.ImportBackupResponse:
         """Add a benchmark out of its backup."""
         context = self._hosted().context
         async with self._sessions.resumable():
@@ -138,7 +141,9 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
                 header = await asyncio.to_thread(check_backup, file)
                 return await self._load(context, header, file)
 
-    async def _receive(self, requests: Requests[pb.ImportBackupRequest], file: BinaryIO) -> None:
+    async def _receive(
+        self, requests: Requests[backup_pb2.ImportBackupRequest], file: BinaryIO
+    ) -> None:
         maximum, size = self._settings.maximum_backup_bytes, 0
         async for request in requests:
             size += len(request.chunk)
@@ -148,9 +153,9 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
 
     async def _load(
         self, context: Context, header: BackupHeader, file: BinaryIO
-    ) -> pb.ImportBackupResponse:
+    ) -> backup_pb2.ImportBackupResponse:
         name = f"benchmarks/{header.benchmark}" if header.benchmark else "site"
-        made = request_of(pb.ImportBackupRequest(), "ImportBackup", context)
+        made = request_of(backup_pb2.ImportBackupRequest(), "ImportBackup", context)
 
         def command(transaction: Transaction) -> None:
             load_backup(transaction, file)
@@ -158,7 +163,7 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
 
         await context.write(command)
         count = await context.read(lambda reader: _submission_count(reader, header.benchmark))
-        return pb.ImportBackupResponse(benchmark=name, submission_count=count)
+        return backup_pb2.ImportBackupResponse(benchmark=name, submission_count=count)
 
     async def _keeps(self) -> pb.StoreInfo:
         location = self._settings.store
@@ -181,13 +186,13 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
 
 async def _send_all(
     chunks: Generator[bytes, None, None],
-    responses: Responses[pb.ExportBackupResponse],
+    responses: Responses[backup_pb2.ExportBackupResponse],
     thread: ThreadPoolExecutor,
 ) -> None:
     loop = asyncio.get_running_loop()
     try:
         while (chunk := await loop.run_in_executor(thread, next, chunks, None)) is not None:
-            await responses.send(pb.ExportBackupResponse(chunk=chunk))
+            await responses.send(backup_pb2.ExportBackupResponse(chunk=chunk))
     finally:
         await loop.run_in_executor(thread, chunks.close)  # lets go of what it reads from
 

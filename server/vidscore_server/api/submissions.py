@@ -290,8 +290,8 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
 
     async def AppendFrames(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
         self,
-        requests: Requests[pb.AppendFramesRequest],
-        responses: Responses[pb.AppendFramesResponse],
+        requests: Requests[pb.AppendRequest],
+        responses: Responses[pb.AppendResponse],
     ) -> None:
         """Append batches, each acknowledged once it is durable."""
         with self._sessions.open(Use.HOSTED), self._writers.writing() as take_over:
@@ -299,11 +299,11 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
             await appender.run(requests, responses, self._sessions.until_draining)
 
     async def AppendBatch(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.AppendBatchRequest, _: Responses[Any]
-    ) -> pb.AppendBatchResponse:
+        self, request: pb.AppendRequest, _: Responses[Any]
+    ) -> pb.AppendResponse:
         """Append one batch."""
         appender = Appender(self._hosting, current_caller())
-        return pb.AppendBatchResponse(next_offset=await appender.append(request.append))
+        return pb.AppendResponse(next_offset=await appender.append(request))
 
     async def CheckDetections(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.CheckDetectionsRequest, _: Responses[Any]

@@ -26,7 +26,7 @@ from vidscore_evaluators.trust.ranking import Questions
 from vidscore_protos.v1 import (
     ranking_service_pb2,
     ranking_service_pb2_grpc,
-    trust_service_pb2,
+    trust_pb2,
     trust_service_pb2_grpc,
 )
 from vidscore_protos.v1 import trust_service_pb2 as pb
@@ -220,7 +220,7 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
                 document = await self._run(analysis, newest)
                 newest.close()
                 expiry.cancel()
-        outcome = trust_service_pb2.TrustResponse(document_json=document)
+        outcome = trust_pb2.TrustResponse(document_json=document)
         await responses.send(ranking_service_pb2.ExamineUploadResponse(outcome=outcome))
 
     @contextmanager
@@ -287,7 +287,5 @@ async def _tell(
     newest: LatestValue[Told], responses: Responses[ranking_service_pb2.ExamineUploadResponse]
 ) -> None:
     async for stage, done, total in newest:
-        progress = trust_service_pb2.TrustMetadata(
-            stage=stage, pieces_done=done, pieces_in_all=total
-        )
+        progress = trust_pb2.TrustMetadata(stage=stage, pieces_done=done, pieces_in_all=total)
         await responses.send(ranking_service_pb2.ExamineUploadResponse(progress=progress))

@@ -87,7 +87,7 @@ Roles = frozenset[Role | None]
 """Roles; None stands for a caller without a token."""
 
 ORGANISERS: Roles = frozenset({Role.ORGANISER})
-TEAMS: Roles = frozenset({Role.ORGANISER, Role.PERFORMER})
+TEAMS: Roles = frozenset({Role.ORGANISER, Role.PARTICIPANT})
 MEMBERS: Roles = frozenset(Role)
 ANYONE: Roles = frozenset({*Role, None})
 """Everyone on this machine; from elsewhere a token is needed (see `Gate`)."""
@@ -103,7 +103,6 @@ ROLES_BY_RPC: Mapping[str, Roles] = {
     "/vidscore.v1.EvaluatorService/ListEvaluators": ANYONE,
     "/vidscore.v1.EvaluatorService/GetEvaluator": ANYONE,
     "/vidscore.v1.ScoringService/Score": ANYONE,
-    "/vidscore.v1.ScoringService/ScoreUpload": ANYONE,
     "/vidscore.v1.ScoringService/ScoreBatch": ANYONE,
     "/vidscore.v1.RankingService/ExamineUpload": ANYONE,
     "/vidscore.v1.ServerService/GetServer": ANYONE,
@@ -208,7 +207,7 @@ def new_token(
         except OverflowError:
             faults.append(Fault("a time after the year 9999", "less", field="lifetime"))
     if role is None or faults:
-        missing = [Fault("no role", "organiser, performer or viewer", field="role")]
+        missing = [Fault("no role", "organiser, participant or viewer", field="role")]
         raise InputError([*([] if role else missing), *faults])
     name = secrets.token_hex(8)
     digits = secrets.token_hex(SECRET_BYTES)
@@ -240,10 +239,10 @@ def is_valid(record: TokenRecord, now: datetime) -> bool:
 
 
 def _team_faults(role: Role | None, team: str) -> list[Fault]:
-    if role is not Role.PERFORMER:
-        return [Fault(repr(team)[:80], "no team, unless it is a performer's", field="team")] * bool(
-            team
-        )
+    if role is not Role.PARTICIPANT:
+        return [
+            Fault(repr(team)[:80], "no team, unless it is a participant's", field="team")
+        ] * bool(team)
     if _TEAM.fullmatch(team) is None or team == ORGANISERS_TEAM:
         expected = f"1 to 63 lower-case letters, digits and hyphens, not {ORGANISERS_TEAM}"
         return [Fault(repr(team)[:80], expected, field="team")]
@@ -417,7 +416,11 @@ class Gate:
 def _who_may(caller: Caller, method: str, allowed: Roles) -> str:
     """Why a role is refused, such as: a viewer may not list submissions; that takes ..."""
     action = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", method.rpartition("/")[2]).lower()
-    words = {Role.ORGANISER: "an organiser", Role.PERFORMER: "a performer", Role.VIEWER: "a viewer"}
+    words = {
+        Role.ORGANISER: "an organiser",
+        Role.PARTICIPANT: "a participant",
+        Role.VIEWER: "a viewer",
+    }
     known = [words[role] for role in words if role in allowed]
     who = words[caller.role] if caller.role else "who has no token"
     return f"{who} may not {action}; that takes the token of {' or '.join(known) or 'nobody'}"

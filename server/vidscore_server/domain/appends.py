@@ -45,7 +45,7 @@ from vidscore_server.store.records import (
     SubmissionRecord,
 )
 
-FIELD = "append.detections"
+FIELD = "detections"
 
 Outcome = int | Exception
 """A stream's next offset after a batch, or why the batch was refused."""

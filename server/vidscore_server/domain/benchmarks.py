@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 
@@ -15,7 +16,12 @@ from vidscore_server.domain.names import benchmark_name, control_faults
 from vidscore_server.domain.policy import TruthSize, Visibility, default_budget
 from vidscore_server.domain.release import releases_differ
 from vidscore_server.domain.scores import publish_anew
-from vidscore_server.errors import HasSubmissionsError, NameTakenError, NotFoundError
+from vidscore_server.errors import (
+    EtagDiffersError,
+    HasSubmissionsError,
+    NameTakenError,
+    NotFoundError,
+)
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import AlreadyExistsError
 from vidscore_server.store.records import BenchmarkRecord
@@ -81,16 +87,23 @@ class Benchmarks:
         return await self._context.write(command)
 
     async def update(
-        self, request: Request, record: BenchmarkRecord, definition: Definition
+        self, request: Request, record: BenchmarkRecord, definition: Definition, etag: str = ""
     ) -> tuple[BenchmarkRecord, int]:
         """Put a new definition in the place of the one of `record`.
 
         What the board releases follows the new policy at once.
 
+        Args:
+            request: The request.
+            record: The benchmark.
+            definition: Its new definition.
+            etag: What `etag` must still give for the stored benchmark; empty: not checked.
+
         Returns:
             The benchmark, and how many submissions are to be scored again by its new rules.
 
         Raises:
+            EtagDiffersError: If the benchmark has another etag.
             NotFoundError: If there is no such benchmark.
             SpecificationError: If a title or name holds control characters.
         """
@@ -98,6 +111,11 @@ class Benchmarks:
 
         def command(transaction: Transaction) -> tuple[BenchmarkRecord, int]:
             present = required_benchmark(transaction, record.benchmark)
+            if etag and etag != self.etag(present):
+                raise EtagDiffersError(
+                    f"{benchmark_name(record.benchmark)} was changed after its etag was read; read "
+                    "it again and repeat the update"
+                )
             before = self.definition(present)
             after = replace(definition, truth_size=before.truth_size)
             changed = replace(
@@ -115,6 +133,12 @@ class Benchmarks:
             return changed, len(board_state(transaction, definition, changed).waiting)
 
         return await self._context.write(command)
+
+    def etag(self, record: BenchmarkRecord) -> str:
+        """Identifies what an update may change, as it is stored; keyed like digests of truth."""
+        definition = replace(self.definition(record), truth_size=None)
+        content = f"{to_json(definition)}/{record.open_time}/{record.close_time}"
+        return self._context.keyed(record.benchmark, hashlib.sha256(content.encode()).hexdigest())
 
     async def delete(self, request: Request, benchmark: str, *, force: bool) -> None:
         """Delete a benchmark with all that belongs to it.

@@ -323,7 +323,7 @@ def refuse_unknown_part(
             looked_at = True
             domains.update(row.domain for row in rows if row.domain is not None)
             classes.update(row.class_ for row in rows if row.class_ is not None)
-    asked = (("domain", board.domain, domains), ("class_name", board.class_, classes))
+    asked = (("domain", board.domain, domains), ("label", board.class_, classes))
     faults = [
         Fault(repr(name)[:80], _listed(known), field=field)
         for field, name, known in asked

@@ -41,8 +41,13 @@ class Role(StrEnum):
     """Role of the bearer of a token."""
 
     ORGANISER = "organiser"
-    PERFORMER = "performer"
+    PARTICIPANT = "participant"
     VIEWER = "viewer"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Role | None:
+        """Stores and backups from before version 0.1 call participants performers."""
+        return cls.PARTICIPANT if value == "performer" else None
 
 
 @dataclass(frozen=True, slots=True)

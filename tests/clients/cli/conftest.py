@@ -121,7 +121,7 @@ def organiser(site: tuple[str, str]) -> Call:
 @pytest.fixture
 def falcon(site: tuple[str, str], organiser: Call) -> Call:
     """Runs a command as the team falcon."""
-    secret = organiser("token", "create", "performer", "--team", "falcon").stdout.strip()
+    secret = organiser("token", "create", "participant", "--team", "falcon").stdout.strip()
     environment = {"VIDSCORE_SERVER": site[0], "VIDSCORE_TOKEN": secret}
 
     def call(*arguments: str) -> Result:

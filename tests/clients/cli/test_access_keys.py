@@ -117,15 +117,22 @@ def test_revoke_neither_sends_nor_repeats_a_secret(organiser: Call, site: tuple[
 @pytest.mark.parametrize("typed", ["team", "comment", "name", "beginning"])
 def test_revoke_takes_what_people_can_type(typed: str, organiser: Call) -> None:
     name = f"owl-{typed}"
-    created = ("token", "create", "performer", "--team", name, "--comment", f"for {name}")
+    created = ("token", "create", "participant", "--team", name, "--comment", f"for {name}")
     secret = well(organiser(*created)).strip()
     token = secret.split("_")[1]
     words = {"team": name, "comment": f"for {name}", "name": token, "beginning": token[:8]}
     assert f"tokens/{token} opens nothing" in well(organiser("token", "revoke", words[typed]))
 
 
+def test_the_earlier_name_of_participants_is_still_taken(organiser: Call) -> None:
+    well(organiser("token", "create", "performer", "--team", "eagle"))
+    assert "participant" in well(organiser("token", "list"))
+
+
 def test_revoke_asks_which_where_several_tokens_are_meant(organiser: Call) -> None:
-    secrets = [well(organiser("token", "create", "performer", "--team", "twins")) for _ in range(2)]
+    secrets = [
+        well(organiser("token", "create", "participant", "--team", "twins")) for _ in range(2)
+    ]
     result = organiser("token", "revoke", "twins")
     assert result.exit_code == ExitCode.INPUT
     assert all(f"tokens/{secret.split('_')[1]}" in result.stderr for secret in secrets)

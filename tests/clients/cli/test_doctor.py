@@ -76,10 +76,10 @@ def test_without_a_token_what_organisers_alone_may_know_is_left_out(site: tuple[
 
 def test_a_token_that_ends_soon_is_warned_of(site: tuple[str, str]) -> None:
     with connect(site[0], token=site[1]) as client:
-        made = client.tokens.create("performer", team="red", lifetime_s=3600)
+        made = client.tokens.create("participant", team="red", lifetime_s=3600)
     code, findings = told(site[0], token=made.secret)
     assert (code, findings["token"]["status"]) == (0, "warning")
-    assert "performer of team red" in findings["token"]["found"]
+    assert "participant of team red" in findings["token"]["found"]
 
 
 def test_a_token_that_does_not_hold_fails_its_step_alone(site: tuple[str, str]) -> None:

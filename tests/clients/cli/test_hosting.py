@@ -123,7 +123,7 @@ def test_two_teams_with_the_same_file_have_a_submission_each_whose_name_tells_no
     detections = read_source(folder / "detections.json", Side.DETECTIONS).annotations
     names = []
     for team in ("falcon", "mole", "organiser"):
-        token = organiser("token", "create", "performer", "--team", team).stdout.strip()
+        token = organiser("token", "create", "participant", "--team", team).stdout.strip()
         environment = {"VIDSCORE_SERVER": site[0], "VIDSCORE_TOKEN": token or site[1]}
         well(run("submit", hosted, "--detections", "detections.json", env=environment))
         listed = run("submission", "list", hosted, "--format", "json", env=environment)
@@ -137,7 +137,7 @@ def test_the_same_file_finds_its_submission_by_any_token_of_the_team(
     hosted: str, organiser: Call, site: tuple[str, str]
 ) -> None:
     for _ in range(2):
-        token = organiser("token", "create", "performer", "--team", "falcon").stdout.strip()
+        token = organiser("token", "create", "participant", "--team", "falcon").stdout.strip()
         environment = {"VIDSCORE_SERVER": site[0], "VIDSCORE_TOKEN": token}
         well(run("submit", hosted, "--detections", "detections.json", env=environment))
     assert len(json.loads(well(organiser("submission", "list", hosted, "--format", "json")))) == 1
@@ -367,7 +367,7 @@ def test_what_only_an_organiser_may_do_is_refused_with_an_exit_code_of_its_own(
     for command in (("audit",), ("token", "list"), ("benchmark", "delete", hosted)):
         result = falcon(*command)
         assert result.exit_code == ExitCode.REFUSED
-        assert "a performer may not" in result.stderr
+        assert "a participant may not" in result.stderr
         assert "that takes the token of an organiser" in result.stderr
 
 

@@ -87,7 +87,7 @@ neovision2: By domain and class
 """
 
 CSV = """\
-evaluator,domain,class,sequence,measure,value
+evaluator,domain,label,sequence,measure,value
 neovision2,Tower,Car,,ground_truth_objects,4
 neovision2,Tower,Car,,true_positives,3
 neovision2,Tower,Car,,nmotda,0.75

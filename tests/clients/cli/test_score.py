@@ -48,7 +48,7 @@ def neovision2(data: Path, *options: str) -> tuple[str, ...]:
 
 
 def score_of(document: dict[str, Any], measure: str, **place: str) -> float | None:
-    wanted = {"domain": None, "class": None, "sequence": None, **place, "measure": measure}
+    wanted = {"domain": None, "label": None, "sequence": None, **place, "measure": measure}
     (value,) = [
         entry["value"]
         for entry in document["scores"]
@@ -77,9 +77,9 @@ def test_one_evaluator_as_json_is_an_object_with_hand_worked_scores(data: Path) 
 
 def test_undefined_scores_are_null_and_counts_are_integers_in_json(data: Path) -> None:
     document = json.loads(run(*neovision2(data, "--format", "json")).stdout)
-    assert score_of(document, "nmotda", domain="Tower", **{"class": "Bus"}) is None
-    assert score_of(document, "nmotda", domain="Tower", **{"class": "Car"}) == 0.5
-    assert score_of(document, "false_positives", domain="Tower", **{"class": "Car"}) == 1
+    assert score_of(document, "nmotda", domain="Tower", label="Bus") is None
+    assert score_of(document, "nmotda", domain="Tower", label="Car") == 0.5
+    assert score_of(document, "false_positives", domain="Tower", label="Car") == 1
 
 
 def test_several_evaluators_as_json_are_an_array_in_the_order_typed(data: Path) -> None:
@@ -107,7 +107,7 @@ def test_csv_has_a_line_for_each_score_of_the_json(data: Path) -> None:
         assert line == {
             "evaluator": "neovision2",
             "domain": score["domain"] or "",
-            "class": score["class"] or "",
+            "label": score["label"] or "",
             "sequence": score["sequence"] or "",
             "measure": score["measure"],
             "value": value,

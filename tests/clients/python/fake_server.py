@@ -80,9 +80,6 @@ class _Scoring(scoring_service_pb2_grpc.ScoringServiceServicer):
         context.add_callback(self._server.finished.set)
         return self._script(self._recorded(request_iterator), context)
 
-    def ScoreUpload(self, request_iterator: Any, context: Any) -> Any:  # noqa: N802
-        raise NotImplementedError
-
     def ScoreBatch(self, request: Any, context: Any) -> Any:  # noqa: N802
         raise NotImplementedError
 

@@ -14,6 +14,7 @@ from tests.clients.python.fake_server import WAIT_S, abort, error_info
 
 from vidscore_protos.v1 import (
     annotations_pb2,
+    benchmark_pb2,
     benchmark_service_pb2,
     benchmark_service_pb2_grpc,
     submission_service_pb2,
@@ -25,7 +26,7 @@ STREAM = f"{NAME}/streams/default"
 
 Frame = tuple[str, int]
 
-Fault = Callable[[submission_service_pb2.Append, grpc.ServicerContext], None]
+Fault = Callable[[submission_service_pb2.AppendRequest, grpc.ServicerContext], None]
 """Happens once to an append; ends the call by its context, if it likes."""
 
 
@@ -102,7 +103,9 @@ class FakeSubmissions:
             stream="default", epoch=self.epoch, next_offset=len(self.stored)
         )
 
-    def append(self, append: submission_service_pb2.Append, context: grpc.ServicerContext) -> int:
+    def append(
+        self, append: submission_service_pb2.AppendRequest, context: grpc.ServicerContext
+    ) -> int:
         """Do what the offset protocol says."""
         self.go_on.wait(WAIT_S)
         self.offsets.append((append.offset, append.epoch))
@@ -112,7 +115,9 @@ class FakeSubmissions:
         happen(self.faults.after, append, context)
         return next_offset
 
-    def _store(self, append: submission_service_pb2.Append, context: grpc.ServicerContext) -> int:
+    def _store(
+        self, append: submission_service_pb2.AppendRequest, context: grpc.ServicerContext
+    ) -> int:
         if append.stream != STREAM:
             refuse(context, grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
         if append.epoch != self.epoch:
@@ -145,7 +150,9 @@ def frames_of(batch: annotations_pb2.AnnotationBatch) -> list[Frame]:
     ]
 
 
-def happen(faults: list[Fault | None], append: submission_service_pb2.Append, context: Any) -> None:
+def happen(
+    faults: list[Fault | None], append: submission_service_pb2.AppendRequest, context: Any
+) -> None:
     """Let the next fault happen, if there is one."""
     if faults and (fault := faults.pop(0)) is not None:
         fault(append, context)
@@ -165,7 +172,7 @@ def refusing(code: grpc.StatusCode, reason: str = "") -> Fault:
     )
 
 
-def lose_the_connection(_append: submission_service_pb2.Append, context: Any) -> None:
+def lose_the_connection(_append: submission_service_pb2.AppendRequest, context: Any) -> None:
     """The call breaks as it does when a connection is cut."""
     abort(context, grpc.StatusCode.UNAVAILABLE, "Socket closed")
 
@@ -181,7 +188,7 @@ class _Benchmarks(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         if request.name != "benchmarks/streets":
             refuse(context, grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
         return benchmark_service_pb2.GetBenchmarkResponse(
-            benchmark=benchmark_service_pb2.Benchmark(
+            benchmark=benchmark_pb2.Benchmark(
                 name=request.name, detection_geometry=annotations_pb2.GEOMETRY_BOX
             )
         )
@@ -230,12 +237,12 @@ class _Submissions(submission_service_pb2_grpc.SubmissionServiceServicer):
 
     def AppendFrames(self, request_iterator: Any, context: Any) -> Iterator[Any]:  # noqa: N802
         for request in request_iterator:
-            next_offset = self._fake.append(request.append, context)
-            yield submission_service_pb2.AppendFramesResponse(next_offset=next_offset)
+            next_offset = self._fake.append(request, context)
+            yield submission_service_pb2.AppendResponse(next_offset=next_offset)
 
     def AppendBatch(self, request: Any, context: Any) -> Any:  # noqa: N802
-        next_offset = self._fake.append(request.append, context)
-        return submission_service_pb2.AppendBatchResponse(next_offset=next_offset)
+        next_offset = self._fake.append(request, context)
+        return submission_service_pb2.AppendResponse(next_offset=next_offset)
 
     def SealSubmission(self, request: Any, context: Any) -> Any:  # noqa: N802
         if request.HasField("expected_frame_count"):
@@ -243,7 +250,7 @@ class _Submissions(submission_service_pb2_grpc.SubmissionServiceServicer):
             if self._fake.expected != len(self._fake.stored):
                 refuse(context, grpc.StatusCode.FAILED_PRECONDITION, "FRAME_COUNT_DIFFERS")
         self._fake.state = submission_service_pb2.SUBMISSION_STATE_SEALED
-        happen(self._fake.faults.sealing, submission_service_pb2.Append(), context)
+        happen(self._fake.faults.sealing, submission_service_pb2.AppendRequest(), context)
         return submission_service_pb2.SealSubmissionResponse(submission=self._fake.message())
 
     def CancelSubmission(self, request: Any, context: Any) -> Any:  # noqa: N802
@@ -255,7 +262,7 @@ class _Submissions(submission_service_pb2_grpc.SubmissionServiceServicer):
         self._fake.watches.append(request.from_revision)
         for update in self._fake.watch_script.pop(0):
             if update is None:
-                lose_the_connection(submission_service_pb2.Append(), context)
+                lose_the_connection(submission_service_pb2.AppendRequest(), context)
             yield update
 
     def ListScores(self, request: Any, context: Any) -> Any:  # noqa: N802

@@ -114,7 +114,7 @@ def points(*sequences: str, shift_px: float = 0.0) -> Frames:
 
 def submit(site: Site, organiser: Client, benchmark: str, *sent: Frames, team: str = "red") -> str:
     """Submit as a team and wait for the score; gives the submission's full name."""
-    secret = organiser.tokens.create("performer", team=team).secret
+    secret = organiser.tokens.create("participant", team=team).secret
     with connect(site.target, token=secret) as client, client.submit(benchmark) as stream:
         for frames in sent:
             stream.send_batch(frames)
@@ -125,7 +125,7 @@ def submit(site: Site, organiser: Client, benchmark: str, *sent: Frames, team: s
 
 def begin(site: Site, organiser: Client, submission: str, frames: Frames) -> None:
     """Begin a submission of the team red, which goes on to receive."""
-    secret = organiser.tokens.create("performer", team="red").secret
+    secret = organiser.tokens.create("participant", team="red").secret
     benchmark, name = submission.split("/")
     with connect(site.target, token=secret) as client, client.submit(benchmark, name) as stream:
         stream.send_batch(frames)

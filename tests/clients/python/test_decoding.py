@@ -104,13 +104,13 @@ def wire_report(report: Report) -> report_pb2.Report:
     for row in report.rows():
         message.scores.add(
             domain=row.domain,
-            class_name=row.class_,
+            label=row.class_,
             sequence=row.sequence,
             measure=row.measure,
             value=wire_value(row.value),
         )
     for curve in report.curves:
-        added = message.curves.add(domain=curve.domain, class_name=curve.class_, name=curve.name)
+        added = message.curves.add(domain=curve.domain, label=curve.class_, name=curve.name)
         for name, column in curve.columns.items():
             added.columns.add(name=name, values=[wire_value(value) for value in column])
     for warning in report.warnings:

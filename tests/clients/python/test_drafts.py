@@ -20,7 +20,7 @@ def test_what_has_no_frames_cannot_be_sealed(
     organiser: Client, connecting: Connecting, name: str
 ) -> None:
     organiser.benchmarks.create(name, SKY)
-    with connecting(organiser.tokens.create("performer", team="red").secret) as red:
+    with connecting(organiser.tokens.create("participant", team="red").secret) as red:
         draft = red.submissions.create(name, "first")
         assert (draft.due_reason, red.submissions.list(name)) == ("draft_deleted", [])
         assert draft.due_time is not None
@@ -45,7 +45,7 @@ def test_a_check_tells_what_would_be_taken_and_creates_nothing(
     organiser: Client, connecting: Connecting, name: str
 ) -> None:
     organiser.benchmarks.create(name, {**SKY, "policy": {"submissions_in_all": 1}})
-    with connecting(organiser.tokens.create("performer", team="red").secret) as red:
+    with connecting(organiser.tokens.create("participant", team="red").secret) as red:
         checked = red.submissions.check(name, [points("1"), points("2", "3")])
         assert checked == DetectionsCheck(15)
         with pytest.raises(InvalidArgumentError) as caught:
@@ -63,7 +63,7 @@ def test_a_check_says_that_no_submission_would_be_taken(
     organiser.benchmarks.upload_truth(name, [points("1")])
     assert organiser.benchmarks.get(name).truth_complete
     begin(site, organiser, f"{name}/first", points("1"))
-    with connecting(organiser.tokens.create("performer", team="red").secret) as red:
+    with connecting(organiser.tokens.create("participant", team="red").secret) as red:
         with pytest.raises(QuotaExceededError):
             red.submissions.check(name, [points("1")])
         assert red.benchmarks.get(name).quotas[0].left == 0

@@ -282,7 +282,7 @@ def test_a_team_sees_its_own_submissions_and_no_others(
     organiser.benchmarks.create(name, SKY)
     organiser.benchmarks.upload_truth(name, [points("1")])
     red = submit(site, organiser, name, points("1"), team="red")
-    with connecting(organiser.tokens.create(Role.PERFORMER, team="blue").secret) as blue:
+    with connecting(organiser.tokens.create(Role.PARTICIPANT, team="blue").secret) as blue:
         with pytest.raises(NotFoundError):
             blue.submissions.get(red)
         assert blue.submissions.list(name) == []
@@ -297,7 +297,7 @@ def test_a_quota_that_is_used_up_refuses_a_further_submission(
     organiser.benchmarks.create(name, {**SKY, "policy": {"submissions_in_all": 1}})
     organiser.benchmarks.upload_truth(name, [points("1")])
     submit(site, organiser, name, points("1"), team="red")
-    secret = organiser.tokens.create("performer", team="red").secret
+    secret = organiser.tokens.create("participant", team="red").secret
     with connecting(secret) as red, pytest.raises(QuotaExceededError):
         red.submissions.create(name)
 
@@ -306,13 +306,13 @@ def test_a_submission_can_be_given_up_and_sealed_by_its_name(
     site: Site, organiser: Client, connecting: Connecting, name: str
 ) -> None:
     organiser.benchmarks.create(name, SKY)
-    with connecting(organiser.tokens.create("performer", team="red").secret) as red:
+    with connecting(organiser.tokens.create("participant", team="red").secret) as red:
         created = red.submissions.create(name, "first", title="First try")
         assert (created.submission, created.title) == ("first", "First try")
         assert red.submissions.cancel(f"{name}/first").state is SubmissionState.CANCELLED
         assert red.submissions.wait(f"{name}/first", WAIT_S).state is SubmissionState.CANCELLED
     begin(site, organiser, f"{name}/second", points("1"))
-    with connecting(organiser.tokens.create("performer", team="red").secret) as red:
+    with connecting(organiser.tokens.create("participant", team="red").secret) as red:
         sealed = red.submissions.seal(f"{name}/second", 5)
         assert sealed.seal_time is not None
         with pytest.raises(DeadlineError):
@@ -325,7 +325,7 @@ def test_a_submission_that_has_failed_is_scored_again_on_demand(
     """It fails because no truth comes within a second."""
     organiser.benchmarks.create(name, {**SKY, "policy": {"truth_timeout_s": 1}})
     begin(site, organiser, f"{name}/first", points("1"))
-    with connecting(organiser.tokens.create("performer", team="red").secret) as red:
+    with connecting(organiser.tokens.create("participant", team="red").secret) as red:
         with pytest.raises(ConflictError) as caught:
             red.submissions.retry(f"{name}/first")
         assert caught.value.reason == "NOT_FAILED"
@@ -354,7 +354,7 @@ def test_tokens_are_created_listed_and_revoked(
 
 @pytest.mark.parametrize("role", ["admin", "unknown", ""])
 def test_a_role_that_is_none_is_refused_here(organiser: Client, role: str) -> None:
-    with pytest.raises(InputError, match="organiser or performer or viewer"):
+    with pytest.raises(InputError, match="organiser or participant or viewer"):
         organiser.tokens.create(role)
 
 

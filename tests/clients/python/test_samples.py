@@ -84,7 +84,7 @@ def test_live_stream_goes_on_over_a_server_that_is_killed(tmp_path: Path) -> Non
         server.start()
         with connect(server.address, token=server.secret) as organiser:
             host(organiser)
-            token = organiser.tokens.create(Role.PERFORMER, team="red").secret
+            token = organiser.tokens.create(Role.PARTICIPANT, team="red").secret
         streaming = sample(
             "live_stream.py", server.address, "streets", "run", str(FRAME_COUNT), token=token
         )

@@ -39,8 +39,8 @@ def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, 
     with ServerProcess(*arguments) as server, grpc.insecure_channel(server.address) as channel:
         Organiser(channel, secret).host(truth(FRAMES))
         with connect(server.address, token=secret) as organiser:
-            performer = organiser.tokens.create("performer", team="falcon").secret
-        yield server.address, performer
+            participant = organiser.tokens.create("participant", team="falcon").secret
+        yield server.address, participant
 
 
 def test_clients_whose_connections_all_went_silent_deliver_everything(

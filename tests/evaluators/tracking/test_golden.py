@@ -21,12 +21,12 @@ from tests.evaluators.tracking.test_agreement import (
     TOLERANCE,
 )
 from tests.evaluators.tracking.tracking_data import sequence_of, trackeval_data
+from tests.support.goldens import sealed_form
 from tests.support.tree import ROOT
 from trackeval import metrics
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.registry import create_evaluator, evaluator_class
-from vidscore_evaluators.report import report_to_dict
 from vidscore_evaluators.testing import Case, Thing, make_annotations
 
 NAMES = ("clear", "identity", "hota", "track-hausdorff", "track-emd", "track-ospa", "ospa2")
@@ -59,8 +59,8 @@ def test_the_scores_of_a_version_do_not_change(name: str) -> None:
     golden = golden_of(name)
     for case in golden["cases"]:
         evaluator = create_evaluator(name, case["parameters"])
-        found = report_to_dict(evaluator.report(evaluator.tally(*scene_of(golden))))
-        assert {key: found[key] for key in ("scores", "curves", "warnings")} == case["report"]
+        report = evaluator.report(evaluator.tally(*scene_of(golden)))
+        assert sealed_form(report, "scores", "curves", "warnings") == case["report"]
 
 
 def golden_values(golden: dict[str, Any], case: int, sequence: str) -> dict[str, float | None]:

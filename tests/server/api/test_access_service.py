@@ -12,11 +12,11 @@ from tests.server.domain.hosted import BENCHMARK, TRUTH, Client, Hosted, create_
 from tests.server.scene import HERE, points
 
 from vidscore_protos.v1 import access_service_pb2 as pb
-from vidscore_protos.v1 import benchmark_service_pb2, submission_service_pb2
+from vidscore_protos.v1 import benchmark_service_pb2, submission_service_pb2, token_pb2
 
 
 async def test_a_revoked_token_ends_at_once(hosted: Hosted) -> None:
-    secret = await create_token(hosted.organiser, pb.ROLE_VIEWER)
+    secret = await create_token(hosted.organiser, token_pb2.ROLE_VIEWER)
     viewer = hosted.client(secret)
     await _list(viewer)
     await _revoke(hosted, secret)
@@ -25,7 +25,9 @@ async def test_a_revoked_token_ends_at_once(hosted: Hosted) -> None:
 
 async def test_a_token_ends_with_its_lifetime(hosted: Hosted) -> None:
     lifetime = Duration(seconds=60)
-    viewer = hosted.client(await create_token(hosted.organiser, pb.ROLE_VIEWER, lifetime=lifetime))
+    viewer = hosted.client(
+        await create_token(hosted.organiser, token_pb2.ROLE_VIEWER, lifetime=lifetime)
+    )
     await _list(viewer)
     hosted.clock.pass_by(seconds=60)
     assert (await refusal(_list(viewer))).reason == "UNAUTHENTICATED"
@@ -33,16 +35,14 @@ async def test_a_token_ends_with_its_lifetime(hosted: Hosted) -> None:
 
 async def test_a_stream_ends_with_its_token(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
-    secret = await create_token(hosted.organiser, pb.ROLE_PERFORMER, "green")
+    secret = await create_token(hosted.organiser, token_pb2.ROLE_PARTICIPANT, "green")
     green = hosted.client(secret)
     stream = await green.submission()
     call = green.submissions.AppendFrames(metadata=green.metadata)
 
-    def request(number: int) -> submission_service_pb2.AppendFramesRequest:
-        return submission_service_pb2.AppendFramesRequest(
-            append=submission_service_pb2.Append(
-                stream=stream, epoch=1, offset=number - 1, detections=points({number: HERE})
-            )
+    def request(number: int) -> submission_service_pb2.AppendRequest:
+        return submission_service_pb2.AppendRequest(
+            stream=stream, epoch=1, offset=number - 1, detections=points({number: HERE})
         )
 
     await call.write(request(1))

@@ -8,7 +8,7 @@ import zlib
 import pytest
 from tests.server.scene import HERE, points
 
-from vidscore_protos.v1 import annotations_pb2, benchmark_service_pb2
+from vidscore_protos.v1 import annotations_pb2, organiser_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.guard import CHECKED_METHODS, MOST_FIELDS, damage_of
 
@@ -19,8 +19,10 @@ DATA = BATCH.SerializeToString()
 
 
 def _append(crc32: int | None) -> bytes:
-    append = pb.Append(stream="s", epoch=3, offset=300, detections=BATCH, detections_crc32=crc32)
-    return pb.AppendFramesRequest(append=append).SerializeToString()
+    append = pb.AppendRequest(
+        stream="s", epoch=3, offset=300, detections=BATCH, detections_crc32=crc32
+    )
+    return append.SerializeToString()
 
 
 def _within(number: int, *parts: bytes) -> bytes:
@@ -36,8 +38,8 @@ def _fixed(number: int, value: int) -> bytes:
 
 def test_the_checksum_is_that_of_zip_and_png_over_the_bytes_of_the_batch() -> None:
     """The check value of CRC-32 in every catalogue of CRCs: CBF43926 for 123456789."""
-    right = _within(1, _within(4, b"123456789"), _fixed(5, 0xCBF43926))
-    wrong = _within(1, _within(4, b"123456789"), _fixed(5, 0xCBF43927))
+    right = _within(4, b"123456789") + _fixed(5, 0xCBF43926)
+    wrong = _within(4, b"123456789") + _fixed(5, 0xCBF43927)
     assert damage_of(APPEND, right) is None
     damage = damage_of(APPEND, wrong)
     assert damage is not None
@@ -63,16 +65,16 @@ def test_fields_may_come_in_any_order_and_a_batch_in_pieces() -> None:
     """Pieces of a message are joined, as protobuf says, and so are their bytes."""
     more = annotations_pb2.AnnotationBatch(labels=["car"]).SerializeToString()
     pieces = (_fixed(5, zlib.crc32(DATA + more)), _within(4, DATA), b"\x10\x03", _within(4, more))
-    data = _within(1, *pieces)
-    read = pb.AppendFramesRequest.FromString(data).append.detections
+    data = b"".join(pieces)
+    read = pb.AppendRequest.FromString(data).detections
     assert (list(read.frame_numbers), list(read.labels)) == ([1, 2], ["car"])
     assert damage_of(APPEND, data) is None
-    assert damage_of(APPEND, _within(1, *pieces[:-1])) is not None
+    assert damage_of(APPEND, b"".join(pieces[:-1])) is not None
 
 
 def test_a_batch_of_truth_is_compared_too() -> None:
     def upload(crc32: int) -> bytes:
-        request = benchmark_service_pb2.UploadTruthRequest(truth=BATCH, truth_crc32=crc32)
+        request = organiser_pb2.UploadTruthRequest(truth=BATCH, truth_crc32=crc32)
         return request.SerializeToString()
 
     assert damage_of(UPLOAD, upload(zlib.crc32(DATA))) is None

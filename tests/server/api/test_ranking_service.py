@@ -21,7 +21,7 @@ from vidscore_protos.v1 import (
     ranking_service_pb2,
     ranking_service_pb2_grpc,
     specification_pb2,
-    trust_service_pb2,
+    trust_pb2,
 )
 from vidscore_server.api.batches import read_batch
 from vidscore_server.api.trust import read_examination
@@ -44,7 +44,7 @@ def configured(
     **questions: float,
 ) -> Request:
     """The first request, by default two systems under spotGEO and no bootstrap."""
-    asked = trust_service_pb2.RankingQuestions(**{"draws": 0, **questions})  # type: ignore[arg-type]
+    asked = trust_pb2.RankingQuestions(**{"draws": 0, **questions})  # type: ignore[arg-type]
     return Request(
         configuration=ranking_service_pb2.ExaminationConfiguration(
             specification=specification_pb2.BenchmarkSpec(

@@ -97,7 +97,7 @@ def _json_form(message: report_pb2.Report) -> dict[str, Any]:
         "scores": [
             {
                 "domain": _optional(score, "domain"),
-                "class": _optional(score, "class_name"),
+                "label": _optional(score, "label"),
                 "sequence": _optional(score, "sequence"),
                 "measure": score.measure,
                 "value": _value(score.value),
@@ -107,7 +107,7 @@ def _json_form(message: report_pb2.Report) -> dict[str, Any]:
         "curves": [
             {
                 "domain": _optional(curve, "domain"),
-                "class": _optional(curve, "class_name"),
+                "label": _optional(curve, "label"),
                 "name": curve.name,
                 "points": [
                     {

@@ -93,10 +93,6 @@ async def test_each_way_in_gives_the_librarys_report_bit_for_bit(running: Runnin
 
     whole = stream(message, ("detections", DETECTIONS), ("truth", TRUTH))
     frames = stream(message, *_by_frame("truth", TRUTH), *_by_frame("detections", DETECTIONS))
-    uploads = [
-        scoring_service_pb2.ScoreUploadRequest.FromString(entry.SerializeToString())
-        for entry in frames
-    ]
     batch = scoring_service_pb2.ScoreBatchRequest(
         configuration=message,
         truth=[entry for _, entry in _by_frame("truth", TRUTH)],
@@ -108,7 +104,6 @@ async def test_each_way_in_gives_the_librarys_report_bit_for_bit(running: Runnin
         responses = await _score(running, requests)
         assert [entry.WhichOneof("message") for entry in responses] == ["started", "final"]
         assert list(responses[-1].final.reports) == expected
-    assert list((await stub.ScoreUpload(iter(uploads))).reports) == expected
     assert list((await stub.ScoreBatch(batch)).reports) == expected
 
 

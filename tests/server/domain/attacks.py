@@ -37,7 +37,7 @@ MOST = 30
 Places = Mapping[int, Sequence[tuple[float, float]]]
 """By sequence what is detected in each of its frames."""
 
-ATTACKER = Caller("tokens/mallory", Role.PERFORMER, "mallory")
+ATTACKER = Caller("tokens/mallory", Role.PARTICIPANT, "mallory")
 
 
 def centre(cell: int) -> tuple[float, float]:

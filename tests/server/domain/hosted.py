@@ -20,12 +20,15 @@ from vidscore_protos.v1 import (
     access_service_pb2,
     access_service_pb2_grpc,
     annotations_pb2,
+    benchmark_pb2,
     benchmark_service_pb2,
     benchmark_service_pb2_grpc,
+    organiser_pb2,
     report_pb2,
     specification_pb2,
     submission_service_pb2,
     submission_service_pb2_grpc,
+    token_pb2,
     trust_service_pb2_grpc,
 )
 from vidscore_server.application import ScoringServer
@@ -40,9 +43,9 @@ BENCHMARK = "benchmarks/dots"
 TRUTH = points({1: [(10.0, 20.0), (300.0, 200.0)], 2: [], 3: [(50.5, 60.5)], 4: [], 5: []})
 
 
-def end_of(*batches: annotations_pb2.AnnotationBatch) -> benchmark_service_pb2.UploadTruthEnd:
+def end_of(*batches: annotations_pb2.AnnotationBatch) -> organiser_pb2.UploadTruthEnd:
     """What ends an upload of these batches."""
-    return benchmark_service_pb2.UploadTruthEnd(
+    return organiser_pb2.UploadTruthEnd(
         frame_count=sum(len(batch.frame_numbers) for batch in batches)
     )
 
@@ -78,21 +81,21 @@ class Client:
 
     async def create_benchmark(
         self, benchmark_id: str = "dots", *, public: Iterable[str] | None = None, **policy: object
-    ) -> benchmark_service_pb2.Benchmark:
+    ) -> benchmark_pb2.Benchmark:
         return await self.create(dots(**policy), benchmark_id, public=public)
 
     async def create(
         self,
-        benchmark: benchmark_service_pb2.Benchmark,
+        benchmark: benchmark_pb2.Benchmark,
         benchmark_id: str = "dots",
         *,
         public: Iterable[str] | None = None,
-    ) -> benchmark_service_pb2.Benchmark:
+    ) -> benchmark_pb2.Benchmark:
         """Create a benchmark; `public` are the kinds of names that participants may know."""
         if public is not None:
             kinds = [f"NAME_KIND_{kind.upper()}" for kind in public]
-            benchmark.public_names.CopyFrom(benchmark_service_pb2.PublicNames(kinds=kinds))
-        request = benchmark_service_pb2.CreateBenchmarkRequest(
+            benchmark.public_names.CopyFrom(benchmark_pb2.PublicNames(kinds=kinds))
+        request = organiser_pb2.CreateBenchmarkRequest(
             benchmark_id=benchmark_id, benchmark=benchmark
         )
         answer = await self.benchmarks.CreateBenchmark(request, metadata=self.metadata)
@@ -104,14 +107,14 @@ class Client:
         complete: bool = True,
         merge: bool = False,
         request_id: str = "",
-    ) -> benchmark_service_pb2.TruthRevision:
-        header = benchmark_service_pb2.UploadTruthHeader(
+    ) -> organiser_pb2.TruthRevision:
+        header = organiser_pb2.UploadTruthHeader(
             benchmark=BENCHMARK, complete=complete, merge=merge, request_id=request_id
         )
         requests = [
-            benchmark_service_pb2.UploadTruthRequest(header=header),
-            *(benchmark_service_pb2.UploadTruthRequest(truth=batch) for batch in batches),
-            benchmark_service_pb2.UploadTruthRequest(end=end_of(*batches)),
+            organiser_pb2.UploadTruthRequest(header=header),
+            *(organiser_pb2.UploadTruthRequest(truth=batch) for batch in batches),
+            organiser_pb2.UploadTruthRequest(end=end_of(*batches)),
         ]
         answer = await self.benchmarks.UploadTruth(iter(requests), metadata=self.metadata)
         return answer.revision
@@ -138,13 +141,13 @@ class Client:
         self, stream: str, offset: int, batch: annotations_pb2.AnnotationBatch, epoch: int = 1
     ) -> int:
         answer = await self.submissions.AppendBatch(
-            submission_service_pb2.AppendBatchRequest(append=append(stream, offset, batch, epoch)),
+            append(stream, offset, batch, epoch),
             metadata=self.metadata,
         )
         return answer.next_offset
 
-    async def stream(self, appends: Iterable[submission_service_pb2.Append]) -> list[int]:
-        requests = [submission_service_pb2.AppendFramesRequest(append=entry) for entry in appends]
+    async def stream(self, appends: Iterable[submission_service_pb2.AppendRequest]) -> list[int]:
+        requests = list(appends)
         call = self.submissions.AppendFrames(iter(requests), metadata=self.metadata)
         return [response.next_offset async for response in call]
 
@@ -297,8 +300,8 @@ async def _callers(
     organiser = _client(channel, secret)
     made = []
     noon, clock.now = clock.now, clock.now - timedelta(microseconds=3)
-    performer, viewer = access_service_pb2.ROLE_PERFORMER, access_service_pb2.ROLE_VIEWER
-    for role, team in ((performer, "red"), (performer, "blue"), (viewer, "")):
+    participant, viewer = token_pb2.ROLE_PARTICIPANT, token_pb2.ROLE_VIEWER
+    for role, team in ((participant, "red"), (participant, "blue"), (viewer, "")):
         clock.pass_by(microseconds=1)  # or lists of tokens would have them in any order
         made.append(_client(channel, await create_token(organiser, role, team)))
     assert clock.now == noon
@@ -307,7 +310,7 @@ async def _callers(
 
 
 async def create_token(
-    organiser: Client, role: access_service_pb2.Role, team: str = "", **more: object
+    organiser: Client, role: token_pb2.Role, team: str = "", **more: object
 ) -> str:
     """Make a token; gives its secret."""
     request = access_service_pb2.CreateTokenRequest(role=role, team=team, **more)  # type: ignore[arg-type]
@@ -315,25 +318,25 @@ async def create_token(
     return answer.secret
 
 
-def dots(**policy: object) -> benchmark_service_pb2.Benchmark:
+def dots(**policy: object) -> benchmark_pb2.Benchmark:
     """A benchmark of points that spotGEO judges, of any number of submissions unless it is said."""
     if "submissions_in_all" not in policy:
         policy = {"unlimited_submissions": True, **policy}
-    return benchmark_service_pb2.Benchmark(
+    return benchmark_pb2.Benchmark(
         specification=specification_pb2.BenchmarkSpec(
             title="Dots", evaluators=[specification_pb2.EvaluatorSpec(name="spotgeo")]
         ),
         truth_geometry=annotations_pb2.GEOMETRY_POINT,
         detection_geometry=annotations_pb2.GEOMETRY_POINT,
-        policy=benchmark_service_pb2.Policy(**policy),  # type: ignore[arg-type]
+        policy=benchmark_pb2.Policy(**policy),  # type: ignore[arg-type]
     )
 
 
 def append(
     stream: str, offset: int, batch: annotations_pb2.AnnotationBatch, epoch: int = 1
-) -> submission_service_pb2.Append:
+) -> submission_service_pb2.AppendRequest:
     """One append."""
-    return submission_service_pb2.Append(
+    return submission_service_pb2.AppendRequest(
         stream=stream, epoch=epoch, offset=offset, detections=batch
     )
 
@@ -345,7 +348,7 @@ def values(report: report_pb2.Report) -> dict[str, float]:
         if score.value.HasField("number")
         else float(score.value.count)
         for score in report.scores
-        if not any(score.HasField(name) for name in ("domain", "class_name", "sequence"))
+        if not any(score.HasField(name) for name in ("domain", "label", "sequence"))
     }
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from vidscore_protos.v1 import annotations_pb2, benchmark_service_pb2, specification_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, specification_pb2
 
 BOX = (10.0, 10.0, 30.0, 30.0)
 
 
 def streets(
     labels: Iterable[str] | None = None, sequences: Mapping[str, int | None] | None = None
-) -> benchmark_service_pb2.Benchmark:
+) -> benchmark_pb2.Benchmark:
     """A benchmark of boxes.
 
     Args:
@@ -26,7 +26,7 @@ def streets(
         specification.domains.append(specification_pb2.DomainSpec(name="", classes=listed))
     for name, frame_count in (sequences or {}).items():
         specification.sequences.add(name=name, frame_count=frame_count)
-    return benchmark_service_pb2.Benchmark(
+    return benchmark_pb2.Benchmark(
         specification=specification,
         truth_geometry=annotations_pb2.GEOMETRY_BOX,
         detection_geometry=annotations_pb2.GEOMETRY_BOX,

@@ -17,11 +17,11 @@ SUBMISSION = f"{BENCHMARK}/submissions/one"
 OTHERS = ("a", "b", "c", "d", "e")
 
 
-def _frame(number: int, sequence: str) -> pb.Append:
+def _frame(number: int, sequence: str) -> pb.AppendRequest:
     return append(f"{SUBMISSION}/streams/{sequence}", 0, points({number: HERE}, sequence))
 
 
-async def _outcome(hosted: Hosted, message: pb.Append) -> int | str:
+async def _outcome(hosted: Hosted, message: pb.AppendRequest) -> int | str:
     """The next offset, or the reason of a refusal."""
     try:
         return await hosted.red.append(message.stream, message.offset, message.detections)

@@ -9,7 +9,7 @@ import pytest
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, dots, end_of, refusal
 from tests.server.domain.test_backups import SOUND, benchmark_row, dumped, made
 
-from vidscore_protos.v1 import benchmark_service_pb2, submission_service_pb2
+from vidscore_protos.v1 import benchmark_service_pb2, organiser_pb2, submission_service_pb2
 from vidscore_server.domain.administration import restore
 from vidscore_server.domain.batches import inflate
 from vidscore_server.domain.scores import report_of
@@ -90,7 +90,7 @@ async def test_an_id_of_a_request_belongs_to_its_rpc(hosted: Hosted) -> None:
     await hosted.organiser.upload(TRUTH)
     metadata = hosted.organiser.metadata
     created = submission_service_pb2.CreateSubmissionRequest(benchmark=BENCHMARK, request_id="x")
-    rescored = benchmark_service_pb2.RescoreSubmissionsRequest(benchmark=BENCHMARK)
+    rescored = organiser_pb2.RescoreSubmissionsRequest(benchmark=BENCHMARK)
     rescored.MergeFromString(created.SerializeToString())
     assert rescored.SerializeToString() == created.SerializeToString()
     await hosted.organiser.submissions.CreateSubmission(created, metadata=metadata)
@@ -106,13 +106,11 @@ async def test_two_benchmarks_with_the_same_truth_do_not_show_that_they_have(
     digests = []
     for name in ("dots", "other"):
         await hosted.organiser.create(dots(), name)
-        header = benchmark_service_pb2.UploadTruthHeader(
-            benchmark=f"benchmarks/{name}", complete=True
-        )
+        header = organiser_pb2.UploadTruthHeader(benchmark=f"benchmarks/{name}", complete=True)
         requests = [
-            benchmark_service_pb2.UploadTruthRequest(header=header),
-            benchmark_service_pb2.UploadTruthRequest(truth=TRUTH),
-            benchmark_service_pb2.UploadTruthRequest(end=end_of(TRUTH)),
+            organiser_pb2.UploadTruthRequest(header=header),
+            organiser_pb2.UploadTruthRequest(truth=TRUTH),
+            organiser_pb2.UploadTruthRequest(end=end_of(TRUTH)),
         ]
         uploaded = await hosted.organiser.benchmarks.UploadTruth(
             iter(requests), metadata=hosted.organiser.metadata

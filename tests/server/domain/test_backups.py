@@ -16,7 +16,7 @@ from tests.server.domain.hosted import BENCHMARK, Client, Hosted, create_token, 
 from tests.server.domain.sky import batch, batch_report, truth
 
 from vidscore_evaluators.errors import InputError
-from vidscore_protos.v1 import access_service_pb2, benchmark_service_pb2
+from vidscore_protos.v1 import access_service_pb2, backup_pb2, organiser_pb2, token_pb2
 from vidscore_protos.v1 import server_service_pb2 as pb
 from vidscore_protos.v1.server_service_pb2_grpc import ServerServiceStub
 from vidscore_server.domain.administration import restore
@@ -32,15 +32,19 @@ SENT = [0, 1, 2, 5, 6, 7]
 
 async def export(client: Client, benchmark: str = "") -> bytes:
     stub: Any = ServerServiceStub(client.channel)
-    request = pb.ExportBackupRequest(benchmark=benchmark)
+    request = backup_pb2.ExportBackupRequest(benchmark=benchmark)
     call = stub.ExportBackup(request, metadata=client.metadata)
     return b"".join([response.chunk async for response in call])
 
 
-async def import_(client: Client, data: bytes) -> pb.ImportBackupResponse:
+async def import_(client: Client, data: bytes) -> backup_pb2.ImportBackupResponse:
     stub: Any = ServerServiceStub(client.channel)
-    pieces = (pb.ImportBackupRequest(chunk=data[at : at + 999]) for at in range(0, len(data), 999))
-    answer: pb.ImportBackupResponse = await stub.ImportBackup(pieces, metadata=client.metadata)
+    pieces = (
+        backup_pb2.ImportBackupRequest(chunk=data[at : at + 999]) for at in range(0, len(data), 999)
+    )
+    answer: backup_pb2.ImportBackupResponse = await stub.ImportBackup(
+        pieces, metadata=client.metadata
+    )
     return answer
 
 
@@ -174,7 +178,7 @@ async def test_a_backup_is_of_one_moment_while_frames_come_in(
 ) -> None:
     await prepare(hosted)
     stub: Any = ServerServiceStub(hosted.channel)
-    call = stub.ExportBackup(pb.ExportBackupRequest(), metadata=hosted.organiser.metadata)
+    call = stub.ExportBackup(backup_pb2.ExportBackupRequest(), metadata=hosted.organiser.metadata)
     stream = f"{BENCHMARK}/submissions/two/streams/default"
     for offset in range(2, 6):
         await hosted.blue.append(stream, offset, batch([offset + 6]))
@@ -235,7 +239,7 @@ async def test_only_what_is_there_is_backed_up(hosted: Hosted) -> None:
 async def test_a_backup_and_a_restore_are_on_the_record(hosted: Hosted) -> None:
     await prepare(hosted)
     data = await export(hosted.organiser, BENCHMARK)
-    request = benchmark_service_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
+    request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
     await hosted.organiser.benchmarks.DeleteBenchmark(request, metadata=hosted.organiser.metadata)
     await import_(hosted.organiser, data)
     listed = await hosted.organiser.access.ListAuditRecords(
@@ -252,7 +256,7 @@ async def test_a_backup_and_a_restore_are_on_the_record(hosted: Hosted) -> None:
 async def test_a_backup_larger_than_allowed_is_refused(tmp_path: Path) -> None:
     async with hosting(tmp_path, maximum_backup_bytes=1 << 20) as hosted:
         stub: Any = ServerServiceStub(hosted.channel)
-        pieces = (pb.ImportBackupRequest(chunk=bytes(1 << 19)) for _ in range(3))
+        pieces = (backup_pb2.ImportBackupRequest(chunk=bytes(1 << 19)) for _ in range(3))
         status = await refusal(stub.ImportBackup(pieces, metadata=hosted.organiser.metadata))
     assert (status.code, status.metadata["limit"]) == (
         grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -272,11 +276,11 @@ async def test_the_server_tells_each_caller_what_it_may_know(hosted: Hosted) -> 
     assert not anyone.HasField("store")
     assert not anyone.HasField("token")
     lasting = await create_token(
-        hosted.organiser, access_service_pb2.ROLE_PERFORMER, "green", comment="for the green ones"
+        hosted.organiser, token_pb2.ROLE_PARTICIPANT, "green", comment="for the green ones"
     )
-    performer = await told(hosted.client(lasting).metadata)
-    assert (performer.token.team, performer.token.comment) == ("green", "")
-    assert not performer.HasField("store")
+    participant = await told(hosted.client(lasting).metadata)
+    assert (participant.token.team, participant.token.comment) == ("green", "")
+    assert not participant.HasField("store")
     organiser = await told(hosted.organiser.metadata)
     assert (organiser.store.up, organiser.store.kind) == (True, "sqlite")
     assert organiser.store.size_bytes > 0

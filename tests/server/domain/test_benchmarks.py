@@ -12,27 +12,32 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Client, Hosted, dots, refusal
 from tests.server.scene import HERE, points
 
+from vidscore_protos.v1 import benchmark_pb2, organiser_pb2
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
 
 
-async def _get(client: Client) -> pb.Benchmark:
+async def _get(client: Client) -> benchmark_pb2.Benchmark:
     request = pb.GetBenchmarkRequest(name=BENCHMARK)
     return (await client.benchmarks.GetBenchmark(request, metadata=client.metadata)).benchmark
 
 
-async def _update(client: Client, message: pb.Benchmark, *paths: str) -> pb.Benchmark:
+async def _update(
+    client: Client, message: benchmark_pb2.Benchmark, *paths: str
+) -> benchmark_pb2.Benchmark:
     message.name = BENCHMARK
-    request = pb.UpdateBenchmarkRequest(benchmark=message, update_mask=FieldMask(paths=paths))
+    request = organiser_pb2.UpdateBenchmarkRequest(
+        benchmark=message, update_mask=FieldMask(paths=paths)
+    )
     return (await client.benchmarks.UpdateBenchmark(request, metadata=client.metadata)).benchmark
 
 
 async def _delete(client: Client, *, force: bool) -> None:
-    request = pb.DeleteBenchmarkRequest(name=BENCHMARK, force=force)
+    request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=force)
     await client.benchmarks.DeleteBenchmark(request, metadata=client.metadata)
 
 
-async def _revisions(client: Client) -> list[pb.TruthRevision]:
-    request = pb.ListTruthRevisionsRequest(benchmark=BENCHMARK)
+async def _revisions(client: Client) -> list[organiser_pb2.TruthRevision]:
+    request = organiser_pb2.ListTruthRevisionsRequest(benchmark=BENCHMARK)
     answer = await client.benchmarks.ListTruthRevisions(request, metadata=client.metadata)
     return list(answer.revisions)
 
@@ -48,7 +53,9 @@ async def test_the_same_request_creates_once_and_another_under_its_id_is_refused
     hosted: Hosted,
 ) -> None:
     client = hosted.organiser
-    request = pb.CreateBenchmarkRequest(benchmark_id="dots", benchmark=dots(), request_id="r1")
+    request = organiser_pb2.CreateBenchmarkRequest(
+        benchmark_id="dots", benchmark=dots(), request_id="r1"
+    )
     answers = [
         await client.benchmarks.CreateBenchmark(request, metadata=client.metadata) for _ in range(2)
     ]
@@ -66,7 +73,7 @@ async def test_every_fault_of_a_benchmark_is_told_with_its_place(hosted: Hosted)
     message = dots(visibility=77)
     message.detection_geometry = 77  # type: ignore[assignment]
     message.specification.evaluators[0].name = "spot"
-    request = pb.CreateBenchmarkRequest(benchmark_id="dots", benchmark=message)
+    request = organiser_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=message)
     found = await refusal(
         hosted.organiser.benchmarks.CreateBenchmark(request, metadata=hosted.organiser.metadata)
     )
@@ -94,6 +101,30 @@ async def test_what_cannot_be_changed_is_refused(hosted: Hosted, paths: tuple[st
     await hosted.organiser.create_benchmark()
     found = await refusal(_update(hosted.organiser, dots(), *paths))
     assert found.code is grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_an_update_with_an_etag_from_before_anothers_update_is_refused(
+    hosted: Hosted,
+) -> None:
+    created = await hosted.organiser.create_benchmark()
+    mine, theirs = dots(submissions_per_day=1), dots(submissions_per_day=2)
+    mine.etag = theirs.etag = created.etag
+    changed = await _update(hosted.organiser, theirs, "policy")
+    assert changed.etag not in {"", created.etag}
+    found = await refusal(_update(hosted.organiser, mine, "policy"))
+    assert (found.code, found.reason) == (grpc.StatusCode.ABORTED, "ETAG_DIFFERS")
+    assert await _get(hosted.organiser) == changed
+    mine.etag = changed.etag
+    assert (await _update(hosted.organiser, mine, "policy")).policy.submissions_per_day == 1
+    mine.etag = ""
+    assert (await _update(hosted.organiser, mine, "policy")).policy.submissions_per_day == 1
+
+
+async def test_only_organisers_see_the_etag_which_truth_does_not_change(hosted: Hosted) -> None:
+    created = await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH)
+    assert (await _get(hosted.organiser)).etag == created.etag
+    assert (await _get(hosted.red)).etag == (await _get(hosted.viewer)).etag == ""
 
 
 async def test_a_benchmark_with_submissions_is_deleted_only_by_force(hosted: Hosted) -> None:
@@ -178,16 +209,18 @@ async def test_a_refused_upload_leaves_no_revision(hosted: Hosted) -> None:
     assert await _revisions(hosted.organiser) == []
 
 
-@pytest.mark.parametrize("ends", [(), (pb.UploadTruthEnd(frame_count=2),)])
+@pytest.mark.parametrize("ends", [(), (organiser_pb2.UploadTruthEnd(frame_count=2),)])
 async def test_an_upload_without_its_end_leaves_no_revision(
-    hosted: Hosted, ends: tuple[pb.UploadTruthEnd, ...]
+    hosted: Hosted, ends: tuple[organiser_pb2.UploadTruthEnd, ...]
 ) -> None:
     """A call that breaks off looks like one whose client has closed its side."""
     await hosted.organiser.create_benchmark()
     requests = [
-        pb.UploadTruthRequest(header=pb.UploadTruthHeader(benchmark=BENCHMARK)),
-        pb.UploadTruthRequest(truth=points({1: HERE})),
-        *(pb.UploadTruthRequest(end=end) for end in ends),
+        organiser_pb2.UploadTruthRequest(
+            header=organiser_pb2.UploadTruthHeader(benchmark=BENCHMARK)
+        ),
+        organiser_pb2.UploadTruthRequest(truth=points({1: HERE})),
+        *(organiser_pb2.UploadTruthRequest(end=end) for end in ends),
     ]
     client = hosted.organiser
     found = await refusal(client.benchmarks.UploadTruth(iter(requests), metadata=client.metadata))
@@ -217,13 +250,13 @@ async def test_frames_outside_a_video_of_the_specification_are_refused(hosted: H
     message = dots()
     message.specification.sequences.add(name="1", frame_count=2, first_frame=1)
     client = hosted.organiser
-    request = pb.CreateBenchmarkRequest(benchmark_id="dots", benchmark=message)
+    request = organiser_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=message)
     await client.benchmarks.CreateBenchmark(request, metadata=client.metadata)
     found = await refusal(client.upload(points({3: HERE})))
     assert found.code is grpc.StatusCode.INVALID_ARGUMENT
     stream = await hosted.red.submission()
     found = await refusal(hosted.red.append(stream, 0, points({1: HERE}, sequence="2")))
-    assert "append.detections.sequences[0]" in found.violations
+    assert "detections.sequences[0]" in found.violations
 
 
 # --- quotas -------------------------------------------------------------------------------------

@@ -7,8 +7,7 @@ import pytest
 from tests.server.domain.hosted import Client, Hosted, dots, refusal
 from tests.server.scene import HERE, parameter, points
 
-from vidscore_protos.v1 import annotations_pb2
-from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_protos.v1 import annotations_pb2, organiser_pb2
 
 
 def _labelled(label: str) -> annotations_pb2.AnnotationBatch:
@@ -23,7 +22,7 @@ async def _host(organiser: Client, visibility: str = "VISIBILITY_FINAL") -> None
     message.specification.ClearField("evaluators")
     entry = message.specification.evaluators.add(name="f1")
     entry.parameters.append(parameter("base", "euclidean"))
-    request = pb.CreateBenchmarkRequest(benchmark_id="dots", benchmark=message)
+    request = organiser_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=message)
     await organiser.benchmarks.CreateBenchmark(request, metadata=organiser.metadata)
     await organiser.upload(_labelled("car"))
 
@@ -36,11 +35,11 @@ async def test_an_unknown_class_is_refused_with_those_that_are_known(
     await hosted.red.submit(_labelled("car"))
     await hosted.red.ended()
     client: Client = getattr(hosted, who)
-    [row] = (await client.board(class_name="car")).rows
+    [row] = (await client.board(label="car")).rows
     assert row.rank == 1
-    found = await refusal(client.board(class_name="zebra"))
+    found = await refusal(client.board(label="zebra"))
     assert found.code is grpc.StatusCode.INVALID_ARGUMENT
-    assert found.violations == {"class_name": "found 'zebra', expected car"}
+    assert found.violations == {"label": "found 'zebra', expected car"}
 
 
 async def test_a_team_is_not_told_of_classes_that_others_alone_have_detected(
@@ -51,7 +50,7 @@ async def test_a_team_is_not_told_of_classes_that_others_alone_have_detected(
     await hosted.red.ended()
     await hosted.blue.submit(_labelled("secret"), "two")
     await hosted.blue.ended("two")
-    assert "secret" not in str(await refusal(hosted.red.board(class_name="zebra")))
+    assert "secret" not in str(await refusal(hosted.red.board(label="zebra")))
 
 
 async def test_an_unknown_domain_is_refused_and_a_board_without_scores_is_empty(

@@ -13,10 +13,9 @@ from tests.server.domain.hosted import BENCHMARK, Client, Hosted, hosting, refus
 from tests.server.scene import points
 from tests.support.waiting import until
 
-from vidscore_protos.v1 import benchmark_service_pb2 as pb
-from vidscore_protos.v1 import specification_pb2
+from vidscore_protos.v1 import benchmark_pb2, organiser_pb2, specification_pb2
 
-FINAL = pb.VISIBILITY_FINAL
+FINAL = benchmark_pb2.VISIBILITY_FINAL
 
 # Three frames with an object each; a system that finds k of them has F1 = 2k / (k + 3).
 HIT = [(10.0, 20.0)]
@@ -40,13 +39,14 @@ async def _rows(client: Client, **asked: object) -> list[tuple[int, str, float]]
     ]
 
 
-async def _rescore(client: Client, *names: str, request_id: str = "") -> operations_pb2.Operation:
-    request = pb.RescoreSubmissionsRequest(
+async def _rescore(client: Client, *names: str, request_id: str = "") -> str:
+    request = organiser_pb2.RescoreSubmissionsRequest(
         benchmark=BENCHMARK,
         submissions=[f"{BENCHMARK}/submissions/{name}" for name in names],
         request_id=request_id,
     )
-    return await client.benchmarks.RescoreSubmissions(request, metadata=client.metadata)
+    began = await client.benchmarks.RescoreSubmissions(request, metadata=client.metadata)
+    return str(began.operation)
 
 
 async def _waited(client: Client, name: str) -> operations_pb2.Operation:
@@ -57,8 +57,8 @@ async def _waited(client: Client, name: str) -> operations_pb2.Operation:
     return operation
 
 
-def _changes(operation: operations_pb2.Operation) -> list[pb.ScoreDifference]:
-    response = pb.RescoreResponse()
+def _changes(operation: operations_pb2.Operation) -> list[organiser_pb2.ScoreDifference]:
+    response = organiser_pb2.RescoreResponse()
     assert operation.response.Unpack(response)
     return list(response.differences)
 
@@ -120,7 +120,7 @@ async def test_a_board_comes_in_pages(hosted: Hosted) -> None:
 async def test_a_rescoring_says_what_it_changed_and_keeps_the_scores_that_were(
     hosted: Hosted,
 ) -> None:
-    review = pb.RESCORE_REVIEW
+    review = benchmark_pb2.RESCORE_REVIEW
     await hosted.organiser.create_benchmark(ladder_step=0.1, rescore=review)
     await hosted.organiser.upload(TRUTH)
     await _submit(hosted.red, "r1", 1, 2, 3)
@@ -128,14 +128,15 @@ async def test_a_rescoring_says_what_it_changed_and_keeps_the_scores_that_were(
     assert [row[1] for row in await _rows(hosted.viewer)] == ["red", "blue"]
     await hosted.organiser.upload(CORRECTED)
     assert [row[1] for row in await _rows(hosted.viewer)] == ["red", "blue"]
-    operation = await _waited(hosted.organiser, (await _rescore(hosted.organiser)).name)
+    operation = await _waited(hosted.organiser, await _rescore(hosted.organiser))
     assert operation.done
-    metadata = pb.RescoreMetadata()
+    metadata = organiser_pb2.RescoreMetadata()
     assert operation.metadata.Unpack(metadata)
     assert (metadata.submissions_done, metadata.submissions_in_all) == (2, 2)
     assert await _rows(hosted.viewer) == [(1, "red", 1.0), (2, "blue", 0.5)]
     await hosted.organiser.benchmarks.PublishLeaderboard(
-        pb.PublishLeaderboardRequest(benchmark=BENCHMARK), metadata=hosted.organiser.metadata
+        organiser_pb2.PublishLeaderboardRequest(benchmark=BENCHMARK),
+        metadata=hosted.organiser.metadata,
     )
     assert await _rows(hosted.viewer) == [(1, "blue", 1.0), (2, "red", 0.5)]
     f1 = {
@@ -161,12 +162,12 @@ async def test_a_new_evaluator_gets_its_scores_by_a_rescoring(hosted: Hosted) ->
     await _submit(hosted.red, "r1", 1)
     spotgeo = created.specification.evaluators[0]
     spotgeo.parameters.append(specification_pb2.Parameter(name="tau", number=5.0))
-    request = pb.UpdateBenchmarkRequest(
+    request = organiser_pb2.UpdateBenchmarkRequest(
         benchmark=created, update_mask=FieldMask(paths=["specification"])
     )
     [before] = await hosted.organiser.scores("r1")
     await hosted.organiser.benchmarks.UpdateBenchmark(request, metadata=hosted.organiser.metadata)
-    await _waited(hosted.organiser, (await _rescore(hosted.organiser, "r1")).name)
+    await _waited(hosted.organiser, await _rescore(hosted.organiser, "r1"))
     after, *_ = await hosted.organiser.scores("r1")
     parameters = {entry.name: entry.number for entry in after.report.parameters}
     assert parameters["tau"] == 5.0
@@ -178,8 +179,8 @@ async def test_the_same_request_makes_one_operation(hosted: Hosted) -> None:
     await hosted.organiser.upload(TRUTH)
     await _submit(hosted.red, "r1", 1)
     first = await _rescore(hosted.organiser, request_id="x")
-    assert (await _rescore(hosted.organiser, request_id="x")).name == first.name
-    await _waited(hosted.organiser, first.name)
+    assert await _rescore(hosted.organiser, request_id="x") == first
+    await _waited(hosted.organiser, first)
     assert len(await hosted.organiser.scores("r1")) == 2
 
 
@@ -200,16 +201,16 @@ async def test_a_cancelled_operation_stops_before_the_next_submission(hosted: Ho
     hosted.workers.gate.clear()
     operation = await _rescore(hosted.organiser)
     await until(lambda: len(hosted.workers.jobs) > jobs)
-    too_early = operations_pb2.DeleteOperationRequest(name=operation.name)
+    too_early = operations_pb2.DeleteOperationRequest(name=operation)
     organiser = hosted.organiser
     refused = await refusal(
         organiser.operations.DeleteOperation(too_early, metadata=organiser.metadata)
     )
     assert refused.reason == "OPERATION_RUNS"
-    cancel = operations_pb2.CancelOperationRequest(name=operation.name)
+    cancel = operations_pb2.CancelOperationRequest(name=operation)
     await organiser.operations.CancelOperation(cancel, metadata=organiser.metadata)
     hosted.workers.gate.set()
-    ended = await _waited(organiser, operation.name)
+    ended = await _waited(organiser, operation)
     assert ended.error.code == grpc.StatusCode.CANCELLED.value[0]
     scores = [len(await organiser.scores(name)) for name in ("r1", "r2")]
     assert scores == [2, 1]
@@ -233,11 +234,11 @@ async def test_a_restart_goes_on_with_what_is_not_done(tmp_path: Path) -> None:
         operation = await _rescore(hosted.organiser)
 
         async def done() -> int:
-            request = operations_pb2.GetOperationRequest(name=operation.name)
+            request = operations_pb2.GetOperationRequest(name=operation)
             found = await hosted.organiser.operations.GetOperation(
                 request, metadata=hosted.organiser.metadata
             )
-            metadata = pb.RescoreMetadata()
+            metadata = organiser_pb2.RescoreMetadata()
             found.metadata.Unpack(metadata)
             return metadata.submissions_done
 
@@ -245,6 +246,6 @@ async def test_a_restart_goes_on_with_what_is_not_done(tmp_path: Path) -> None:
             while await done() < 1:
                 pass
     async with hosting(tmp_path) as hosted:
-        ended = await _waited(hosted.organiser, operation.name)
+        ended = await _waited(hosted.organiser, operation)
         assert ended.HasField("response")
         assert [len(await hosted.organiser.scores(name)) for name in ("r1", "r2")] == [2, 2]

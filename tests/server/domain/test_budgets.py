@@ -13,7 +13,7 @@ from tests.server.domain.streets import BOX, streets
 from tests.server.scene import HERE, points
 
 from vidscore_evaluators.annotations import ObjectFlag
-from vidscore_protos.v1 import annotations_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
 from vidscore_server.api.definitions import read_definition, write_benchmark
 from vidscore_server.domain.benchmarks import from_json, policy_warnings, to_json
@@ -160,10 +160,12 @@ async def test_a_changed_benchmark_keeps_the_size_of_its_truth(hosted: Hosted) -
     assert (await _change(hosted, submissions_in_all=-1)).submission_budget == 10
 
 
-async def _change(hosted: Hosted, **policy: object) -> pb.Benchmark:
+async def _change(hosted: Hosted, **policy: object) -> benchmark_pb2.Benchmark:
     message = dots(**policy)
     message.name = BENCHMARK
-    request = pb.UpdateBenchmarkRequest(benchmark=message, update_mask=FieldMask(paths=["policy"]))
+    request = organiser_pb2.UpdateBenchmarkRequest(
+        benchmark=message, update_mask=FieldMask(paths=["policy"])
+    )
     answer = await hosted.organiser.benchmarks.UpdateBenchmark(
         request, metadata=hosted.organiser.metadata
     )

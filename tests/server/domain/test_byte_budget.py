@@ -17,7 +17,7 @@ from tests.server.scene import points
 from tests.support.waiting import until
 
 from vidscore_evaluators.errors import LimitError
-from vidscore_protos.v1 import annotations_pb2, benchmark_service_pb2, specification_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, specification_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.batches import held_bytes
 from vidscore_server.domain.capacity import ByteBudget
@@ -36,7 +36,7 @@ def _settings() -> Settings:
     return load_settings(flags=dict(BOUNDS))
 
 
-def _plane() -> benchmark_service_pb2.Benchmark:
+def _plane() -> benchmark_pb2.Benchmark:
     """A benchmark of points, of which a frame may have many."""
     benchmark = dots()
     del benchmark.specification.evaluators[:]
@@ -204,10 +204,7 @@ async def test_many_calls_of_all_kinds_that_wait_for_room_all_go_on(
 async def test_calls_that_end_while_they_wait_give_their_room_back(hosted: Hosted) -> None:
     stream = await hosted.red.submission()
     with _held_store(hosted):
-        requests = (
-            pb.AppendFramesRequest(append=append(stream, row, _batch(f"s{row}")))
-            for row in range(40)
-        )
+        requests = (append(stream, row, _batch(f"s{row}")) for row in range(40))
         call = hosted.red.submissions.AppendFrames(requests, metadata=hosted.red.metadata)
         await until(lambda: _room(hosted).waiting_count == 1)
         call.cancel()

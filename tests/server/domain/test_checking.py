@@ -11,7 +11,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Client, Hosted, refusal
 from tests.server.scene import HERE, points
 
-from vidscore_protos.v1 import annotations_pb2, benchmark_service_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, benchmark_service_pb2, organiser_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 
 FRAME = points({1: HERE})
@@ -62,8 +62,8 @@ async def test_a_check_finds_what_an_append_would(
     client = hosted.organiser
     message = (await client.create_benchmark()).specification
     message.sequences.add(name="1")
-    update = benchmark_service_pb2.UpdateBenchmarkRequest(
-        benchmark=benchmark_service_pb2.Benchmark(name=BENCHMARK, specification=message)
+    update = organiser_pb2.UpdateBenchmarkRequest(
+        benchmark=benchmark_pb2.Benchmark(name=BENCHMARK, specification=message)
     )
     update.update_mask.paths.append("specification")
     await client.benchmarks.UpdateBenchmark(update, metadata=client.metadata)
@@ -88,7 +88,7 @@ async def test_a_viewer_is_told_what_it_takes(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     found = await refusal(_check(hosted.viewer))
     assert found.message == (
-        "a viewer may not check detections; that takes the token of an organiser or a performer"
+        "a viewer may not check detections; that takes the token of an organiser or a participant"
     )
 
 

@@ -13,7 +13,7 @@ from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, append, end_of,
 from tests.server.scene import HERE, points
 
 from vidscore_client import Batching, Delivery, Retry, aio, connect
-from vidscore_protos.v1 import benchmark_service_pb2
+from vidscore_protos.v1 import organiser_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_protos.v1.annotations_pb2 import AnnotationBatch
 from vidscore_server.api import guard
@@ -24,7 +24,7 @@ X = struct.pack("<d", HERE_X[0])
 FRAMES = 20
 
 
-def _checked(stream: str, number: int, wrong: int = 0) -> pb.Append:
+def _checked(stream: str, number: int, wrong: int = 0) -> pb.AppendRequest:
     message = append(stream, number - 1, points({number: HERE}))
     message.detections_crc32 = zlib.crc32(message.detections.SerializeToString()) ^ wrong
     return message
@@ -39,21 +39,18 @@ async def stream(hosted: Hosted) -> str:
 async def test_a_batch_that_is_not_what_was_sent_is_refused_before_anything_is_stored(
     hosted: Hosted, stream: str
 ) -> None:
-    request = pb.AppendBatchRequest(append=_checked(stream, 1, wrong=1))
+    request = _checked(stream, 1, wrong=1)
     call = hosted.red.submissions.AppendBatch(request, metadata=hosted.red.metadata)
     found = await refusal(call)
     assert (found.code, found.reason) == (grpc.StatusCode.UNAVAILABLE, "CONTENT_DAMAGED")
     assert (await hosted.red.get()).frame_count == 0
-    request.append.CopyFrom(_checked(stream, 1))
+    request.CopyFrom(_checked(stream, 1))
     await hosted.red.submissions.AppendBatch(request, metadata=hosted.red.metadata)
     assert (await hosted.red.get()).frame_count == 1
 
 
 async def test_what_came_before_it_in_a_call_is_acknowledged(hosted: Hosted, stream: str) -> None:
-    requests = [
-        pb.AppendFramesRequest(append=_checked(stream, number, wrong=number == 3))
-        for number in (1, 2, 3, 4)
-    ]
+    requests = [_checked(stream, number, wrong=number == 3) for number in (1, 2, 3, 4)]
     call: Any = hosted.red.submissions.AppendFrames(iter(requests), metadata=hosted.red.metadata)
     acknowledged = [(await call.read()).next_offset for _ in range(2)]
     found = await refusal(call.read())
@@ -64,18 +61,18 @@ async def test_what_came_before_it_in_a_call_is_acknowledged(hosted: Hosted, str
 
 async def test_truth_that_is_not_what_was_sent_makes_no_revision(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
-    header = benchmark_service_pb2.UploadTruthHeader(benchmark=BENCHMARK, complete=True)
+    header = organiser_pb2.UploadTruthHeader(benchmark=BENCHMARK, complete=True)
     crc32 = zlib.crc32(TRUTH.SerializeToString()) ^ 1
     requests = [
-        benchmark_service_pb2.UploadTruthRequest(header=header),
-        benchmark_service_pb2.UploadTruthRequest(truth=TRUTH, truth_crc32=crc32),
-        benchmark_service_pb2.UploadTruthRequest(end=end_of(TRUTH)),
+        organiser_pb2.UploadTruthRequest(header=header),
+        organiser_pb2.UploadTruthRequest(truth=TRUTH, truth_crc32=crc32),
+        organiser_pb2.UploadTruthRequest(end=end_of(TRUTH)),
     ]
     upload = hosted.organiser.benchmarks.UploadTruth(
         iter(requests), metadata=hosted.organiser.metadata
     )
     assert (await refusal(upload)).reason == "CONTENT_DAMAGED"
-    request = benchmark_service_pb2.ListTruthRevisionsRequest(benchmark=BENCHMARK)
+    request = organiser_pb2.ListTruthRevisionsRequest(benchmark=BENCHMARK)
     listed = await hosted.organiser.benchmarks.ListTruthRevisions(
         request, metadata=hosted.organiser.metadata
     )

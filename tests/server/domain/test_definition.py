@@ -10,7 +10,7 @@ from tests.server.store.records import NOON
 
 from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL
 from vidscore_evaluators.errors import GeometryError, SpecificationError
-from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_protos.v1 import benchmark_pb2
 from vidscore_server.api.definitions import read_definition, write_benchmark
 from vidscore_server.domain.definition import Definition, definition_from_dict, definition_to_dict
 from vidscore_server.domain.policy import NameKind
@@ -69,7 +69,9 @@ def test_the_dictionary_form_is_lossless() -> None:
 def test_the_message_form_is_lossless() -> None:
     record = BenchmarkRecord("b", "", None, None, NOON, NOON)
     message = write_benchmark(record, _read())
-    assert read_definition(pb.Benchmark.FromString(message.SerializeToString())) == _read()
+    assert (
+        read_definition(benchmark_pb2.Benchmark.FromString(message.SerializeToString())) == _read()
+    )
 
 
 def test_every_fault_is_told_at_once() -> None:
@@ -129,7 +131,10 @@ def test_public_names_are_in_both_forms_without_loss(public: list[str]) -> None:
     assert definition_to_dict(definition)["public_names"] == public
     assert definition_from_dict(definition_to_dict(definition)) == definition
     message = write_benchmark(BenchmarkRecord("b", "", None, None, NOON, NOON), definition)
-    assert read_definition(pb.Benchmark.FromString(message.SerializeToString())) == definition
+    assert (
+        read_definition(benchmark_pb2.Benchmark.FromString(message.SerializeToString()))
+        == definition
+    )
 
 
 @pytest.mark.parametrize(

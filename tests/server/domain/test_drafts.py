@@ -12,7 +12,7 @@ from google.protobuf.duration_pb2 import Duration
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Client, Hosted, append, refusal, values
 from tests.server.scene import HERE, points, refused
 
-from vidscore_protos.v1 import benchmark_service_pb2
+from vidscore_protos.v1 import benchmark_pb2, organiser_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.store import Transaction
 from vidscore_server.store.records import SubmissionState
@@ -106,9 +106,9 @@ async def test_the_first_frames_come_too_late_after_closing(hosted: Hosted) -> N
 
 async def _close(hosted: Hosted) -> None:
     """Let a benchmark close now."""
-    message = benchmark_service_pb2.Benchmark(name=BENCHMARK)
+    message = benchmark_pb2.Benchmark(name=BENCHMARK)
     message.close_time.FromDatetime(hosted.clock.now)
-    request = benchmark_service_pb2.UpdateBenchmarkRequest(benchmark=message)
+    request = organiser_pb2.UpdateBenchmarkRequest(benchmark=message)
     request.update_mask.paths.append("close_time")
     await hosted.organiser.benchmarks.UpdateBenchmark(request, metadata=hosted.organiser.metadata)
 
@@ -195,7 +195,7 @@ async def test_a_benchmark_with_nothing_but_drafts_is_deleted_without_force(
 ) -> None:
     await _host(hosted)
     await hosted.red.submission()
-    request = benchmark_service_pb2.DeleteBenchmarkRequest(name=BENCHMARK)
+    request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK)
     await hosted.organiser.benchmarks.DeleteBenchmark(request, metadata=hosted.organiser.metadata)
 
 

@@ -63,7 +63,7 @@ async def test_batches_that_wait_for_the_store_are_acknowledged_before_the_strea
     call = hosted.red.submissions.AppendFrames(metadata=hosted.red.metadata)
     for index in range(3):
         request = append(stream, index, batch([index]))
-        await call.write(pb.AppendFramesRequest(append=request))
+        await call.write(request)
     await until(lambda: received(hosted) == 3)
     draining = asyncio.create_task(hosted.server.sessions.drain(60))
     await until(lambda: hosted.server.sessions.draining)

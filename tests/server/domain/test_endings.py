@@ -22,8 +22,8 @@ async def stream(hosted: Hosted) -> str:
     return await hosted.red.submission()
 
 
-def _request(stream: str, number: int) -> pb.AppendFramesRequest:
-    return pb.AppendFramesRequest(append=append(stream, number - 1, points({number: HERE})))
+def _request(stream: str, number: int) -> pb.AppendRequest:
+    return append(stream, number - 1, points({number: HERE}))
 
 
 async def test_streams_that_can_be_resumed_end_at_once_when_the_server_drains(

@@ -6,10 +6,9 @@ from tests.server.domain.hosted import Client, Hosted, dots, refusal, values
 from tests.server.domain.streets import BOX, streets
 from tests.server.scene import points
 
-from vidscore_protos.v1 import annotations_pb2, report_pb2
-from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, report_pb2
 
-FINAL = pb.VISIBILITY_FINAL
+FINAL = benchmark_pb2.VISIBILITY_FINAL
 HIT = [(10.0, 20.0)]
 
 
@@ -37,7 +36,7 @@ async def _report(client: Client, name: str = "one") -> report_pb2.Report:
 def _parts(report: report_pb2.Report) -> set[tuple[str, str]]:
     return {
         (score.domain if score.HasField("domain") else "*",
-         score.class_name if score.HasField("class_name") else "*")
+         score.label if score.HasField("label") else "*")
         for score in report.scores
     }  # fmt: skip
 
@@ -87,7 +86,7 @@ async def test_rows_are_of_names_that_the_submission_has(hosted: Hosted) -> None
     assert seen == {("*", "*"), ("day", "*")} | {
         part for part in whole if part[1].casefold() == "car" and part[0] != "planted"
     }
-    for asked in ({"domain": "none"}, {"class_name": "none"}):
+    for asked in ({"domain": "none"}, {"label": "none"}):
         told = (await refusal(hosted.red.board(**asked))).message
         assert "none" in told
         assert "planted" not in told

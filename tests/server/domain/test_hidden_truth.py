@@ -1,6 +1,6 @@
-"""What a performer can find out about hidden truth: nothing but what the Ladder releases.
+"""What a participant can find out about hidden truth: nothing but what the Ladder releases.
 
-Truth has objects at coordinates that occur nowhere else. A performer asks everything that there
+Truth has objects at coordinates that occur nowhere else. A participant asks everything that there
 is to ask, frame by frame, right and wrong; then every answer, log line and error is searched for
 them, and answers about frames with truth are compared with answers about frames without.
 """
@@ -24,12 +24,14 @@ from tests.server.domain.test_trust import document_of, examine, reason_of, wait
 from tests.server.scene import points
 
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_protos.v1 import benchmark_service_pb2, submission_service_pb2
-from vidscore_protos.v1.server_service_pb2 import (
-    ExportBackupRequest,
-    GetServerRequest,
-    ImportBackupRequest,
+from vidscore_protos.v1 import (
+    benchmark_pb2,
+    benchmark_service_pb2,
+    organiser_pb2,
+    submission_service_pb2,
 )
+from vidscore_protos.v1.backup_pb2 import ExportBackupRequest, ImportBackupRequest
+from vidscore_protos.v1.server_service_pb2 import GetServerRequest
 from vidscore_protos.v1.server_service_pb2_grpc import ServerServiceStub
 from vidscore_server.api.batches import read_batch
 from vidscore_server.domain.batches import BatchRules
@@ -59,7 +61,7 @@ def log_lines() -> Iterator[io.StringIO]:
 
 
 async def _everything_seen(client: Client, submissions: list[str]) -> list[Message]:
-    """All that a performer's read calls give."""
+    """All that a participant's read calls give."""
     seen: list[Message] = [await client.board()]
     benchmark = benchmark_service_pb2.GetBenchmarkRequest(name=BENCHMARK)
     seen.append(await client.benchmarks.GetBenchmark(benchmark, metadata=client.metadata))
@@ -145,14 +147,14 @@ async def test_frame_by_frame_submissions_learn_nothing_that_is_not_a_step_bette
 async def test_no_answer_log_line_or_error_holds_truth_or_what_tells_of_it(
     hosted: Hosted, log_lines: io.StringIO, visibility: str
 ) -> None:
-    kind = getattr(benchmark_service_pb2, f"VISIBILITY_{visibility}")
+    kind = getattr(benchmark_pb2, f"VISIBILITY_{visibility}")
     await hosted.organiser.create_benchmark(visibility=kind)
     await hosted.organiser.upload(SECRET_TRUTH)
     detections = points({1: [(120.0, 230.0)], 2: [], 5: [(9.0, 9.0)]}, "with")
     await hosted.red.submit(detections)
     texts = [str(await hosted.red.ended())]
     texts += [str(message) for message in await _everything_seen(hosted.red, ["one"])]
-    parts = [hosted.red.board(domain=""), hosted.red.board(class_name="")]
+    parts = [hosted.red.board(domain=""), hosted.red.board(label="")]
     for call in (*parts, *_forbidden(hosted.red)):
         texts.append((await refusal(call)).message)
     texts.append(log_lines.getvalue())
@@ -168,12 +170,12 @@ async def test_no_answer_log_line_or_error_holds_truth_or_what_tells_of_it(
 
 
 @pytest.mark.parametrize("visibility", ["LADDER", "FINAL"])
-async def test_names_that_are_not_public_are_in_nothing_that_a_performer_sees(
+async def test_names_that_are_not_public_are_in_nothing_that_a_participant_sees(
     hosted: Hosted, log_lines: io.StringIO, visibility: str
 ) -> None:
     """Not those of the truth, and not those of the specification either."""
     message = streets(labels=["hiddenlabel", "listedlabel"], sequences={"hiddenstreet": 5})
-    message.policy.visibility = getattr(benchmark_service_pb2, f"VISIBILITY_{visibility}")
+    message.policy.visibility = getattr(benchmark_pb2, f"VISIBILITY_{visibility}")
     await hosted.organiser.create(message, public=[])
     await hosted.organiser.upload(things({0: ["hiddenlabel"], 1: ["truthlabel"]}, "hiddenstreet"))
     seen = [
@@ -183,11 +185,11 @@ async def test_names_that_are_not_public_are_in_nothing_that_a_performer_sees(
     texts = [str(message) for message in [*seen, await hosted.red.ended()]]
     texts += [str(message) for message in await _everything_seen(hosted.red, ["one"])]
     for part in ("hiddenlabel", "zebra"):
-        texts.append((await refusal(hosted.red.board(class_name=part))).message)
+        texts.append((await refusal(hosted.red.board(label=part))).message)
     for call in (hosted.red.board(domain=""), *_forbidden(hosted.red)):
         texts.append((await refusal(call)).message)
     [score] = await hosted.red.scores()
-    assert not any(entry.HasField("class_name") for entry in score.report.scores)
+    assert not any(entry.HasField("label") for entry in score.report.scores)
     for text in (*texts, log_lines.getvalue()):
         for name in ("hiddenlabel", "listedlabel", "truthlabel", "hiddenstreet"):
             assert name not in text
@@ -221,10 +223,10 @@ async def test_trust_analyses_are_for_organisers_and_show_them_ranks_and_no_trut
         _refuse_planted(text)
 
 
-async def test_digests_that_performers_see_cannot_be_computed_from_a_guess(
+async def test_digests_that_participants_see_cannot_be_computed_from_a_guess(
     hosted: Hosted,
 ) -> None:
-    live = benchmark_service_pb2.VISIBILITY_LIVE
+    live = benchmark_pb2.VISIBILITY_LIVE
     await hosted.organiser.create_benchmark(visibility=live)
     await hosted.organiser.upload(SECRET_TRUTH)
     await hosted.red.submit(points({1: []}, "with"))
@@ -235,12 +237,12 @@ async def test_digests_that_performers_see_cannot_be_computed_from_a_guess(
     assert plain not in shown
 
 
-async def test_performers_do_not_see_which_frames_are_evaluated(hosted: Hosted) -> None:
+async def test_participants_do_not_see_which_frames_are_evaluated(hosted: Hosted) -> None:
     message = dots()
     sequence = message.specification.sequences.add(name="with", frame_count=5)
     sequence.frames.ranges.add(first=1, last=3)
     sequence.dont_care_frames.add(first=2, last=2)
-    request = benchmark_service_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=message)
+    request = organiser_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=message)
     await hosted.organiser.benchmarks.CreateBenchmark(request, metadata=hosted.organiser.metadata)
     await hosted.organiser.upload(SECRET_TRUTH)
     await hosted.red.submit(points({1: []}, "with"))
@@ -258,7 +260,7 @@ async def test_doubts_about_a_submission_are_for_organisers(
     hosted: Hosted, visibility: str
 ) -> None:
     """A warning names a frame that has no truth, and that objects are there: no participant's."""
-    wanted = benchmark_service_pb2.Visibility.Value(f"VISIBILITY_{visibility}")
+    wanted = benchmark_pb2.Visibility.Value(f"VISIBILITY_{visibility}")
     await hosted.organiser.create_benchmark(visibility=wanted)
     await hosted.organiser.upload(SECRET_TRUTH)
     await hosted.red.submit(points({4: [(1.0, 2.0)]}, "with"), "beside")
@@ -307,7 +309,7 @@ async def test_a_team_does_not_know_of_anothers_submissions(hosted: Hosted) -> N
 
 
 def _forbidden(client: Client) -> list[Awaitable[Any]]:
-    """Calls of a performer that are refused: wrong, too early, or not its to make."""
+    """Calls of a participant that are refused: wrong, too early, or not its to make."""
     bad = points({1: [(float("nan"), 1.0)]}, "with")
     server: Any = ServerServiceStub(client.channel)
     return [
@@ -319,7 +321,7 @@ def _forbidden(client: Client) -> list[Awaitable[Any]]:
         client.seal(frames=99),
         client.upload(points({1: []}, "with")),
         client.benchmarks.ListTruthRevisions(
-            benchmark_service_pb2.ListTruthRevisionsRequest(benchmark=BENCHMARK),
+            organiser_pb2.ListTruthRevisionsRequest(benchmark=BENCHMARK),
             metadata=client.metadata,
         ),
     ]

@@ -23,6 +23,7 @@ from tests.server.scene import points
 from vidscore_protos.v1 import (
     benchmark_service_pb2,
     benchmark_service_pb2_grpc,
+    organiser_pb2,
     submission_service_pb2,
     submission_service_pb2_grpc,
 )
@@ -78,7 +79,7 @@ class Site:
         """Create the benchmark with its truth, and a submission."""
         stub = benchmark_service_pb2_grpc.BenchmarkServiceStub(channel)
         stub.CreateBenchmark(
-            benchmark_service_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=dots()),
+            organiser_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=dots()),
             metadata=self.metadata,
         )
         self.upload(channel)
@@ -90,11 +91,11 @@ class Site:
     def upload(self, channel: grpc.Channel) -> None:
         """Upload the truth as a new revision."""
         stub = benchmark_service_pb2_grpc.BenchmarkServiceStub(channel)
-        header = benchmark_service_pb2.UploadTruthHeader(benchmark=BENCHMARK, complete=True)
+        header = organiser_pb2.UploadTruthHeader(benchmark=BENCHMARK, complete=True)
         uploads = [
-            benchmark_service_pb2.UploadTruthRequest(header=header),
-            benchmark_service_pb2.UploadTruthRequest(truth=TRUTH),
-            benchmark_service_pb2.UploadTruthRequest(end=end_of(TRUTH)),
+            organiser_pb2.UploadTruthRequest(header=header),
+            organiser_pb2.UploadTruthRequest(truth=TRUTH),
+            organiser_pb2.UploadTruthRequest(end=end_of(TRUTH)),
         ]
         stub.UploadTruth(iter(uploads), metadata=self.metadata)
 
@@ -112,11 +113,7 @@ class Site:
         acknowledged = opened.next_offset
         frames = list(FRAMES.items())
         requests = [
-            pb.AppendFramesRequest(
-                append=append(
-                    f"{SUBMISSION}/streams/default", row, points({number: objects}), opened.epoch
-                )
-            )
+            append(f"{SUBMISSION}/streams/default", row, points({number: objects}), opened.epoch)
             for row, (number, objects) in enumerate(frames)
             if row >= opened.next_offset
         ]

@@ -35,16 +35,16 @@ SHORT_S = 0.2
 Call: TypeAlias = "grpc.aio.Call"
 
 
-def unary(hosted: Hosted, message: pb.Append, timeout: float | None) -> Call:
+def unary(hosted: Hosted, message: pb.AppendRequest, timeout: float | None) -> Call:
     """A batch as a call of its own."""
     return hosted.red.submissions.AppendBatch(
-        pb.AppendBatchRequest(append=message), metadata=hosted.red.metadata, timeout=timeout
+        message, metadata=hosted.red.metadata, timeout=timeout
     )
 
 
-def stream(hosted: Hosted, message: pb.Append, timeout: float | None) -> Call:
+def stream(hosted: Hosted, message: pb.AppendRequest, timeout: float | None) -> Call:
     """Two batches over a stream."""
-    requests = [pb.AppendFramesRequest(append=entry) for entry in (GOOD, message)]
+    requests = [GOOD, message]
     return hosted.red.submissions.AppendFrames(
         iter(requests), metadata=hosted.red.metadata, timeout=timeout
     )

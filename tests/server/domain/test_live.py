@@ -9,13 +9,13 @@ from tests.server.domain.hosted import BENCHMARK, Hosted, refusal, values
 from tests.server.domain.test_scoring import library_report
 from tests.server.scene import points
 
-from vidscore_protos.v1 import annotations_pb2, benchmark_service_pb2, submission_service_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, submission_service_pb2
 from vidscore_server.domain.live import CompletenessCache, State
 from vidscore_server.domain.names import SubmissionName
 
 pb = submission_service_pb2
 
-LIVE = benchmark_service_pb2.VISIBILITY_LIVE
+LIVE = benchmark_pb2.VISIBILITY_LIVE
 HIT = [(10.0, 20.0)]
 NUMBERS = range(1, 6)
 NAME = SubmissionName("dots", "one")

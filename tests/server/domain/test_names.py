@@ -8,8 +8,7 @@ import pytest
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, create_token, dots, end_of, refusal
 from tests.server.scene import points
 
-from vidscore_protos.v1 import access_service_pb2 as access
-from vidscore_protos.v1 import benchmark_service_pb2 as benchmarks
+from vidscore_protos.v1 import organiser_pb2, token_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 
 EXPECTED = "expected no control characters, ends of lines or changes of the direction of writing"
@@ -23,15 +22,15 @@ async def _title(hosted: Hosted, text: str) -> None:
 
 
 async def _comment(hosted: Hosted, text: str) -> None:
-    await create_token(hosted.organiser, access.ROLE_VIEWER, comment=text)
+    await create_token(hosted.organiser, token_pb2.ROLE_VIEWER, comment=text)
 
 
 async def _truth_comment(hosted: Hosted, text: str) -> None:
-    header = benchmarks.UploadTruthHeader(benchmark=BENCHMARK, comment=text)
+    header = organiser_pb2.UploadTruthHeader(benchmark=BENCHMARK, comment=text)
     requests = [
-        benchmarks.UploadTruthRequest(header=header),
-        benchmarks.UploadTruthRequest(truth=TRUTH),
-        benchmarks.UploadTruthRequest(end=end_of(TRUTH)),
+        organiser_pb2.UploadTruthRequest(header=header),
+        organiser_pb2.UploadTruthRequest(truth=TRUTH),
+        organiser_pb2.UploadTruthRequest(end=end_of(TRUTH)),
     ]
     await hosted.organiser.benchmarks.UploadTruth(
         iter(requests), metadata=hosted.organiser.metadata
@@ -39,7 +38,7 @@ async def _truth_comment(hosted: Hosted, text: str) -> None:
 
 
 async def _rescore_comment(hosted: Hosted, text: str) -> None:
-    request = benchmarks.RescoreSubmissionsRequest(benchmark=BENCHMARK, comment=text)
+    request = organiser_pb2.RescoreSubmissionsRequest(benchmark=BENCHMARK, comment=text)
     await hosted.organiser.benchmarks.RescoreSubmissions(
         request, metadata=hosted.organiser.metadata
     )
@@ -79,8 +78,8 @@ PLACES: dict[str, Send] = {
     "header.comment": _truth_comment,
     "specification.title": _benchmark_title,
     "specification.domains[0].name": _domain,
-    "append.detections.sequences[0]": _sequence,
-    "append.detections.labels[0]": _label,
+    "detections.sequences[0]": _sequence,
+    "detections.labels[0]": _label,
     "truth.sequences[0]": _truth_sequence,
 }
 

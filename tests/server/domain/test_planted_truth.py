@@ -1,6 +1,6 @@
 """Planted truth is in nothing that a participant can receive, whatever the RPC and the policy.
 
-Every RPC of the protos has a case here: what a performer and a viewer ask of it, right and wrong.
+Every RPC of the protos has a case here: what a participant and a viewer ask of it, right and wrong.
 Truth has a domain, a sequence, a label, frame numbers and coordinates that occur nowhere else.
 """
 
@@ -22,8 +22,7 @@ from tests.server.domain.streets import BOX, streets
 from tests.server.domain.test_hidden_truth import log_lines as log_lines  # noqa: PLC0414 - a fixture
 from tests.server.domain.test_roles import METHODS
 
-from vidscore_protos.v1 import annotations_pb2
-from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
 from vidscore_server.domain.access import OPEN_RPCS, ROLES_BY_RPC
 from vidscore_server.store.records import Role
 
@@ -87,12 +86,17 @@ def asked(*requests: dict[str, Any]) -> Case:
     return lambda rpc: [_made(rpc, **fields) for fields in requests]
 
 
+def _appended(offset: int, probe: annotations_pb2.AnnotationBatch) -> dict[str, Any]:
+    """The fields of a request to append."""
+    return {field.name: value for field, value in append(STREAM, offset, probe).ListFields()}
+
+
 NOTHING = asked({})
 V1 = "/vidscore.v1."
 OF_BENCHMARK, OF_SUBMISSION = named(BENCHMARK, "benchmarks/none"), named(ONE, TWO, f"{ONE}x")
 CASES: dict[str, Case] = {
     **{f"{V1}EvaluatorService/{name}": NOTHING for name in ("ListEvaluators", "GetEvaluator")},
-    **{f"{V1}ScoringService/{name}": NOTHING for name in ("Score", "ScoreUpload", "ScoreBatch")},
+    **{f"{V1}ScoringService/{name}": NOTHING for name in ("Score", "ScoreBatch")},
     **{
         f"{V1}AccessService/{name}": NOTHING
         for name in ("CreateToken", "ListTokens", "RevokeToken", "ListAuditRecords")
@@ -124,9 +128,9 @@ CASES: dict[str, Case] = {
     f"{V1}BenchmarkService/GetLeaderboard": asked(
         {"benchmark": BENCHMARK},
         {"benchmark": BENCHMARK, "domain": "day"},
-        {"benchmark": BENCHMARK, "class_name": "car"},
+        {"benchmark": BENCHMARK, "label": "car"},
         {"benchmark": BENCHMARK, "domain": "none"},
-        {"benchmark": BENCHMARK, "class_name": "none"},
+        {"benchmark": BENCHMARK, "label": "none"},
         {"benchmark": BENCHMARK, "evaluator": "map"},
     ),
     f"{V1}BenchmarkService/PublishLeaderboard": OF_BENCHMARK,
@@ -135,12 +139,8 @@ CASES: dict[str, Case] = {
         {"benchmark": BENCHMARK, "submission_id": "two"},
     ),
     f"{V1}SubmissionService/OpenStream": asked({"submission": TWO}, {"submission": ONE}),
-    f"{V1}SubmissionService/AppendBatch": asked(
-        *({"append": append(STREAM, 0, probe)} for probe in PROBES)
-    ),
-    f"{V1}SubmissionService/AppendFrames": asked(
-        *({"append": append(STREAM, 1, probe)} for probe in PROBES)
-    ),
+    f"{V1}SubmissionService/AppendBatch": asked(*(_appended(0, probe) for probe in PROBES)),
+    f"{V1}SubmissionService/AppendFrames": asked(*(_appended(1, probe) for probe in PROBES)),
     f"{V1}SubmissionService/CheckDetections": asked(
         {"benchmark": BENCHMARK},
         *({"benchmark": BENCHMARK, "detections": probe} for probe in PROBES),
@@ -168,8 +168,8 @@ def test_every_rpc_has_a_case() -> None:
 
 
 def test_all_of_an_rpcs_callers_but_organisers_are_participants() -> None:
-    """Each case is asked by a performer and a viewer; there is no further role."""
-    assert set(Role) == {Role.ORGANISER, Role.PERFORMER, Role.VIEWER}
+    """Each case is asked by a participant and a viewer; there is no further role."""
+    assert set(Role) == {Role.ORGANISER, Role.PARTICIPANT, Role.VIEWER}
     assert set(ROLES_BY_RPC) == set(CASES)
 
 
@@ -219,7 +219,7 @@ async def test_the_search_finds_what_an_organiser_is_shown(hosted: Hosted) -> No
 async def _prepare(hosted: Hosted, visibility: str, public: tuple[str, ...]) -> None:
     """A benchmark with planted truth, a scored submission of red's, and one that receives."""
     message = streets()
-    message.policy.visibility = getattr(pb, f"VISIBILITY_{visibility}")
+    message.policy.visibility = getattr(benchmark_pb2, f"VISIBILITY_{visibility}")
     message.policy.minimum_frames = 1
     message.policy.unlimited_submissions = True
     await hosted.organiser.create(message, public=public)

@@ -23,7 +23,7 @@ async def test_a_sequence_that_the_complete_truth_lacks_is_refused_with_a_near_n
     stream = await hosted.red.submission()
     found = await refusal(hosted.red.append(stream, 0, things({1: ["car"]}, "street.mp4")))
     assert found.violations == {
-        "append.detections.sequences[0]": "found sequence street.mp4, expected a sequence of the "
+        "detections.sequences[0]": "found sequence street.mp4, expected a sequence of the "
         "benchmark; did you mean street?"
     }
     assert (await hosted.red.get()).frame_count == 0
@@ -42,11 +42,11 @@ async def test_all_wrong_names_of_a_batch_are_told_at_once(hosted: Hosted) -> No
     wrong.sequences.add(sequence="road")
     found = await refusal(hosted.red.append(stream, 0, wrong))
     assert found.violations == {
-        "append.detections.sequences[1]": "found sequence road, expected a sequence of the "
+        "detections.sequences[1]": "found sequence road, expected a sequence of the "
         "benchmark; its sequences are street",
-        "append.detections.frame_numbers[1]": "found frame 5 of sequence street, and 1 more, "
+        "detections.frame_numbers[1]": "found frame 5 of sequence street, and 1 more, "
         "expected frames 0 to 4",
-        "append.detections.labels[2]": "found label 'bys', expected a label of the benchmark; "
+        "detections.labels[2]": "found label 'bys', expected a label of the benchmark; "
         "did you mean bus?",
     }
     assert (await hosted.red.get()).frame_count == 0
@@ -113,11 +113,11 @@ async def test_a_stream_that_is_open_is_held_to_truth_that_comes_meanwhile(
     stream = await hosted.red.submission()
     call = hosted.red.submissions.AppendFrames(metadata=hosted.red.metadata)
     early = append(stream, 0, things({0: ["car"]}, "road"))
-    await call.write(pb.AppendFramesRequest(append=early))
-    assert await call.read() == pb.AppendFramesResponse(next_offset=1)
+    await call.write(early)
+    assert await call.read() == pb.AppendResponse(next_offset=1)
     await hosted.organiser.upload(TRUTH)
     late = append(stream, 1, things({1: ["car"]}, "road"))
-    await call.write(pb.AppendFramesRequest(append=late))
+    await call.write(late)
     assert "expected a sequence of the benchmark" in (await refusal(call.read())).message
 
 

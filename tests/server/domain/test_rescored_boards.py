@@ -28,7 +28,13 @@ from tests.server.scene import points
 
 from vidscore_evaluators.jobs import Job
 from vidscore_evaluators.spotgeo import SpotGeo
-from vidscore_protos.v1 import access_service_pb2, specification_pb2, submission_service_pb2
+from vidscore_protos.v1 import (
+    access_service_pb2,
+    benchmark_pb2,
+    organiser_pb2,
+    specification_pb2,
+    submission_service_pb2,
+)
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
 from vidscore_server.errors import WorkerLostError
 
@@ -57,7 +63,9 @@ async def until_board(client: Client, expected: list[Row], *before: list[Row]) -
 
 
 async def host(
-    hosted: Hosted, visibility: pb.Visibility = pb.VISIBILITY_FINAL, **policy: Any
+    hosted: Hosted,
+    visibility: benchmark_pb2.Visibility = benchmark_pb2.VISIBILITY_FINAL,
+    **policy: Any,
 ) -> None:
     """A benchmark with a submission of each team, scored under the first truth."""
     await hosted.organiser.create_benchmark(visibility=visibility, **policy)
@@ -67,8 +75,12 @@ async def host(
     await until_board(hosted.viewer, OLD)
 
 
-async def publish(client: Client, *, validate_only: bool = False) -> pb.PublishLeaderboardResponse:
-    request = pb.PublishLeaderboardRequest(benchmark=BENCHMARK, validate_only=validate_only)
+async def publish(
+    client: Client, *, validate_only: bool = False
+) -> organiser_pb2.PublishLeaderboardResponse:
+    request = organiser_pb2.PublishLeaderboardRequest(
+        benchmark=BENCHMARK, validate_only=validate_only
+    )
     return await client.benchmarks.PublishLeaderboard(request, metadata=client.metadata)
 
 
@@ -79,14 +91,16 @@ async def rescored(organiser: Client) -> None:
             pass
 
 
-async def update(hosted: Hosted, *paths: str, change: Callable[[pb.Benchmark], None]) -> int:
+async def update(
+    hosted: Hosted, *paths: str, change: Callable[[benchmark_pb2.Benchmark], None]
+) -> int:
     """Change the benchmark; gives how many submissions are to be scored again."""
     organiser = hosted.organiser
     found = await organiser.benchmarks.GetBenchmark(
         pb.GetBenchmarkRequest(name=BENCHMARK), metadata=organiser.metadata
     )
     change(found.benchmark)
-    request = pb.UpdateBenchmarkRequest(
+    request = organiser_pb2.UpdateBenchmarkRequest(
         benchmark=found.benchmark, update_mask=FieldMask(paths=paths)
     )
     answer = await organiser.benchmarks.UpdateBenchmark(request, metadata=organiser.metadata)
@@ -142,7 +156,7 @@ async def test_a_rescoring_of_one_submission_alone_moves_no_board(hosted: Hosted
 
     hosted.workers.run = run_blue  # type: ignore[method-assign]
     hosted.workers.gate.set()
-    operation = await _waited(hosted.organiser, (await _rescore(hosted.organiser, "b1")).name)
+    operation = await _waited(hosted.organiser, await _rescore(hosted.organiser, "b1"))
     assert operation.done
     f1 = [change for change in _changes(operation) if change.measure == "f1"]
     assert [(change.before, change.after) for change in f1] == [(0.5, 1.0)]
@@ -162,7 +176,7 @@ async def test_truth_that_is_not_complete_moves_no_board(hosted: Hosted) -> None
 async def test_under_review_an_organiser_sees_the_differences_and_publishes_them(
     hosted: Hosted,
 ) -> None:
-    await host(hosted, rescore=pb.RESCORE_REVIEW)
+    await host(hosted, rescore=benchmark_pb2.RESCORE_REVIEW)
     await hosted.organiser.upload(CORRECTED)
     await rescored(hosted.organiser)
     board = await hosted.organiser.board()
@@ -188,7 +202,7 @@ async def test_under_review_an_organiser_sees_the_differences_and_publishes_them
 
 
 async def test_nothing_is_published_before_all_is_scored_again(hosted: Hosted) -> None:
-    await host(hosted, rescore=pb.RESCORE_REVIEW)
+    await host(hosted, rescore=benchmark_pb2.RESCORE_REVIEW)
     hosted.workers.gate.clear()
     await hosted.organiser.upload(CORRECTED)
     refused = await refusal(publish(hosted.organiser))
@@ -203,7 +217,7 @@ async def test_a_submission_that_comes_meanwhile_appears_with_the_board_that_it_
     hosted: Hosted,
 ) -> None:
     """Its team sees no score before, and it shifts no rank of what was scored again."""
-    await host(hosted, rescore=pb.RESCORE_REVIEW)
+    await host(hosted, rescore=benchmark_pb2.RESCORE_REVIEW)
     await hosted.organiser.upload(CORRECTED)
     await _submit(hosted.red, "r2", 1)
     await rescored(hosted.organiser)
@@ -230,12 +244,12 @@ async def test_a_rescoring_that_changes_nothing_lists_nothing_whatever_comes_mea
     hosted.workers.gate.set()
     for name in ("o1", "o2"):
         await hosted.organiser.ended(name)
-    assert _changes(await _waited(hosted.organiser, operation.name)) == []
+    assert _changes(await _waited(hosted.organiser, operation)) == []
 
 
-@pytest.mark.parametrize("visibility", [pb.VISIBILITY_LADDER, FINAL])
+@pytest.mark.parametrize("visibility", [benchmark_pb2.VISIBILITY_LADDER, FINAL])
 async def test_what_could_not_be_scored_again_stands_apart_after_all_others(
-    hosted: Hosted, visibility: pb.Visibility
+    hosted: Hosted, visibility: benchmark_pb2.Visibility
 ) -> None:
     await host(hosted, visibility=visibility)
     break_when(hosted, of_red_under_new_truth)
@@ -254,7 +268,7 @@ async def test_what_stands_apart_is_ranked_once_a_rescoring_succeeds(hosted: Hos
     await hosted.organiser.upload(CORRECTED)
     await until_board(hosted.viewer, [(1, "blue", 1.0, 2), (0, "red", 1.0, 1)], OLD)
     broken = False
-    operation = await _waited(hosted.organiser, (await _rescore(hosted.organiser, "r1")).name)
+    operation = await _waited(hosted.organiser, await _rescore(hosted.organiser, "r1"))
     [f1] = [change for change in _changes(operation) if change.measure == "f1"]
     assert (f1.before, f1.after, f1.HasField("rank_before"), f1.rank_after) == (1.0, 0.5, False, 2)
     assert rows(await hosted.viewer.board()) == NEW
@@ -271,7 +285,7 @@ async def test_other_parameters_move_the_board_as_another_truth_does(hosted: Hos
     before: list[Row] = [(1, "red", 1.0, 1), (2, "blue", 0.67, 1)]
     assert rows(await hosted.viewer.board()) == before
 
-    def narrow(benchmark: pb.Benchmark) -> None:
+    def narrow(benchmark: benchmark_pb2.Benchmark) -> None:
         names = specification_pb2.Parameter(name="tau", number=4.0)
         benchmark.specification.evaluators[0].parameters.append(names)
 
@@ -287,7 +301,7 @@ async def test_other_parameters_move_the_board_as_another_truth_does(hosted: Hos
 async def test_what_changes_no_score_scores_nothing_again(hosted: Hosted, path: str) -> None:
     await host(hosted)
 
-    def change(benchmark: pb.Benchmark) -> None:
+    def change(benchmark: benchmark_pb2.Benchmark) -> None:
         benchmark.policy.submissions_per_day = 7
         benchmark.close_time.seconds = 4_000_000_000
         benchmark.specification.title = "Other dots"
@@ -299,8 +313,8 @@ async def test_what_changes_no_score_scores_nothing_again(hosted: Hosted, path: 
 async def test_another_policy_holds_for_what_the_board_releases_at_once(hosted: Hosted) -> None:
     await host(hosted)
 
-    def change(benchmark: pb.Benchmark) -> None:
-        benchmark.policy.visibility = pb.VISIBILITY_LADDER
+    def change(benchmark: benchmark_pb2.Benchmark) -> None:
+        benchmark.policy.visibility = benchmark_pb2.VISIBILITY_LADDER
         benchmark.policy.ladder_step = 0.3
 
     assert await update(hosted, "policy", change=change) == 0

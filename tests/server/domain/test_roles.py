@@ -27,6 +27,7 @@ from vidscore_protos.v1 import (
     scoring_service_pb2,
     server_service_pb2,
     submission_service_pb2,
+    token_pb2,
     trust_service_pb2,
 )
 from vidscore_server.api.guard import HEALTH_WATCH
@@ -61,7 +62,7 @@ METHODS: dict[str, MethodDescriptor] = {
 REFUSALS = {grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED}
 
 # Written by hand, to hold the table to: who may call what beside organisers, who may call all.
-PERFORMERS_MAY = {
+PARTICIPANTS_MAY = {
     "BenchmarkService/GetBenchmark",
     "BenchmarkService/ListBenchmarks",
     "BenchmarkService/GetLeaderboard",
@@ -87,7 +88,6 @@ ANYONE_MAY = {
     "EvaluatorService/ListEvaluators",
     "EvaluatorService/GetEvaluator",
     "ScoringService/Score",
-    "ScoringService/ScoreUpload",
     "ScoringService/ScoreBatch",
     "RankingService/ExamineUpload",
     "ServerService/GetServer",
@@ -112,7 +112,7 @@ async def test_the_table_says_what_was_decided() -> None:
     for method, roles in ROLES_BY_RPC.items():
         short = method.removeprefix("/").removeprefix("vidscore.v1.")
         assert Role.ORGANISER in roles
-        assert (Role.PERFORMER in roles) == (short in PERFORMERS_MAY | ANYONE_MAY), method
+        assert (Role.PARTICIPANT in roles) == (short in PARTICIPANTS_MAY | ANYONE_MAY), method
         assert (Role.VIEWER in roles) == (short in VIEWERS_MAY | ANYONE_MAY), method
         assert (None in roles) == (short in ANYONE_MAY), method
 
@@ -129,8 +129,8 @@ class Callers:
             "wrong secret": f"{whole[:-64]}{'0' * 64}",
             "revoked": revoked,
             "expired": expired,
-            "performer": hosted.red.secret,
-            "performer of another team": hosted.blue.secret,
+            "participant": hosted.red.secret,
+            "participant of another team": hosted.blue.secret,
             "viewer": hosted.viewer.secret,
             "organiser": hosted.organiser.secret,
         }
@@ -138,8 +138,8 @@ class Callers:
 
 ROLES: dict[str, Role | None] = {
     "no token": None,
-    "performer": Role.PERFORMER,
-    "performer of another team": Role.PERFORMER,
+    "participant": Role.PARTICIPANT,
+    "participant of another team": Role.PARTICIPANT,
     "viewer": Role.VIEWER,
     "organiser": Role.ORGANISER,
 }
@@ -149,7 +149,7 @@ WITHOUT_A_TOKEN_THAT_HOLDS = ("garbage", "unknown token", "wrong secret", "revok
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def callers(shared: Hosted) -> Callers:
     lifetime = Duration(seconds=60)
-    organiser = access_service_pb2.ROLE_ORGANISER
+    organiser = token_pb2.ROLE_ORGANISER
     expired = await create_token(shared.organiser, organiser, lifetime=lifetime)
     revoked = await create_token(shared.organiser, organiser)
     shared.clock.pass_by(seconds=60)
@@ -187,7 +187,7 @@ async def test_each_caller_gets_through_exactly_where_the_table_lets_it(
 async def test_a_submission_of_another_team_is_as_if_it_were_not_there(
     shared: Hosted, callers: Callers, method: str
 ) -> None:
-    metadata = [("authorization", f"Bearer {callers.secrets['performer of another team']}")]
+    metadata = [("authorization", f"Bearer {callers.secrets['participant of another team']}")]
     found, absent = [
         await _status_of(shared.channel, method, metadata, _about(method, name))
         for name in ("one", "absent")
@@ -200,8 +200,8 @@ def _about(method: str, name: str) -> Any:
     """A request of an RPC that is about one submission."""
     request: Any = message_factory.GetMessageClass(METHODS[method].input_type)()
     submission = f"{BENCHMARK}/submissions/{name}"
-    if "append" in METHODS[method].input_type.fields_by_name:
-        request.append.CopyFrom(append(f"{submission}/streams/default", 0, points({1: HERE})))
+    if METHODS[method].input_type.name == "AppendRequest":
+        request.CopyFrom(append(f"{submission}/streams/default", 0, points({1: HERE})))
     elif "submission" in METHODS[method].input_type.fields_by_name:
         request.submission = submission
     else:

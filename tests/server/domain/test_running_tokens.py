@@ -28,14 +28,15 @@ from tests.support.waiting import PATIENCE_S
 from vidscore_protos.v1 import access_service_pb2 as access_pb
 from vidscore_protos.v1 import (
     annotations_pb2,
-    benchmark_service_pb2,
+    backup_pb2,
+    organiser_pb2,
     ranking_service_pb2,
     ranking_service_pb2_grpc,
     scoring_service_pb2_grpc,
-    server_service_pb2,
     server_service_pb2_grpc,
     specification_pb2,
     submission_service_pb2,
+    token_pb2,
 )
 from vidscore_server.api import server
 from vidscore_server.domain import access
@@ -47,22 +48,22 @@ Begin = Callable[[Hosted, Client], Awaitable[Call]]
 
 async def _upload_truth(_: Hosted, client: Client) -> Call:
     call = client.benchmarks.UploadTruth(metadata=client.metadata)
-    header = benchmark_service_pb2.UploadTruthHeader(benchmark=BENCHMARK, complete=True)
-    await call.write(benchmark_service_pb2.UploadTruthRequest(header=header))
-    await call.write(benchmark_service_pb2.UploadTruthRequest(truth=TRUTH))
+    header = organiser_pb2.UploadTruthHeader(benchmark=BENCHMARK, complete=True)
+    await call.write(organiser_pb2.UploadTruthRequest(header=header))
+    await call.write(organiser_pb2.UploadTruthRequest(truth=TRUTH))
     return call
 
 
 async def _import_backup(hosted: Hosted, client: Client) -> Call:
     stub = server_service_pb2_grpc.ServerServiceStub(hosted.channel)
     call = stub.ImportBackup(metadata=client.metadata)
-    await call.write(server_service_pb2.ImportBackupRequest(chunk=b"the beginning of a backup"))
+    await call.write(backup_pb2.ImportBackupRequest(chunk=b"the beginning of a backup"))
     return call
 
 
 async def _export_backup(hosted: Hosted, client: Client) -> Call:
     stub = server_service_pb2_grpc.ServerServiceStub(hosted.channel)
-    request = server_service_pb2.ExportBackupRequest()
+    request = backup_pb2.ExportBackupRequest()
     call = stub.ExportBackup(request, metadata=client.metadata)
     await call.read()
     return call
@@ -95,7 +96,7 @@ async def _append(_: Hosted, client: Client) -> Call:
     name = await client.submission()
     call = client.submissions.AppendFrames(metadata=client.metadata)
     batch = append(name, 0, points({1: HERE}))
-    await call.write(submission_service_pb2.AppendFramesRequest(append=batch))
+    await call.write(batch)
     await call.read()
     return call
 
@@ -113,9 +114,9 @@ async def _wait(hosted: Hosted, client: Client) -> Call:
     await client.submit(points({1: HERE}))
     await client.ended()
     hosted.workers.gate.clear()
-    request = benchmark_service_pb2.RescoreSubmissionsRequest(benchmark=BENCHMARK)
-    operation = await client.benchmarks.RescoreSubmissions(request, metadata=client.metadata)
-    wanted = operations_pb2.WaitOperationRequest(name=operation.name)
+    request = organiser_pb2.RescoreSubmissionsRequest(benchmark=BENCHMARK)
+    began = await client.benchmarks.RescoreSubmissions(request, metadata=client.metadata)
+    wanted = operations_pb2.WaitOperationRequest(name=began.operation)
     return client.operations.WaitOperation(wanted, metadata=client.metadata)
 
 
@@ -171,7 +172,7 @@ ENDINGS = {
 async def _organiser(hosted: Hosted) -> Client:
     """A second organiser, whose token lasts a minute."""
     lifetime = Duration(seconds=60)
-    secret = await create_token(hosted.organiser, access_pb.ROLE_ORGANISER, lifetime=lifetime)
+    secret = await create_token(hosted.organiser, token_pb2.ROLE_ORGANISER, lifetime=lifetime)
     return hosted.client(secret)
 
 
@@ -212,12 +213,12 @@ async def test_truth_whose_token_has_ended_is_not_kept_however_soon_its_end_come
         ended = await _organiser(hosted)
         call = await _upload_truth(hosted, ended)
         await ENDINGS[ending](hosted, ended.secret)
-        await call.write(benchmark_service_pb2.UploadTruthRequest(end=end_of(TRUTH)))
+        await call.write(organiser_pb2.UploadTruthRequest(end=end_of(TRUTH)))
         await call.done_writing()
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await call
         assert refused(caught.value).reason == "UNAUTHENTICATED"
-        request = benchmark_service_pb2.ListTruthRevisionsRequest(benchmark=BENCHMARK)
+        request = organiser_pb2.ListTruthRevisionsRequest(benchmark=BENCHMARK)
         listed = await hosted.organiser.benchmarks.ListTruthRevisions(
             request, metadata=hosted.organiser.metadata
         )

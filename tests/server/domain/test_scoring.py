@@ -26,7 +26,7 @@ from vidscore_evaluators.scoring import score_annotations
 from vidscore_protos.v1 import (
     access_service_pb2,
     annotations_pb2,
-    benchmark_service_pb2,
+    benchmark_pb2,
     submission_service_pb2,
 )
 from vidscore_server.api.batches import read_batch
@@ -37,8 +37,8 @@ from vidscore_server.errors import WorkerLostError
 from vidscore_server.settings import Settings
 
 pb = submission_service_pb2
-LIVE = benchmark_service_pb2.VISIBILITY_LIVE
-FINAL = benchmark_service_pb2.VISIBILITY_FINAL
+LIVE = benchmark_pb2.VISIBILITY_LIVE
+FINAL = benchmark_pb2.VISIBILITY_FINAL
 
 DETECTIONS = points({1: [(11.0, 20.0)], 2: [(1.0, 1.0)], 3: [(50.0, 60.0)], 4: [], 5: []})
 

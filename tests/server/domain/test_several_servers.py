@@ -31,9 +31,12 @@ from tests.support.postgresql import Cluster
 from vidscore_client import Batching, Delivery, Retry, connect
 from vidscore_protos.v1 import (
     access_service_pb2,
+    benchmark_pb2,
     benchmark_service_pb2,
+    organiser_pb2,
     report_pb2,
     submission_service_pb2,
+    token_pb2,
 )
 
 pytestmark = pytest.mark.slow
@@ -92,7 +95,7 @@ async def clients(trio: Trio) -> AsyncIterator[tuple[Client, Client, Client]]:
 
 async def _host(organiser: Client, **policy: Any) -> None:
     """Host the benchmark, without anything that was there before."""
-    request = benchmark_service_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
+    request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
     try:
         await organiser.benchmarks.DeleteBenchmark(request, metadata=organiser.metadata)
     except grpc.aio.AioRpcError as error:
@@ -178,7 +181,7 @@ async def test_live_scores_follow_a_stream_to_another_server(
 ) -> None:
     """Whoever watches at the third server sees scores of what came to the first and the second."""
     first, second, third = clients
-    await _host(first, visibility=benchmark_service_pb2.VISIBILITY_LIVE, minimum_frames=5)
+    await _host(first, visibility=benchmark_pb2.VISIBILITY_LIVE, minimum_frames=5)
     sent = range(FRAME_COUNT - 5)
     stream = await first.submission()
     expected = library_report(batch(sent, truth_of), batch(sent))
@@ -235,7 +238,7 @@ async def test_a_submission_that_has_failed_is_scored_again_at_whichever_server(
 ) -> None:
     """It fails for want of truth; this comes at another server, and a third one is asked."""
     first, second, third = clients
-    gone = benchmark_service_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
+    gone = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
     await first.benchmarks.DeleteBenchmark(gone, metadata=first.metadata)
     await first.create_benchmark(truth_timeout=Duration(seconds=1))
     await _submit(first)
@@ -257,7 +260,7 @@ async def test_an_operation_whose_server_dies_is_ended_by_another_one(
     for server in trio.others:
         server.pause()
     await _restart(trio, clients, "before_score_commit=kill")
-    request = benchmark_service_pb2.RescoreSubmissionsRequest(benchmark=BENCHMARK)
+    request = organiser_pb2.RescoreSubmissionsRequest(benchmark=BENCHMARK)
     await first.benchmarks.RescoreSubmissions(request, metadata=first.metadata)
     assert await asyncio.to_thread(trio.mortal.dies_within, TIMEOUT_S)
     for server in trio.others:
@@ -401,13 +404,11 @@ async def test_a_token_that_is_revoked_at_one_server_ends_its_calls_at_another(
     clients: tuple[Client, Client, Client],
 ) -> None:
     first, second, _ = clients
-    secret = await create_token(first, access_service_pb2.ROLE_PERFORMER, "green")
+    secret = await create_token(first, token_pb2.ROLE_PARTICIPANT, "green")
     green = _client(second.channel, secret)
     stream = await green.submission()
     call = green.submissions.AppendFrames(metadata=green.metadata)
-    await call.write(
-        submission_service_pb2.AppendFramesRequest(append=append(stream, 0, batch(range(3))))
-    )
+    await call.write(append(stream, 0, batch(range(3))))
     await call.read()
     revoke = access_service_pb2.RevokeTokenRequest(name=f"tokens/{secret.split('_')[1]}")
     await first.access.RevokeToken(revoke, metadata=first.metadata)

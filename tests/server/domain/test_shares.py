@@ -54,9 +54,9 @@ async def _appends(client: Client, name: str, number: int = 1, epoch: int = 1) -
     call = client.submissions.AppendFrames(metadata=client.metadata)
     stream_name = f"{BENCHMARK}/submissions/{name}/streams/default"
     batch = append(stream_name, number - 1, points({number: HERE}), epoch)
-    await call.write(pb.AppendFramesRequest(append=batch))
+    await call.write(batch)
     answer = await call.read()
-    assert isinstance(answer, pb.AppendFramesResponse)
+    assert isinstance(answer, pb.AppendResponse)
     assert answer.next_offset == number
     return call
 
@@ -140,12 +140,12 @@ async def test_a_writer_of_an_older_epoch_that_comes_back_ends_nobody(site: Host
     younger = await _appends(site.red, "one", 1, epoch=2)
     stale = site.red.submissions.AppendFrames(metadata=site.red.metadata)
     late = append(f"{NAME}/streams/default", 1, points({2: HERE}), epoch=1)
-    await stale.write(pb.AppendFramesRequest(append=late))
+    await stale.write(late)
     assert await stale.code() is grpc.StatusCode.ABORTED
     going_on = append(f"{NAME}/streams/default", 1, points({2: HERE}), epoch=2)
-    await younger.write(pb.AppendFramesRequest(append=going_on))
+    await younger.write(going_on)
     answer = await younger.read()
-    assert isinstance(answer, pb.AppendFramesResponse)
+    assert isinstance(answer, pb.AppendResponse)
     assert answer.next_offset == 2
     younger.cancel()
 

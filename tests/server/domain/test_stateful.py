@@ -158,10 +158,10 @@ class Submitting(RuleBasedStateMachine):
     def full_name(self, stream: str) -> str:
         return f"{BENCHMARK}/submissions/{self.model.name}/streams/{stream}"
 
-    def request(self, stream: str, offset: int, indices: list[int], epoch: int) -> pb.Append:
+    def request(self, stream: str, offset: int, indices: list[int], epoch: int) -> pb.AppendRequest:
         return append(self.full_name(stream), offset, batch(indices), epoch)
 
-    async def send(self, *requests: pb.Append, unary: bool) -> list[int]:
+    async def send(self, *requests: pb.AppendRequest, unary: bool) -> list[int]:
         caller = self.hosted.organiser
         if not unary:
             return await caller.stream(requests)
@@ -207,7 +207,7 @@ class Submitting(RuleBasedStateMachine):
         async def give_up() -> None:
             caller = self.hosted.organiser
             call = caller.submissions.AppendFrames(metadata=caller.metadata)
-            await call.write(pb.AppendFramesRequest(append=request))
+            await call.write(request)
             for _ in range(waits):
                 await asyncio.sleep(0.001)
             if then_kill:

@@ -30,8 +30,8 @@ def test_a_secret_names_its_token_and_no_other_text_does() -> None:
 
 
 def test_only_its_own_secret_holds_and_only_in_its_time() -> None:
-    token = new_token(Role.PERFORMER, "red", "", NOON, timedelta(seconds=60))
-    other = new_token(Role.PERFORMER, "red", "", NOON)
+    token = new_token(Role.PARTICIPANT, "red", "", NOON, timedelta(seconds=60))
+    other = new_token(Role.PARTICIPANT, "red", "", NOON)
     forged = f"vidscore_{token.record.token}_{other.secret.rpartition('_')[2]}"
     assert holds(token.record, token.secret, later(59.9))
     assert not holds(token.record, token.secret, later(60))
@@ -44,9 +44,9 @@ def test_only_its_own_secret_holds_and_only_in_its_time() -> None:
     ("role", "team", "comment", "lifetime_s", "fields"),
     [
         (None, "", "", None, {"role"}),
-        (Role.PERFORMER, "", "", None, {"team"}),
-        (Role.PERFORMER, "Red", "", None, {"team"}),
-        (Role.PERFORMER, "organiser", "", None, {"team"}),
+        (Role.PARTICIPANT, "", "", None, {"team"}),
+        (Role.PARTICIPANT, "Red", "", None, {"team"}),
+        (Role.PARTICIPANT, "organiser", "", None, {"team"}),
         (Role.VIEWER, "red", "x" * 1001, 0, {"team", "comment", "lifetime"}),
         (Role.VIEWER, "", "", 1e12, {"lifetime"}),
     ],

@@ -32,6 +32,7 @@ from vidscore_protos.v1 import (
     ranking_service_pb2,
     ranking_service_pb2_grpc,
     specification_pb2,
+    trust_pb2,
 )
 from vidscore_protos.v1 import trust_service_pb2 as pb
 from vidscore_server.store import Transaction
@@ -72,7 +73,7 @@ async def submit_all(hosted: Hosted) -> None:
 
 async def examine(client: Client, **asked: Any) -> operations_pb2.Operation:
     """Ask for an examination of the ranking."""
-    questions = pb.RankingQuestions(**asked.pop("questions", QUESTIONS))
+    questions = trust_pb2.RankingQuestions(**asked.pop("questions", QUESTIONS))
     request = pb.ExamineRankingRequest(benchmark=BENCHMARK, questions=questions, **asked)
     operation: operations_pb2.Operation = await client.trust.ExamineRanking(
         request, metadata=client.metadata
@@ -92,7 +93,7 @@ async def waited(client: Client, name: str) -> operations_pb2.Operation:
 
 def document_of(operation: operations_pb2.Operation) -> Any:
     """What an operation that has succeeded found."""
-    response = pb.TrustResponse()
+    response = trust_pb2.TrustResponse()
     assert operation.response.Unpack(response), operation.error
     return json.loads(response.document_json)
 
@@ -242,7 +243,7 @@ async def uploaded(hosted: Hosted, names: Sequence[str]) -> Any:
         truth_geometry=annotations_pb2.GEOMETRY_POINT,
         detection_geometry=annotations_pb2.GEOMETRY_POINT,
         systems=names,
-        questions=pb.RankingQuestions(**QUESTIONS),  # type: ignore[arg-type] # all fit
+        questions=trust_pb2.RankingQuestions(**QUESTIONS),  # type: ignore[arg-type] # all fit
     )
     requests = [
         UploadRequest(configuration=configuration),
@@ -262,7 +263,7 @@ async def uploaded(hosted: Hosted, names: Sequence[str]) -> Any:
 async def has_begun(client: Client, name: str) -> None:
     """Wait until an analysis says what it is doing."""
     request = operations_pb2.GetOperationRequest(name=name)
-    metadata = pb.TrustMetadata()
+    metadata = trust_pb2.TrustMetadata()
     async with asyncio.timeout(PATIENCE_S):
         while not metadata.stage:
             await asyncio.sleep(0.02)

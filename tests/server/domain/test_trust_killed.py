@@ -15,7 +15,7 @@ from tests.server.domain.test_trust import document_of
 from vidscore_evaluators.specification import EvaluatorSpec
 from vidscore_evaluators.trust.analyses import CriterionAnalysis
 from vidscore_evaluators.trust.criterion import Plan, chosen_candidates
-from vidscore_protos.v1 import specification_pb2
+from vidscore_protos.v1 import specification_pb2, trust_pb2
 from vidscore_protos.v1 import trust_service_pb2 as pb
 from vidscore_protos.v1.trust_service_pb2_grpc import TrustServiceStub
 
@@ -58,7 +58,7 @@ def looked_at(
     while time.monotonic() < give_up_s:
         request = operations_pb2.GetOperationRequest(name=name)
         found = stub.GetOperation(request, metadata=site.metadata)
-        metadata = pb.TrustMetadata()
+        metadata = trust_pb2.TrustMetadata()
         assert found.metadata.Unpack(metadata)
         if found.done or (begun_is_enough and metadata.stage):
             return found

@@ -74,7 +74,7 @@ def release(team: str = "red", values: str = "{}") -> ReleaseRecord:
 
 
 def token(name: str = "t", created: datetime = NOON) -> TokenRecord:
-    return TokenRecord(name, b"hash", Role.PERFORMER, "red", "", created, later(60))
+    return TokenRecord(name, b"hash", Role.PARTICIPANT, "red", "", created, later(60))
 
 
 def operation(name: str = "o", *, done: bool = False) -> OperationRecord:

@@ -28,6 +28,7 @@ from tests.support.tree import ROOT
 
 from vidscore_client import __version__
 from vidscore_protos.v1 import access_service_pb2 as access
+from vidscore_protos.v1 import backup_pb2, benchmark_pb2, organiser_pb2, token_pb2, trust_pb2
 from vidscore_protos.v1 import benchmark_service_pb2 as benchmarks
 from vidscore_protos.v1 import evaluator_service_pb2 as evaluators
 from vidscore_protos.v1 import ranking_service_pb2 as ranking
@@ -104,8 +105,8 @@ def _without_a_store() -> Iterator[Call]:
     yield evaluator("GetEvaluator", evaluators.GetEvaluatorRequest(name="evaluators/spotgeo"))
     yield evaluator("GetEvaluator", evaluators.GetEvaluatorRequest(name="evaluators/none"))
     chosen = configuration("spotgeo", tau=7.5, profile="kelvins")
-    for rpc, make in (("Score", scoring.ScoreRequest), ("ScoreUpload", scoring.ScoreUploadRequest)):
-        yield score(rpc, make(configuration=chosen), make(truth=TRUTH), make(detections=DETECTIONS))
+    make = scoring.ScoreRequest
+    yield score("Score", make(configuration=chosen), make(truth=TRUTH), make(detections=DETECTIONS))
     for detections in (DETECTIONS, WRONG):
         request = scoring.ScoreBatchRequest(
             configuration=chosen, truth=[TRUTH], detections=[detections]
@@ -123,7 +124,7 @@ def _examined(chosen: scoring.ScoreConfiguration) -> list[Message]:
         truth_geometry=chosen.truth_geometry,
         detection_geometry=chosen.detection_geometry,
         systems=["one", "two"],
-        questions=trust.RankingQuestions(draws=5, noise_px=1.0, trials=2, seed=3),
+        questions=trust_pb2.RankingQuestions(draws=5, noise_px=1.0, trials=2, seed=3),
     )
     return [
         ranking.ExamineUploadRequest(configuration=configured),
@@ -138,8 +139,8 @@ def _hosted(rpc: str, *requests: Message, caller: str = "organiser") -> Call:
 
 
 def _benchmark() -> Iterator[Call]:
-    policy = {"visibility": benchmarks.VISIBILITY_FINAL, "submissions_in_all": 9}
-    created = benchmarks.CreateBenchmarkRequest(
+    policy = {"visibility": benchmark_pb2.VISIBILITY_FINAL, "submissions_in_all": 9}
+    created = organiser_pb2.CreateBenchmarkRequest(
         benchmark_id="dots", benchmark=dots(**policy), request_id="first"
     )
     yield _hosted("CreateBenchmark", created)
@@ -148,18 +149,20 @@ def _benchmark() -> Iterator[Call]:
     changed = dots(**policy)
     changed.name = BENCHMARK
     changed.specification.title = "More dots"
-    update = benchmarks.UpdateBenchmarkRequest(
+    update = organiser_pb2.UpdateBenchmarkRequest(
         benchmark=changed, update_mask=FieldMask(paths=["specification"])
     )
     yield _hosted("UpdateBenchmark", update)
-    header = benchmarks.UploadTruthHeader(benchmark=BENCHMARK, complete=True, comment="all of it")
+    header = organiser_pb2.UploadTruthHeader(
+        benchmark=BENCHMARK, complete=True, comment="all of it"
+    )
     yield _hosted(
         "UploadTruth",
-        benchmarks.UploadTruthRequest(header=header),
-        benchmarks.UploadTruthRequest(truth=TRUTH),
-        benchmarks.UploadTruthRequest(end=end_of(TRUTH)),
+        organiser_pb2.UploadTruthRequest(header=header),
+        organiser_pb2.UploadTruthRequest(truth=TRUTH),
+        organiser_pb2.UploadTruthRequest(end=end_of(TRUTH)),
     )
-    listed = benchmarks.ListTruthRevisionsRequest(benchmark=BENCHMARK)
+    listed = organiser_pb2.ListTruthRevisionsRequest(benchmark=BENCHMARK)
     yield _hosted("ListTruthRevisions", listed)
 
 
@@ -184,13 +187,13 @@ def _submission() -> Iterator[Call]:
     first = append(STREAM, 0, DETECTIONS)
     yield call(
         "AppendFrames",
-        submissions.AppendFramesRequest(append=first),
-        submissions.AppendFramesRequest(append=append(STREAM, 2, MORE_DETECTIONS)),
+        first,
+        append(STREAM, 2, MORE_DETECTIONS),
     )
     # The same again is acknowledged again, and a gap is refused.
-    yield call("AppendBatch", submissions.AppendBatchRequest(append=first))
+    yield call("AppendBatch", first)
     gap = append(STREAM, 9, points({5: []}))
-    yield call("AppendBatch", submissions.AppendBatchRequest(append=gap))
+    yield call("AppendBatch", gap)
     check = submissions.CheckDetectionsRequest(benchmark=BENCHMARK, detections=DETECTIONS)
     yield call("CheckDetections", check)
     yield call("CheckDetections", submissions.CheckDetectionsRequest(benchmark=BENCHMARK))
@@ -213,7 +216,7 @@ def _submission_of_another_team() -> Iterator[Call]:
     yield _created("two", caller="blue")
     opening = submissions.OpenStreamRequest(submission=name, stream="night")
     yield _submitting("OpenStream", opening, caller="blue")
-    batch = submissions.AppendBatchRequest(append=append(f"{name}/streams/night", 0, DETECTIONS))
+    batch = append(f"{name}/streams/night", 0, DETECTIONS)
     yield _submitting("AppendBatch", batch, caller="blue")
     sealing = submissions.SealSubmissionRequest(name=name)
     yield _submitting("SealSubmission", sealing, caller="blue")
@@ -229,12 +232,17 @@ def _named(
     rpc: str, make: Callable[..., Message], **more: object
 ) -> Callable[[Answers], list[Message]]:
     """Requests about the operation that the last call of an RPC has begun."""
-    return lambda answers: [make(name=answers[rpc][0]["name"], **more)]
+
+    def about(answers: Answers) -> list[Message]:
+        [began] = answers[rpc]
+        return [make(name=began.get("operation") or began["name"], **more)]
+
+    return about
 
 
 def _rescoring() -> Iterator[Call]:
     began = "RescoreSubmissions"
-    request = benchmarks.RescoreSubmissionsRequest(benchmark=BENCHMARK, comment="once more")
+    request = organiser_pb2.RescoreSubmissionsRequest(benchmark=BENCHMARK, comment="once more")
     yield _hosted(began, request)
     yield _operation(
         "WaitOperation",
@@ -249,7 +257,7 @@ def _rescoring() -> Iterator[Call]:
     yield _operation("ListOperations", [listed])
     for rpc, make in about.items():
         yield _operation(rpc, _named(began, make))
-    publish = benchmarks.PublishLeaderboardRequest(benchmark=BENCHMARK, validate_only=True)
+    publish = organiser_pb2.PublishLeaderboardRequest(benchmark=BENCHMARK, validate_only=True)
     yield _hosted("PublishLeaderboard", publish)
 
 
@@ -258,7 +266,7 @@ def _access() -> Iterator[Call]:
         return Call("vidscore.v1.AccessService", rpc, requests)
 
     created = access.CreateTokenRequest(
-        role=access.ROLE_PERFORMER,
+        role=token_pb2.ROLE_PARTICIPANT,
         team="green",
         comment="for a replay",
         lifetime=Duration(seconds=3600),
@@ -291,14 +299,14 @@ def _ending() -> Iterator[Call]:
     def call(rpc: str, requests: Requests) -> Call:
         return Call("vidscore.v1.ServerService", rpc, requests)
 
-    yield call("ExportBackup", [server.ExportBackupRequest(benchmark=BENCHMARK)])
-    yield _hosted("DeleteBenchmark", benchmarks.DeleteBenchmarkRequest(name=BENCHMARK))
-    gone = benchmarks.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
+    yield call("ExportBackup", [backup_pb2.ExportBackupRequest(benchmark=BENCHMARK)])
+    yield _hosted("DeleteBenchmark", organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK))
+    gone = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
     yield _hosted("DeleteBenchmark", gone)
     yield call(
         "ImportBackup",
         lambda answers: [
-            server.ImportBackupRequest(chunk=b64decode(answer["chunk"]))
+            backup_pb2.ImportBackupRequest(chunk=b64decode(answer["chunk"]))
             for answer in answers["ExportBackup"]
         ],
     )

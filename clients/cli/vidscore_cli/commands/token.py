@@ -55,6 +55,13 @@ SECTIONS = {
 }
 
 
+class _RoleChoice(click.Choice[str]):
+    """The roles; ``performer`` is an earlier name of ``participant`` and still accepted."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return super().convert("participant" if value == "performer" else value, param, ctx)
+
+
 @click.group("token", cls=CommandTree, sections=SECTIONS)
 def token() -> None:
     """Create, list and revoke keys to a server."""
@@ -63,12 +70,12 @@ def token() -> None:
 @command(
     "create",
     examples=(
-        "vidscore token create performer --team falcon",
-        "vidscore token create performer --team mole --secret-file mole.secret",
+        "vidscore token create participant --team falcon",
+        "vidscore token create participant --team mole --secret-file mole.secret",
         "vidscore token create viewer --comment 'for the lab' --lifetime-days 30",
     ),
 )
-@click.argument("role", type=click.Choice(["organiser", "performer", "viewer"]))
+@click.argument("role", type=_RoleChoice(["organiser", "participant", "viewer"]))
 @click.option("--team", metavar="NAME", default="", help="Team that the participant belongs to.")
 @click.option("--comment", metavar="TEXT", default="", help="What it is for.")
 @click.option(

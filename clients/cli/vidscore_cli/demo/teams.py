@@ -46,7 +46,7 @@ class Organiser:
 
     def admit(self, team: str) -> str:
         """Make a token for a team; gives its secret."""
-        return self._client.tokens.create("performer", team=team).secret
+        return self._client.tokens.create("participant", team=team).secret
 
     def board(self, show: Show) -> Leaderboard:
         """The leaderboard of a show."""

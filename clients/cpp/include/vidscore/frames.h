@@ -52,7 +52,7 @@ struct Object {
 
   std::array<double, 8> coordinates{};  ///< Its coordinates, of which the first are in use.
   std::size_t coordinate_count = 0;     ///< How many: 2, 4 or 8.
-  std::string label;                    ///< Its class.
+  std::string label;                    ///< Its label.
   double confidence = 1.0;              ///< Its confidence: the greater, the surer.
   std::int64_t track_id = -1;           ///< Identity of its track, or -1.
   std::uint32_t flags = 0;              ///< Bits of ObjectFlag; of objects of the truth alone.

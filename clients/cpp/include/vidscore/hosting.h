@@ -97,7 +97,7 @@ struct LeaderboardQuery {
   std::string benchmark;                  ///< The benchmark.
   std::string evaluator;                  ///< Evaluator; empty: the first of the specification.
   std::optional<std::string> domain;      ///< Domain; nullopt: all together.
-  std::optional<std::string> class_name;  ///< Class; nullopt: all together.
+  std::optional<std::string> label;  ///< Label; nullopt: all together.
 };
 
 /// One submission on the board.

@@ -23,7 +23,7 @@ std::optional<double> as_number(const Value& value) noexcept;
 /// One score and what it is of; nullopt stands for "all of them".
 struct Row {
   std::optional<std::string> domain;      ///< Domain.
-  std::optional<std::string> class_name;  ///< Class.
+  std::optional<std::string> label;  ///< Label.
   std::optional<std::string> sequence;    ///< Sequence.
   std::string measure;                    ///< Name of the measure.
   Value value;                            ///< The score.
@@ -38,7 +38,7 @@ struct CurveColumn {
 /// Points in order.
 struct Curve {
   std::optional<std::string> domain;      ///< Domain; nullopt for all.
-  std::optional<std::string> class_name;  ///< Class; nullopt for all.
+  std::optional<std::string> label;  ///< Label; nullopt for all.
   std::string name;                       ///< Name of the curve.
   std::vector<CurveColumn> columns;       ///< Coordinates, column by column, all of one length.
 };
@@ -63,11 +63,11 @@ struct Report {
   std::vector<Curve> curves;                    ///< Every curve.
   std::vector<Warning> warnings;                ///< Every warning.
 
-  /// One score: a measure of a domain, a class and a sequence, each nullopt for all of them;
+  /// One score: a measure of a domain, a label and a sequence, each nullopt for all of them;
   /// nullptr where the report has no such row.
   const Row* find(const std::string& measure,
                   const std::optional<std::string>& domain = std::nullopt,
-                  const std::optional<std::string>& class_name = std::nullopt,
+                  const std::optional<std::string>& label = std::nullopt,
                   const std::optional<std::string>& sequence = std::nullopt) const noexcept;
 };
 

@@ -19,7 +19,7 @@ namespace vidscore {
 
 /// @cond
 namespace detail {
-class Courier;
+class Sender;
 }
 /// @endcond
 
@@ -45,7 +45,7 @@ struct SubmitOptions {
 /// Delivery::on_acknowledged, the other sends while there is a connection. Both have ended when the
 /// destructor returns. The destructor closes the stream: it waits until every frame is durable, at
 /// most Delivery::close_timeout, and says on standard error how many it gives up; while an
-/// exception unwinds the stack, it detaches. The submission stays as it is until it is sealed. Moving a
+/// exception unwinds the stack, it aborts. The submission stays as it is until it is sealed. Moving a
 /// stream, or destroying it, is for one thread while no other uses it.
 class SubmissionStream {
  public:
@@ -86,7 +86,7 @@ class SubmissionStream {
   std::uint64_t flush(std::optional<Duration> timeout = std::nullopt);
 
   /// Deliver what was taken and end the stream; the submission stays open. It may be called again;
-  /// after detach it does nothing.
+  /// after abort it does nothing.
   /// @param timeout Time to wait; nullopt for Delivery::close_timeout.
   /// @throws DeadlineError if frames are not durable in time; they are given up, and the text and
   ///   undelivered_frames say how many.
@@ -94,7 +94,7 @@ class SubmissionStream {
   void close(std::optional<Duration> timeout = std::nullopt);
 
   /// End the stream at once; frames that are not durable are given up.
-  void detach();
+  void abort();
 
   /// Wait until every frame is durable, end the stream and seal the submission.
   /// @param expected_frame_count Frames that must be durable in all streams together; nullopt for
@@ -116,7 +116,7 @@ class SubmissionStream {
   friend class Client;
   SubmissionStream(std::shared_ptr<const detail::Connection> connection, SubmitOptions options);
 
-  std::unique_ptr<detail::Courier> courier_;
+  std::unique_ptr<detail::Sender> sender_;
   Submissions submissions_;
   Retry retry_;
 };

@@ -115,7 +115,7 @@ func finish(ctx context.Context, stream *vidscore.SubmissionStream, frames int64
 	scores, err := stream.Scores(ctx)
 	for _, score := range scores {
 		for _, row := range score.Report.Scores {
-			if row.Domain == nil && row.Class == nil && row.Sequence == nil {
+			if row.Domain == nil && row.Label == nil && row.Sequence == nil {
 				fmt.Printf("%-30s %s\n", row.Measure, row.Value)
 			}
 		}

@@ -54,7 +54,7 @@ func show(report *vidscore.Report) {
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "domain\tclass\tsequence\tmeasure\tscore")
 	for _, row := range report.Scores {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", all(row.Domain), all(row.Class), all(row.Sequence), row.Measure, row.Value)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", all(row.Domain), all(row.Label), all(row.Sequence), row.Measure, row.Value)
 	}
 	_ = table.Flush() // standard output is all that could fail
 }

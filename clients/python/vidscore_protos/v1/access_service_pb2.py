@@ -24,9 +24,10 @@ _sym_db = _symbol_database.Default()
 
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
+from vidscore_protos.v1 import token_pb2 as vidscore_dot_v1_dot_token__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n vidscore/v1/access_service.proto\x12\x0bvidscore.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe8\x01\n\x05Token\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x1f\n\x04role\x18\x02 \x01(\x0e\x32\x11.vidscore.v1.Role\x12\x0c\n\x04team\x18\x03 \x01(\t\x12\x0f\n\x07\x63omment\x18\x04 \x01(\t\x12/\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0brevoke_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x81\x01\n\x12\x43reateTokenRequest\x12\x1f\n\x04role\x18\x01 \x01(\x0e\x32\x11.vidscore.v1.Role\x12\x0c\n\x04team\x18\x02 \x01(\t\x12\x0f\n\x07\x63omment\x18\x03 \x01(\t\x12+\n\x08lifetime\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"H\n\x13\x43reateTokenResponse\x12!\n\x05token\x18\x01 \x01(\x0b\x32\x12.vidscore.v1.Token\x12\x0e\n\x06secret\x18\x02 \x01(\t\":\n\x11ListTokensRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"Q\n\x12ListTokensResponse\x12\"\n\x06tokens\x18\x01 \x03(\x0b\x32\x12.vidscore.v1.Token\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\"\n\x12RevokeTokenRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"8\n\x13RevokeTokenResponse\x12!\n\x05token\x18\x01 \x01(\x0b\x32\x12.vidscore.v1.Token\"\xc8\x01\n\x17ListAuditRecordsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x11\n\tbenchmark\x18\x03 \x01(\t\x12\r\n\x05\x61\x63tor\x18\x04 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x05 \x01(\t\x12)\n\x05since\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"^\n\x18ListAuditRecordsResponse\x12)\n\x07records\x18\x01 \x03(\x0b\x32\x18.vidscore.v1.AuditRecord\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x88\x01\n\x0b\x41uditRecord\x12\x0e\n\x06number\x18\x01 \x01(\x03\x12(\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x61\x63tor\x18\x03 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x04 \x01(\t\x12\x10\n\x08resource\x18\x05 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x06 \x01(\t*U\n\x04Role\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\x12\n\x0eROLE_ORGANISER\x10\x01\x12\x12\n\x0eROLE_PERFORMER\x10\x02\x12\x0f\n\x0bROLE_VIEWER\x10\x03\x32\xe3\x02\n\rAccessService\x12P\n\x0b\x43reateToken\x12\x1f.vidscore.v1.CreateTokenRequest\x1a .vidscore.v1.CreateTokenResponse\x12M\n\nListTokens\x12\x1e.vidscore.v1.ListTokensRequest\x1a\x1f.vidscore.v1.ListTokensResponse\x12P\n\x0bRevokeToken\x12\x1f.vidscore.v1.RevokeTokenRequest\x1a .vidscore.v1.RevokeTokenResponse\x12_\n\x10ListAuditRecords\x12$.vidscore.v1.ListAuditRecordsRequest\x1a%.vidscore.v1.ListAuditRecordsResponseBm\n\x15io.github.vidscore.v1B\x12\x41\x63\x63\x65ssServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n vidscore/v1/access_service.proto\x12\x0bvidscore.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17vidscore/v1/token.proto\"\x81\x01\n\x12\x43reateTokenRequest\x12\x1f\n\x04role\x18\x01 \x01(\x0e\x32\x11.vidscore.v1.Role\x12\x0c\n\x04team\x18\x02 \x01(\t\x12\x0f\n\x07\x63omment\x18\x03 \x01(\t\x12+\n\x08lifetime\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"H\n\x13\x43reateTokenResponse\x12!\n\x05token\x18\x01 \x01(\x0b\x32\x12.vidscore.v1.Token\x12\x0e\n\x06secret\x18\x02 \x01(\t\":\n\x11ListTokensRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"Q\n\x12ListTokensResponse\x12\"\n\x06tokens\x18\x01 \x03(\x0b\x32\x12.vidscore.v1.Token\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\"\n\x12RevokeTokenRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"8\n\x13RevokeTokenResponse\x12!\n\x05token\x18\x01 \x01(\x0b\x32\x12.vidscore.v1.Token\"\xc8\x01\n\x17ListAuditRecordsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x11\n\tbenchmark\x18\x03 \x01(\t\x12\r\n\x05\x61\x63tor\x18\x04 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x05 \x01(\t\x12)\n\x05since\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"^\n\x18ListAuditRecordsResponse\x12)\n\x07records\x18\x01 \x03(\x0b\x32\x18.vidscore.v1.AuditRecord\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x88\x01\n\x0b\x41uditRecord\x12\x0e\n\x06number\x18\x01 \x01(\x03\x12(\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x61\x63tor\x18\x03 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x04 \x01(\t\x12\x10\n\x08resource\x18\x05 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x06 \x01(\t2\xe3\x02\n\rAccessService\x12P\n\x0b\x43reateToken\x12\x1f.vidscore.v1.CreateTokenRequest\x1a .vidscore.v1.CreateTokenResponse\x12M\n\nListTokens\x12\x1e.vidscore.v1.ListTokensRequest\x1a\x1f.vidscore.v1.ListTokensResponse\x12P\n\x0bRevokeToken\x12\x1f.vidscore.v1.RevokeTokenRequest\x1a .vidscore.v1.RevokeTokenResponse\x12_\n\x10ListAuditRecords\x12$.vidscore.v1.ListAuditRecordsRequest\x1a%.vidscore.v1.ListAuditRecordsResponseBm\n\x15io.github.vidscore.v1B\x12\x41\x63\x63\x65ssServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,28 +35,24 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'vidscore_protos.v1.access_s
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\025io.github.vidscore.v1B\022AccessServiceProtoP\001Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1'
-  _globals['_ROLE']._serialized_start=1230
-  _globals['_ROLE']._serialized_end=1315
-  _globals['_TOKEN']._serialized_start=115
-  _globals['_TOKEN']._serialized_end=347
-  _globals['_CREATETOKENREQUEST']._serialized_start=350
-  _globals['_CREATETOKENREQUEST']._serialized_end=479
-  _globals['_CREATETOKENRESPONSE']._serialized_start=481
-  _globals['_CREATETOKENRESPONSE']._serialized_end=553
-  _globals['_LISTTOKENSREQUEST']._serialized_start=555
-  _globals['_LISTTOKENSREQUEST']._serialized_end=613
-  _globals['_LISTTOKENSRESPONSE']._serialized_start=615
-  _globals['_LISTTOKENSRESPONSE']._serialized_end=696
-  _globals['_REVOKETOKENREQUEST']._serialized_start=698
-  _globals['_REVOKETOKENREQUEST']._serialized_end=732
-  _globals['_REVOKETOKENRESPONSE']._serialized_start=734
-  _globals['_REVOKETOKENRESPONSE']._serialized_end=790
-  _globals['_LISTAUDITRECORDSREQUEST']._serialized_start=793
-  _globals['_LISTAUDITRECORDSREQUEST']._serialized_end=993
-  _globals['_LISTAUDITRECORDSRESPONSE']._serialized_start=995
-  _globals['_LISTAUDITRECORDSRESPONSE']._serialized_end=1089
-  _globals['_AUDITRECORD']._serialized_start=1092
-  _globals['_AUDITRECORD']._serialized_end=1228
-  _globals['_ACCESSSERVICE']._serialized_start=1318
-  _globals['_ACCESSSERVICE']._serialized_end=1673
+  _globals['_CREATETOKENREQUEST']._serialized_start=140
+  _globals['_CREATETOKENREQUEST']._serialized_end=269
+  _globals['_CREATETOKENRESPONSE']._serialized_start=271
+  _globals['_CREATETOKENRESPONSE']._serialized_end=343
+  _globals['_LISTTOKENSREQUEST']._serialized_start=345
+  _globals['_LISTTOKENSREQUEST']._serialized_end=403
+  _globals['_LISTTOKENSRESPONSE']._serialized_start=405
+  _globals['_LISTTOKENSRESPONSE']._serialized_end=486
+  _globals['_REVOKETOKENREQUEST']._serialized_start=488
+  _globals['_REVOKETOKENREQUEST']._serialized_end=522
+  _globals['_REVOKETOKENRESPONSE']._serialized_start=524
+  _globals['_REVOKETOKENRESPONSE']._serialized_end=580
+  _globals['_LISTAUDITRECORDSREQUEST']._serialized_start=583
+  _globals['_LISTAUDITRECORDSREQUEST']._serialized_end=783
+  _globals['_LISTAUDITRECORDSRESPONSE']._serialized_start=785
+  _globals['_LISTAUDITRECORDSRESPONSE']._serialized_end=879
+  _globals['_AUDITRECORD']._serialized_start=882
+  _globals['_AUDITRECORD']._serialized_end=1018
+  _globals['_ACCESSSERVICE']._serialized_start=1021
+  _globals['_ACCESSSERVICE']._serialized_end=1376
 # @@protoc_insertion_point(module_scope)

@@ -2,8 +2,8 @@ import datetime
 
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from vidscore_protos.v1 import token_pb2 as _token_pb2
 from google.protobuf.internal import containers as _containers
-from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from collections.abc import Iterable as _Iterable, Mapping as _Mapping
@@ -11,54 +11,25 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
-class Role(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
-    ROLE_UNSPECIFIED: _ClassVar[Role]
-    ROLE_ORGANISER: _ClassVar[Role]
-    ROLE_PERFORMER: _ClassVar[Role]
-    ROLE_VIEWER: _ClassVar[Role]
-ROLE_UNSPECIFIED: Role
-ROLE_ORGANISER: Role
-ROLE_PERFORMER: Role
-ROLE_VIEWER: Role
-
-class Token(_message.Message):
-    __slots__ = ("name", "role", "team", "comment", "create_time", "expire_time", "revoke_time")
-    NAME_FIELD_NUMBER: _ClassVar[int]
-    ROLE_FIELD_NUMBER: _ClassVar[int]
-    TEAM_FIELD_NUMBER: _ClassVar[int]
-    COMMENT_FIELD_NUMBER: _ClassVar[int]
-    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
-    EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
-    REVOKE_TIME_FIELD_NUMBER: _ClassVar[int]
-    name: str
-    role: Role
-    team: str
-    comment: str
-    create_time: _timestamp_pb2.Timestamp
-    expire_time: _timestamp_pb2.Timestamp
-    revoke_time: _timestamp_pb2.Timestamp
-    def __init__(self, name: _Optional[str] = ..., role: _Optional[_Union[Role, str]] = ..., team: _Optional[str] = ..., comment: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., revoke_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
-
 class CreateTokenRequest(_message.Message):
     __slots__ = ("role", "team", "comment", "lifetime")
     ROLE_FIELD_NUMBER: _ClassVar[int]
     TEAM_FIELD_NUMBER: _ClassVar[int]
     COMMENT_FIELD_NUMBER: _ClassVar[int]
     LIFETIME_FIELD_NUMBER: _ClassVar[int]
-    role: Role
+    role: _token_pb2.Role
     team: str
     comment: str
     lifetime: _duration_pb2.Duration
-    def __init__(self, role: _Optional[_Union[Role, str]] = ..., team: _Optional[str] = ..., comment: _Optional[str] = ..., lifetime: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    def __init__(self, role: _Optional[_Union[_token_pb2.Role, str]] = ..., team: _Optional[str] = ..., comment: _Optional[str] = ..., lifetime: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class CreateTokenResponse(_message.Message):
     __slots__ = ("token", "secret")
     TOKEN_FIELD_NUMBER: _ClassVar[int]
     SECRET_FIELD_NUMBER: _ClassVar[int]
-    token: Token
+    token: _token_pb2.Token
     secret: str
-    def __init__(self, token: _Optional[_Union[Token, _Mapping]] = ..., secret: _Optional[str] = ...) -> None: ...
+    def __init__(self, token: _Optional[_Union[_token_pb2.Token, _Mapping]] = ..., secret: _Optional[str] = ...) -> None: ...
 
 class ListTokensRequest(_message.Message):
     __slots__ = ("page_size", "page_token")
@@ -72,9 +43,9 @@ class ListTokensResponse(_message.Message):
     __slots__ = ("tokens", "next_page_token")
     TOKENS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
-    tokens: _containers.RepeatedCompositeFieldContainer[Token]
+    tokens: _containers.RepeatedCompositeFieldContainer[_token_pb2.Token]
     next_page_token: str
-    def __init__(self, tokens: _Optional[_Iterable[_Union[Token, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    def __init__(self, tokens: _Optional[_Iterable[_Union[_token_pb2.Token, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class RevokeTokenRequest(_message.Message):
     __slots__ = ("name",)
@@ -85,8 +56,8 @@ class RevokeTokenRequest(_message.Message):
 class RevokeTokenResponse(_message.Message):
     __slots__ = ("token",)
     TOKEN_FIELD_NUMBER: _ClassVar[int]
-    token: Token
-    def __init__(self, token: _Optional[_Union[Token, _Mapping]] = ...) -> None: ...
+    token: _token_pb2.Token
+    def __init__(self, token: _Optional[_Union[_token_pb2.Token, _Mapping]] = ...) -> None: ...
 
 class ListAuditRecordsRequest(_message.Message):
     __slots__ = ("page_size", "page_token", "benchmark", "actor", "action", "since", "until")

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class AccessServiceStub(object):
-    """AccessService creates, lists and revokes tokens, and shows the audit record. Organisers only.
+    """AccessService creates, lists and revokes tokens, and lists the audit record. Organisers only.
     """
 
     def __init__(self, channel):
@@ -58,11 +58,11 @@ class AccessServiceStub(object):
 
 
 class AccessServiceServicer(object):
-    """AccessService creates, lists and revokes tokens, and shows the audit record. Organisers only.
+    """AccessService creates, lists and revokes tokens, and lists the audit record. Organisers only.
     """
 
     def CreateToken(self, request, context):
-        """CreateToken creates a token. Its secret is in the answer and nowhere else.
+        """CreateToken creates a token. Only its response contains the secret.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -76,14 +76,14 @@ class AccessServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def RevokeToken(self, request, context):
-        """RevokeToken ends a token at once.
+        """RevokeToken revokes a token with immediate effect.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListAuditRecords(self, request, context):
-        """ListAuditRecords lists who did what, newest first.
+        """ListAuditRecords lists audit records, newest first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -121,7 +121,7 @@ def add_AccessServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AccessService(object):
-    """AccessService creates, lists and revokes tokens, and shows the audit record. Organisers only.
+    """AccessService creates, lists and revokes tokens, and lists the audit record. Organisers only.
     """
 
     @staticmethod

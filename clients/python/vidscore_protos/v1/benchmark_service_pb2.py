@@ -22,15 +22,12 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
-from google.longrunning import operations_pb2 as google_dot_longrunning_dot_operations__pb2
-from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
-from google.protobuf import field_mask_pb2 as google_dot_protobuf_dot_field__mask__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
-from vidscore_protos.v1 import annotations_pb2 as vidscore_dot_v1_dot_annotations__pb2
-from vidscore_protos.v1 import specification_pb2 as vidscore_dot_v1_dot_specification__pb2
+from vidscore_protos.v1 import benchmark_pb2 as vidscore_dot_v1_dot_benchmark__pb2
+from vidscore_protos.v1 import organiser_pb2 as vidscore_dot_v1_dot_organiser__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#vidscore/v1/benchmark_service.proto\x12\x0bvidscore.v1\x1a#google/longrunning/operations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xd7\x04\n\tBenchmark\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x31\n\rspecification\x18\x02 \x01(\x0b\x32\x1a.vidscore.v1.BenchmarkSpec\x12-\n\x0etruth_geometry\x18\x03 \x01(\x0e\x32\x15.vidscore.v1.Geometry\x12\x31\n\x12\x64\x65tection_geometry\x18\x04 \x01(\x0e\x32\x15.vidscore.v1.Geometry\x12-\n\topen_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nclose_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12#\n\x06policy\x18\x07 \x01(\x0b\x32\x13.vidscore.v1.Policy\x12/\n\x0b\x63reate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0etruth_revision\x18\n \x01(\x03\x12\x14\n\x0ctruth_digest\x18\x0b \x01(\t\x12.\n\x0cpublic_names\x18\x0c \x01(\x0b\x32\x18.vidscore.v1.PublicNames\x12\x1e\n\x16submissions_to_rescore\x18\r \x01(\x03\x12\x16\n\x0etruth_complete\x18\x0e \x01(\x08\x12\x19\n\x11submission_budget\x18\x0f \x01(\x05\x12\x10\n\x08warnings\x18\x10 \x03(\t\"3\n\x0bPublicNames\x12$\n\x05kinds\x18\x01 \x03(\x0e\x32\x15.vidscore.v1.NameKind\"\xc4\x04\n\x06Policy\x12+\n\nvisibility\x18\x01 \x01(\x0e\x32\x17.vidscore.v1.Visibility\x12\x18\n\x0bladder_step\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x19\n\x11released_measures\x18\x03 \x03(\t\x12\x1b\n\x0eminimum_frames\x18\x04 \x01(\x03H\x01\x88\x01\x01\x12\x30\n\rquiet_timeout\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12.\n\x0cquiet_action\x18\x06 \x01(\x0e\x32\x18.vidscore.v1.QuietAction\x12\x30\n\rtruth_timeout\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1b\n\x13submissions_per_day\x18\x08 \x01(\x05\x12\x1a\n\x12submissions_in_all\x18\t \x01(\x05\x12\x17\n\x0franking_measure\x18\n \x01(\t\x12)\n\tselection\x18\x0b \x01(\x0e\x32\x16.vidscore.v1.Selection\x12\x15\n\rearlier_first\x18\x0c \x01(\x08\x12\x19\n\x0cpublic_board\x18\r \x01(\x08H\x02\x88\x01\x01\x12%\n\x07rescore\x18\x0e \x01(\x0e\x32\x14.vidscore.v1.Rescore\x12\x1d\n\x15unlimited_submissions\x18\x0f \x01(\x08\x42\x0e\n\x0c_ladder_stepB\x11\n\x0f_minimum_framesB\x0f\n\r_public_board\"m\n\x16\x43reateBenchmarkRequest\x12\x14\n\x0c\x62\x65nchmark_id\x18\x01 \x01(\t\x12)\n\tbenchmark\x18\x02 \x01(\x0b\x32\x16.vidscore.v1.Benchmark\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"D\n\x17\x43reateBenchmarkResponse\x12)\n\tbenchmark\x18\x01 \x01(\x0b\x32\x16.vidscore.v1.Benchmark\"#\n\x13GetBenchmarkRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"e\n\x14GetBenchmarkResponse\x12)\n\tbenchmark\x18\x01 \x01(\x0b\x32\x16.vidscore.v1.Benchmark\x12\"\n\x06quotas\x18\x02 \x03(\x0b\x32\x12.vidscore.v1.Quota\"d\n\x05Quota\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07maximum\x18\x02 \x01(\x05\x12\x0c\n\x04left\x18\x03 \x01(\x05\x12.\n\nrenew_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\">\n\x15ListBenchmarksRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"]\n\x16ListBenchmarksResponse\x12*\n\nbenchmarks\x18\x01 \x03(\x0b\x32\x16.vidscore.v1.Benchmark\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"t\n\x16UpdateBenchmarkRequest\x12)\n\tbenchmark\x18\x01 \x01(\x0b\x32\x16.vidscore.v1.Benchmark\x12/\n\x0bupdate_mask\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.FieldMask\"D\n\x17UpdateBenchmarkResponse\x12)\n\tbenchmark\x18\x01 \x01(\x0b\x32\x16.vidscore.v1.Benchmark\"5\n\x16\x44\x65leteBenchmarkRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x66orce\x18\x02 \x01(\x08\"\x19\n\x17\x44\x65leteBenchmarkResponse\"l\n\x11UploadTruthHeader\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\r\n\x05merge\x18\x02 \x01(\x08\x12\x10\n\x08\x63omplete\x18\x03 \x01(\x08\x12\x0f\n\x07\x63omment\x18\x04 \x01(\t\x12\x12\n\nrequest_id\x18\x05 \x01(\t\"\xd6\x01\n\x12UploadTruthRequest\x12\x30\n\x06header\x18\x01 \x01(\x0b\x32\x1e.vidscore.v1.UploadTruthHeaderH\x00\x12-\n\x05truth\x18\x02 \x01(\x0b\x32\x1c.vidscore.v1.AnnotationBatchH\x00\x12*\n\x03\x65nd\x18\x03 \x01(\x0b\x32\x1b.vidscore.v1.UploadTruthEndH\x00\x12\x18\n\x0btruth_crc32\x18\x04 \x01(\x07H\x01\x88\x01\x01\x42\t\n\x07messageB\x0e\n\x0c_truth_crc32\"%\n\x0eUploadTruthEnd\x12\x13\n\x0b\x66rame_count\x18\x01 \x01(\x03\"C\n\x13UploadTruthResponse\x12,\n\x08revision\x18\x01 \x01(\x0b\x32\x1a.vidscore.v1.TruthRevision\"\xba\x01\n\rTruthRevision\x12\x10\n\x08revision\x18\x01 \x01(\x03\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t\x12/\n\x0b\x63reate_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x66rame_count\x18\x04 \x01(\x03\x12\x10\n\x08\x63omplete\x18\x05 \x01(\x08\x12\x0f\n\x07\x63omment\x18\x06 \x01(\t\x12\x1e\n\x16submissions_to_rescore\x18\x07 \x01(\x03\"U\n\x19ListTruthRevisionsRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"d\n\x1aListTruthRevisionsResponse\x12-\n\trevisions\x18\x01 \x03(\x0b\x32\x1a.vidscore.v1.TruthRevision\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"h\n\x19RescoreSubmissionsRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x13\n\x0bsubmissions\x18\x02 \x03(\t\x12\x0f\n\x07\x63omment\x18\x03 \x01(\t\x12\x12\n\nrequest_id\x18\x04 \x01(\t\"w\n\x0fRescoreMetadata\x12\x1a\n\x12submissions_in_all\x18\x01 \x01(\x03\x12\x18\n\x10submissions_done\x18\x02 \x01(\x03\x12.\n\nstart_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"D\n\x0fRescoreResponse\x12\x31\n\x0b\x64ifferences\x18\x01 \x03(\x0b\x32\x1c.vidscore.v1.ScoreDifference\"\xd9\x01\n\x0fScoreDifference\x12\x12\n\nsubmission\x18\x01 \x01(\t\x12\x11\n\tevaluator\x18\x02 \x01(\t\x12\x0f\n\x07measure\x18\x03 \x01(\t\x12\x13\n\x06\x62\x65\x66ore\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\x05\x61\x66ter\x18\x05 \x01(\x01H\x01\x88\x01\x01\x12\x18\n\x0brank_before\x18\x06 \x01(\x05H\x02\x88\x01\x01\x12\x17\n\nrank_after\x18\x07 \x01(\x05H\x03\x88\x01\x01\x42\t\n\x07_beforeB\x08\n\x06_afterB\x0e\n\x0c_rank_beforeB\r\n\x0b_rank_after\"\xac\x01\n\x15GetLeaderboardRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x11\n\tevaluator\x18\x02 \x01(\t\x12\x13\n\x06\x64omain\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x17\n\nclass_name\x18\x04 \x01(\tH\x01\x88\x01\x01\x12\x11\n\tpage_size\x18\x05 \x01(\x05\x12\x12\n\npage_token\x18\x06 \x01(\tB\t\n\x07_domainB\r\n\x0b_class_name\"\xd9\x01\n\x16GetLeaderboardResponse\x12)\n\x04rows\x18\x01 \x03(\x0b\x32\x1b.vidscore.v1.LeaderboardRow\x12\x0f\n\x07ranking\x18\x02 \x03(\t\x12\x16\n\x0etruth_revision\x18\x03 \x01(\x03\x12\x17\n\x0fnext_page_token\x18\x04 \x01(\t\x12\x1d\n\x15newest_truth_revision\x18\x05 \x01(\x03\x12\x1e\n\x16submissions_to_rescore\x18\x06 \x01(\x03\x12\x13\n\x0bpublishable\x18\x07 \x01(\x08\"\xef\x01\n\x0eLeaderboardRow\x12\x0c\n\x04rank\x18\x01 \x01(\x05\x12\x0c\n\x04team\x18\x02 \x01(\t\x12\x12\n\nsubmission\x18\x03 \x01(\t\x12\r\n\x05title\x18\x04 \x01(\t\x12-\n\tseal_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\x06scores\x18\x06 \x03(\x0b\x32\x1d.vidscore.v1.LeaderboardScore\x12\x16\n\x0etruth_revision\x18\x07 \x01(\x03\x12\x19\n\x11\x65valuator_version\x18\x08 \x01(\t\x12\r\n\x05\x61part\x18\t \x01(\x08\"A\n\x10LeaderboardScore\x12\x0f\n\x07measure\x18\x01 \x01(\t\x12\x12\n\x05value\x18\x02 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_value\"E\n\x19PublishLeaderboardRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x15\n\rvalidate_only\x18\x02 \x01(\x08\"g\n\x1aPublishLeaderboardResponse\x12\x31\n\x0b\x64ifferences\x18\x01 \x03(\x0b\x32\x1c.vidscore.v1.ScoreDifference\x12\x16\n\x0etruth_revision\x18\x02 \x01(\x03*p\n\x08NameKind\x12\x19\n\x15NAME_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13NAME_KIND_SEQUENCES\x10\x01\x12\x14\n\x10NAME_KIND_LABELS\x10\x02\x12\x1a\n\x16NAME_KIND_FRAME_COUNTS\x10\x03*j\n\nVisibility\x12\x1a\n\x16VISIBILITY_UNSPECIFIED\x10\x00\x12\x15\n\x11VISIBILITY_LADDER\x10\x01\x12\x14\n\x10VISIBILITY_FINAL\x10\x02\x12\x13\n\x0fVISIBILITY_LIVE\x10\x03*[\n\x0bQuietAction\x12\x1c\n\x18QUIET_ACTION_UNSPECIFIED\x10\x00\x12\x15\n\x11QUIET_ACTION_SEAL\x10\x01\x12\x17\n\x13QUIET_ACTION_CANCEL\x10\x02*P\n\tSelection\x12\x19\n\x15SELECTION_UNSPECIFIED\x10\x00\x12\x12\n\x0eSELECTION_BEST\x10\x01\x12\x14\n\x10SELECTION_LATEST\x10\x02*M\n\x07Rescore\x12\x17\n\x13RESCORE_UNSPECIFIED\x10\x00\x12\x15\n\x11RESCORE_AUTOMATIC\x10\x01\x12\x12\n\x0eRESCORE_REVIEW\x10\x02\x32\xde\x07\n\x10\x42\x65nchmarkService\x12\\\n\x0f\x43reateBenchmark\x12#.vidscore.v1.CreateBenchmarkRequest\x1a$.vidscore.v1.CreateBenchmarkResponse\x12S\n\x0cGetBenchmark\x12 .vidscore.v1.GetBenchmarkRequest\x1a!.vidscore.v1.GetBenchmarkResponse\x12Y\n\x0eListBenchmarks\x12\".vidscore.v1.ListBenchmarksRequest\x1a#.vidscore.v1.ListBenchmarksResponse\x12\\\n\x0fUpdateBenchmark\x12#.vidscore.v1.UpdateBenchmarkRequest\x1a$.vidscore.v1.UpdateBenchmarkResponse\x12\\\n\x0f\x44\x65leteBenchmark\x12#.vidscore.v1.DeleteBenchmarkRequest\x1a$.vidscore.v1.DeleteBenchmarkResponse\x12R\n\x0bUploadTruth\x12\x1f.vidscore.v1.UploadTruthRequest\x1a .vidscore.v1.UploadTruthResponse(\x01\x12\x65\n\x12ListTruthRevisions\x12&.vidscore.v1.ListTruthRevisionsRequest\x1a\'.vidscore.v1.ListTruthRevisionsResponse\x12\x82\x01\n\x12RescoreSubmissions\x12&.vidscore.v1.RescoreSubmissionsRequest\x1a\x1d.google.longrunning.Operation\"%\xca\x41\"\n\x0fRescoreResponse\x12\x0fRescoreMetadata\x12Y\n\x0eGetLeaderboard\x12\".vidscore.v1.GetLeaderboardRequest\x1a#.vidscore.v1.GetLeaderboardResponse\x12\x65\n\x12PublishLeaderboard\x12&.vidscore.v1.PublishLeaderboardRequest\x1a\'.vidscore.v1.PublishLeaderboardResponseBp\n\x15io.github.vidscore.v1B\x15\x42\x65nchmarkServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#vidscore/v1/benchmark_service.proto\x12\x0bvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bvidscore/v1/benchmark.proto\x1a\x1bvidscore/v1/organiser.proto\"#\n\x13GetBenchmarkRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"e\n\x14GetBenchmarkResponse\x12)\n\tbenchmark\x18\x01 \x01(\x0b\x32\x16.vidscore.v1.Benchmark\x12\"\n\x06quotas\x18\x02 \x03(\x0b\x32\x12.vidscore.v1.Quota\"d\n\x05Quota\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07maximum\x18\x02 \x01(\x05\x12\x0c\n\x04left\x18\x03 \x01(\x05\x12.\n\nrenew_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\">\n\x15ListBenchmarksRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"]\n\x16ListBenchmarksResponse\x12*\n\nbenchmarks\x18\x01 \x03(\x0b\x32\x16.vidscore.v1.Benchmark\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xa2\x01\n\x15GetLeaderboardRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x11\n\tevaluator\x18\x02 \x01(\t\x12\x13\n\x06\x64omain\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x12\n\x05label\x18\x04 \x01(\tH\x01\x88\x01\x01\x12\x11\n\tpage_size\x18\x05 \x01(\x05\x12\x12\n\npage_token\x18\x06 \x01(\tB\t\n\x07_domainB\x08\n\x06_label\"\xd9\x01\n\x16GetLeaderboardResponse\x12)\n\x04rows\x18\x01 \x03(\x0b\x32\x1b.vidscore.v1.LeaderboardRow\x12\x0f\n\x07ranking\x18\x02 \x03(\t\x12\x16\n\x0etruth_revision\x18\x03 \x01(\x03\x12\x17\n\x0fnext_page_token\x18\x04 \x01(\t\x12\x1d\n\x15newest_truth_revision\x18\x05 \x01(\x03\x12\x1e\n\x16submissions_to_rescore\x18\x06 \x01(\x03\x12\x13\n\x0bpublishable\x18\x07 \x01(\x08\"\xef\x01\n\x0eLeaderboardRow\x12\x0c\n\x04rank\x18\x01 \x01(\x05\x12\x0c\n\x04team\x18\x02 \x01(\t\x12\x12\n\nsubmission\x18\x03 \x01(\t\x12\r\n\x05title\x18\x04 \x01(\t\x12-\n\tseal_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\x06scores\x18\x06 \x03(\x0b\x32\x1d.vidscore.v1.LeaderboardScore\x12\x16\n\x0etruth_revision\x18\x07 \x01(\x03\x12\x19\n\x11\x65valuator_version\x18\x08 \x01(\t\x12\r\n\x05\x61part\x18\t \x01(\x08\"A\n\x10LeaderboardScore\x12\x0f\n\x07measure\x18\x01 \x01(\t\x12\x12\n\x05value\x18\x02 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_value2\xc0\x07\n\x10\x42\x65nchmarkService\x12\\\n\x0f\x43reateBenchmark\x12#.vidscore.v1.CreateBenchmarkRequest\x1a$.vidscore.v1.CreateBenchmarkResponse\x12S\n\x0cGetBenchmark\x12 .vidscore.v1.GetBenchmarkRequest\x1a!.vidscore.v1.GetBenchmarkResponse\x12Y\n\x0eListBenchmarks\x12\".vidscore.v1.ListBenchmarksRequest\x1a#.vidscore.v1.ListBenchmarksResponse\x12\\\n\x0fUpdateBenchmark\x12#.vidscore.v1.UpdateBenchmarkRequest\x1a$.vidscore.v1.UpdateBenchmarkResponse\x12\\\n\x0f\x44\x65leteBenchmark\x12#.vidscore.v1.DeleteBenchmarkRequest\x1a$.vidscore.v1.DeleteBenchmarkResponse\x12R\n\x0bUploadTruth\x12\x1f.vidscore.v1.UploadTruthRequest\x1a .vidscore.v1.UploadTruthResponse(\x01\x12\x65\n\x12ListTruthRevisions\x12&.vidscore.v1.ListTruthRevisionsRequest\x1a\'.vidscore.v1.ListTruthRevisionsResponse\x12\x65\n\x12RescoreSubmissions\x12&.vidscore.v1.RescoreSubmissionsRequest\x1a\'.vidscore.v1.RescoreSubmissionsResponse\x12Y\n\x0eGetLeaderboard\x12\".vidscore.v1.GetLeaderboardRequest\x1a#.vidscore.v1.GetLeaderboardResponse\x12\x65\n\x12PublishLeaderboard\x12&.vidscore.v1.PublishLeaderboardRequest\x1a\'.vidscore.v1.PublishLeaderboardResponseBp\n\x15io.github.vidscore.v1B\x15\x42\x65nchmarkServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,80 +35,24 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'vidscore_protos.v1.benchmar
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\025io.github.vidscore.v1B\025BenchmarkServiceProtoP\001Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1'
-  _globals['_BENCHMARKSERVICE'].methods_by_name['RescoreSubmissions']._loaded_options = None
-  _globals['_BENCHMARKSERVICE'].methods_by_name['RescoreSubmissions']._serialized_options = b'\312A\"\n\017RescoreResponse\022\017RescoreMetadata'
-  _globals['_NAMEKIND']._serialized_start=4552
-  _globals['_NAMEKIND']._serialized_end=4664
-  _globals['_VISIBILITY']._serialized_start=4666
-  _globals['_VISIBILITY']._serialized_end=4772
-  _globals['_QUIETACTION']._serialized_start=4774
-  _globals['_QUIETACTION']._serialized_end=4865
-  _globals['_SELECTION']._serialized_start=4867
-  _globals['_SELECTION']._serialized_end=4947
-  _globals['_RESCORE']._serialized_start=4949
-  _globals['_RESCORE']._serialized_end=5026
-  _globals['_BENCHMARK']._serialized_start=253
-  _globals['_BENCHMARK']._serialized_end=852
-  _globals['_PUBLICNAMES']._serialized_start=854
-  _globals['_PUBLICNAMES']._serialized_end=905
-  _globals['_POLICY']._serialized_start=908
-  _globals['_POLICY']._serialized_end=1488
-  _globals['_CREATEBENCHMARKREQUEST']._serialized_start=1490
-  _globals['_CREATEBENCHMARKREQUEST']._serialized_end=1599
-  _globals['_CREATEBENCHMARKRESPONSE']._serialized_start=1601
-  _globals['_CREATEBENCHMARKRESPONSE']._serialized_end=1669
-  _globals['_GETBENCHMARKREQUEST']._serialized_start=1671
-  _globals['_GETBENCHMARKREQUEST']._serialized_end=1706
-  _globals['_GETBENCHMARKRESPONSE']._serialized_start=1708
-  _globals['_GETBENCHMARKRESPONSE']._serialized_end=1809
-  _globals['_QUOTA']._serialized_start=1811
-  _globals['_QUOTA']._serialized_end=1911
-  _globals['_LISTBENCHMARKSREQUEST']._serialized_start=1913
-  _globals['_LISTBENCHMARKSREQUEST']._serialized_end=1975
-  _globals['_LISTBENCHMARKSRESPONSE']._serialized_start=1977
-  _globals['_LISTBENCHMARKSRESPONSE']._serialized_end=2070
-  _globals['_UPDATEBENCHMARKREQUEST']._serialized_start=2072
-  _globals['_UPDATEBENCHMARKREQUEST']._serialized_end=2188
-  _globals['_UPDATEBENCHMARKRESPONSE']._serialized_start=2190
-  _globals['_UPDATEBENCHMARKRESPONSE']._serialized_end=2258
-  _globals['_DELETEBENCHMARKREQUEST']._serialized_start=2260
-  _globals['_DELETEBENCHMARKREQUEST']._serialized_end=2313
-  _globals['_DELETEBENCHMARKRESPONSE']._serialized_start=2315
-  _globals['_DELETEBENCHMARKRESPONSE']._serialized_end=2340
-  _globals['_UPLOADTRUTHHEADER']._serialized_start=2342
-  _globals['_UPLOADTRUTHHEADER']._serialized_end=2450
-  _globals['_UPLOADTRUTHREQUEST']._serialized_start=2453
-  _globals['_UPLOADTRUTHREQUEST']._serialized_end=2667
-  _globals['_UPLOADTRUTHEND']._serialized_start=2669
-  _globals['_UPLOADTRUTHEND']._serialized_end=2706
-  _globals['_UPLOADTRUTHRESPONSE']._serialized_start=2708
-  _globals['_UPLOADTRUTHRESPONSE']._serialized_end=2775
-  _globals['_TRUTHREVISION']._serialized_start=2778
-  _globals['_TRUTHREVISION']._serialized_end=2964
-  _globals['_LISTTRUTHREVISIONSREQUEST']._serialized_start=2966
-  _globals['_LISTTRUTHREVISIONSREQUEST']._serialized_end=3051
-  _globals['_LISTTRUTHREVISIONSRESPONSE']._serialized_start=3053
-  _globals['_LISTTRUTHREVISIONSRESPONSE']._serialized_end=3153
-  _globals['_RESCORESUBMISSIONSREQUEST']._serialized_start=3155
-  _globals['_RESCORESUBMISSIONSREQUEST']._serialized_end=3259
-  _globals['_RESCOREMETADATA']._serialized_start=3261
-  _globals['_RESCOREMETADATA']._serialized_end=3380
-  _globals['_RESCORERESPONSE']._serialized_start=3382
-  _globals['_RESCORERESPONSE']._serialized_end=3450
-  _globals['_SCOREDIFFERENCE']._serialized_start=3453
-  _globals['_SCOREDIFFERENCE']._serialized_end=3670
-  _globals['_GETLEADERBOARDREQUEST']._serialized_start=3673
-  _globals['_GETLEADERBOARDREQUEST']._serialized_end=3845
-  _globals['_GETLEADERBOARDRESPONSE']._serialized_start=3848
-  _globals['_GETLEADERBOARDRESPONSE']._serialized_end=4065
-  _globals['_LEADERBOARDROW']._serialized_start=4068
-  _globals['_LEADERBOARDROW']._serialized_end=4307
-  _globals['_LEADERBOARDSCORE']._serialized_start=4309
-  _globals['_LEADERBOARDSCORE']._serialized_end=4374
-  _globals['_PUBLISHLEADERBOARDREQUEST']._serialized_start=4376
-  _globals['_PUBLISHLEADERBOARDREQUEST']._serialized_end=4445
-  _globals['_PUBLISHLEADERBOARDRESPONSE']._serialized_start=4447
-  _globals['_PUBLISHLEADERBOARDRESPONSE']._serialized_end=4550
-  _globals['_BENCHMARKSERVICE']._serialized_start=5029
-  _globals['_BENCHMARKSERVICE']._serialized_end=6019
+  _globals['_GETBENCHMARKREQUEST']._serialized_start=143
+  _globals['_GETBENCHMARKREQUEST']._serialized_end=178
+  _globals['_GETBENCHMARKRESPONSE']._serialized_start=180
+  _globals['_GETBENCHMARKRESPONSE']._serialized_end=281
+  _globals['_QUOTA']._serialized_start=283
+  _globals['_QUOTA']._serialized_end=383
+  _globals['_LISTBENCHMARKSREQUEST']._serialized_start=385
+  _globals['_LISTBENCHMARKSREQUEST']._serialized_end=447
+  _globals['_LISTBENCHMARKSRESPONSE']._serialized_start=449
+  _globals['_LISTBENCHMARKSRESPONSE']._serialized_end=542
+  _globals['_GETLEADERBOARDREQUEST']._serialized_start=545
+  _globals['_GETLEADERBOARDREQUEST']._serialized_end=707
+  _globals['_GETLEADERBOARDRESPONSE']._serialized_start=710
+  _globals['_GETLEADERBOARDRESPONSE']._serialized_end=927
+  _globals['_LEADERBOARDROW']._serialized_start=930
+  _globals['_LEADERBOARDROW']._serialized_end=1169
+  _globals['_LEADERBOARDSCORE']._serialized_start=1171
+  _globals['_LEADERBOARDSCORE']._serialized_end=1236
+  _globals['_BENCHMARKSERVICE']._serialized_start=1239
+  _globals['_BENCHMARKSERVICE']._serialized_end=2199
 # @@protoc_insertion_point(module_scope)

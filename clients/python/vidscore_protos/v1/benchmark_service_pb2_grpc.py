@@ -3,8 +3,8 @@
 import grpc
 import warnings
 
-from google.longrunning import operations_pb2 as google_dot_longrunning_dot_operations__pb2
 from vidscore_protos.v1 import benchmark_service_pb2 as vidscore_dot_v1_dot_benchmark__service__pb2
+from vidscore_protos.v1 import organiser_pb2 as vidscore_dot_v1_dot_organiser__pb2
 
 GRPC_GENERATED_VERSION = '1.74.0'
 GRPC_VERSION = grpc.__version__
@@ -27,7 +27,7 @@ if _version_not_supported:
 
 
 class BenchmarkServiceStub(object):
-    """BenchmarkService creates, shows and changes hosted benchmarks and takes in their truth.
+    """BenchmarkService creates, reads and changes hosted benchmarks and receives their truth.
     """
 
     def __init__(self, channel):
@@ -38,8 +38,8 @@ class BenchmarkServiceStub(object):
         """
         self.CreateBenchmark = channel.unary_unary(
                 '/vidscore.v1.BenchmarkService/CreateBenchmark',
-                request_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.CreateBenchmarkRequest.SerializeToString,
-                response_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.CreateBenchmarkResponse.FromString,
+                request_serializer=vidscore_dot_v1_dot_organiser__pb2.CreateBenchmarkRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_organiser__pb2.CreateBenchmarkResponse.FromString,
                 _registered_method=True)
         self.GetBenchmark = channel.unary_unary(
                 '/vidscore.v1.BenchmarkService/GetBenchmark',
@@ -53,28 +53,28 @@ class BenchmarkServiceStub(object):
                 _registered_method=True)
         self.UpdateBenchmark = channel.unary_unary(
                 '/vidscore.v1.BenchmarkService/UpdateBenchmark',
-                request_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.UpdateBenchmarkRequest.SerializeToString,
-                response_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.UpdateBenchmarkResponse.FromString,
+                request_serializer=vidscore_dot_v1_dot_organiser__pb2.UpdateBenchmarkRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_organiser__pb2.UpdateBenchmarkResponse.FromString,
                 _registered_method=True)
         self.DeleteBenchmark = channel.unary_unary(
                 '/vidscore.v1.BenchmarkService/DeleteBenchmark',
-                request_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.DeleteBenchmarkRequest.SerializeToString,
-                response_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.DeleteBenchmarkResponse.FromString,
+                request_serializer=vidscore_dot_v1_dot_organiser__pb2.DeleteBenchmarkRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_organiser__pb2.DeleteBenchmarkResponse.FromString,
                 _registered_method=True)
         self.UploadTruth = channel.stream_unary(
                 '/vidscore.v1.BenchmarkService/UploadTruth',
-                request_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.UploadTruthRequest.SerializeToString,
-                response_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.UploadTruthResponse.FromString,
+                request_serializer=vidscore_dot_v1_dot_organiser__pb2.UploadTruthRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_organiser__pb2.UploadTruthResponse.FromString,
                 _registered_method=True)
         self.ListTruthRevisions = channel.unary_unary(
                 '/vidscore.v1.BenchmarkService/ListTruthRevisions',
-                request_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.ListTruthRevisionsRequest.SerializeToString,
-                response_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.ListTruthRevisionsResponse.FromString,
+                request_serializer=vidscore_dot_v1_dot_organiser__pb2.ListTruthRevisionsRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_organiser__pb2.ListTruthRevisionsResponse.FromString,
                 _registered_method=True)
         self.RescoreSubmissions = channel.unary_unary(
                 '/vidscore.v1.BenchmarkService/RescoreSubmissions',
-                request_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.RescoreSubmissionsRequest.SerializeToString,
-                response_deserializer=google_dot_longrunning_dot_operations__pb2.Operation.FromString,
+                request_serializer=vidscore_dot_v1_dot_organiser__pb2.RescoreSubmissionsRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_organiser__pb2.RescoreSubmissionsResponse.FromString,
                 _registered_method=True)
         self.GetLeaderboard = channel.unary_unary(
                 '/vidscore.v1.BenchmarkService/GetLeaderboard',
@@ -83,13 +83,13 @@ class BenchmarkServiceStub(object):
                 _registered_method=True)
         self.PublishLeaderboard = channel.unary_unary(
                 '/vidscore.v1.BenchmarkService/PublishLeaderboard',
-                request_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.PublishLeaderboardRequest.SerializeToString,
-                response_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.PublishLeaderboardResponse.FromString,
+                request_serializer=vidscore_dot_v1_dot_organiser__pb2.PublishLeaderboardRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_organiser__pb2.PublishLeaderboardResponse.FromString,
                 _registered_method=True)
 
 
 class BenchmarkServiceServicer(object):
-    """BenchmarkService creates, shows and changes hosted benchmarks and takes in their truth.
+    """BenchmarkService creates, reads and changes hosted benchmarks and receives their truth.
     """
 
     def CreateBenchmark(self, request, context):
@@ -100,7 +100,7 @@ class BenchmarkServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetBenchmark(self, request, context):
-        """GetBenchmark shows one; what of it depends on the caller's role.
+        """GetBenchmark returns a benchmark, as far as the caller's role may see it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -114,61 +114,59 @@ class BenchmarkServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def UpdateBenchmark(self, request, context):
-        """UpdateBenchmark changes the fields that the mask names. Where evaluators or specification
-        change, the stored detections are scored again, and the board moves when all are.
+        """UpdateBenchmark changes the fields in the mask. If evaluators or specification change, stored
+        detections are scored again, and the leaderboard moves when all are. Organisers only.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteBenchmark(self, request, context):
-        """DeleteBenchmark deletes a benchmark with its truth, submissions and scores; its name is free
-        again. FAILED_PRECONDITION where it has submissions and `force` is not set.
+        """DeleteBenchmark deletes a benchmark with its truth, submissions and scores; its name becomes
+        free. FAILED_PRECONDITION if it has submissions and `force` is not set. Organisers only.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def UploadTruth(self, request_iterator, context):
-        """UploadTruth adds frames of truth. The first request is the header, then come batches, and last
-        the end. The whole upload becomes one new revision, or nothing does: a call that breaks off
-        looks to the server like one whose client has closed its side, so only the end says that
-        everything has come.
+        """UploadTruth adds a revision of the truth. The first request is the header; batches follow, and
+        last the end. The upload is atomic: to the server a broken call looks like one that the client
+        has half-closed, so only the end message commits it. Organisers only.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListTruthRevisions(self, request, context):
-        """ListTruthRevisions lists the revisions of a benchmark's truth: numbers and digests, no truth.
-        Organisers only.
+        """ListTruthRevisions lists the revisions of a benchmark's truth: numbers and digests, not the
+        truth. Organisers only.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RescoreSubmissions(self, request, context):
-        """RescoreSubmissions scores stored detections again, beside the scores there are, and lists what
-        that changed; what a board needs is scored again without it. The operation's metadata is
-        RescoreMetadata, its response RescoreResponse.
-        buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
-        buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
+        """RescoreSubmissions starts a long-running operation that scores stored detections again, keeps
+        the earlier scores, and lists the differences; what the leaderboard needs is scored again
+        without it. The operation's metadata is RescoreMetadata, its response RescoreResponse.
+        Organisers only.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetLeaderboard(self, request, context):
-        """GetLeaderboard shows submissions in rank order.
+        """GetLeaderboard lists submissions in rank order.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def PublishLeaderboard(self, request, context):
-        """PublishLeaderboard moves a board to the scores that wait for it under RESCORE_REVIEW, and lists
-        the differences. FAILED_PRECONDITION while submissions are still to be scored again. Organisers
-        only.
+        """PublishLeaderboard moves a leaderboard to the scores that await review under RESCORE_REVIEW,
+        and lists the differences. FAILED_PRECONDITION while submissions are still to be scored again.
+        Organisers only.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -179,8 +177,8 @@ def add_BenchmarkServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
             'CreateBenchmark': grpc.unary_unary_rpc_method_handler(
                     servicer.CreateBenchmark,
-                    request_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.CreateBenchmarkRequest.FromString,
-                    response_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.CreateBenchmarkResponse.SerializeToString,
+                    request_deserializer=vidscore_dot_v1_dot_organiser__pb2.CreateBenchmarkRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_organiser__pb2.CreateBenchmarkResponse.SerializeToString,
             ),
             'GetBenchmark': grpc.unary_unary_rpc_method_handler(
                     servicer.GetBenchmark,
@@ -194,28 +192,28 @@ def add_BenchmarkServiceServicer_to_server(servicer, server):
             ),
             'UpdateBenchmark': grpc.unary_unary_rpc_method_handler(
                     servicer.UpdateBenchmark,
-                    request_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.UpdateBenchmarkRequest.FromString,
-                    response_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.UpdateBenchmarkResponse.SerializeToString,
+                    request_deserializer=vidscore_dot_v1_dot_organiser__pb2.UpdateBenchmarkRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_organiser__pb2.UpdateBenchmarkResponse.SerializeToString,
             ),
             'DeleteBenchmark': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteBenchmark,
-                    request_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.DeleteBenchmarkRequest.FromString,
-                    response_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.DeleteBenchmarkResponse.SerializeToString,
+                    request_deserializer=vidscore_dot_v1_dot_organiser__pb2.DeleteBenchmarkRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_organiser__pb2.DeleteBenchmarkResponse.SerializeToString,
             ),
             'UploadTruth': grpc.stream_unary_rpc_method_handler(
                     servicer.UploadTruth,
-                    request_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.UploadTruthRequest.FromString,
-                    response_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.UploadTruthResponse.SerializeToString,
+                    request_deserializer=vidscore_dot_v1_dot_organiser__pb2.UploadTruthRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_organiser__pb2.UploadTruthResponse.SerializeToString,
             ),
             'ListTruthRevisions': grpc.unary_unary_rpc_method_handler(
                     servicer.ListTruthRevisions,
-                    request_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.ListTruthRevisionsRequest.FromString,
-                    response_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.ListTruthRevisionsResponse.SerializeToString,
+                    request_deserializer=vidscore_dot_v1_dot_organiser__pb2.ListTruthRevisionsRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_organiser__pb2.ListTruthRevisionsResponse.SerializeToString,
             ),
             'RescoreSubmissions': grpc.unary_unary_rpc_method_handler(
                     servicer.RescoreSubmissions,
-                    request_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.RescoreSubmissionsRequest.FromString,
-                    response_serializer=google_dot_longrunning_dot_operations__pb2.Operation.SerializeToString,
+                    request_deserializer=vidscore_dot_v1_dot_organiser__pb2.RescoreSubmissionsRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_organiser__pb2.RescoreSubmissionsResponse.SerializeToString,
             ),
             'GetLeaderboard': grpc.unary_unary_rpc_method_handler(
                     servicer.GetLeaderboard,
@@ -224,8 +222,8 @@ def add_BenchmarkServiceServicer_to_server(servicer, server):
             ),
             'PublishLeaderboard': grpc.unary_unary_rpc_method_handler(
                     servicer.PublishLeaderboard,
-                    request_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.PublishLeaderboardRequest.FromString,
-                    response_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.PublishLeaderboardResponse.SerializeToString,
+                    request_deserializer=vidscore_dot_v1_dot_organiser__pb2.PublishLeaderboardRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_organiser__pb2.PublishLeaderboardResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -236,7 +234,7 @@ def add_BenchmarkServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class BenchmarkService(object):
-    """BenchmarkService creates, shows and changes hosted benchmarks and takes in their truth.
+    """BenchmarkService creates, reads and changes hosted benchmarks and receives their truth.
     """
 
     @staticmethod
@@ -254,8 +252,8 @@ class BenchmarkService(object):
             request,
             target,
             '/vidscore.v1.BenchmarkService/CreateBenchmark',
-            vidscore_dot_v1_dot_benchmark__service__pb2.CreateBenchmarkRequest.SerializeToString,
-            vidscore_dot_v1_dot_benchmark__service__pb2.CreateBenchmarkResponse.FromString,
+            vidscore_dot_v1_dot_organiser__pb2.CreateBenchmarkRequest.SerializeToString,
+            vidscore_dot_v1_dot_organiser__pb2.CreateBenchmarkResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -335,8 +333,8 @@ class BenchmarkService(object):
             request,
             target,
             '/vidscore.v1.BenchmarkService/UpdateBenchmark',
-            vidscore_dot_v1_dot_benchmark__service__pb2.UpdateBenchmarkRequest.SerializeToString,
-            vidscore_dot_v1_dot_benchmark__service__pb2.UpdateBenchmarkResponse.FromString,
+            vidscore_dot_v1_dot_organiser__pb2.UpdateBenchmarkRequest.SerializeToString,
+            vidscore_dot_v1_dot_organiser__pb2.UpdateBenchmarkResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -362,8 +360,8 @@ class BenchmarkService(object):
             request,
             target,
             '/vidscore.v1.BenchmarkService/DeleteBenchmark',
-            vidscore_dot_v1_dot_benchmark__service__pb2.DeleteBenchmarkRequest.SerializeToString,
-            vidscore_dot_v1_dot_benchmark__service__pb2.DeleteBenchmarkResponse.FromString,
+            vidscore_dot_v1_dot_organiser__pb2.DeleteBenchmarkRequest.SerializeToString,
+            vidscore_dot_v1_dot_organiser__pb2.DeleteBenchmarkResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -389,8 +387,8 @@ class BenchmarkService(object):
             request_iterator,
             target,
             '/vidscore.v1.BenchmarkService/UploadTruth',
-            vidscore_dot_v1_dot_benchmark__service__pb2.UploadTruthRequest.SerializeToString,
-            vidscore_dot_v1_dot_benchmark__service__pb2.UploadTruthResponse.FromString,
+            vidscore_dot_v1_dot_organiser__pb2.UploadTruthRequest.SerializeToString,
+            vidscore_dot_v1_dot_organiser__pb2.UploadTruthResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -416,8 +414,8 @@ class BenchmarkService(object):
             request,
             target,
             '/vidscore.v1.BenchmarkService/ListTruthRevisions',
-            vidscore_dot_v1_dot_benchmark__service__pb2.ListTruthRevisionsRequest.SerializeToString,
-            vidscore_dot_v1_dot_benchmark__service__pb2.ListTruthRevisionsResponse.FromString,
+            vidscore_dot_v1_dot_organiser__pb2.ListTruthRevisionsRequest.SerializeToString,
+            vidscore_dot_v1_dot_organiser__pb2.ListTruthRevisionsResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -443,8 +441,8 @@ class BenchmarkService(object):
             request,
             target,
             '/vidscore.v1.BenchmarkService/RescoreSubmissions',
-            vidscore_dot_v1_dot_benchmark__service__pb2.RescoreSubmissionsRequest.SerializeToString,
-            google_dot_longrunning_dot_operations__pb2.Operation.FromString,
+            vidscore_dot_v1_dot_organiser__pb2.RescoreSubmissionsRequest.SerializeToString,
+            vidscore_dot_v1_dot_organiser__pb2.RescoreSubmissionsResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -497,8 +495,8 @@ class BenchmarkService(object):
             request,
             target,
             '/vidscore.v1.BenchmarkService/PublishLeaderboard',
-            vidscore_dot_v1_dot_benchmark__service__pb2.PublishLeaderboardRequest.SerializeToString,
-            vidscore_dot_v1_dot_benchmark__service__pb2.PublishLeaderboardResponse.FromString,
+            vidscore_dot_v1_dot_organiser__pb2.PublishLeaderboardRequest.SerializeToString,
+            vidscore_dot_v1_dot_organiser__pb2.PublishLeaderboardResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class EvaluatorServiceStub(object):
-    """EvaluatorService tells which evaluators there are.
+    """EvaluatorService describes the evaluators of the server.
     """
 
     def __init__(self, channel):
@@ -48,18 +48,18 @@ class EvaluatorServiceStub(object):
 
 
 class EvaluatorServiceServicer(object):
-    """EvaluatorService tells which evaluators there are.
+    """EvaluatorService describes the evaluators of the server.
     """
 
     def ListEvaluators(self, request, context):
-        """ListEvaluators lists every evaluator, built-in ones first.
+        """ListEvaluators lists all evaluators, built-in ones first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetEvaluator(self, request, context):
-        """GetEvaluator describes one. NOT_FOUND where there is none of that name.
+        """GetEvaluator describes one evaluator. NOT_FOUND if there is none of that name.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -87,7 +87,7 @@ def add_EvaluatorServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class EvaluatorService(object):
-    """EvaluatorService tells which evaluators there are.
+    """EvaluatorService describes the evaluators of the server.
     """
 
     @staticmethod

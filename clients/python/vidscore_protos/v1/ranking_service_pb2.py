@@ -24,10 +24,10 @@ _sym_db = _symbol_database.Default()
 
 from vidscore_protos.v1 import annotations_pb2 as vidscore_dot_v1_dot_annotations__pb2
 from vidscore_protos.v1 import specification_pb2 as vidscore_dot_v1_dot_specification__pb2
-from vidscore_protos.v1 import trust_service_pb2 as vidscore_dot_v1_dot_trust__service__pb2
+from vidscore_protos.v1 import trust_pb2 as vidscore_dot_v1_dot_trust__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!vidscore/v1/ranking_service.proto\x12\x0bvidscore.v1\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\x1a\x1fvidscore/v1/trust_service.proto\"\xa2\x02\n\x18\x45xaminationConfiguration\x12\x31\n\rspecification\x18\x01 \x01(\x0b\x32\x1a.vidscore.v1.BenchmarkSpec\x12.\n\nevaluators\x18\x02 \x03(\x0b\x32\x1a.vidscore.v1.EvaluatorSpec\x12-\n\x0etruth_geometry\x18\x03 \x01(\x0e\x32\x15.vidscore.v1.Geometry\x12\x31\n\x12\x64\x65tection_geometry\x18\x04 \x01(\x0e\x32\x15.vidscore.v1.Geometry\x12\x0f\n\x07systems\x18\x05 \x03(\t\x12\x30\n\tquestions\x18\x06 \x01(\x0b\x32\x1d.vidscore.v1.RankingQuestions\"\xd4\x01\n\x14\x45xamineUploadRequest\x12>\n\rconfiguration\x18\x01 \x01(\x0b\x32%.vidscore.v1.ExaminationConfigurationH\x00\x12-\n\x05truth\x18\x02 \x01(\x0b\x32\x1c.vidscore.v1.AnnotationBatchH\x00\x12\x32\n\ndetections\x18\x03 \x01(\x0b\x32\x1c.vidscore.v1.AnnotationBatchH\x00\x12\x0e\n\x06system\x18\x04 \x01(\x05\x42\t\n\x07message\"\x81\x01\n\x15\x45xamineUploadResponse\x12.\n\x08progress\x18\x01 \x01(\x0b\x32\x1a.vidscore.v1.TrustMetadataH\x00\x12-\n\x07outcome\x18\x02 \x01(\x0b\x32\x1a.vidscore.v1.TrustResponseH\x00\x42\t\n\x07message2l\n\x0eRankingService\x12Z\n\rExamineUpload\x12!.vidscore.v1.ExamineUploadRequest\x1a\".vidscore.v1.ExamineUploadResponse(\x01\x30\x01\x42n\n\x15io.github.vidscore.v1B\x13RankingServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!vidscore/v1/ranking_service.proto\x12\x0bvidscore.v1\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\x1a\x17vidscore/v1/trust.proto\"\xa2\x02\n\x18\x45xaminationConfiguration\x12\x31\n\rspecification\x18\x01 \x01(\x0b\x32\x1a.vidscore.v1.BenchmarkSpec\x12.\n\nevaluators\x18\x02 \x03(\x0b\x32\x1a.vidscore.v1.EvaluatorSpec\x12-\n\x0etruth_geometry\x18\x03 \x01(\x0e\x32\x15.vidscore.v1.Geometry\x12\x31\n\x12\x64\x65tection_geometry\x18\x04 \x01(\x0e\x32\x15.vidscore.v1.Geometry\x12\x0f\n\x07systems\x18\x05 \x03(\t\x12\x30\n\tquestions\x18\x06 \x01(\x0b\x32\x1d.vidscore.v1.RankingQuestions\"\xd4\x01\n\x14\x45xamineUploadRequest\x12>\n\rconfiguration\x18\x01 \x01(\x0b\x32%.vidscore.v1.ExaminationConfigurationH\x00\x12-\n\x05truth\x18\x02 \x01(\x0b\x32\x1c.vidscore.v1.AnnotationBatchH\x00\x12\x32\n\ndetections\x18\x03 \x01(\x0b\x32\x1c.vidscore.v1.AnnotationBatchH\x00\x12\x0e\n\x06system\x18\x04 \x01(\x05\x42\t\n\x07message\"\x81\x01\n\x15\x45xamineUploadResponse\x12.\n\x08progress\x18\x01 \x01(\x0b\x32\x1a.vidscore.v1.TrustMetadataH\x00\x12-\n\x07outcome\x18\x02 \x01(\x0b\x32\x1a.vidscore.v1.TrustResponseH\x00\x42\t\n\x07message2l\n\x0eRankingService\x12Z\n\rExamineUpload\x12!.vidscore.v1.ExamineUploadRequest\x1a\".vidscore.v1.ExamineUploadResponse(\x01\x30\x01\x42n\n\x15io.github.vidscore.v1B\x13RankingServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,12 +35,12 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'vidscore_protos.v1.ranking_
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\025io.github.vidscore.v1B\023RankingServiceProtoP\001Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1'
-  _globals['_EXAMINATIONCONFIGURATION']._serialized_start=148
-  _globals['_EXAMINATIONCONFIGURATION']._serialized_end=438
-  _globals['_EXAMINEUPLOADREQUEST']._serialized_start=441
-  _globals['_EXAMINEUPLOADREQUEST']._serialized_end=653
-  _globals['_EXAMINEUPLOADRESPONSE']._serialized_start=656
-  _globals['_EXAMINEUPLOADRESPONSE']._serialized_end=785
-  _globals['_RANKINGSERVICE']._serialized_start=787
-  _globals['_RANKINGSERVICE']._serialized_end=895
+  _globals['_EXAMINATIONCONFIGURATION']._serialized_start=140
+  _globals['_EXAMINATIONCONFIGURATION']._serialized_end=430
+  _globals['_EXAMINEUPLOADREQUEST']._serialized_start=433
+  _globals['_EXAMINEUPLOADREQUEST']._serialized_end=645
+  _globals['_EXAMINEUPLOADRESPONSE']._serialized_start=648
+  _globals['_EXAMINEUPLOADRESPONSE']._serialized_end=777
+  _globals['_RANKINGSERVICE']._serialized_start=779
+  _globals['_RANKINGSERVICE']._serialized_end=887
 # @@protoc_insertion_point(module_scope)

@@ -1,6 +1,6 @@
 from vidscore_protos.v1 import annotations_pb2 as _annotations_pb2
 from vidscore_protos.v1 import specification_pb2 as _specification_pb2
-from vidscore_protos.v1 import trust_service_pb2 as _trust_service_pb2
+from vidscore_protos.v1 import trust_pb2 as _trust_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -22,8 +22,8 @@ class ExaminationConfiguration(_message.Message):
     truth_geometry: _annotations_pb2.Geometry
     detection_geometry: _annotations_pb2.Geometry
     systems: _containers.RepeatedScalarFieldContainer[str]
-    questions: _trust_service_pb2.RankingQuestions
-    def __init__(self, specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., evaluators: _Optional[_Iterable[_Union[_specification_pb2.EvaluatorSpec, _Mapping]]] = ..., truth_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., detection_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., systems: _Optional[_Iterable[str]] = ..., questions: _Optional[_Union[_trust_service_pb2.RankingQuestions, _Mapping]] = ...) -> None: ...
+    questions: _trust_pb2.RankingQuestions
+    def __init__(self, specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., evaluators: _Optional[_Iterable[_Union[_specification_pb2.EvaluatorSpec, _Mapping]]] = ..., truth_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., detection_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., systems: _Optional[_Iterable[str]] = ..., questions: _Optional[_Union[_trust_pb2.RankingQuestions, _Mapping]] = ...) -> None: ...
 
 class ExamineUploadRequest(_message.Message):
     __slots__ = ("configuration", "truth", "detections", "system")
@@ -41,6 +41,6 @@ class ExamineUploadResponse(_message.Message):
     __slots__ = ("progress", "outcome")
     PROGRESS_FIELD_NUMBER: _ClassVar[int]
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
-    progress: _trust_service_pb2.TrustMetadata
-    outcome: _trust_service_pb2.TrustResponse
-    def __init__(self, progress: _Optional[_Union[_trust_service_pb2.TrustMetadata, _Mapping]] = ..., outcome: _Optional[_Union[_trust_service_pb2.TrustResponse, _Mapping]] = ...) -> None: ...
+    progress: _trust_pb2.TrustMetadata
+    outcome: _trust_pb2.TrustResponse
+    def __init__(self, progress: _Optional[_Union[_trust_pb2.TrustMetadata, _Mapping]] = ..., outcome: _Optional[_Union[_trust_pb2.TrustResponse, _Mapping]] = ...) -> None: ...

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class RankingServiceStub(object):
-    """RankingService examines rankings without keeping anything.
+    """RankingService examines rankings without storing anything.
     """
 
     def __init__(self, channel):
@@ -43,17 +43,17 @@ class RankingServiceStub(object):
 
 
 class RankingServiceServicer(object):
-    """RankingService examines rankings without keeping anything.
+    """RankingService examines rankings without storing anything.
     """
 
     def ExamineUpload(self, request_iterator, context):
-        """ExamineUpload asks how far the order of some systems can be relied on, as
-        TrustService.ExamineRanking asks of a hosted benchmark.
+        """ExamineUpload examines how reliable the order of some systems is, as
+        TrustService.ExamineRanking does for a hosted benchmark.
 
-        The first request is the configuration, then come the truth and the detections of each system
-        in any interleaving. When the client has closed its side, the analysis begins, in a process of
-        its own that ends with the call: the server tells how far it is, and at last the outcome. As
-        many uploads at once as `maximum_trust_analyses` says; further ones are refused.
+        The first request is the configuration; the truth and the detections of each system follow,
+        interleaved in any order. When the client has half-closed the stream, the analysis begins, in a
+        process of its own that ends with the call: the server sends its progress and finally the
+        outcome. At most `maximum_trust_analyses` uploads run at once; further ones are rejected.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -76,7 +76,7 @@ def add_RankingServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class RankingService(object):
-    """RankingService examines rankings without keeping anything.
+    """RankingService examines rankings without storing anything.
     """
 
     @staticmethod

@@ -39,18 +39,18 @@ class Report(_message.Message):
     def __init__(self, evaluator: _Optional[str] = ..., version: _Optional[str] = ..., parameters: _Optional[_Iterable[_Union[_specification_pb2.Parameter, _Mapping]]] = ..., truth_digest: _Optional[str] = ..., detections_digest: _Optional[str] = ..., software: _Optional[_Mapping[str, str]] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[Score, _Mapping]]] = ..., curves: _Optional[_Iterable[_Union[Curve, _Mapping]]] = ..., warnings: _Optional[_Iterable[_Union[Warning, _Mapping]]] = ...) -> None: ...
 
 class Score(_message.Message):
-    __slots__ = ("domain", "class_name", "sequence", "measure", "value")
+    __slots__ = ("domain", "label", "sequence", "measure", "value")
     DOMAIN_FIELD_NUMBER: _ClassVar[int]
-    CLASS_NAME_FIELD_NUMBER: _ClassVar[int]
+    LABEL_FIELD_NUMBER: _ClassVar[int]
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     MEASURE_FIELD_NUMBER: _ClassVar[int]
     VALUE_FIELD_NUMBER: _ClassVar[int]
     domain: str
-    class_name: str
+    label: str
     sequence: str
     measure: str
     value: Value
-    def __init__(self, domain: _Optional[str] = ..., class_name: _Optional[str] = ..., sequence: _Optional[str] = ..., measure: _Optional[str] = ..., value: _Optional[_Union[Value, _Mapping]] = ...) -> None: ...
+    def __init__(self, domain: _Optional[str] = ..., label: _Optional[str] = ..., sequence: _Optional[str] = ..., measure: _Optional[str] = ..., value: _Optional[_Union[Value, _Mapping]] = ...) -> None: ...
 
 class Value(_message.Message):
     __slots__ = ("count", "number")
@@ -61,16 +61,16 @@ class Value(_message.Message):
     def __init__(self, count: _Optional[int] = ..., number: _Optional[float] = ...) -> None: ...
 
 class Curve(_message.Message):
-    __slots__ = ("domain", "class_name", "name", "columns")
+    __slots__ = ("domain", "label", "name", "columns")
     DOMAIN_FIELD_NUMBER: _ClassVar[int]
-    CLASS_NAME_FIELD_NUMBER: _ClassVar[int]
+    LABEL_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     COLUMNS_FIELD_NUMBER: _ClassVar[int]
     domain: str
-    class_name: str
+    label: str
     name: str
     columns: _containers.RepeatedCompositeFieldContainer[CurveColumn]
-    def __init__(self, domain: _Optional[str] = ..., class_name: _Optional[str] = ..., name: _Optional[str] = ..., columns: _Optional[_Iterable[_Union[CurveColumn, _Mapping]]] = ...) -> None: ...
+    def __init__(self, domain: _Optional[str] = ..., label: _Optional[str] = ..., name: _Optional[str] = ..., columns: _Optional[_Iterable[_Union[CurveColumn, _Mapping]]] = ...) -> None: ...
 
 class CurveColumn(_message.Message):
     __slots__ = ("name", "values")

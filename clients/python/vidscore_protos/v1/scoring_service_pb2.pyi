@@ -93,22 +93,6 @@ class Coverage(_message.Message):
     frames_waiting_for_truth: int
     def __init__(self, paired_frames: _Optional[int] = ..., frames_waiting_for_detections: _Optional[int] = ..., frames_waiting_for_truth: _Optional[int] = ...) -> None: ...
 
-class ScoreUploadRequest(_message.Message):
-    __slots__ = ("configuration", "truth", "detections")
-    CONFIGURATION_FIELD_NUMBER: _ClassVar[int]
-    TRUTH_FIELD_NUMBER: _ClassVar[int]
-    DETECTIONS_FIELD_NUMBER: _ClassVar[int]
-    configuration: ScoreConfiguration
-    truth: _annotations_pb2.AnnotationBatch
-    detections: _annotations_pb2.AnnotationBatch
-    def __init__(self, configuration: _Optional[_Union[ScoreConfiguration, _Mapping]] = ..., truth: _Optional[_Union[_annotations_pb2.AnnotationBatch, _Mapping]] = ..., detections: _Optional[_Union[_annotations_pb2.AnnotationBatch, _Mapping]] = ...) -> None: ...
-
-class ScoreUploadResponse(_message.Message):
-    __slots__ = ("reports",)
-    REPORTS_FIELD_NUMBER: _ClassVar[int]
-    reports: _containers.RepeatedCompositeFieldContainer[_report_pb2.Report]
-    def __init__(self, reports: _Optional[_Iterable[_Union[_report_pb2.Report, _Mapping]]] = ...) -> None: ...
-
 class ScoreBatchRequest(_message.Message):
     __slots__ = ("configuration", "truth", "detections")
     CONFIGURATION_FIELD_NUMBER: _ClassVar[int]

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class ScoringServiceStub(object):
-    """ScoringService scores without keeping anything.
+    """ScoringService scores truth and detections without storing anything.
     """
 
     def __init__(self, channel):
@@ -40,11 +40,6 @@ class ScoringServiceStub(object):
                 request_serializer=vidscore_dot_v1_dot_scoring__service__pb2.ScoreRequest.SerializeToString,
                 response_deserializer=vidscore_dot_v1_dot_scoring__service__pb2.ScoreResponse.FromString,
                 _registered_method=True)
-        self.ScoreUpload = channel.stream_unary(
-                '/vidscore.v1.ScoringService/ScoreUpload',
-                request_serializer=vidscore_dot_v1_dot_scoring__service__pb2.ScoreUploadRequest.SerializeToString,
-                response_deserializer=vidscore_dot_v1_dot_scoring__service__pb2.ScoreUploadResponse.FromString,
-                _registered_method=True)
         self.ScoreBatch = channel.unary_unary(
                 '/vidscore.v1.ScoringService/ScoreBatch',
                 request_serializer=vidscore_dot_v1_dot_scoring__service__pb2.ScoreBatchRequest.SerializeToString,
@@ -53,30 +48,22 @@ class ScoringServiceStub(object):
 
 
 class ScoringServiceServicer(object):
-    """ScoringService scores without keeping anything.
+    """ScoringService scores truth and detections without storing anything.
     """
 
     def Score(self, request_iterator, context):
         """Score scores a live stream.
 
-        The first request is the configuration, then come truth and detections in any interleaving.
-        The first response tells the limits, then come live reports at the chosen interval. When the
-        client has closed its side, the final report comes and the stream ends.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def ScoreUpload(self, request_iterator, context):
-        """ScoreUpload is Score for clients that can only stream one way: the requests are the same, the
-        response is the final report.
+        The first request is the configuration; truth and detections follow, interleaved in any order.
+        The first response states the limits; live reports follow at the chosen interval. When the
+        client has half-closed the stream, the server sends the final report and ends it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ScoreBatch(self, request, context):
-        """ScoreBatch is Score for clients that cannot stream: everything in one message.
+        """ScoreBatch is Score as a unary call: everything in one message.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -89,11 +76,6 @@ def add_ScoringServiceServicer_to_server(servicer, server):
                     servicer.Score,
                     request_deserializer=vidscore_dot_v1_dot_scoring__service__pb2.ScoreRequest.FromString,
                     response_serializer=vidscore_dot_v1_dot_scoring__service__pb2.ScoreResponse.SerializeToString,
-            ),
-            'ScoreUpload': grpc.stream_unary_rpc_method_handler(
-                    servicer.ScoreUpload,
-                    request_deserializer=vidscore_dot_v1_dot_scoring__service__pb2.ScoreUploadRequest.FromString,
-                    response_serializer=vidscore_dot_v1_dot_scoring__service__pb2.ScoreUploadResponse.SerializeToString,
             ),
             'ScoreBatch': grpc.unary_unary_rpc_method_handler(
                     servicer.ScoreBatch,
@@ -109,7 +91,7 @@ def add_ScoringServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ScoringService(object):
-    """ScoringService scores without keeping anything.
+    """ScoringService scores truth and detections without storing anything.
     """
 
     @staticmethod
@@ -129,33 +111,6 @@ class ScoringService(object):
             '/vidscore.v1.ScoringService/Score',
             vidscore_dot_v1_dot_scoring__service__pb2.ScoreRequest.SerializeToString,
             vidscore_dot_v1_dot_scoring__service__pb2.ScoreResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ScoreUpload(request_iterator,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.stream_unary(
-            request_iterator,
-            target,
-            '/vidscore.v1.ScoringService/ScoreUpload',
-            vidscore_dot_v1_dot_scoring__service__pb2.ScoreUploadRequest.SerializeToString,
-            vidscore_dot_v1_dot_scoring__service__pb2.ScoreUploadResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -1,7 +1,8 @@
 import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
-from vidscore_protos.v1 import access_service_pb2 as _access_service_pb2
+from vidscore_protos.v1 import backup_pb2 as _backup_pb2
+from vidscore_protos.v1 import token_pb2 as _token_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from collections.abc import Mapping as _Mapping
@@ -35,9 +36,9 @@ class Server(_message.Message):
     time: _timestamp_pb2.Timestamp
     hosting: bool
     draining: bool
-    token: _access_service_pb2.Token
+    token: _token_pb2.Token
     store: StoreInfo
-    def __init__(self, version: _Optional[str] = ..., oldest_client_version: _Optional[str] = ..., newest_client_version: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., hosting: bool = ..., draining: bool = ..., token: _Optional[_Union[_access_service_pb2.Token, _Mapping]] = ..., store: _Optional[_Union[StoreInfo, _Mapping]] = ...) -> None: ...
+    def __init__(self, version: _Optional[str] = ..., oldest_client_version: _Optional[str] = ..., newest_client_version: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., hosting: bool = ..., draining: bool = ..., token: _Optional[_Union[_token_pb2.Token, _Mapping]] = ..., store: _Optional[_Union[StoreInfo, _Mapping]] = ...) -> None: ...
 
 class StoreInfo(_message.Message):
     __slots__ = ("up", "kind", "size_bytes", "free_disk_bytes")
@@ -50,29 +51,3 @@ class StoreInfo(_message.Message):
     size_bytes: int
     free_disk_bytes: int
     def __init__(self, up: bool = ..., kind: _Optional[str] = ..., size_bytes: _Optional[int] = ..., free_disk_bytes: _Optional[int] = ...) -> None: ...
-
-class ExportBackupRequest(_message.Message):
-    __slots__ = ("benchmark",)
-    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
-    benchmark: str
-    def __init__(self, benchmark: _Optional[str] = ...) -> None: ...
-
-class ExportBackupResponse(_message.Message):
-    __slots__ = ("chunk",)
-    CHUNK_FIELD_NUMBER: _ClassVar[int]
-    chunk: bytes
-    def __init__(self, chunk: _Optional[bytes] = ...) -> None: ...
-
-class ImportBackupRequest(_message.Message):
-    __slots__ = ("chunk",)
-    CHUNK_FIELD_NUMBER: _ClassVar[int]
-    chunk: bytes
-    def __init__(self, chunk: _Optional[bytes] = ...) -> None: ...
-
-class ImportBackupResponse(_message.Message):
-    __slots__ = ("benchmark", "submission_count")
-    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
-    SUBMISSION_COUNT_FIELD_NUMBER: _ClassVar[int]
-    benchmark: str
-    submission_count: int
-    def __init__(self, benchmark: _Optional[str] = ..., submission_count: _Optional[int] = ...) -> None: ...

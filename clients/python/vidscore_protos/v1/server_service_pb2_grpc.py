@@ -3,6 +3,7 @@
 import grpc
 import warnings
 
+from vidscore_protos.v1 import backup_pb2 as vidscore_dot_v1_dot_backup__pb2
 from vidscore_protos.v1 import server_service_pb2 as vidscore_dot_v1_dot_server__service__pb2
 
 GRPC_GENERATED_VERSION = '1.74.0'
@@ -26,7 +27,7 @@ if _version_not_supported:
 
 
 class ServerServiceStub(object):
-    """ServerService tells what a server is, and backs up what it keeps.
+    """ServerService describes the server, and exports and imports backups.
     """
 
     def __init__(self, channel):
@@ -42,37 +43,37 @@ class ServerServiceStub(object):
                 _registered_method=True)
         self.ExportBackup = channel.unary_stream(
                 '/vidscore.v1.ServerService/ExportBackup',
-                request_serializer=vidscore_dot_v1_dot_server__service__pb2.ExportBackupRequest.SerializeToString,
-                response_deserializer=vidscore_dot_v1_dot_server__service__pb2.ExportBackupResponse.FromString,
+                request_serializer=vidscore_dot_v1_dot_backup__pb2.ExportBackupRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_backup__pb2.ExportBackupResponse.FromString,
                 _registered_method=True)
         self.ImportBackup = channel.stream_unary(
                 '/vidscore.v1.ServerService/ImportBackup',
-                request_serializer=vidscore_dot_v1_dot_server__service__pb2.ImportBackupRequest.SerializeToString,
-                response_deserializer=vidscore_dot_v1_dot_server__service__pb2.ImportBackupResponse.FromString,
+                request_serializer=vidscore_dot_v1_dot_backup__pb2.ImportBackupRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_backup__pb2.ImportBackupResponse.FromString,
                 _registered_method=True)
 
 
 class ServerServiceServicer(object):
-    """ServerService tells what a server is, and backs up what it keeps.
+    """ServerService describes the server, and exports and imports backups.
     """
 
     def GetServer(self, request, context):
-        """GetServer tells about the server. It answers clients of any version.
+        """GetServer describes the server. It answers clients of any version.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ExportBackup(self, request, context):
-        """ExportBackup sends a backup of a benchmark or of the whole site, as it is at one moment, while
-        everything else goes on. It holds the truth and the hashes of tokens. Organisers only.
+        """ExportBackup sends a consistent backup of one benchmark or of the whole server without
+        interrupting other calls. It contains the truth and the hashes of tokens. Organisers only.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ImportBackup(self, request_iterator, context):
-        """ImportBackup adds a benchmark out of its backup: whole, or not at all. Organisers only.
+        """ImportBackup restores a benchmark from its backup, completely or not at all. Organisers only.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -88,13 +89,13 @@ def add_ServerServiceServicer_to_server(servicer, server):
             ),
             'ExportBackup': grpc.unary_stream_rpc_method_handler(
                     servicer.ExportBackup,
-                    request_deserializer=vidscore_dot_v1_dot_server__service__pb2.ExportBackupRequest.FromString,
-                    response_serializer=vidscore_dot_v1_dot_server__service__pb2.ExportBackupResponse.SerializeToString,
+                    request_deserializer=vidscore_dot_v1_dot_backup__pb2.ExportBackupRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_backup__pb2.ExportBackupResponse.SerializeToString,
             ),
             'ImportBackup': grpc.stream_unary_rpc_method_handler(
                     servicer.ImportBackup,
-                    request_deserializer=vidscore_dot_v1_dot_server__service__pb2.ImportBackupRequest.FromString,
-                    response_serializer=vidscore_dot_v1_dot_server__service__pb2.ImportBackupResponse.SerializeToString,
+                    request_deserializer=vidscore_dot_v1_dot_backup__pb2.ImportBackupRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_backup__pb2.ImportBackupResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -105,7 +106,7 @@ def add_ServerServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ServerService(object):
-    """ServerService tells what a server is, and backs up what it keeps.
+    """ServerService describes the server, and exports and imports backups.
     """
 
     @staticmethod
@@ -150,8 +151,8 @@ class ServerService(object):
             request,
             target,
             '/vidscore.v1.ServerService/ExportBackup',
-            vidscore_dot_v1_dot_server__service__pb2.ExportBackupRequest.SerializeToString,
-            vidscore_dot_v1_dot_server__service__pb2.ExportBackupResponse.FromString,
+            vidscore_dot_v1_dot_backup__pb2.ExportBackupRequest.SerializeToString,
+            vidscore_dot_v1_dot_backup__pb2.ExportBackupResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -177,8 +178,8 @@ class ServerService(object):
             request_iterator,
             target,
             '/vidscore.v1.ServerService/ImportBackup',
-            vidscore_dot_v1_dot_server__service__pb2.ImportBackupRequest.SerializeToString,
-            vidscore_dot_v1_dot_server__service__pb2.ImportBackupResponse.FromString,
+            vidscore_dot_v1_dot_backup__pb2.ImportBackupRequest.SerializeToString,
+            vidscore_dot_v1_dot_backup__pb2.ImportBackupResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -139,7 +139,7 @@ class OpenStreamResponse(_message.Message):
     stream: StreamInfo
     def __init__(self, stream: _Optional[_Union[StreamInfo, _Mapping]] = ...) -> None: ...
 
-class Append(_message.Message):
+class AppendRequest(_message.Message):
     __slots__ = ("stream", "epoch", "offset", "detections", "detections_crc32")
     STREAM_FIELD_NUMBER: _ClassVar[int]
     EPOCH_FIELD_NUMBER: _ClassVar[int]
@@ -153,25 +153,7 @@ class Append(_message.Message):
     detections_crc32: int
     def __init__(self, stream: _Optional[str] = ..., epoch: _Optional[int] = ..., offset: _Optional[int] = ..., detections: _Optional[_Union[_annotations_pb2.AnnotationBatch, _Mapping]] = ..., detections_crc32: _Optional[int] = ...) -> None: ...
 
-class AppendFramesRequest(_message.Message):
-    __slots__ = ("append",)
-    APPEND_FIELD_NUMBER: _ClassVar[int]
-    append: Append
-    def __init__(self, append: _Optional[_Union[Append, _Mapping]] = ...) -> None: ...
-
-class AppendFramesResponse(_message.Message):
-    __slots__ = ("next_offset",)
-    NEXT_OFFSET_FIELD_NUMBER: _ClassVar[int]
-    next_offset: int
-    def __init__(self, next_offset: _Optional[int] = ...) -> None: ...
-
-class AppendBatchRequest(_message.Message):
-    __slots__ = ("append",)
-    APPEND_FIELD_NUMBER: _ClassVar[int]
-    append: Append
-    def __init__(self, append: _Optional[_Union[Append, _Mapping]] = ...) -> None: ...
-
-class AppendBatchResponse(_message.Message):
+class AppendResponse(_message.Message):
     __slots__ = ("next_offset",)
     NEXT_OFFSET_FIELD_NUMBER: _ClassVar[int]
     next_offset: int

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class SubmissionServiceStub(object):
-    """SubmissionService takes in detections and shows what became of them.
+    """SubmissionService receives detections and returns their state and scores.
     """
 
     def __init__(self, channel):
@@ -57,13 +57,13 @@ class SubmissionServiceStub(object):
                 _registered_method=True)
         self.AppendFrames = channel.stream_stream(
                 '/vidscore.v1.SubmissionService/AppendFrames',
-                request_serializer=vidscore_dot_v1_dot_submission__service__pb2.AppendFramesRequest.SerializeToString,
-                response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.AppendFramesResponse.FromString,
+                request_serializer=vidscore_dot_v1_dot_submission__service__pb2.AppendRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.AppendResponse.FromString,
                 _registered_method=True)
         self.AppendBatch = channel.unary_unary(
                 '/vidscore.v1.SubmissionService/AppendBatch',
-                request_serializer=vidscore_dot_v1_dot_submission__service__pb2.AppendBatchRequest.SerializeToString,
-                response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.AppendBatchResponse.FromString,
+                request_serializer=vidscore_dot_v1_dot_submission__service__pb2.AppendRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.AppendResponse.FromString,
                 _registered_method=True)
         self.CheckDetections = channel.unary_unary(
                 '/vidscore.v1.SubmissionService/CheckDetections',
@@ -98,27 +98,27 @@ class SubmissionServiceStub(object):
 
 
 class SubmissionServiceServicer(object):
-    """SubmissionService takes in detections and shows what became of them.
+    """SubmissionService receives detections and returns their state and scores.
     """
 
     def CreateSubmission(self, request, context):
         """CreateSubmission opens a submission of the caller's team. It is a draft until its first frames
-        are appended: it is not listed, cannot be sealed, takes no place in the team's quota and is
-        deleted after the policy's `quiet_timeout`.
+        are appended: it is not listed, cannot be sealed, does not count against the team's quota and
+        is deleted after the policy's `quiet_timeout`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetSubmission(self, request, context):
-        """GetSubmission shows one. A team sees its own, an organiser all.
+        """GetSubmission returns a submission. A team sees its own, an organiser all.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListSubmissions(self, request, context):
-        """ListSubmissions lists the submissions that have frames and that the caller may see, newest
+        """ListSubmissions lists the submissions that have frames and are visible to the caller, newest
         first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -126,68 +126,74 @@ class SubmissionServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def OpenStream(self, request, context):
-        """OpenStream opens an append stream and raises its epoch: older writers are shut out.
+        """OpenStream opens an append stream and raises its epoch, which fences off earlier writers.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def AppendFrames(self, request_iterator, context):
-        """AppendFrames appends whole frames to an opened stream. Each request is answered, in order,
+        """AppendFrames appends complete frames to an open stream. Each request is acknowledged, in order,
         once its frames are durable.
+        buf:lint:ignore RPC_REQUEST_STANDARD_NAME (one message for both ways to append)
+        buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (likewise)
+        buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (likewise)
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def AppendBatch(self, request, context):
-        """AppendBatch means what one request of AppendFrames means.
+        """AppendBatch is one request of AppendFrames as a unary call.
+        buf:lint:ignore RPC_REQUEST_STANDARD_NAME (one message for both ways to append)
+        buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (likewise)
+        buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (likewise)
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CheckDetections(self, request, context):
-        """CheckDetections says whether detections would be taken, and creates nothing. Its errors are
-        those of CreateSubmission and AppendBatch.
+        """CheckDetections validates detections without storing anything. Its errors are those of
+        CreateSubmission and AppendBatch.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SealSubmission(self, request, context):
-        """SealSubmission ends all streams of a submission; it is scored then. FAILED_PRECONDITION with
-        the reason NO_FRAMES where nothing was appended.
+        """SealSubmission ends all streams of a submission and queues it for scoring. FAILED_PRECONDITION
+        with the reason NO_FRAMES if nothing was appended.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CancelSubmission(self, request, context):
-        """CancelSubmission gives a submission up.
+        """CancelSubmission cancels a submission.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RetrySubmission(self, request, context):
-        """RetrySubmission scores a submission again that has failed; it is sealed then, as it was, and
-        takes no further place in the team's quota. FAILED_PRECONDITION with the reason NOT_FAILED
-        where it stands elsewhere.
+        """RetrySubmission scores a failed submission again; it returns to the sealed state and does not
+        count against the team's quota again. FAILED_PRECONDITION with the reason NOT_FAILED in any
+        other state.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WatchSubmission(self, request, context):
-        """WatchSubmission sends the submission as it is and whenever it changes, until it has ended.
+        """WatchSubmission sends the submission now and after each change, until it has ended.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListScores(self, request, context):
-        """ListScores lists what the caller may see of a submission's scores, newest first.
+        """ListScores lists the scores of a submission that are visible to the caller, newest first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -218,13 +224,13 @@ def add_SubmissionServiceServicer_to_server(servicer, server):
             ),
             'AppendFrames': grpc.stream_stream_rpc_method_handler(
                     servicer.AppendFrames,
-                    request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.AppendFramesRequest.FromString,
-                    response_serializer=vidscore_dot_v1_dot_submission__service__pb2.AppendFramesResponse.SerializeToString,
+                    request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.AppendRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_submission__service__pb2.AppendResponse.SerializeToString,
             ),
             'AppendBatch': grpc.unary_unary_rpc_method_handler(
                     servicer.AppendBatch,
-                    request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.AppendBatchRequest.FromString,
-                    response_serializer=vidscore_dot_v1_dot_submission__service__pb2.AppendBatchResponse.SerializeToString,
+                    request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.AppendRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_submission__service__pb2.AppendResponse.SerializeToString,
             ),
             'CheckDetections': grpc.unary_unary_rpc_method_handler(
                     servicer.CheckDetections,
@@ -265,7 +271,7 @@ def add_SubmissionServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class SubmissionService(object):
-    """SubmissionService takes in detections and shows what became of them.
+    """SubmissionService receives detections and returns their state and scores.
     """
 
     @staticmethod
@@ -391,8 +397,8 @@ class SubmissionService(object):
             request_iterator,
             target,
             '/vidscore.v1.SubmissionService/AppendFrames',
-            vidscore_dot_v1_dot_submission__service__pb2.AppendFramesRequest.SerializeToString,
-            vidscore_dot_v1_dot_submission__service__pb2.AppendFramesResponse.FromString,
+            vidscore_dot_v1_dot_submission__service__pb2.AppendRequest.SerializeToString,
+            vidscore_dot_v1_dot_submission__service__pb2.AppendResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -418,8 +424,8 @@ class SubmissionService(object):
             request,
             target,
             '/vidscore.v1.SubmissionService/AppendBatch',
-            vidscore_dot_v1_dot_submission__service__pb2.AppendBatchRequest.SerializeToString,
-            vidscore_dot_v1_dot_submission__service__pb2.AppendBatchResponse.FromString,
+            vidscore_dot_v1_dot_submission__service__pb2.AppendRequest.SerializeToString,
+            vidscore_dot_v1_dot_submission__service__pb2.AppendResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -23,11 +23,11 @@ _sym_db = _symbol_database.Default()
 
 
 from google.longrunning import operations_pb2 as google_dot_longrunning_dot_operations__pb2
-from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from vidscore_protos.v1 import specification_pb2 as vidscore_dot_v1_dot_specification__pb2
+from vidscore_protos.v1 import trust_pb2 as vidscore_dot_v1_dot_trust__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fvidscore/v1/trust_service.proto\x12\x0bvidscore.v1\x1a#google/longrunning/operations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fvidscore/v1/specification.proto\"\xb4\x01\n\x10RankingQuestions\x12\x12\n\x05\x64raws\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x15\n\x08\x63overage\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x15\n\x08noise_px\x18\x03 \x01(\x01H\x02\x88\x01\x01\x12\x13\n\x06trials\x18\x04 \x01(\x05H\x03\x88\x01\x01\x12\x11\n\x04seed\x18\x05 \x01(\x03H\x04\x88\x01\x01\x42\x08\n\x06_drawsB\x0b\n\t_coverageB\x0b\n\t_noise_pxB\t\n\x07_trialsB\x07\n\x05_seed\"\xc6\x01\n\x15\x45xamineRankingRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x13\n\x0bsubmissions\x18\x02 \x03(\t\x12.\n\nevaluators\x18\x03 \x03(\x0b\x32\x1a.vidscore.v1.EvaluatorSpec\x12\x30\n\tquestions\x18\x04 \x01(\x0b\x32\x1d.vidscore.v1.RankingQuestions\x12\x0f\n\x07\x63omment\x18\x05 \x01(\t\x12\x12\n\nrequest_id\x18\x06 \x01(\t\"\xdf\x01\n\x14TestCriterionRequest\x12\x0c\n\x04test\x18\x01 \x01(\t\x12,\n\x08\x63riteria\x18\x02 \x03(\x0b\x32\x1a.vidscore.v1.EvaluatorSpec\x12\x13\n\x06strata\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x19\n\x0crealisations\x18\x04 \x01(\x05H\x01\x88\x01\x01\x12\x11\n\x04seed\x18\x05 \x01(\x03H\x02\x88\x01\x01\x12\x0f\n\x07\x63omment\x18\x06 \x01(\t\x12\x12\n\nrequest_id\x18\x07 \x01(\tB\t\n\x07_strataB\x0f\n\r_realisationsB\x07\n\x05_seed\"z\n\rTrustMetadata\x12\r\n\x05stage\x18\x01 \x01(\t\x12\x13\n\x0bpieces_done\x18\x02 \x01(\x03\x12\x15\n\rpieces_in_all\x18\x03 \x01(\x03\x12.\n\nstart_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"&\n\rTrustResponse\x12\x15\n\rdocument_json\x18\x01 \x01(\t2\xfc\x01\n\x0cTrustService\x12v\n\x0e\x45xamineRanking\x12\".vidscore.v1.ExamineRankingRequest\x1a\x1d.google.longrunning.Operation\"!\xca\x41\x1e\n\rTrustResponse\x12\rTrustMetadata\x12t\n\rTestCriterion\x12!.vidscore.v1.TestCriterionRequest\x1a\x1d.google.longrunning.Operation\"!\xca\x41\x1e\n\rTrustResponse\x12\rTrustMetadataBl\n\x15io.github.vidscore.v1B\x11TrustServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fvidscore/v1/trust_service.proto\x12\x0bvidscore.v1\x1a#google/longrunning/operations.proto\x1a\x1fvidscore/v1/specification.proto\x1a\x17vidscore/v1/trust.proto\"\xc6\x01\n\x15\x45xamineRankingRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x13\n\x0bsubmissions\x18\x02 \x03(\t\x12.\n\nevaluators\x18\x03 \x03(\x0b\x32\x1a.vidscore.v1.EvaluatorSpec\x12\x30\n\tquestions\x18\x04 \x01(\x0b\x32\x1d.vidscore.v1.RankingQuestions\x12\x0f\n\x07\x63omment\x18\x05 \x01(\t\x12\x12\n\nrequest_id\x18\x06 \x01(\t\"\xdf\x01\n\x14TestCriterionRequest\x12\x0c\n\x04test\x18\x01 \x01(\t\x12,\n\x08\x63riteria\x18\x02 \x03(\x0b\x32\x1a.vidscore.v1.EvaluatorSpec\x12\x13\n\x06strata\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x19\n\x0crealisations\x18\x04 \x01(\x05H\x01\x88\x01\x01\x12\x11\n\x04seed\x18\x05 \x01(\x03H\x02\x88\x01\x01\x12\x0f\n\x07\x63omment\x18\x06 \x01(\t\x12\x12\n\nrequest_id\x18\x07 \x01(\tB\t\n\x07_strataB\x0f\n\r_realisationsB\x07\n\x05_seed2\xfc\x01\n\x0cTrustService\x12v\n\x0e\x45xamineRanking\x12\".vidscore.v1.ExamineRankingRequest\x1a\x1d.google.longrunning.Operation\"!\xca\x41\x1e\n\rTrustResponse\x12\rTrustMetadata\x12t\n\rTestCriterion\x12!.vidscore.v1.TestCriterionRequest\x1a\x1d.google.longrunning.Operation\"!\xca\x41\x1e\n\rTrustResponse\x12\rTrustMetadataBl\n\x15io.github.vidscore.v1B\x11TrustServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,16 +39,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TRUSTSERVICE'].methods_by_name['ExamineRanking']._serialized_options = b'\312A\036\n\rTrustResponse\022\rTrustMetadata'
   _globals['_TRUSTSERVICE'].methods_by_name['TestCriterion']._loaded_options = None
   _globals['_TRUSTSERVICE'].methods_by_name['TestCriterion']._serialized_options = b'\312A\036\n\rTrustResponse\022\rTrustMetadata'
-  _globals['_RANKINGQUESTIONS']._serialized_start=152
-  _globals['_RANKINGQUESTIONS']._serialized_end=332
-  _globals['_EXAMINERANKINGREQUEST']._serialized_start=335
-  _globals['_EXAMINERANKINGREQUEST']._serialized_end=533
-  _globals['_TESTCRITERIONREQUEST']._serialized_start=536
-  _globals['_TESTCRITERIONREQUEST']._serialized_end=759
-  _globals['_TRUSTMETADATA']._serialized_start=761
-  _globals['_TRUSTMETADATA']._serialized_end=883
-  _globals['_TRUSTRESPONSE']._serialized_start=885
-  _globals['_TRUSTRESPONSE']._serialized_end=923
-  _globals['_TRUSTSERVICE']._serialized_start=926
-  _globals['_TRUSTSERVICE']._serialized_end=1178
+  _globals['_EXAMINERANKINGREQUEST']._serialized_start=144
+  _globals['_EXAMINERANKINGREQUEST']._serialized_end=342
+  _globals['_TESTCRITERIONREQUEST']._serialized_start=345
+  _globals['_TESTCRITERIONREQUEST']._serialized_end=568
+  _globals['_TRUSTSERVICE']._serialized_start=571
+  _globals['_TRUSTSERVICE']._serialized_end=823
 # @@protoc_insertion_point(module_scope)

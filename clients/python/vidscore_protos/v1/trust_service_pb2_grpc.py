@@ -27,10 +27,10 @@ if _version_not_supported:
 
 
 class TrustServiceStub(object):
-    """TrustService runs the analyses of `vidscore trust`, each in a process of its own. They answer with
-    an operation: its metadata is TrustMetadata, its response TrustResponse; cancelling it ends it at
-    once, and a server that starts again begins it anew, with the same outcome. Organisers only: what
-    an analysis tells was computed with hidden truth, and no Ladder stands before it.
+    """TrustService runs the analyses of `vidscore trust`, each in a process of its own, as long-running
+    operations with TrustMetadata as metadata and TrustResponse as response. Cancelling an operation
+    stops it immediately; a restarted server runs it again, with the same outcome. Organisers only:
+    the outcome is computed with hidden truth, and no Ladder protects it.
     """
 
     def __init__(self, channel):
@@ -52,16 +52,16 @@ class TrustServiceStub(object):
 
 
 class TrustServiceServicer(object):
-    """TrustService runs the analyses of `vidscore trust`, each in a process of its own. They answer with
-    an operation: its metadata is TrustMetadata, its response TrustResponse; cancelling it ends it at
-    once, and a server that starts again begins it anew, with the same outcome. Organisers only: what
-    an analysis tells was computed with hidden truth, and no Ladder stands before it.
+    """TrustService runs the analyses of `vidscore trust`, each in a process of its own, as long-running
+    operations with TrustMetadata as metadata and TrustResponse as response. Cancelling an operation
+    stops it immediately; a restarted server runs it again, with the same outcome. Organisers only:
+    the outcome is computed with hidden truth, and no Ladder protects it.
     """
 
     def ExamineRanking(self, request, context):
-        """ExamineRanking asks how far the order of a benchmark's submissions can be relied on: ranks over
-        the grids of parameters, other draws of sequences, other annotations, other evaluators. One
-        examination of a benchmark at a time.
+        """ExamineRanking examines how reliable the order of a benchmark's submissions is: ranks over
+        parameter grids, bootstrap draws of sequences, noisy annotations and other evaluators. One
+        examination per benchmark at a time.
         buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
         buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
         """
@@ -70,8 +70,8 @@ class TrustServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def TestCriterion(self, request, context):
-        """TestCriterion asks whether criteria put scenes whose true order is known into that order. It
-        touches no benchmark. One test at a time.
+        """TestCriterion tests whether criteria rank scenes of known order correctly. It uses no
+        benchmark. One test at a time.
         buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
         buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
         """
@@ -101,10 +101,10 @@ def add_TrustServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class TrustService(object):
-    """TrustService runs the analyses of `vidscore trust`, each in a process of its own. They answer with
-    an operation: its metadata is TrustMetadata, its response TrustResponse; cancelling it ends it at
-    once, and a server that starts again begins it anew, with the same outcome. Organisers only: what
-    an analysis tells was computed with hidden truth, and no Ladder stands before it.
+    """TrustService runs the analyses of `vidscore trust`, each in a process of its own, as long-running
+    operations with TrustMetadata as metadata and TrustResponse as response. Cancelling an operation
+    stops it immediately; a restarted server runs it again, with the same outcome. Organisers only:
+    the outcome is computed with hidden truth, and no Ladder protects it.
     """
 
     @staticmethod

@@ -138,7 +138,7 @@ fn row(row: &Row) -> Json {
     };
     json!({
         "domain": row.domain,
-        "class": row.class_name,
+        "label": row.label,
         "sequence": row.sequence,
         "measure": row.measure,
         "value": number(row.value),
@@ -158,7 +158,7 @@ fn curve(curve: &Curve) -> Json {
     json!({
         "name": curve.name,
         "domain": curve.domain,
-        "class": curve.class_name,
+        "label": curve.label,
         "columns": columns,
     })
 }

@@ -11,11 +11,8 @@ pub fn print_scores(report: &Report) {
     );
     for row in report.scores.iter().filter(|row| row.sequence.is_none()) {
         let domain = row.domain.as_deref().unwrap_or("-");
-        let class_name = row.class_name.as_deref().unwrap_or("-");
+        let label = row.label.as_deref().unwrap_or("-");
         let value = format!("{:.6}", row.value);
-        println!(
-            "{domain:<12} {class_name:<12} {:<24} {value:>12}",
-            row.measure
-        );
+        println!("{domain:<12} {label:<12} {:<24} {value:>12}", row.measure);
     }
 }

@@ -6,7 +6,6 @@ use std::pin::Pin;
 use tonic::{Code, Request, Response, Status, Streaming};
 
 use super::fake_submissions::refusal;
-use crate::wire::google::longrunning::Operation;
 use crate::wire::vidscore::v1 as wire;
 use wire::benchmark_service_server::BenchmarkService;
 
@@ -86,7 +85,7 @@ impl BenchmarkService for Benchmarks {
         delete_benchmark(wire::DeleteBenchmarkRequest) -> wire::DeleteBenchmarkResponse;
         upload_truth(Streaming<wire::UploadTruthRequest>) -> wire::UploadTruthResponse;
         list_truth_revisions(wire::ListTruthRevisionsRequest) -> wire::ListTruthRevisionsResponse;
-        rescore_submissions(wire::RescoreSubmissionsRequest) -> Operation;
+        rescore_submissions(wire::RescoreSubmissionsRequest) -> wire::RescoreSubmissionsResponse;
         publish_leaderboard(wire::PublishLeaderboardRequest) -> wire::PublishLeaderboardResponse;
     }
 }

@@ -158,13 +158,6 @@ impl ScoringService for Service {
         Ok(Response::new(ReceiverStream::new(receiver).boxed()))
     }
 
-    async fn score_upload(
-        &self,
-        _: Request<Streaming<wire::ScoreUploadRequest>>,
-    ) -> Result<Response<wire::ScoreUploadResponse>, Status> {
-        Err(Status::unimplemented(""))
-    }
-
     async fn score_batch(
         &self,
         _: Request<wire::ScoreBatchRequest>,

@@ -86,7 +86,7 @@ impl Store {
     }
 
     /// Do what the offset protocol says.
-    fn store(&mut self, append: &wire::Append) -> Result<i64, Status> {
+    fn store(&mut self, append: &wire::AppendRequest) -> Result<i64, Status> {
         let batch = append.detections.clone().unwrap_or_default();
         if append.detections_crc32 != Some(crc32(&batch.encode_to_vec())) {
             return Err(refusal(Code::InvalidArgument, "CONTENT_DAMAGED"));
@@ -122,7 +122,7 @@ impl Fake {
         self.0.lock().unwrap()
     }
 
-    async fn append(&self, append: wire::Append) -> Result<i64, Status> {
+    async fn append(&self, append: wire::AppendRequest) -> Result<i64, Status> {
         let fault = {
             let mut store = self.lock();
             store.offsets.push((append.offset, append.epoch));
@@ -134,7 +134,7 @@ impl Fake {
         self.append_with(&append, fault)
     }
 
-    fn append_with(&self, append: &wire::Append, fault: Fault) -> Result<i64, Status> {
+    fn append_with(&self, append: &wire::AppendRequest, fault: Fault) -> Result<i64, Status> {
         let mut store = self.lock();
         match fault {
             Fault::BreakBefore => return Err(broken()),
@@ -182,7 +182,7 @@ fn answer<Message>(message: Message) -> Result<Response<Message>, Status> {
 
 #[tonic::async_trait]
 impl SubmissionService for Fake {
-    type AppendFramesStream = Answers<wire::AppendFramesResponse>;
+    type AppendFramesStream = Answers<wire::AppendResponse>;
     type WatchSubmissionStream = Answers<wire::WatchSubmissionResponse>;
 
     async fn create_submission(
@@ -241,12 +241,12 @@ impl SubmissionService for Fake {
 
     async fn append_frames(
         &self,
-        request: Request<Streaming<wire::AppendFramesRequest>>,
+        request: Request<Streaming<wire::AppendRequest>>,
     ) -> Result<Response<Self::AppendFramesStream>, Status> {
-        let step = |(fake, mut requests): (Fake, Streaming<wire::AppendFramesRequest>)| async {
+        let step = |(fake, mut requests): (Fake, Streaming<wire::AppendRequest>)| async {
             let request = requests.message().await.ok()??;
-            let outcome = fake.append(request.append.unwrap_or_default()).await;
-            let said = outcome.map(|next_offset| wire::AppendFramesResponse { next_offset });
+            let outcome = fake.append(request).await;
+            let said = outcome.map(|next_offset| wire::AppendResponse { next_offset });
             Some((said, (fake, requests)))
         };
         let answers = stream::unfold((self.clone(), request.into_inner()), step);
@@ -255,12 +255,10 @@ impl SubmissionService for Fake {
 
     async fn append_batch(
         &self,
-        request: Request<wire::AppendBatchRequest>,
-    ) -> Result<Response<wire::AppendBatchResponse>, Status> {
-        let next_offset = self
-            .append(request.into_inner().append.unwrap_or_default())
-            .await?;
-        answer(wire::AppendBatchResponse { next_offset })
+        request: Request<wire::AppendRequest>,
+    ) -> Result<Response<wire::AppendResponse>, Status> {
+        let next_offset = self.append(request.into_inner()).await?;
+        answer(wire::AppendResponse { next_offset })
     }
 
     async fn seal_submission(

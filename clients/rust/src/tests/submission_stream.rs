@@ -228,12 +228,12 @@ async fn a_seal_whose_answer_is_lost_is_made_again() {
 }
 
 #[tokio::test]
-async fn a_detached_stream_delivers_no_more() {
+async fn an_aborted_stream_delivers_no_more() {
     let (fake, _serving, client) = hosting().await;
     fake.lock().faults = [Fault::SayNothing].into();
     let stream = submit(&client).open().await.unwrap();
     stream.send_batch(frames(0..10)).await.unwrap();
-    stream.detach();
+    stream.abort();
     assert_eq!(
         soon(stream.flush()).await.unwrap_err().kind(),
         ErrorKind::Closed
@@ -279,7 +279,7 @@ async fn closing_in_vain_says_how_many_frames_are_given_up() {
     assert_eq!(sealed.kind(), ErrorKind::Deadline);
     let left = submit(&client).open().await.unwrap();
     left.send_batch(frames(0..7)).await.unwrap();
-    left.detach();
+    left.abort();
     soon(left.close()).await.unwrap();
     assert_eq!(left.undelivered_frames(), 7);
 }

@@ -2,8 +2,8 @@ package io.github.vidscore.client;
 
 import com.google.protobuf.Int32Value;
 import com.google.protobuf.StringValue;
-import io.github.vidscore.v1.AppendFramesRequest;
-import io.github.vidscore.v1.AppendFramesResponse;
+import io.github.vidscore.v1.AppendRequest;
+import io.github.vidscore.v1.AppendResponse;
 import io.github.vidscore.v1.BenchmarkServiceGrpc;
 import io.github.vidscore.v1.BenchmarkServiceGrpc.BenchmarkServiceBlockingStub;
 import io.github.vidscore.v1.EvaluatorServiceGrpc;
@@ -106,7 +106,7 @@ final class Calls {
     return new ScoreStream(options, ScoringServiceGrpc.newStub(channel), onClose);
   }
 
-  void appendFrames(Exchange<AppendFramesRequest, AppendFramesResponse> exchange) {
+  void appendFrames(Exchange<AppendRequest, AppendResponse> exchange) {
     refuseIfClosed();
     SubmissionServiceGrpc.newStub(channel).appendFrames(exchange);
   }

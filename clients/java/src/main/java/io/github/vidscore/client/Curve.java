@@ -7,7 +7,7 @@ import java.util.List;
  *
  * @param name name of the curve
  * @param domain domain that it is of; null for all
- * @param className class that it is of; null for all
+ * @param label label; null for all
  * @param columns coordinates of the points
  */
-public record Curve(String name, String domain, String className, List<Column> columns) {}
+public record Curve(String name, String domain, String label, List<Column> columns) {}

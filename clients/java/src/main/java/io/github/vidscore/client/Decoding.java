@@ -139,7 +139,7 @@ final class Decoding {
   private static Row row(io.github.vidscore.v1.Score score) {
     return new Row(
         score.hasDomain() ? score.getDomain() : null,
-        score.hasClassName() ? score.getClassName() : null,
+        score.hasLabel() ? score.getLabel() : null,
         score.hasSequence() ? score.getSequence() : null,
         score.getMeasure(),
         value(score.getValue()));
@@ -149,7 +149,7 @@ final class Decoding {
     return new Curve(
         curve.getName(),
         curve.hasDomain() ? curve.getDomain() : null,
-        curve.hasClassName() ? curve.getClassName() : null,
+        curve.hasLabel() ? curve.getLabel() : null,
         curve.getColumnsList().stream()
             .map(
                 column ->

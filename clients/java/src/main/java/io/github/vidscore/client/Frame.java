@@ -133,7 +133,7 @@ public final class Frame {
     }
 
     /**
-     * Sets the class labels.
+     * Sets the labels.
      *
      * @param names a label for each object
      * @return this

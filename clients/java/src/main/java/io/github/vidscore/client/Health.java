@@ -2,7 +2,7 @@ package io.github.vidscore.client;
 
 /** Whether a server takes calls, as the standard health protocol has it. */
 public enum Health {
-  /** Not said. */
+  /** Unspecified. */
   UNKNOWN,
   /** It does. */
   SERVING,

@@ -48,17 +48,17 @@ public record Report(
    *
    * @param measure name of the measure
    * @param domain domain
-   * @param className class
+   * @param label label
    * @param sequence sequence
    * @return the score; empty where the report has no such row
    */
-  public Optional<Value> value(String measure, String domain, String className, String sequence) {
+  public Optional<Value> value(String measure, String domain, String label, String sequence) {
     return scores.stream()
         .filter(
             row ->
                 row.measure().equals(measure)
                     && Objects.equals(row.domain(), domain)
-                    && Objects.equals(row.className(), className)
+                    && Objects.equals(row.label(), label)
                     && Objects.equals(row.sequence(), sequence))
         .map(Row::value)
         .findFirst();

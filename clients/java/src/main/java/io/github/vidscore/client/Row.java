@@ -4,9 +4,9 @@ package io.github.vidscore.client;
  * One score, and what it is of; a dimension that is null stands for all of them.
  *
  * @param domain domain; null for all
- * @param className class; null for all
+ * @param label label; null for all
  * @param sequence sequence; null for all
  * @param measure name of the measure
  * @param value the score
  */
-public record Row(String domain, String className, String sequence, String measure, Value value) {}
+public record Row(String domain, String label, String sequence, String measure, Value value) {}

@@ -7,20 +7,20 @@ import java.util.List;
  * A stream of detections into a submission; made by {@link VidscoreClient#submit}.
  *
  * <p>Every method may be called from any thread; frames of one thread are sent in its order.
- * Closing it, as try-with-resources does, delivers what was taken; {@link #detach} drops it.
+ * Closing it, as try-with-resources does, delivers what was taken; {@link #abort} drops it.
  */
 public final class SubmissionStream implements AutoCloseable {
   private final VidscoreClient client;
-  private final Courier.Opened opened;
+  private final Sender.Opened opened;
   private final Delivery delivery;
-  private final Courier courier;
+  private final Sender sender;
 
   SubmissionStream(
-      VidscoreClient client, Calls calls, Courier.Opened opened, SubmitOptions options) {
+      VidscoreClient client, Calls calls, Sender.Opened opened, SubmitOptions options) {
     this.client = client;
     this.opened = opened;
     this.delivery = options.delivery();
-    this.courier = new Courier(calls, opened, options);
+    this.sender = new Sender(calls, opened, options);
   }
 
   /**
@@ -47,7 +47,7 @@ public final class SubmissionStream implements AutoCloseable {
    * @return the number of frames
    */
   public long acknowledgedFrames() {
-    return courier.acknowledged();
+    return sender.acknowledged();
   }
 
   /**
@@ -57,7 +57,7 @@ public final class SubmissionStream implements AutoCloseable {
    * @return the number of frames
    */
   public int undeliveredFrames() {
-    return courier.undelivered();
+    return sender.undelivered();
   }
 
   /**
@@ -71,7 +71,7 @@ public final class SubmissionStream implements AutoCloseable {
    * @throws VidscoreException what the stream failed with
    */
   public void send(Frame frame) {
-    courier.put(List.of(Checks.given("frame", frame)), true);
+    sender.put(List.of(Checks.given("frame", frame)), true);
   }
 
   /**
@@ -82,7 +82,7 @@ public final class SubmissionStream implements AutoCloseable {
    */
   public void sendBatch(List<Frame> frames) {
     if (!frames.isEmpty()) {
-      courier.put(List.copyOf(frames), false);
+      sender.put(List.copyOf(frames), false);
     }
   }
 
@@ -106,7 +106,7 @@ public final class SubmissionStream implements AutoCloseable {
    * @throws VidscoreException what the stream failed with
    */
   public long flush(Duration timeout) {
-    return courier.flush(timeout);
+    return sender.flush(timeout);
   }
 
   /**
@@ -148,7 +148,7 @@ public final class SubmissionStream implements AutoCloseable {
 
   /**
    * Delivers what was taken and ends the stream, at most after {@link Delivery#closeTimeout}; the
-   * submission stays open. May be called again; after {@link #detach} it does nothing.
+   * submission stays open. May be called again; after {@link #abort} it does nothing.
    *
    * @throws DeadlineException if frames are not durable in time; they are given up, and the text
    *     and {@link #undeliveredFrames} say how many
@@ -158,19 +158,19 @@ public final class SubmissionStream implements AutoCloseable {
   @Override
   public void close() {
     try {
-      courier.close(delivery.closeTimeout());
+      sender.close(delivery.closeTimeout());
     } finally {
       client.forget(this);
     }
   }
 
   /** Ends the stream at once; frames that are not durable are given up. */
-  public void detach() {
-    courier.detach();
+  public void abort() {
+    sender.abort();
     client.forget(this);
   }
 
-  Courier courier() {
-    return courier;
+  Sender sender() {
+    return sender;
   }
 }

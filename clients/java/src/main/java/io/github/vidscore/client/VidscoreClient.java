@@ -207,7 +207,7 @@ public final class VidscoreClient implements AutoCloseable {
             .build();
     StreamInfo info =
         Decoding.stream(calls.submissions(stub -> stub.openStream(request)).getStream());
-    Courier.Opened opened = new Courier.Opened(found, info, hosted.detectionGeometry());
+    Sender.Opened opened = new Sender.Opened(found, info, hosted.detectionGeometry());
     SubmissionStream stream = new SubmissionStream(this, calls, opened, options);
     submitting.add(stream);
     return stream;
@@ -257,12 +257,12 @@ public final class VidscoreClient implements AutoCloseable {
    * @param benchmark the benchmark
    * @param evaluator evaluator that ranks; empty for the first of the specification
    * @param domain domain; null for all together
-   * @param className class; null for all together
+   * @param label label; null for all together
    * @return the board
    * @throws ConflictException if the policy does not release such a board
    */
   public Leaderboard leaderboard(
-      String benchmark, String evaluator, String domain, String className) {
+      String benchmark, String evaluator, String domain, String label) {
     GetLeaderboardRequest.Builder request =
         GetLeaderboardRequest.newBuilder()
             .setBenchmark(Names.benchmark(benchmark))
@@ -270,8 +270,8 @@ public final class VidscoreClient implements AutoCloseable {
     if (domain != null) {
       request.setDomain(Checks.text("domain", domain));
     }
-    if (className != null) {
-      request.setClassName(Checks.text("className", className));
+    if (label != null) {
+      request.setLabel(Checks.text("label", label));
     }
     List<GetLeaderboardResponse> pages = new ArrayList<>();
     List<LeaderboardRow> rows =
@@ -430,7 +430,7 @@ public final class VidscoreClient implements AutoCloseable {
         failures.add(failure);
       }
     }
-    detach();
+    abort();
     if (!failures.isEmpty()) {
       VidscoreException first = failures.remove(0);
       failures.forEach(first::addSuppressed);
@@ -439,8 +439,8 @@ public final class VidscoreClient implements AutoCloseable {
   }
 
   /** Ends every open stream at once, giving up what is not delivered, and the connection. */
-  public void detach() {
-    submitting.forEach(SubmissionStream::detach);
+  public void abort() {
+    submitting.forEach(SubmissionStream::abort);
     scoring.forEach(ScoreStream::close);
     channel.shutdownNow();
   }

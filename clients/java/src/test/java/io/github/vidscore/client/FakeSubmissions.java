@@ -3,11 +3,8 @@ package io.github.vidscore.client;
 import static io.github.vidscore.client.Support.refusal;
 
 import com.google.protobuf.ByteString;
-import io.github.vidscore.v1.Append;
-import io.github.vidscore.v1.AppendBatchRequest;
-import io.github.vidscore.v1.AppendBatchResponse;
-import io.github.vidscore.v1.AppendFramesRequest;
-import io.github.vidscore.v1.AppendFramesResponse;
+import io.github.vidscore.v1.AppendRequest;
+import io.github.vidscore.v1.AppendResponse;
 import io.github.vidscore.v1.BenchmarkServiceGrpc.BenchmarkServiceImplBase;
 import io.github.vidscore.v1.CreateSubmissionRequest;
 import io.github.vidscore.v1.CreateSubmissionResponse;
@@ -113,19 +110,19 @@ final class FakeSubmissions extends SubmissionServiceImplBase {
   }
 
   @Override
-  public StreamObserver<AppendFramesRequest> appendFrames(
-      StreamObserver<AppendFramesResponse> answer) {
+  public StreamObserver<AppendRequest> appendFrames(
+      StreamObserver<AppendResponse> answer) {
     return new StreamObserver<>() {
       private boolean over;
 
       @Override
-      public void onNext(AppendFramesRequest request) {
+      public void onNext(AppendRequest request) {
         if (over) {
           return;
         }
         try {
-          long nextOffset = append(request.getAppend());
-          answer.onNext(AppendFramesResponse.newBuilder().setNextOffset(nextOffset).build());
+          long nextOffset = append(request);
+          answer.onNext(AppendResponse.newBuilder().setNextOffset(nextOffset).build());
         } catch (RuntimeException failure) {
           over = true;
           answer.onError(failure);
@@ -145,10 +142,10 @@ final class FakeSubmissions extends SubmissionServiceImplBase {
   }
 
   @Override
-  public void appendBatch(AppendBatchRequest request, StreamObserver<AppendBatchResponse> answer) {
+  public void appendBatch(AppendRequest request, StreamObserver<AppendResponse> answer) {
     respond(
         answer,
-        () -> AppendBatchResponse.newBuilder().setNextOffset(append(request.getAppend())).build());
+        () -> AppendResponse.newBuilder().setNextOffset(append(request)).build());
   }
 
   @Override
@@ -180,7 +177,7 @@ final class FakeSubmissions extends SubmissionServiceImplBase {
     }
   }
 
-  private long append(Append append) {
+  private long append(AppendRequest append) {
     try {
       hold.await(Support.LIMIT.toSeconds(), TimeUnit.SECONDS);
     } catch (InterruptedException stopped) {
@@ -195,7 +192,7 @@ final class FakeSubmissions extends SubmissionServiceImplBase {
     }
   }
 
-  private void store(Append append) {
+  private void store(AppendRequest append) {
     long end = append.getOffset() + append.getDetections().getFrameNumbersCount();
     ByteString content = append.getDetections().toByteString();
     CRC32 sum = new CRC32();

@@ -158,7 +158,7 @@ class SubmissionStreamTest {
       site.stop();
       send(stream, 0, 3);
       assertTrue(assertThrows(UnavailableException.class, () -> stream.flush(LIMIT)).isRetryable());
-      stream.detach();
+      stream.abort();
     }
   }
 
@@ -168,7 +168,7 @@ class SubmissionStreamTest {
     Delivery impatient = QUICK.withAcknowledgeTimeout(Duration.ofMillis(50));
     try (SubmissionStream stream = submit(Batching.DEFAULT, impatient)) {
       send(stream, 0, 3);
-      until("a break", () -> stream.courier().breaks() > 0);
+      until("a break", () -> stream.sender().breaks() > 0);
       fake.hold.countDown();
       assertEquals(3, stream.flush(LIMIT));
     }
@@ -187,7 +187,7 @@ class SubmissionStreamTest {
         SupersededException failure =
             assertThrows(SupersededException.class, () -> older.flush(LIMIT));
         assertEquals("EPOCH_STALE", failure.reason());
-        older.detach();
+        older.abort();
         send(younger, 3, 9);
         assertEquals(9, younger.flush(LIMIT));
       }
@@ -238,7 +238,7 @@ class SubmissionStreamTest {
   }
 
   @Test
-  void aListenerMayThrowOrDetachButNotWait() throws Exception {
+  void aListenerMayThrowOrAbortButNotWait() throws Exception {
     RuntimeException mistake = new IllegalStateException("mistake");
     Delivery throwing =
         QUICK.withOnAcknowledged(
@@ -250,7 +250,7 @@ class SubmissionStreamTest {
       Throwable failure = failureOf(stream);
       assertInstanceOf(CallbackException.class, failure);
       assertSame(mistake, failure.getCause());
-      stream.detach();
+      stream.abort();
     }
     CompletableFuture<SubmissionStream> opened = new CompletableFuture<>();
     CompletableFuture<Throwable> waited = new CompletableFuture<>();
@@ -260,7 +260,7 @@ class SubmissionStreamTest {
               SubmissionStream own = opened.join();
               waited.complete(assertThrows(CallbackException.class, own::flush));
               assertThrows(CallbackException.class, own::close);
-              own.detach();
+              own.abort();
             });
     try (SubmissionStream stream = submit(Batching.DEFAULT, closing)) {
       opened.complete(stream);
@@ -281,7 +281,7 @@ class SubmissionStreamTest {
     waiting.start();
     waiting.interrupt();
     assertInstanceOf(CallCancelledException.class, waited.get(LIMIT.toSeconds(), TimeUnit.SECONDS));
-    client.detach();
+    client.abort();
     assertInstanceOf(ClosedException.class, failureOf(stream));
     assertThrows(ClosedException.class, () -> submit(Batching.DEFAULT, QUICK));
   }
@@ -300,7 +300,7 @@ class SubmissionStreamTest {
   }
 
   @Test
-  void closingInVainSaysHowManyFramesAreGivenUpAndDetachingAsksForNothing() {
+  void closingInVainSaysHowManyFramesAreGivenUpAndAbortingAsksForNothing() {
     fake.hold = new CountDownLatch(1);
     SubmissionStream stream =
         submit(Batching.DEFAULT, QUICK.withCloseTimeout(Duration.ofMillis(20)));
@@ -312,7 +312,7 @@ class SubmissionStreamTest {
     assertThrows(DeadlineException.class, () -> stream.seal(7));
     SubmissionStream left = submit(Batching.DEFAULT, QUICK);
     send(left, 0, 7);
-    left.detach();
+    left.abort();
     left.close();
     assertEquals(7, left.undeliveredFrames());
     fake.hold.countDown();

@@ -68,7 +68,7 @@ final class Output {
                         document(
                             "name", curve.name(),
                             "domain", curve.domain(),
-                            "class", curve.className(),
+                            "label", curve.label(),
                             "columns", curve.columns().stream().map(Output::column).toList()))
                 .toList(),
         "warnings",
@@ -115,7 +115,7 @@ final class Output {
   private static Map<String, Object> row(Row row) {
     return document(
         "domain", row.domain(),
-        "class", row.className(),
+        "label", row.label(),
         "sequence", row.sequence(),
         "measure", row.measure(),
         "value", value(row.value()),

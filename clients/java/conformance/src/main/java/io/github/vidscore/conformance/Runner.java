@@ -228,7 +228,7 @@ public final class Runner {
           "frame_count", submission.frameCount(),
           "scores", Output.scores(stream.scores()));
     } finally {
-      stream.detach(); // what failed has nothing to wait for
+      stream.abort(); // what failed has nothing to wait for
     }
   }
 

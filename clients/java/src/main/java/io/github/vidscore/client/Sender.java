@@ -1,0 +1,328 @@
+package io.github.vidscore.client;
+
+import io.github.vidscore.v1.AnnotationBatch;
+import io.github.vidscore.v1.AppendRequest;
+import io.github.vidscore.v1.AppendResponse;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Delivers the frames of an append stream on a thread of its own: connects, sends, and goes on
+ * after breaks.
+ */
+final class Sender {
+  /** An append stream that was opened for this writer. */
+  record Opened(Submission submission, StreamInfo stream, Geometry geometry) {
+    /** What is sent for a batch; the same batch is the same message each time. */
+    AppendRequest append(AppendState.Sent batch) {
+      AnnotationBatch detections = Encoding.frames(batch.frames(), geometry);
+      return AppendRequest.newBuilder()
+          .setStream(submission.name() + "/streams/" + stream.stream())
+          .setEpoch(stream.epoch())
+          .setOffset(batch.offset())
+          .setDetections(detections)
+          .setDetectionsCrc32(Encoding.checksum(detections))
+          .build();
+    }
+  }
+
+  private final Calls calls;
+  private final Opened opened;
+  private final Batching batching;
+  private final Delivery delivery;
+  private final Monitor monitor = new Monitor();
+  private final AppendState state;
+  private boolean left; // whether this side has closed or aborted it
+  private volatile Thread teller; // the one that is in onAcknowledged
+  private long told; // what onAcknowledged was told last
+  private Exchange<AppendRequest, AppendResponse> exchange; // the present call, if any
+
+  Sender(Calls calls, Opened opened, SubmitOptions options) {
+    this.calls = calls;
+    this.opened = opened;
+    this.batching = options.batching();
+    this.delivery = options.delivery();
+    this.told = opened.stream().nextOffset();
+    this.state =
+        new AppendState(
+            opened.stream(), opened.geometry().arity(), batching, delivery, options.replay());
+    Thread thread = new Thread(this::run, "vidscore-submission");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  long acknowledged() {
+    return monitor.holding(state::acknowledged);
+  }
+
+  int breaks() {
+    return monitor.holding(() -> state.retrying().breaks());
+  }
+
+  /** Queues frames, as the policy says where the queue is full. */
+  void put(List<Frame> frames, boolean alone) {
+    frames.forEach(frame -> frame.checked(opened.geometry().arity()));
+    monitor.holding(
+        () -> {
+          monitor.awaitRoom(
+              () -> state.admit(frames, alone, System.nanoTime()), batching, state::refusal);
+          monitor.signal(); // the thread may sleep, since whenever
+        });
+  }
+
+  /** Waits until every frame is durable. */
+  long flush(Duration timeout) {
+    refuseInCallback();
+    return monitor.holding(
+        () -> {
+          state.flush();
+          monitor.signal();
+          if (!monitor.await(this::isSettled, timeout)) {
+            throw Failure.deadline(
+                "not every frame was durable within " + timeout + "; the stream goes on");
+          }
+          if (!state.idle()) {
+            state.check();
+          }
+          return state.acknowledged();
+        });
+  }
+
+  /** Delivers what was taken, in a time, and ends; where this side has ended it, does nothing. */
+  void close(Duration timeout) {
+    refuseInCallback();
+    VidscoreException failure =
+        monitor.holding(
+            () -> {
+              if (left) {
+                return null;
+              }
+              left = true;
+              state.close();
+              monitor.signal();
+              monitor.await(this::isSettled, timeout);
+              if (state.undelivered() == 0) {
+                return null;
+              }
+              state.end(
+                  Failure.deadline(
+                      state.undelivered()
+                          + " frames were not durable within "
+                          + timeout
+                          + " and are given up"));
+              return state.failure();
+            });
+    end(null);
+    if (failure != null) {
+      throw failure.again();
+    }
+  }
+
+  /** Ends at once; what is not durable is given up. */
+  void abort() {
+    monitor.holding(() -> left = true);
+    end(Failure.closed("the stream was ended by this side"));
+  }
+
+  int undelivered() {
+    return monitor.holding(state::undelivered);
+  }
+
+  private void refuseInCallback() {
+    if (Thread.currentThread() == teller) {
+      throw Failure.callback(
+          "flush, close and seal cannot be called in onAcknowledged:"
+              + " they would wait for themselves",
+          null);
+    }
+  }
+
+  /** Whether every frame is durable and onAcknowledged told, or the stream has failed. */
+  private boolean isSettled() {
+    return state.ended() || (state.idle() && isTold());
+  }
+
+  /** Whether onAcknowledged has been told of every durable frame. */
+  private boolean isTold() {
+    return delivery.onAcknowledged() == null || told == state.acknowledged();
+  }
+
+  /** Notes that nothing more is delivered, and why; the first one to say so is right. */
+  void end(VidscoreException problem) {
+    Exchange<?, ?> present =
+        monitor.holding(
+            () -> {
+              state.end(problem);
+              monitor.signal();
+              return exchange;
+            });
+    if (present != null) {
+      present.cancel();
+    }
+  }
+
+  private void run() {
+    try {
+      while (awaitWork()) {
+        try {
+          deliver();
+        } catch (VidscoreException failure) {
+          pause(failure);
+        }
+      }
+    } catch (VidscoreException failure) {
+      end(failure);
+    } catch (RuntimeException mistake) {
+      end(Failure.internal("frames could not be sent: " + mistake));
+    }
+  }
+
+  /** Waits until there is something to deliver; false where the stream has ended. */
+  private boolean awaitWork() {
+    return monitor.holding(
+        () -> {
+          monitor.await(() -> state.ended() || !state.idle(), null);
+          return !state.ended();
+        });
+  }
+
+  private void pause(VidscoreException failure) {
+    monitor.holding(
+        () -> {
+          if (!state.ended()) {
+            long delayNs = state.delayNs(failure, System.nanoTime());
+            monitor.await(state::ended, Duration.ofNanos(delayNs));
+          }
+        });
+    calls.resetBackoff();
+  }
+
+  /** Delivers until something breaks or the stream has ended. */
+  private void deliver() {
+    if (monitor.holding(state::broken)) {
+      resume();
+    }
+    if (delivery.unary()) {
+      deliverOneByOne();
+    } else {
+      deliverOverCall();
+    }
+  }
+
+  /** Asks the server where to go on. */
+  private void resume() {
+    Submission submission = calls.getSubmission(opened.submission().name());
+    StreamInfo known = submission.stream(opened.stream().stream()).orElse(null);
+    boolean grown =
+        monitor.holding(
+            () -> {
+              boolean more = state.resume(known, System.nanoTime());
+              monitor.signal();
+              return more;
+            });
+    tell(grown);
+  }
+
+  private void deliverOneByOne() {
+    for (AppendState.Sent batch = next(null); batch != null; batch = next(null)) {
+      AppendRequest request = opened.append(batch);
+      acknowledge(calls.submissions(stub -> stub.appendBatch(request)).getNextOffset());
+    }
+  }
+
+  private void deliverOverCall() {
+    Exchange<AppendRequest, AppendResponse> call =
+        new Exchange<>(monitor, response -> acknowledge(response.getNextOffset()));
+    monitor.holding(() -> exchange = call);
+    try {
+      calls.appendFrames(call);
+      for (AppendState.Sent batch = next(call); batch != null; batch = next(call)) {
+        AppendRequest request = opened.append(batch);
+        send(call, request);
+      }
+    } finally {
+      call.cancel();
+      monitor.holding(
+          () -> {
+            exchange = null;
+            state.disconnect();
+          });
+    }
+  }
+
+  private static void send(
+      Exchange<AppendRequest, AppendResponse> call, AppendRequest request) {
+    try {
+      call.send(request);
+    } catch (IllegalStateException cancelled) {
+      throw call.reasonFor(cancelled); // it was cancelled meanwhile
+    }
+  }
+
+  /**
+   * Waits for the next batch that is due, and for the call, if there is one, to take it; null where
+   * the stream has ended. Throws what the call failed with, or that no acknowledgement comes.
+   */
+  private AppendState.Sent next(Exchange<AppendRequest, AppendResponse> call) {
+    return monitor.holding(
+        () -> {
+          while (!state.ended()) {
+            long stalledAtNs = state.stalledAtNs();
+            if (call != null) {
+              checkCall(call, stalledAtNs);
+            }
+            boolean ready = call == null || call.isReady();
+            AppendState.Sent batch = ready ? state.take(System.nanoTime()) : null;
+            if (batch != null) {
+              monitor.signal();
+              return batch;
+            }
+            monitor.awaitUntil(Monitor.earlier(ready ? state.dueNs() : Outbox.NEVER, stalledAtNs));
+          }
+          return null;
+        });
+  }
+
+  private void checkCall(
+      Exchange<AppendRequest, AppendResponse> call, long stalledAtNs) {
+    if (call.over()) {
+      throw call.failure() == null ? Retrying.endedEarly() : call.failure().again();
+    }
+    if (Monitor.isOver(stalledAtNs)) {
+      throw Failure.unavailable(
+          "the server has acknowledged nothing for " + delivery.acknowledgeTimeout());
+    }
+  }
+
+  private void acknowledge(long nextOffset) {
+    boolean grown =
+        monitor.holding(
+            () -> {
+              boolean more = state.acknowledge(nextOffset, System.nanoTime());
+              monitor.signal();
+              return more;
+            });
+    tell(grown);
+  }
+
+  /** Calls onAcknowledged where more frames are durable than before. */
+  private void tell(boolean grown) {
+    if (!grown || delivery.onAcknowledged() == null || monitor.holding(state::ended)) {
+      return;
+    }
+    teller = Thread.currentThread();
+    try {
+      long acknowledged = acknowledged();
+      delivery.onAcknowledged().accept(acknowledged);
+      monitor.holding(
+          () -> {
+            told = acknowledged;
+            monitor.signal();
+          });
+    } catch (RuntimeException thrown) {
+      throw Failure.callback("onAcknowledged threw " + thrown, thrown);
+    } finally {
+      teller = null;
+    }
+  }
+}

@@ -39,13 +39,13 @@ LINUX_TAGS = ("manylinux_2_17", "musllinux_1_1")
 
 
 # Hatchling loads this file anew for its hooks, which so learn what the backend is asked for.
-FOR_AN_INSTALLER = "VIDSCORE_WHEEL_FOR_AN_INSTALLER"
+AT_INSTALL = "VIDSCORE_WHEEL_AT_INSTALL"
 
 
 def __getattr__(name: str) -> Any:
     """The functions of a build backend, which are hatchling's."""
     if name.endswith("build_wheel"):
-        os.environ[FOR_AN_INSTALLER] = "1"
+        os.environ[AT_INSTALL] = "1"
     return getattr(backend, name)
 
 
@@ -55,7 +55,7 @@ class DependenciesHook(MetadataHookInterface):
     def update(self, metadata: dict[str, Any]) -> None:
         """Set the dependencies; hatchling resolves the version before it calls its hooks."""
         folder = Path(self.root, "clients", "python")
-        beside = FOR_AN_INSTALLER in os.environ and (folder / "pyproject.toml").exists()
+        beside = AT_INSTALL in os.environ and (folder / "pyproject.toml").exists()
         client = f" @ {folder.as_uri()}" if beside else f"=={metadata['version']}"
         metadata["dependencies"] = [
             entry.format(client=client) for entry in self.config["dependencies"]

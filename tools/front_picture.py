@@ -24,7 +24,7 @@ FRAME_LEFT, CURVES_LEFT, BOARD_LEFT = 28, 382, 716
 CURVES_WIDTH = 290
 SEED = 1
 SHOWN_FRAME = 60
-FRAMES_A_POINT = 10
+FRAMES_PER_POINT = 10
 INK, QUIET, GRID, OBJECT = "#1c2733", "#586674", "#dbe1e7", "#c9d1d9"
 COLOURS = {"falcon": "#1b6ca8", "mole": "#c4501b"}
 
@@ -59,7 +59,7 @@ def _live(show: Show, system: str) -> Iterator[tuple[int, float]]:
     for step in steps_at(100.0, show.truth, show.detections[system], sleep=lambda _: None):
         truth.append(step.truth)
         detections.append(step.detections)
-        if step.frames_sent % FRAMES_A_POINT == 0:
+        if step.frames_sent % FRAMES_PER_POINT == 0:
             [report] = score_annotations([evaluator], concatenate(truth), concatenate(detections))
             score = report.value(show.headline)
             yield step.frames_sent, 0.0 if score is None else float(score)

@@ -24,17 +24,17 @@ from vidscore_evaluators import score
 from vidscore_evaluators.report import Report
 
 IMAGES = 5000
-OBJECTS_AN_IMAGE = 20
-DETECTIONS_AN_IMAGE = 30
+OBJECTS_PER_IMAGE = 20
+DETECTIONS_PER_IMAGE = 30
 CLASSES = 10
 SIDES_PX = (12.0, 300.0)
 
 
 def _scene(image_count: int) -> tuple[Boxes, Boxes]:
     random = np.random.default_rng(4)
-    truth = random_boxes(random, np.full(image_count, OBJECTS_AN_IMAGE), CLASSES, SIDES_PX)
+    truth = random_boxes(random, np.full(image_count, OBJECTS_PER_IMAGE), CLASSES, SIDES_PX)
     near = detected(random, truth, 0.08, CLASSES)
-    missing = DETECTIONS_AN_IMAGE - np.bincount(near.frames, minlength=image_count)
+    missing = DETECTIONS_PER_IMAGE - np.bincount(near.frames, minlength=image_count)
     return truth, near.join(random_boxes(random, missing, CLASSES, SIDES_PX))
 
 

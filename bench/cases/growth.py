@@ -24,10 +24,10 @@ SMALLEST_DETECTIONS = 20_000
 LINEAR = at_most(1.5)
 """A detection of the largest run may cost so many times one of the smallest."""
 
-OBJECTS_A_FRAME = 13
+OBJECTS_PER_FRAME = 13
 FRAMES_OF_OBJECTS = 8000
 FRAMES_OF_CLASSES = 5000
-FRAMES_A_SEQUENCE = 500
+FRAMES_PER_SEQUENCE = 500
 CORNER_BOXES = 10_000
 CHAINS_PX = 4.0
 BYTES = 1 << 30
@@ -38,7 +38,7 @@ Sides = tuple[Annotations, Annotations]
 def _sides(frame_count: int, objects: int, class_count: int) -> Sides:
     """Boxes of the density of Neovision2's, however many a frame has."""
     random = np.random.default_rng(8)
-    largest_px = 160.0 * (OBJECTS_A_FRAME / max(objects, OBJECTS_A_FRAME)) ** 0.5
+    largest_px = 160.0 * (OBJECTS_PER_FRAME / max(objects, OBJECTS_PER_FRAME)) ** 0.5
     truth = random_boxes(
         random, np.full(frame_count, objects), class_count, (largest_px / 5, largest_px)
     )
@@ -46,7 +46,7 @@ def _sides(frame_count: int, objects: int, class_count: int) -> Sides:
 
 
 def _annotated(truth: Boxes, detections: Boxes, class_count: int) -> Sides:
-    count = max(1, truth.frame_count // FRAMES_A_SEQUENCE)
+    count = max(1, truth.frame_count // FRAMES_PER_SEQUENCE)
     sequences = [SequenceKey("domain", f"sequence-{number}") for number in range(count)]
     labels = ("Car", "Truck", "Bus", "Person", "Cyclist", "Boat", "Plane", "Helicopter")
     names = (*labels, *(f"class-{number}" for number in range(class_count)))[:class_count]
@@ -119,22 +119,23 @@ def _grown(scenes: Sequence[_Scene], size: Size, panel: str = "") -> Iterator[Ro
 
 
 def _growth(size: Size) -> Iterator[Row]:
-    smallest = SMALLEST_DETECTIONS // OBJECTS_A_FRAME
-    most = max(4 * smallest, size.of(DETECTIONS) // OBJECTS_A_FRAME)
+    smallest = SMALLEST_DETECTIONS // OBJECTS_PER_FRAME
+    most = max(4 * smallest, size.of(DETECTIONS) // OBJECTS_PER_FRAME)
     steps = np.unique(np.geomspace(smallest, most, 4).astype(int)).tolist()
     scenes = [
-        _Scene(f"{frames:,} frames", frames, _sides(frames, OBJECTS_A_FRAME, 6)) for frames in steps
+        _Scene(f"{frames:,} frames", frames, _sides(frames, OBJECTS_PER_FRAME, 6))
+        for frames in steps
     ]
-    yield from _grown(scenes, size, f"frames of {OBJECTS_A_FRAME} objects")
+    yield from _grown(scenes, size, f"frames of {OBJECTS_PER_FRAME} objects")
     frames = max(1, size.of(FRAMES_OF_OBJECTS))
     scenes = [
         _Scene(f"{objects} objects a frame", objects, _sides(frames, objects, 6))
-        for objects in (OBJECTS_A_FRAME, 50, 200)
+        for objects in (OBJECTS_PER_FRAME, 50, 200)
     ]
     yield from _grown(scenes, size, f"objects a frame, {frames:,} frames")
     frames = max(1, size.of(FRAMES_OF_CLASSES))
     scenes = [
-        _Scene(f"{classes} classes", classes, _sides(frames * classes, OBJECTS_A_FRAME, classes))
+        _Scene(f"{classes} classes", classes, _sides(frames * classes, OBJECTS_PER_FRAME, classes))
         for classes in (2, 4, 8)
     ]
     yield from _grown(scenes, size, f"classes, each in {frames:,} frames more")
@@ -142,7 +143,7 @@ def _growth(size: Size) -> Iterator[Row]:
 
 def _corners(size: Size) -> Iterator[Row]:
     boxes = max(500, size.of(CORNER_BOXES))
-    common = _sides(max(1, boxes // OBJECTS_A_FRAME), OBJECTS_A_FRAME, 6)
+    common = _sides(max(1, boxes // OBJECTS_PER_FRAME), OBJECTS_PER_FRAME, 6)
     scenes = [
         _Scene(f"{boxes:,} boxes in many frames", boxes, common),
         _Scene(f"{boxes:,} boxes in one frame", boxes, _sides(1, boxes, 6)),

@@ -24,12 +24,12 @@ POINT_BYTES = 16
 BATCH_BYTES = 13 * 2**20
 BATCHES = 40
 FEWEST_BATCHES = 8
-POINTS_A_FRAME = 1_000
+POINTS_PER_FRAME = 1_000
 
 UPLOAD_BYTES = 10**9
 UPLOAD_BATCH_BYTES = 2 * 10**6
-UPLOAD_POINTS_A_FRAME = 200
-UPLOAD_BATCHES_A_SEQUENCE = 5
+UPLOAD_POINTS_PER_FRAME = 200
+UPLOAD_BATCHES_PER_SEQUENCE = 5
 
 LIMIT_BYTES = 640 * 2**20
 LOOK_INTERVAL_S = 0.05
@@ -130,8 +130,8 @@ def _row(name: str, peak_bytes: float, note: str) -> Row:
 
 def _abusive_client(size: Size) -> Iterator[Row]:
     count = max(FEWEST_BATCHES, size.of(BATCHES))
-    frames = BATCH_BYTES // (POINT_BYTES * POINTS_A_FRAME)
-    batches = [_batch(f"s{row:03d}", 0, frames, POINTS_A_FRAME) for row in range(count)]
+    frames = BATCH_BYTES // (POINT_BYTES * POINTS_PER_FRAME)
+    batches = [_batch(f"s{row:03d}", 0, frames, POINTS_PER_FRAME) for row in range(count)]
     with tempfile.TemporaryDirectory() as folder:
         truth = Path(folder) / "truth.csv"
         _write_truth(truth, count, frames)
@@ -147,21 +147,21 @@ def _abusive_client(size: Size) -> Iterator[Row]:
 
 
 def _large_upload(size: Size) -> Iterator[Row]:
-    frames = UPLOAD_BATCH_BYTES // (POINT_BYTES * UPLOAD_POINTS_A_FRAME)
-    count = max(UPLOAD_BATCHES_A_SEQUENCE, size.of(UPLOAD_BYTES // UPLOAD_BATCH_BYTES))
+    frames = UPLOAD_BATCH_BYTES // (POINT_BYTES * UPLOAD_POINTS_PER_FRAME)
+    count = max(UPLOAD_BATCHES_PER_SEQUENCE, size.of(UPLOAD_BYTES // UPLOAD_BATCH_BYTES))
     batches = [
         _batch(
-            f"s{row // UPLOAD_BATCHES_A_SEQUENCE:03d}",
-            row % UPLOAD_BATCHES_A_SEQUENCE * frames,
+            f"s{row // UPLOAD_BATCHES_PER_SEQUENCE:03d}",
+            row % UPLOAD_BATCHES_PER_SEQUENCE * frames,
             frames,
-            UPLOAD_POINTS_A_FRAME,
+            UPLOAD_POINTS_PER_FRAME,
         )
         for row in range(count)
     ]
-    sequences = -(-count // UPLOAD_BATCHES_A_SEQUENCE)
+    sequences = -(-count // UPLOAD_BATCHES_PER_SEQUENCE)
     with tempfile.TemporaryDirectory() as folder:
         truth = Path(folder) / "truth.csv"
-        _write_truth(truth, sequences, UPLOAD_BATCHES_A_SEQUENCE * frames)
+        _write_truth(truth, sequences, UPLOAD_BATCHES_PER_SEQUENCE * frames)
         with hosting_server(Path(folder), truth) as host:
             idle = host.served.memory_bytes()
             with _peak_of(host) as found:

@@ -38,7 +38,7 @@ def _sequences(annotations: Annotations, count: int) -> Annotations:
 
 
 def _scene(size: Size) -> tuple[Annotations, Annotations]:
-    return scenes.scene(size.of(scenes.SEQUENCES_A_DOMAIN))
+    return scenes.scene(size.of(scenes.SEQUENCES_PER_DOMAIN))
 
 
 def _beside_loop(size: Size) -> list[Row]:

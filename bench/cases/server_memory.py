@@ -23,10 +23,10 @@ STREAM_FRAMES = 20
 SEQUENCES = 8
 SEQUENCE_FRAMES = 500
 BATCH_FRAMES = 50
-POINTS_A_FRAME = 10
+POINTS_PER_FRAME = 10
 AT_ONCE = 4
 WARM_UP = 1 / 3
-LIMIT_BYTES_A_MILLION_FRAMES = 2**20
+LIMIT_BYTES_PER_MILLION_FRAMES = 2**20
 
 OPTIONS = ("--maximum-streams", str(STREAMS))
 
@@ -39,9 +39,9 @@ def _batch(sequence: int, first: int, count: int) -> annotations_pb2.AnnotationB
         sequences=[annotations_pb2.SequenceKey(sequence=f"s{sequence:03d}")],
         frame_sequences=[0] * count,
         frame_numbers=range(first, first + count),
-        frame_object_counts=[POINTS_A_FRAME] * count,
+        frame_object_counts=[POINTS_PER_FRAME] * count,
         geometry=annotations_pb2.GEOMETRY_POINT,
-        coordinates=random.uniform(0, 600, 2 * POINTS_A_FRAME * count).tolist(),
+        coordinates=random.uniform(0, 600, 2 * POINTS_PER_FRAME * count).tolist(),
     )
 
 
@@ -114,7 +114,7 @@ def _over_time(size: Size) -> Iterator[Row]:
     yield Row(
         "growth of a server's memory, a million frames",
         Sample((1e6 * slope,)),
-        Sample((float(LIMIT_BYTES_A_MILLION_FRAMES),)),
+        Sample((float(LIMIT_BYTES_PER_MILLION_FRAMES),)),
         "limit",
         at_most(1.0),
         unit="bytes",

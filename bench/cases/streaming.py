@@ -25,8 +25,8 @@ from vidscore_protos.v1 import submission_service_pb2 as messages
 from vidscore_protos.v1 import submission_service_pb2_grpc as services
 
 STREAMS = 64
-MESSAGES_A_STREAM = 400
-POINTS_A_FRAME = 10
+MESSAGES_PER_STREAM = 400
+POINTS_PER_FRAME = 10
 BATCHED_FRAMES = 64
 UNACKNOWLEDGED = 16
 HEALTH_LIMIT_S = 0.05
@@ -64,12 +64,12 @@ def _writers(
         requests = []
         for number in range(message_count):
             first = number * frames_a_message
-            coordinates = random.uniform(0, 600, 2 * POINTS_A_FRAME * frames_a_message)
+            coordinates = random.uniform(0, 600, 2 * POINTS_PER_FRAME * frames_a_message)
             batch = annotations_pb2.AnnotationBatch(
                 sequences=[annotations_pb2.SequenceKey(sequence=f"s{index:03d}")],
                 frame_sequences=[0] * frames_a_message,
                 frame_numbers=range(first, first + frames_a_message),
-                frame_object_counts=[POINTS_A_FRAME] * frames_a_message,
+                frame_object_counts=[POINTS_PER_FRAME] * frames_a_message,
                 geometry=annotations_pb2.GEOMETRY_POINT,
                 coordinates=coordinates.tolist(),
             )
@@ -183,7 +183,7 @@ def _write_truth(path: Path, frame_count: int) -> None:
 
 
 def _streams(size: Size) -> Iterator[Row]:
-    message_count = max(20, size.of(MESSAGES_A_STREAM))
+    message_count = max(20, size.of(MESSAGES_PER_STREAM))
     kinds = {1: message_count, BATCHED_FRAMES: max(4, message_count // 16)}
     with tempfile.TemporaryDirectory() as folder:
         truth = Path(folder) / "truth.csv"

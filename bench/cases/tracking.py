@@ -29,8 +29,8 @@ from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 
 SEQUENCES = 10
-FRAMES_A_SEQUENCE = 1000
-OBJECTS_A_FRAME = 20
+FRAMES_PER_SEQUENCE = 1000
+OBJECTS_PER_FRAME = 20
 TRACKER = "tracker"
 CUTOFF_PX = 10.0
 
@@ -175,12 +175,12 @@ def _sides(root: Path) -> tuple[Path, Path]:
 def _files(size: Size) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        names = _write(root, size.of(SEQUENCES), FRAMES_A_SEQUENCE, OBJECTS_A_FRAME)
+        names = _write(root, size.of(SEQUENCES), FRAMES_PER_SEQUENCE, OBJECTS_PER_FRAME)
         sides = _sides(root)
-        what = f"files to figures, {len(names)} x {FRAMES_A_SEQUENCE:,} frames"
+        what = f"files to figures, {len(names)} x {FRAMES_PER_SEQUENCE:,} frames"
         by_trackeval = Peer(
             "trackeval",
-            lambda: _by_trackeval(root, names, FRAMES_A_SEQUENCE),
+            lambda: _by_trackeval(root, names, FRAMES_PER_SEQUENCE),
             at_least(20.0),
             agrees=_agree,
         )
@@ -224,7 +224,7 @@ def _crowd(size: Size) -> Iterator[Row]:
 
 
 def _ospa_scene(size: Size) -> tuple[Annotations, Annotations]:
-    return points.crowded(size.of(FRAMES_A_SEQUENCE), 60.0)
+    return points.crowded(size.of(FRAMES_PER_SEQUENCE), 60.0)
 
 
 def _ospa_alone(truth: Annotations, detections: Annotations) -> Action:
@@ -263,7 +263,7 @@ def _states(side: Annotations) -> list[State]:
 
 def _files_alone(size: Size) -> Action:
     folder = tempfile.TemporaryDirectory()
-    _write(Path(folder.name), size.of(SEQUENCES), FRAMES_A_SEQUENCE, OBJECTS_A_FRAME)
+    _write(Path(folder.name), size.of(SEQUENCES), FRAMES_PER_SEQUENCE, OBJECTS_PER_FRAME)
     # The folder lives as long as what reads from it.
     return lambda: score(ALL, *_sides(Path(folder.name)))
 

@@ -14,11 +14,11 @@ from vidscore_evaluators.formats.neovision2 import HEADER
 DOMAINS = ("Harbour", "Helicopter")
 """Domains in which all of `CLASSES` are scored; in Tower they are not."""
 
-SEQUENCES_A_DOMAIN = 60
-FRAMES_A_SEQUENCE = 500
+SEQUENCES_PER_DOMAIN = 60
+FRAMES_PER_SEQUENCE = 500
 CLASSES = ("Car", "Truck", "Bus", "Person", "Cyclist", "Boat")
-OBJECTS_A_FRAME = 13.0
-FALSE_ALARMS_A_FRAME = 3.0
+OBJECTS_PER_FRAME = 13.0
+FALSE_ALARMS_PER_FRAME = 3.0
 DONT_CARE = 0.05
 SIDES_PX = (30.0, 160.0)
 REGIONS_PX = (
@@ -30,10 +30,10 @@ REGIONS_PX = (
 def scene(sequences_a_domain: int) -> tuple[Annotations, Annotations]:
     """Truth, with two don't-care regions a frame and some don't-care objects, and detections."""
     random = np.random.default_rng(3)
-    frame_count = len(DOMAINS) * sequences_a_domain * FRAMES_A_SEQUENCE
-    counts = random.poisson(OBJECTS_A_FRAME, size=frame_count)
+    frame_count = len(DOMAINS) * sequences_a_domain * FRAMES_PER_SEQUENCE
+    counts = random.poisson(OBJECTS_PER_FRAME, size=frame_count)
     objects = random_boxes(random, counts, len(CLASSES), SIDES_PX)
-    alarms = random.poisson(FALSE_ALARMS_A_FRAME, size=frame_count)
+    alarms = random.poisson(FALSE_ALARMS_PER_FRAME, size=frame_count)
     false = random_boxes(random, alarms, len(CLASSES), SIDES_PX)
     detections = detected(random, objects, 0.06, len(CLASSES)).join(false)
     ignored = random.random(len(objects.frames)) < DONT_CARE

@@ -12,7 +12,7 @@ from vidscore_evaluators.annotations import POINT, Annotations, SequenceKey
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.validation import Columns, build_annotations
 
-FRAMES_A_SEQUENCE = 5
+FRAMES_PER_SEQUENCE = 5
 SEQUENCES = 5120
 """Four times the 1,280 sequences of the challenge's training set."""
 
@@ -21,7 +21,7 @@ SEQUENCES_BY_OBJECTS = (325, 406, 221, 124, 95, 53, 30, 15, 9, 1, 1)
 
 WIDTH_PX, HEIGHT_PX = 640, 480
 DETECTED = 0.9
-FALSE_ALARMS_A_FRAME = 0.4
+FALSE_ALARMS_PER_FRAME = 0.4
 LOCALISATION_PX = 2.0
 CROWD = 25
 CROWDED_FRAMES = 5120
@@ -32,10 +32,10 @@ def sparse(sequences: int) -> tuple[Annotations, Annotations]:
     random = np.random.default_rng(1)
     shares = np.array(SEQUENCES_BY_OBJECTS) / sum(SEQUENCES_BY_OBJECTS)
     objects = random.choice(len(shares), size=sequences, p=shares)
-    counts = np.repeat(objects, FRAMES_A_SEQUENCE)
+    counts = np.repeat(objects, FRAMES_PER_SEQUENCE)
     frames = np.repeat(np.arange(len(counts)), counts)
     points = random.uniform((0, 0), (WIDTH_PX - 1, HEIGHT_PX - 1), size=(len(frames), 2))
-    return _sides(random, counts, frames, points, FALSE_ALARMS_A_FRAME)
+    return _sides(random, counts, frames, points, FALSE_ALARMS_PER_FRAME)
 
 
 def crowded(frame_count: int, spread_px: float) -> tuple[Annotations, Annotations]:
@@ -50,7 +50,7 @@ def crowded(frame_count: int, spread_px: float) -> tuple[Annotations, Annotation
     frames = np.repeat(np.arange(frame_count), counts)
     middles = random.uniform((200, 150), (440, 330), size=(frame_count, 2))
     points = middles[frames] + random.normal(scale=spread_px, size=(len(frames), 2))
-    return _sides(random, counts, frames, points, FALSE_ALARMS_A_FRAME)
+    return _sides(random, counts, frames, points, FALSE_ALARMS_PER_FRAME)
 
 
 def write_json(annotations: Annotations, path: Path) -> None:
@@ -93,13 +93,13 @@ def _sides(
 
 def _annotations(counts: IntArray, points: FloatArray) -> Annotations:
     frame_count = len(counts)
-    sequence_count = -(-frame_count // FRAMES_A_SEQUENCE)
+    sequence_count = -(-frame_count // FRAMES_PER_SEQUENCE)
     return build_annotations(
         Columns(
             arity=POINT,
             sequences=[SequenceKey("", str(number + 1)) for number in range(sequence_count)],
-            frame_sequences=np.arange(frame_count) // FRAMES_A_SEQUENCE,
-            frame_numbers=np.arange(frame_count) % FRAMES_A_SEQUENCE + 1,
+            frame_sequences=np.arange(frame_count) // FRAMES_PER_SEQUENCE,
+            frame_numbers=np.arange(frame_count) % FRAMES_PER_SEQUENCE + 1,
             object_counts=counts,
             coordinates=np.clip(points, 0.0, (WIDTH_PX - 1.0, HEIGHT_PX - 1.0)),
         )

@@ -276,7 +276,7 @@ func TestSettingsAreChecked(t *testing.T) {
 	}
 }
 
-// No wait is shorter than the server wants, whatever the error is, and none outlasts patience.
+// No wait is shorter than the server wants, whatever the error is, and none passes the retry limit.
 func TestServersDelayIsKept(t *testing.T) {
 	tries := newRetrying(Retry{Initial: time.Second, Maximum: 8 * time.Second, GiveUpAfter: time.Minute})
 	tries.chance = func() float64 { return 1 }

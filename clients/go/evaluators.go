@@ -5,7 +5,7 @@ import (
 )
 
 // Parameter is a parameter of an evaluator with its value: a bool, int, int64, float64, string,
-// []float64 or []string. A whole number of a report is an int64.
+// []float64 or []string. An integer of a report is an int64.
 type Parameter struct {
 	Name  string
 	Value any

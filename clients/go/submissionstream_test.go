@@ -120,7 +120,7 @@ func TestLastingErrorsEndTheStream(t *testing.T) {
 	}
 }
 
-// A server that is restarted is found again, and a break while nothing is sent costs no patience.
+// A server that is restarted is found again, and a break while nothing is sent costs no retry time.
 func TestRestartedServerIsFoundAgain(t *testing.T) {
 	fake, client := serveSubmissions(t)
 	impatient := quick

@@ -214,7 +214,7 @@ class Accumulator:
         return sum(tally.nbytes for tally in self._tallies)
 
     @property
-    def can_settle(self) -> bool:
+    def can_compact(self) -> bool:
         """Whether pending columns may go into the tally before the stream ends."""
         return self.evaluator.unit is Unit.FRAME
 
@@ -222,7 +222,7 @@ class Accumulator:
         """Add frames that both sides have sent; cheap, nothing is scored yet."""
         self._pending.append((truth, detections))
         self._pending_bytes += truth.held_bytes + detections.held_bytes
-        if len(self._pending) > JOIN_AFTER and not self.can_settle:
+        if len(self._pending) > JOIN_AFTER and not self.can_compact:
             self._join_pending()
 
     def work(self) -> Job | None:
@@ -233,7 +233,7 @@ class Accumulator:
         self._join_pending()
         return make_job(self.evaluator, *self._pending[0]) if self._pending else None
 
-    def settle(self, tally: Tally, taken: int) -> None:
+    def compact(self, tally: Tally, taken: int) -> None:
         """Replace the first `taken` pending batches by their tally."""
         self._pending_bytes -= _held_bytes(self._pending[:taken])
         del self._pending[:taken]
@@ -409,7 +409,7 @@ def _report(accumulator: Accumulator) -> Report:
     if job is None:
         return accumulator.report()
     tally = accumulator.evaluator.tally(job.truth, job.detections)
-    if not accumulator.can_settle:
+    if not accumulator.can_compact:
         return accumulator.report(unsettled=tally)
-    accumulator.settle(tally, accumulator.pending_count)
+    accumulator.compact(tally, accumulator.pending_count)
     return accumulator.report()

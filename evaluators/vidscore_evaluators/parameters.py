@@ -240,15 +240,15 @@ def _convert_bool(value: object) -> bool:
 
 
 def _convert_int(value: object) -> int:
-    """Read a whole number; digits not by way of a float, which would round the large ones."""
+    """Read an integer; digits not by way of a float, which would round the large ones."""
     try:
         if isinstance(value, str) and value.strip().lstrip("+-").isdigit():
             return int(value)
         number = value if type(value) is int else _convert_float(value)
     except ValueError:
-        raise ValueError("a whole number") from None
+        raise ValueError("an integer") from None
     if number != int(number):
-        raise ValueError("a whole number")
+        raise ValueError("an integer")
     return int(number)
 
 
@@ -265,7 +265,7 @@ def _convert_float(value: object) -> float:
 
 
 def _convert_label(value: object) -> str:
-    """Read a text of an array, mostly a class, for which a whole number may stand."""
+    """Read a text of an array, mostly a class, for which an integer may stand."""
     if isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1:
         return str(int(value))
     return _convert_str(value)

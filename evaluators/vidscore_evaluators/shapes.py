@@ -136,7 +136,7 @@ class Shapes:
         return np.repeat(np.arange(len(counts), dtype=np.int64), counts)
 
     @property
-    def extents(self) -> BoundingBoxes:
+    def bounding_boxes(self) -> BoundingBoxes:
         """Their bounding boxes, by group."""
         return BoundingBoxes(self.group_starts, self.boxes)
 
@@ -208,7 +208,7 @@ def overlapping_pairs(left: Shapes, right: Shapes, counts: OverlapRule) -> Pairs
         ratios = overlap_ratios_of(left, left_rows, right, right_rows)
         return (ratios > 0.0) & counts(ratios)
 
-    return gated_pairs(left.extents, right.extents, gate)
+    return gated_pairs(left.bounding_boxes, right.bounding_boxes, gate)
 
 
 def overlapping_self_pairs(shapes: Shapes, counts: OverlapRule) -> Pairs:
@@ -231,7 +231,7 @@ def overlapping_self_pairs(shapes: Shapes, counts: OverlapRule) -> Pairs:
         found[alike] |= identical(shapes.boxes[left[alike]], shapes.boxes[right[alike]])
         return found
 
-    return self_pairs(shapes.extents, gate)
+    return self_pairs(shapes.bounding_boxes, gate)
 
 
 def overlap_ratios_of(

@@ -295,15 +295,15 @@ def _measured_pairs(
     # Objects that lie apart have the least similarity, so that only a greater one needs overlap.
     apart_counts = at_least <= similarity.minimum or similarity.base == "giou"
     pairs, similarities = measured_pairs(
-        _extents(detections, similarity, everywhere=apart_counts),
-        _extents(targets, similarity, everywhere=apart_counts),
+        _boxes_of(detections, similarity, everywhere=apart_counts),
+        _boxes_of(targets, similarity, everywhere=apart_counts),
         measure,
         at_least,
     )
     return Candidates(pairs.left, pairs.right, similarities)
 
 
-def _extents(items: Items, similarity: Similarity, *, everywhere: bool) -> BoundingBoxes:
+def _boxes_of(items: Items, similarity: Similarity, *, everywhere: bool) -> BoundingBoxes:
     """Where objects lie, points widened by the cut-off."""
     if everywhere:
         return BoundingBoxes(items.starts, np.zeros((len(items), BOX)))

@@ -48,7 +48,7 @@ MakeStage = Callable[[Runner, str], Stage]
 SHORT_KEEPALIVE = {"keepalive_interval_s": 10, "keepalive_timeout_s": 2}
 """Shorter intervals are refused, as a server would refuse them."""
 
-SCENARIOS_AT_A_TIME = 4
+CONCURRENT_SCENARIOS = 4
 """More do not pay on two cores; fewer wait most of the time."""
 
 
@@ -123,7 +123,7 @@ class Verdict:
     def _failures(self, runner: Runner, chosen: Sequence[Scenario]) -> Iterator[str]:
         play = partial(self._play, runner)
         together = [scenario for scenario in chosen if scenario not in EXCLUSIVE]
-        with ThreadPoolExecutor(SCENARIOS_AT_A_TIME) as players:
+        with ThreadPoolExecutor(CONCURRENT_SCENARIOS) as players:
             yield from filter(None, players.map(play, together))
         yield from filter(None, map(play, (one for one in chosen if one in EXCLUSIVE)))
 

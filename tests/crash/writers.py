@@ -24,10 +24,10 @@ from vidscore_client import (
 
 Result = TypeVar("Result")
 
-PATIENCE_S = 600.0
+TIMEOUT_S = 600.0
 PACE_S = 0.002
 BATCHING = Batching(batch_frames=4, batch_interval_s=0.01)
-RETRY = Retry(initial_s=0.05, maximum_s=0.5, give_up_after_s=PATIENCE_S)
+RETRY = Retry(initial_s=0.05, maximum_s=0.5, give_up_after_s=TIMEOUT_S)
 DELIVERIES = (
     Delivery(window_frames=64, retry=RETRY),
     Delivery(window_frames=64, retry=RETRY, unary=True),
@@ -69,7 +69,7 @@ class Writer(threading.Thread):
     def __init__(
         self, address: str, team: str, secret: str, stream_count: int, sizes: tuple[int, ...]
     ) -> None:
-        """Send nothing yet."""
+        """Prepare to send; nothing is sent before ``start``."""
         super().__init__(name=f"writer of {team}", daemon=True)
         self.sent: list[Sent] = []
         self.failure: BaseException | None = None
@@ -85,7 +85,7 @@ class Writer(threading.Thread):
     def finish(self) -> None:
         """Begin no further submission, and wait until the present one is sealed."""
         self._enough.set()
-        self.join(2 * PATIENCE_S)
+        self.join(2 * TIMEOUT_S)
         assert not self.is_alive(), f"{self.name} does not end"
         if self.failure is not None:
             raise self.failure
@@ -118,8 +118,8 @@ class Writer(threading.Thread):
             time.sleep(PACE_S)
         *others, last = self._streams.values()
         for stream in others:
-            stream.close(PATIENCE_S)
-        last.seal(frame_count, timeout_s=PATIENCE_S)
+            stream.close(TIMEOUT_S)
+        last.seal(frame_count, timeout_s=TIMEOUT_S)
         self.sent.append(Sent(last.submission, frame_count))
         self._streams.clear()
 
@@ -150,7 +150,7 @@ class Writer(threading.Thread):
 
 def insistently(call: Callable[[], Result]) -> Result:
     """Call until the server answers."""
-    give_up_s = time.monotonic() + PATIENCE_S
+    give_up_s = time.monotonic() + TIMEOUT_S
     while True:
         try:
             return call()

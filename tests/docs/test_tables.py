@@ -17,7 +17,7 @@ from vidscore_evaluators.registry import evaluator_names
 COMMANDS = cli.leaves(click.Context(cli))
 PROTOS = sorted(path.name for path in (ROOT / "protos/vidscore/v1").glob("*.proto"))
 
-OF_AN_EVALUATOR = ("facts", "parameters", "measures")
+EVALUATOR_COLUMNS = ("facts", "parameters", "measures")
 WANTED = {
     "README.md": [
         "clients",
@@ -38,7 +38,7 @@ WANTED = {
     "docs/wire-protocol.md": ["rpcs", "errors"],
     "docs/wire-messages.md": [f"messages {name}" for name in PROTOS],
     **{
-        f"docs/evaluators/{name}.md": [f"{kind} {name}" for kind in OF_AN_EVALUATOR]
+        f"docs/evaluators/{name}.md": [f"{kind} {name}" for kind in EVALUATOR_COLUMNS]
         for name in evaluator_names()
     },
 }

@@ -1,6 +1,6 @@
 """A similarity of exactly a threshold meets it, whatever binary64 makes of it.
 
-The oracle is exact: coordinates are whole numbers of tenths or hundredths of a pixel, and their
+The oracle is exact: coordinates are integer tenths or hundredths of a pixel, and their
 similarities are fractions. Data is what a user gives: the nearest binary64 of each decimal.
 """
 
@@ -73,7 +73,7 @@ def exact_pairs(base: str) -> dict[int, list[Pair]]:
     found: dict[int, list[Pair]] = {}
     count = 0
     for first, second in random_boxes(seed=11):
-        # 20 times the similarity is a whole number; all of it in whole numbers.
+        # 20 times the similarity is an integer; all of it in integers.
         shared = np.maximum(np.minimum(first, second)[:, 2:] - np.maximum(first, second)[:, :2], 0)
         overlap = shared.prod(1)
         union = sum((box[:, 2:] - box[:, :2]).prod(1) for box in (first, second)) - overlap

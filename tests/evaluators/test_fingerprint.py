@@ -155,7 +155,7 @@ def _hash(begin: int, seed: int, columns: Mapping[str, float]) -> int:
 
 
 def _by_hand(annotations: Annotations) -> tuple[int, int]:
-    """Object by object, in whole numbers of Python."""
+    """Object by object, in Python's integers."""
     lanes = []
     for seed in SEEDS:
         total = 0

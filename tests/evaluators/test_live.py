@@ -164,7 +164,7 @@ def test_many_reports_keep_few_tallies() -> None:
         accumulator.add(_frames(number), _frames(number))
         job = accumulator.work()
         assert job is not None
-        accumulator.settle(toy().tally(job.truth, job.detections), accumulator.pending_count)
+        accumulator.compact(toy().tally(job.truth, job.detections), accumulator.pending_count)
         sizes.append(accumulator.tally_bytes)
     assert max(sizes) <= (MERGE_AFTER + 1) * sizes[0] + INPUT_SUMMARY_BYTES
     assert accumulator.report().value("frames") == 4 * MERGE_AFTER

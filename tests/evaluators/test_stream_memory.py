@@ -118,7 +118,7 @@ def test_pending_bytes_go_up_with_each_batch_and_down_when_it_is_settled() -> No
     taken = accumulator.pending_count
     accumulator.add(_frames(2), _frames(2))
     tally = accumulator.evaluator.tally(job.truth, job.detections)
-    accumulator.settle(tally, taken)
+    accumulator.compact(tally, taken)
     assert accumulator.pending_bytes == 2 * _frames(0).held_bytes
 
 

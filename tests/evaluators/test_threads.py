@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.support.waiting import PATIENCE_S, returns_before
+from tests.support.waiting import TIMEOUT_S, returns_before
 
 from vidscore_evaluators import runtime
 from vidscore_evaluators.runtime import map_threads
@@ -76,7 +76,7 @@ def test_an_error_is_raised_for_its_own_item_alone() -> None:
 def test_work_that_is_left_before_its_end_is_not_waited_for() -> None:
     """The garbage collector may be who leaves it, in a thread that holds what others wait for."""
     go_on = threading.Event()
-    results: Any = map_threads(lambda _: go_on.wait(2 * PATIENCE_S), range(9))
+    results: Any = map_threads(lambda _: go_on.wait(2 * TIMEOUT_S), range(9))
     next(results)
     assert returns_before(go_on, results.close)
 

@@ -6,7 +6,7 @@ import pytest
 from tests.support.requirements import missing
 
 
-def test_what_is_missing_at_a_desk_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_locally_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VIDSCORE_REQUIRE_ALL", raising=False)
     with pytest.raises(pytest.skip.Exception, match="no database here"):
         missing("no database here")

@@ -47,7 +47,7 @@ class Authority:
 
 
 def make_authority(folder: Path) -> Authority:
-    """An authority that has signed nothing yet."""
+    """Make an authority of its own, without certificates."""
     openssl(
         "req", "-x509", "-newkey", *_KEY, "-nodes", "-keyout", folder / "ca.key",
         "-out", folder / "ca.pem", "-days", "1", "-subj", "/CN=vidscore test",

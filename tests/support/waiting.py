@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
-PATIENCE_S = 120.0
+TIMEOUT_S = 120.0
 """How long a test waits before it fails; a busy machine takes its time."""
 
 PAUSE_S = 0.01
@@ -15,7 +15,7 @@ PAUSE_S = 0.01
 
 def eventually(condition: Callable[[], bool]) -> None:
     """Wait in this thread until something holds; fail where it does not."""
-    give_up_s = time.monotonic() + PATIENCE_S
+    give_up_s = time.monotonic() + TIMEOUT_S
     while not condition():
         assert time.monotonic() < give_up_s, "it did not come to that"
         time.sleep(PAUSE_S)
@@ -23,7 +23,7 @@ def eventually(condition: Callable[[], bool]) -> None:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Wait in this task until something holds; fail where it does not."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         while not condition():  # noqa: ASYNC110 - what is waited for may be in another process
             await asyncio.sleep(PAUSE_S)
 
@@ -32,7 +32,7 @@ def returns_before(go_on: threading.Event, action: Callable[[], object]) -> bool
     """Whether an action, in a thread of its own, returns before an event that is set thereafter."""
     acting = threading.Thread(target=action, daemon=True)
     acting.start()
-    acting.join(PATIENCE_S)
+    acting.join(TIMEOUT_S)
     has_returned = not acting.is_alive()
     go_on.set()
     return has_returned

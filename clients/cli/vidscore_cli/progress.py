@@ -10,7 +10,7 @@ from typing import Self, TextIO
 from vidscore_cli.output import console_on
 from vidscore_evaluators.names import escape_controls
 
-PATIENCE_S = 1.0
+DELAY_S = 1.0
 """Seconds of work without a bar."""
 
 
@@ -20,11 +20,11 @@ class ProgressBar:
     Shown on a terminal alone; when it leaves, it wipes itself away.
 
     Args:
-        patience_s: Seconds before it appears.
+        delay_s: Seconds before it appears.
         stream: Where it is drawn; standard error unless given.
     """
 
-    def __init__(self, patience_s: float = PATIENCE_S, stream: TextIO | None = None) -> None:
+    def __init__(self, delay_s: float = DELAY_S, stream: TextIO | None = None) -> None:
         from rich.progress import (
             BarColumn,
             Progress,
@@ -46,7 +46,7 @@ class ProgressBar:
         )
         self._task = self._bar.add_task("", total=None)
         self._stage = ""
-        self._timer = threading.Timer(patience_s, self._bar.start)
+        self._timer = threading.Timer(delay_s, self._bar.start)
         self._timer.daemon = True
         self._wanted = drawn_on.isatty()
 

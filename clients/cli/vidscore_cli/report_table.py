@@ -92,7 +92,7 @@ def detail_grids(report: Report, *, sequences: bool) -> list[Grid]:
 def format_number(value: Number) -> str:
     """A score for people: counts whole, figures with four decimals, undefined ones so called.
 
-    Rounding never makes a whole number of a figure that is none, and never a wider column: 0.99999
+    Rounding never turns a fraction into an integer, and never a wider column: 0.99999
     is no perfect score and becomes 0.9999, and 0.0000292 becomes 3e-05.
     """
     if value is None:

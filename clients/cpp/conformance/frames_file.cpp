@@ -34,7 +34,7 @@ vidscore::Evaluator evaluator_of(const Json& document) {
   return evaluator;
 }
 
-/// A whole number; those of 64 bits are texts in the JSON form of a message.
+/// An integer; those of 64 bits are texts in the JSON form of a message.
 std::int64_t whole_of(const Json& value) {
   return value.is_string() ? std::stoll(value.get<std::string>()) : value.get<std::int64_t>();
 }

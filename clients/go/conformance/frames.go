@@ -48,7 +48,7 @@ func readGolden(path string) (*golden, error) {
 		return nil, err
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber() // whole numbers and others are told apart by their text
+	decoder.UseNumber() // integers and others are told apart by their text
 	found := &golden{}
 	return found, decoder.Decode(found)
 }

@@ -9,7 +9,7 @@ use crate::wire::vidscore::v1 as wire;
 /// A score, or a coordinate of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// A whole number of things.
+    /// A count of things.
     Count(i64),
     /// A figure.
     Number(f64),

@@ -10,7 +10,7 @@ use wire::parameter::Value as WireValue;
 pub enum ParameterValue {
     /// True or false.
     Boolean(bool),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// A number.
     Number(f64),

@@ -249,5 +249,5 @@ function requireWhole(name: string, value: unknown): bigint {
   if (typeof value === "bigint" && value >= -GREATEST_FRAME && value < GREATEST_FRAME) {
     return value;
   }
-  throw new InputError(name, String(value), "a whole number of 64 bits");
+  throw new InputError(name, String(value), "an integer of 64 bits");
 }

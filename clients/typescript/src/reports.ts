@@ -19,7 +19,7 @@ export interface Row {
   readonly measure: string;
   /** The score; null where it is undefined. */
   readonly value: number | null;
-  /** What the value is: a whole number of things, a figure, or nothing. */
+  /** What the value is: an integer count, a figure, or nothing. */
   readonly kind: "count" | "number" | "undefined";
 }
 

@@ -17,7 +17,7 @@ import {
 
 /**
  * A value of a parameter, of the type that the evaluator declares. A whole `number` is sent as a
- * whole number, which every evaluator also takes where it declares a figure.
+ * integer, which every evaluator also takes where it declares a figure.
  */
 export type ParameterValue =
   | boolean

@@ -207,7 +207,7 @@ _CODES = {None: 0, Kind.NUMBER: 1, Kind.INTEGER: 2, Kind.STRING: 3}
 """The kinds in the compiled loop."""
 
 _COMMA, _NEWLINE = b",\n"
-_NOT_A_NUMBER = np.array([np.nan])
+_NAN = np.array([np.nan])
 _NUMBER_BYTES = np.isin(np.arange(256), list(b"0123456789+-.eE,"))
 _KEY = secrets.randbits(63)
 """Keeps chosen strings from colliding in the hash table."""
@@ -282,7 +282,7 @@ def _read_fields(text: Bytes, kinds: Sequence[Kind | None]) -> _Fields | None:
     unread = np.empty((numbers.size + integers.size, 4), dtype=np.int64)
     codes = np.array([_CODES[kind] for kind in kinds], dtype=np.uint8)
     found = parse_rows(
-        *(text, codes, len(kinds), row_count, LONGEST_ROW_BYTES, _NOT_A_NUMBER, EMPTY),
+        *(text, codes, len(kinds), row_count, LONGEST_ROW_BYTES, _NAN, EMPTY),
         *(numbers, integers, starts, ends, unread),
     )
     if found < 0:

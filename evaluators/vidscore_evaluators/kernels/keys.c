@@ -86,7 +86,7 @@ static uint64_t word_at(const uint8_t *place, int kind)
         double number;
         uint64_t bits;
     } word = {value + 0.0};
-    /* Small whole numbers fill the high bits alone, which a product never brings down. */
+    /* Small integers fill the high bits alone, which a product never brings down. */
     return word.bits ^ (word.bits >> 32);
 }
 

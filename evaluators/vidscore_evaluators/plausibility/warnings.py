@@ -34,7 +34,7 @@ InputSummary = Mapping[str, Table]
 ScoredClasses = Callable[[str], Sequence[str] | None]
 """Classes that are scored in a domain; None where every label is."""
 
-MORE_THAN_A_FEW = 3
+MANY_ROWS = 3
 """Boxes that may be odd without a warning."""
 
 _BEYOND_SHARE = 0.01
@@ -201,7 +201,7 @@ def _confidences(input_summary: InputSummary, *, ranked: bool) -> Iterator[Repor
 def _corners(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]:
     count = _count(input_summary, side, "swapped")
     example = _example(input_summary, side, Example.SWAPPED)
-    if count > MORE_THAN_A_FEW and example is not None:
+    if count > MANY_ROWS and example is not None:
         yield ReportWarning(
             "swapped_corners",
             f"{_WHOSE[side]} have x2 < x1 or y2 < y1, the first of them in {place_name(example)}; "
@@ -222,7 +222,7 @@ def beyond_image_warnings(
     side: Side, count: int, sized: int, example: FrameExample
 ) -> Iterator[ReportWarning]:
     """A warning where more than a few of the objects in images of known size are beyond them."""
-    if count >= MORE_THAN_A_FEW and count > _BEYOND_SHARE * sized:
+    if count >= MANY_ROWS and count > _BEYOND_SHARE * sized:
         yield ReportWarning(
             "beyond_image",
             f"{_WHOSE[side]} are larger than the image or have their centre beyond it, the first "

@@ -240,7 +240,7 @@ def _lifetimes(
 ) -> dict[str, IntArray]:
     """(C,) how many tracks are mostly tracked, partially tracked and mostly lost."""
     found = np.bincount(truth.of_objects[matched.targets], minlength=len(truth))
-    # In whole numbers: found / length > 0.8.
+    # In integers: found / length > 0.8.
     margin = 5 * found - 4 * truth.lengths
     mostly: BoolArray = margin >= 0 if rule == "motmetrics" else margin > 0
     lost: BoolArray = 5 * found < truth.lengths

@@ -280,7 +280,7 @@ def _associations(
     together = at_least[of_rows, thresholds]
     truth, detections = pairs.truth[rows[of_rows]], pairs.detections[rows[of_rows]]
     of_truth, of_detections = tracks.truth.lengths[truth], tracks.detections.lengths[detections]
-    wholes: dict[str, IntArray] = {
+    denominators: dict[str, IntArray] = {
         "ass_a": of_truth + of_detections - together,
         "ass_re": of_truth,
         "ass_pr": of_detections,
@@ -290,7 +290,7 @@ def _associations(
         tracks.truth.chains[truth],
         {"matches": together},
         # Each match of a pair of tracks adds its share.
-        {name: together * (together / whole) for name, whole in wholes.items()},
+        {name: together * (together / whole) for name, whole in denominators.items()},
         (_PART, _NAMES, thresholds),
     )
 

@@ -111,7 +111,7 @@ class Requests(Generic[Request]):
         self._meter = meter
         self._incoming = incoming
         self._idle_timeout_s = idle_timeout_s
-        self._patience = IdleTimeout(idle_timeout_s)
+        self._idle_timeout = IdleTimeout(idle_timeout_s)
 
     def __aiter__(self) -> Requests[Request]:
         """The requests that are left."""
@@ -125,7 +125,7 @@ class Requests(Generic[Request]):
             VidscoreError: If it is too large or cannot be read.
         """
         try:
-            with self._patience:
+            with self._idle_timeout:
                 request = await anext(self._incoming)
         except TimeoutError:
             raise idle("the client sent nothing", self._idle_timeout_s) from None
@@ -136,7 +136,7 @@ class Requests(Generic[Request]):
 
     def close(self) -> None:
         """Let go of the timer; nothing is read any more."""
-        self._patience.close()
+        self._idle_timeout.close()
 
 
 class Responses(Generic[Response]):

@@ -19,7 +19,7 @@ from vidscore_server.concurrency import offload
 from vidscore_server.settings import Settings
 from vidscore_server.workers import WorkerPool
 
-SETTLE_BYTES = 4 << 20
+COMPACT_BYTES = 4 << 20
 """Pending bytes from which on they are tallied: a job a frame would cost more than its work."""
 
 BYTES_PER_ROW = 64
@@ -44,7 +44,7 @@ class Share:
 class Accumulation:
     """The accumulators of one run.
 
-    Whoever calls sees to it that `add`, `take` and `settle` do not run at the same time, and
+    Whoever calls sees to it that `add`, `take` and `compact` do not run at the same time, and
     that a round has ended before the next one is taken.
 
     Args:
@@ -69,7 +69,7 @@ class Accumulation:
     def settleable_bytes(self) -> int:
         """Bytes that are not tallied and could be."""
         return max(
-            (entry.pending_bytes for entry in self._accumulators if entry.can_settle), default=0
+            (entry.pending_bytes for entry in self._accumulators if entry.can_compact), default=0
         )
 
     def add(self, truth: Annotations, detections: Annotations) -> None:
@@ -86,7 +86,7 @@ class Accumulation:
         """
         shares = []
         for accumulator in self._accumulators:
-            job = accumulator.work() if for_reports or accumulator.can_settle else None
+            job = accumulator.work() if for_reports or accumulator.can_compact else None
             shares.append(Share(accumulator, job, accumulator.pending_count if job else 0))
         return shares
 
@@ -101,24 +101,24 @@ class Accumulation:
             running = [tasks.create_task(self._tally(share.job)) for share in shares]
         return [task.result() for task in running]
 
-    def settle(self, shares: Sequence[Share], tallies: Sequence[Tally | None]) -> None:
+    def compact(self, shares: Sequence[Share], tallies: Sequence[Tally | None]) -> None:
         """Replace columns by their tallies, for evaluators that work frame by frame.
 
         Raises:
             LimitError: If the tallies of the run are larger than allowed.
         """
         for share, tally in zip(shares, tallies, strict=True):
-            if tally is not None and share.accumulator.can_settle:
-                share.accumulator.settle(tally, share.taken)
+            if tally is not None and share.accumulator.can_compact:
+                share.accumulator.compact(tally, share.taken)
         self._refuse_too_large(sum(entry.tally_bytes for entry in self._accumulators))
 
     async def reports(
         self, shares: Sequence[Share], tallies: Sequence[Tally | None]
     ) -> list[Report]:
-        """Reports over everything up to a round that has been settled."""
+        """Reports over everything up to a round that has been compacted."""
         return [
             await asyncio.to_thread(
-                share.accumulator.report, None if share.accumulator.can_settle else tally
+                share.accumulator.report, None if share.accumulator.can_compact else tally
             )
             for share, tally in zip(shares, tallies, strict=True)
         ]

@@ -84,8 +84,8 @@ class Hosting:
         self._own_work.append(asyncio.create_task(self.heartbeat.beat_on(told)))
         self._own_work.append(asyncio.create_task(self._keep_up()))
         if self.context.store.shared:
-            follower = ChangePoller(self.context.changes, self._revisions)
-            self._own_work.append(asyncio.create_task(follower.follow()))
+            poller = ChangePoller(self.context.changes, self._revisions)
+            self._own_work.append(asyncio.create_task(poller.follow()))
 
     async def stop(self) -> None:
         """Stop background work; a restart continues it."""

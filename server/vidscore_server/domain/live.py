@@ -99,7 +99,7 @@ class _Kept:
     score: LiveScore | None = None
     covers: tuple[int, frozenset[SequenceKey]] = (0, frozenset())
     looked_at: State | None = None
-    outlook: CompletenessCache | None = None
+    completeness: CompletenessCache | None = None
     next_time_s: float = 0.0
     charged: bool = False
 
@@ -165,13 +165,13 @@ class LiveScores:
         if looked_at is None or looked_at == kept.looked_at:
             return
         kept.looked_at = looked_at
-        if kept.outlook is not None:
+        if kept.completeness is not None:
             counts = await self._context.read(lambda reader: reader.frame_counts(*name))
-            if kept.outlook.holds(looked_at, counts):
+            if kept.completeness.holds(looked_at, counts):
                 return
         revision = looked_at.truth_revision
         raw = await self._context.read(lambda reader: self._scorer.columns(reader, name, revision))
-        kept.outlook, completed = await asyncio.to_thread(_look_through, raw, looked_at)
+        kept.completeness, completed = await asyncio.to_thread(_look_through, raw, looked_at)
         if (revision, completed) == kept.covers:
             return
         kept.covers = (revision, completed)

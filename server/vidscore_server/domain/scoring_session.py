@@ -26,7 +26,7 @@ from vidscore_evaluators.live import Coverage, Pairing, final_frames, pair_frame
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_server.concurrency import offload
-from vidscore_server.domain.accumulation import BYTES_PER_ROW, SETTLE_BYTES, Accumulation
+from vidscore_server.domain.accumulation import BYTES_PER_ROW, COMPACT_BYTES, Accumulation
 from vidscore_server.domain.batches import BatchRules, ReadBatch
 from vidscore_server.errors import message_order
 from vidscore_server.settings import Settings
@@ -206,7 +206,7 @@ class ScoringSession:
         self._with_live = with_live
         self._pairing = Pairing(settings.maximum_waiting_frames)
         self._frames = dict.fromkeys(Side, 0)
-        self._columns = asyncio.Lock()  # held while columns are taken in, taken out or settled
+        self._columns = asyncio.Lock()  # held while columns are taken in, taken out or compacted
         self._round = asyncio.Lock()  # held while workers tally
         self._changed = asyncio.Event()
         self._settled = asyncio.Event()
@@ -339,7 +339,7 @@ class ScoringSession:
             raise LimitError(found, "maximum_buffered_bytes", maximum)
 
     async def _until_there_is_room(self) -> None:
-        while self._accumulation.settleable_bytes > 2 * SETTLE_BYTES:
+        while self._accumulation.settleable_bytes > 2 * COMPACT_BYTES:
             self._settled.clear()
             await self._settled.wait()
 
@@ -347,7 +347,7 @@ class ScoringSession:
         """Wait for work; False once the run no longer receives."""
         while self.state is State.RECEIVING:
             due_in_s = self._seconds_until_report()
-            if due_in_s == 0 or self._accumulation.settleable_bytes > SETTLE_BYTES:
+            if due_in_s == 0 or self._accumulation.settleable_bytes > COMPACT_BYTES:
                 return True
             self._changed.clear()
             try:
@@ -367,7 +367,7 @@ class ScoringSession:
                     self._schedule.reported(coverage, asyncio.get_running_loop().time())
             tallies = await self._accumulation.tally(shares)
             async with self._columns:
-                self._accumulation.settle(shares, tallies)
+                self._accumulation.compact(shares, tallies)
             self._settled.set()
             if not for_reports:
                 return Live([], coverage)

@@ -13,13 +13,13 @@ from contextlib import contextmanager
 
 from tests.clients.cli.helpers import BINARY
 
-PATIENCE_S = 120.0
+TIMEOUT_S = 120.0
 
 
 def read_until(descriptor: int, wanted: str) -> str:
     """Read from a terminal until something has come that matches, it is closed, or time is up."""
     data = b""
-    give_up_s = time.monotonic() + PATIENCE_S
+    give_up_s = time.monotonic() + TIMEOUT_S
     while not re.search(wanted, data.decode(errors="replace")):
         left_s = max(0.0, give_up_s - time.monotonic())
         if not select.select([descriptor], [], [], left_s)[0] or not (part := _part(descriptor)):

@@ -39,7 +39,7 @@ name = "spotgeo"
 parameters = { tau = 8.0 }
 """
 ERRORS_PX = {"near": 1.0, "far": 5.0}
-PATIENCE_S = 120.0
+TIMEOUT_S = 120.0
 
 Environment = Mapping[str, str]
 
@@ -230,15 +230,15 @@ def test_ctrl_c_cancels_the_analysis_on_the_server(folder: Path, organiser: Envi
     ):
         analysis = client.trust.analysis(newest_criterion_test(client))
         process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=PATIENCE_S)
+        stdout, stderr = process.communicate(timeout=TIMEOUT_S)
         assert (process.returncode, stdout, stderr.strip()) == (130, "", "")
         with pytest.raises(CallCancelledError):
-            analysis.wait(PATIENCE_S)
+            analysis.wait(TIMEOUT_S)
 
 
 def newest_criterion_test(client: Client) -> str:
     """The operation of a test of criteria that has been asked for, once it has been."""
-    give_up_s = time.monotonic() + PATIENCE_S
+    give_up_s = time.monotonic() + TIMEOUT_S
     while time.monotonic() < give_up_s:
         [newest] = client.audit(1)
         if newest.action == "TestCriterion":
@@ -289,7 +289,7 @@ def examine_dots(client: Client) -> None:
 
 def wait_for_a_place(client: Client) -> None:
     """Wait until a server examines files again: it hears a little later of a call's end."""
-    give_up_s = time.monotonic() + PATIENCE_S
+    give_up_s = time.monotonic() + TIMEOUT_S
     while True:
         try:
             return examine_dots(client)

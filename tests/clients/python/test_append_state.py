@@ -152,7 +152,7 @@ def test_waits_double_up_to_the_longest() -> None:
     assert [shortest.delay_s(BROKEN, 0.0) for _ in range(4)] == [0.0, 0.5, 1.0, 2.0]
 
 
-def test_patience_ends_where_there_is_no_progress_for_so_long() -> None:
+def test_retries_end_where_there_is_no_progress_for_so_long() -> None:
     retrying = Retrying(Retry(give_up_after_s=100.0))
     retrying.delay_s(BROKEN, 1000.0)
     retrying.delay_s(BROKEN, 1099.0)
@@ -169,7 +169,7 @@ def test_no_wait_is_shorter_than_the_server_wants() -> None:
     assert [retrying.delay_s(busy, 0.0) for _ in range(5)] == [3.0, 3.0, 3.0, 4.0, 8.0]
 
 
-def test_a_wait_that_outlasts_patience_is_not_begun() -> None:
+def test_a_wait_beyond_the_retry_limit_is_not_begun() -> None:
     retrying = Retrying(Retry(give_up_after_s=100.0))
     busy = UnavailableError("busy", code="UNAVAILABLE", retry_delay_s=60.0)
     assert retrying.delay_s(busy, 0.0) == 60.0
@@ -177,7 +177,7 @@ def test_a_wait_that_outlasts_patience_is_not_begun() -> None:
         retrying.delay_s(busy, 60.0)
 
 
-def test_patience_may_have_no_end() -> None:
+def test_retries_may_have_no_end() -> None:
     retrying = Retrying(Retry(give_up_after_s=None))
     for _ in range(2000):
         assert retrying.delay_s(BROKEN, 1e12) <= 10.0

@@ -15,7 +15,7 @@ import pytest
 from tests.clients.python.fake_server import WAIT_S, live, script, serving, slow
 from tests.clients.python.streaming import BOX, stream_threads
 from tests.support.requirements import missing
-from tests.support.waiting import PATIENCE_S, eventually, returns_before
+from tests.support.waiting import TIMEOUT_S, eventually, returns_before
 
 from vidscore_client import CallCancelledError, Live, LiveReport, ScoreStream, aio, connect
 
@@ -93,7 +93,7 @@ def test_the_garbage_collector_never_waits_for_a_leaked_stream() -> None:
     def hold(lock: Any) -> None:
         with lock:
             held.set()
-            go_on.wait(2 * PATIENCE_S)
+            go_on.wait(2 * TIMEOUT_S)
 
     with serving() as server, connect(server.target) as client:
         streams = [client.score_stream(["fake"])]

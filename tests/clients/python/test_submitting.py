@@ -184,9 +184,9 @@ def test_no_more_is_sent_than_the_window_holds(
         assert stream.flush(WAIT_S) == 7
 
 
-def send_patiently(stream: SubmissionStream, number: int, patience_s: float) -> None:
+def send_patiently(stream: SubmissionStream, number: int, timeout_s: float) -> None:
     """Send a frame; give the stream time to move others from the queue into the window."""
-    deadline_s = time.monotonic() + patience_s
+    deadline_s = time.monotonic() + timeout_s
     while True:
         try:
             return stream.send("a", number, BOX)

@@ -92,7 +92,7 @@ def test_a_server_that_is_restarted_is_found_again(
     assert numbers_of(fake) == list(range(200))
 
 
-def test_a_break_while_nothing_is_sent_costs_no_patience(
+def test_a_break_while_nothing_is_sent_costs_no_retry_time(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
     impatient = Delivery(retry=Retry(initial_s=0.01, maximum_s=0.01, give_up_after_s=1.0))

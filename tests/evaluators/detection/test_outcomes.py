@@ -1,4 +1,4 @@
-"""Outcomes as ternary digits of whole numbers."""
+"""Outcomes as ternary digits of integers."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_of_equal_sums_scipys_is_chosen(costs: np.ndarray) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_large_matrices_full_of_ties_are_solved_as_by_scipy(seed: int) -> None:
-    """60 to 120 rows of few different costs, whole numbers or multiples of 0.1."""
+    """60 to 120 rows of few different costs, integers or multiples of 0.1."""
     random = np.random.default_rng(seed)
     rows = int(random.integers(60, 120))
     shape = (rows, rows + int(random.integers(0, 9)))

@@ -100,7 +100,7 @@ def test_both_stages_have_the_sizes_of_their_own_maximum_matchings(
 
 
 @pytest.mark.parametrize("density", [0.01, 0.03, 0.1, 0.5])
-def test_large_knots_are_matched_like_small_ones(density: float) -> None:
+def test_large_components_are_matched_like_small_ones(density: float) -> None:
     """120 x 150 objects in one knot: every tenth prefix has the size of its maximum matching."""
     random = np.random.default_rng(7)
     table = random.random((120, 150)) < density

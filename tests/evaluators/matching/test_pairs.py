@@ -23,16 +23,16 @@ MANY = 100
 class Boxes:
     """Boxes of several frames; `tags` is what the gate looks at besides."""
 
-    extents: BoundingBoxes
+    bounding_boxes: BoundingBoxes
     tags: IntArray
 
     @property
     def starts(self) -> IntArray:
-        return self.extents.starts
+        return self.bounding_boxes.starts
 
     @property
     def corners(self) -> FloatArray:
-        return self.extents.boxes
+        return self.bounding_boxes.boxes
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def test_every_pair_that_touches_and_passes_is_found_once_and_in_order(
     left, right = (layout.boxes([frame[side] for frame in frames]) for side in (0, 1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairs_module, "PAIRS_PER_CHUNK", chunk)
-        pairs = gated_pairs(left.extents, right.extents, gate_of(left, right))
+        pairs = gated_pairs(left.bounding_boxes, right.bounding_boxes, gate_of(left, right))
     assert listed(pairs) == all_pairs(left, right)
 
 
@@ -121,7 +121,7 @@ def test_every_two_of_a_side_that_touch_and_pass_are_found_once_and_in_order(
     side = layout.boxes(counts)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairs_module, "PAIRS_PER_CHUNK", chunk)
-        twins = self_pairs(side.extents, gate_of(side, side))
+        twins = self_pairs(side.bounding_boxes, gate_of(side, side))
     assert listed(twins) == [(i, j) for i, j in all_pairs(side, side) if i < j]
 
 
@@ -141,8 +141,8 @@ def test_pairs_come_with_what_was_measured_of_each(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairs_module, "PAIRS_PER_CHUNK", chunk)
-        pairs, values = measured_pairs(left.extents, right.extents, shared, 3.0)
-    whole = gated_pairs(left.extents, right.extents, lambda i, j: shared(i, j) >= 3.0)
+        pairs, values = measured_pairs(left.bounding_boxes, right.bounding_boxes, shared, 3.0)
+    whole = gated_pairs(left.bounding_boxes, right.bounding_boxes, lambda i, j: shared(i, j) >= 3.0)
     assert listed(pairs) == listed(whole)
     assert values.tolist() == shared(pairs.left, pairs.right).tolist()
 
@@ -162,7 +162,7 @@ def test_a_long_chain_is_searched_whichever_way_it_runs(axis: int) -> None:
 
 def test_memory_stays_bounded_because_the_gate_sees_one_chunk_at_a_time() -> None:
     count = 1000
-    extents = BoundingBoxes(np.array([0, count]), np.zeros((count, 4)))
+    bounding_boxes = BoundingBoxes(np.array([0, count]), np.zeros((count, 4)))
     asked = []
 
     def gate(left: IntArray, right: IntArray) -> BoolArray:
@@ -170,7 +170,7 @@ def test_memory_stays_bounded_because_the_gate_sees_one_chunk_at_a_time() -> Non
         same: BoolArray = left == right
         return same
 
-    assert len(gated_pairs(extents, extents, gate)) == count
+    assert len(gated_pairs(bounding_boxes, bounding_boxes, gate)) == count
     assert max(asked) <= pairs_module.PAIRS_PER_CHUNK + 2 * count
     assert sum(asked) == count * count
 

@@ -139,7 +139,7 @@ WRONG: dict[str, tuple[str, Sides, str]] = {
         (labelled(TRUTH, car="big car"), labelled(DETECTIONS, car="big_car")),
         "labels_written_otherwise",
     ),
-    "whole numbers against decimals": (
+    "integers against decimals": (
         "map",
         (
             labelled(TRUTH, car="1", bus="2"),

@@ -20,7 +20,7 @@ WHOLE_SET = [
     "sse",
     "mse",
 ]
-OF_A_SEQUENCE = ["true_positives", "false_negatives", "false_positives", "sse", "mse"]
+SEQUENCE_COUNTS = ["true_positives", "false_negatives", "false_positives", "sse", "mse"]
 
 
 def keys(report: Report) -> list[tuple[str | None, str | None, str | None, str]]:
@@ -31,8 +31,8 @@ def test_without_domains_there_are_rows_of_the_whole_set_and_of_each_sequence() 
     truth = make_points({"10": {1: []}, "2": {1: [(1, 1)]}})
     assert keys(score(truth, make_points({}))) == [
         *((None, None, None, measure) for measure in WHOLE_SET),
-        *((None, None, "10", measure) for measure in OF_A_SEQUENCE),
-        *((None, None, "2", measure) for measure in OF_A_SEQUENCE),
+        *((None, None, "10", measure) for measure in SEQUENCE_COUNTS),
+        *((None, None, "2", measure) for measure in SEQUENCE_COUNTS),
     ]
 
 

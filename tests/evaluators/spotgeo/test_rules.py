@@ -1,7 +1,7 @@
 """Each rule of the metric document and of the released scorer, worked by hand.
 
 tau = 10, epsilon = 3 and the 3-4-5 triangle do most of the work: (6, 8) lies at exactly 10, and
-(1.8, 2.4) scaled by whole numbers at others.
+(1.8, 2.4) scaled by integers at others.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from tests.server.domain.hosted import TRUTH, Hosted, hosting
 from tests.server.running import PlayedWorkers, serving
 from tests.server.scene import refused
 from tests.support.certificates import make_authority
-from tests.support.waiting import PATIENCE_S, until
+from tests.support.waiting import TIMEOUT_S, until
 
 from vidscore_client import Health, Tls, aio
 from vidscore_evaluators.errors import LimitError
@@ -114,7 +114,7 @@ async def test_one_host_has_a_quarter_of_the_places_and_gets_them_back(
         )
         held.remove(beyond)
         held.pop().cancel()
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             while await _is_refused(IDLE_CALLS[kind](running.channel), kind):
                 pass
         held.pop().cancel()
@@ -151,7 +151,7 @@ async def test_calls_that_anybody_may_make_last_for_a_time_alone(
         monkeypatch.setattr(guard, name, 0.05)
     async with serving(PlayedWorkers()) as running:
         call = IDLE_CALLS[kind](running.channel)
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             if kind == "watches":
                 await call.read()  # what is not read holds the status up
             assert await call.code() is grpc.StatusCode.UNAVAILABLE
@@ -170,7 +170,7 @@ async def test_a_connection_over_which_nothing_goes_is_closed() -> None:
         host, _, port = running.address.rpartition(":")
         with socket.create_connection((host, int(port))) as connection:
             connection.sendall(PREFACE)
-            connection.settimeout(PATIENCE_S)
+            connection.settimeout(TIMEOUT_S)
             await asyncio.to_thread(_read_to_the_end, connection)
 
 

@@ -96,18 +96,18 @@ async def test_posted_responses_do_not_wait_for_the_client_until_many_do() -> No
     assert client.taken == list(range(MAXIMUM_BUFFERED + 1))
 
 
-async def test_patience_that_has_run_out_for_one_wait_is_new_for_the_next() -> None:
-    patience = IdleTimeout(0.01)
-    with pytest.raises(TimeoutError), patience:
+async def test_an_idle_timeout_that_ran_out_for_one_wait_is_new_for_the_next() -> None:
+    idle_timeout = IdleTimeout(0.01)
+    with pytest.raises(TimeoutError), idle_timeout:
         await asyncio.Event().wait()
-    with patience:
+    with idle_timeout:
         pass
-    with pytest.raises(TimeoutError), patience:
+    with pytest.raises(TimeoutError), idle_timeout:
         await asyncio.Event().wait()
-    patience.close()
+    idle_timeout.close()
 
 
-async def test_patience_leaves_a_cancellation_that_is_not_its_own_alone() -> None:
+async def test_an_idle_timeout_leaves_foreign_cancellations_alone() -> None:
     async def wait() -> None:
         with IdleTimeout(60):
             await asyncio.Event().wait()

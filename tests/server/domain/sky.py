@@ -12,7 +12,7 @@ from tests.server.domain.test_scoring import library_report
 
 from vidscore_protos.v1 import annotations_pb2
 
-FRAMES_A_SEQUENCE = 5
+FRAMES_PER_SEQUENCE = 5
 """As many as spotGEO allows."""
 
 Points = list[tuple[float, float]]
@@ -20,7 +20,7 @@ Points = list[tuple[float, float]]
 
 def place(index: int) -> tuple[str, int]:
     """Sequence and frame number of a frame."""
-    return f"{index // FRAMES_A_SEQUENCE + 1}", index % FRAMES_A_SEQUENCE + 1
+    return f"{index // FRAMES_PER_SEQUENCE + 1}", index % FRAMES_PER_SEQUENCE + 1
 
 
 def truth_of(index: int) -> Points:

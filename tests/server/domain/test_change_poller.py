@@ -27,19 +27,19 @@ async def test_what_another_server_has_changed_is_told_when_its_revision_has_mov
         asked.append(tuple(names))
         return {name: revisions[name] for name in names}
 
-    follower = ChangePoller(changes, look)
-    await follower.look()
+    poller = ChangePoller(changes, look)
+    await poller.look()
     assert asked == []
     first = changes.waiter(ONE)
-    await follower.look()
+    await poller.look()
     assert first.done()
     one, two = changes.waiter(ONE), changes.waiter(TWO)
     revisions[TWO] = 2
-    await follower.look()
+    await poller.look()
     assert two.done()
     assert not one.done()
     revisions[ONE] = 5
-    await follower.look()
+    await poller.look()
     assert one.done()
     assert set(asked[-1]) == {ONE}
 

@@ -104,9 +104,11 @@ def test_nothing_is_read_until_a_sequence_may_have_been_completed(
     counts: dict[tuple[str, str], int], holds: bool
 ) -> None:
     """Sequence a has more frames than are evaluated, but maybe not all of these; b has too few."""
-    outlook = CompletenessCache((1, 1), wanted={("", "a"): 2, ("", "b"): 5}, enough={("", "a"): 3})
-    assert outlook.holds(State(9, 1, 1), counts) is holds
-    assert not outlook.holds(State(9, 2, 1), counts)
+    completeness = CompletenessCache(
+        (1, 1), wanted={("", "a"): 2, ("", "b"): 5}, enough={("", "a"): 3}
+    )
+    assert completeness.holds(State(9, 1, 1), counts) is holds
+    assert not completeness.holds(State(9, 2, 1), counts)
 
 
 async def test_a_submission_counts_once_a_live_score_was_shown_cancelled_or_not(

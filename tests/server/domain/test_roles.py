@@ -143,7 +143,7 @@ ROLES: dict[str, Role | None] = {
     "viewer": Role.VIEWER,
     "organiser": Role.ORGANISER,
 }
-WITHOUT_A_TOKEN_THAT_HOLDS = ("garbage", "unknown token", "wrong secret", "revoked", "expired")
+UNAUTHENTICATED = ("garbage", "unknown token", "wrong secret", "revoked", "expired")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -162,7 +162,7 @@ async def callers(shared: Hosted) -> Callers:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("method", "caller"), list(product(sorted(METHODS), [*ROLES, *WITHOUT_A_TOKEN_THAT_HOLDS]))
+    ("method", "caller"), list(product(sorted(METHODS), [*ROLES, *UNAUTHENTICATED]))
 )
 async def test_each_caller_gets_through_exactly_where_the_table_lets_it(
     shared: Hosted, callers: Callers, method: str, caller: str
@@ -173,7 +173,7 @@ async def test_each_caller_gets_through_exactly_where_the_table_lets_it(
     assert code is not grpc.StatusCode.UNIMPLEMENTED
     if method in OPEN_RPCS:
         assert code is grpc.StatusCode.OK
-    elif caller in WITHOUT_A_TOKEN_THAT_HOLDS:
+    elif caller in UNAUTHENTICATED:
         assert code is grpc.StatusCode.UNAUTHENTICATED
     elif ROLES[caller] in ROLES_BY_RPC[method]:
         assert code not in REFUSALS

@@ -23,7 +23,7 @@ from tests.server.domain.hosted import (
     hosting,
 )
 from tests.server.scene import HERE, configuration, points, refused, stream
-from tests.support.waiting import PATIENCE_S
+from tests.support.waiting import TIMEOUT_S
 
 from vidscore_protos.v1 import access_service_pb2 as access_pb
 from vidscore_protos.v1 import (
@@ -178,7 +178,7 @@ async def _organiser(hosted: Hosted) -> Client:
 
 async def _code_of(call: Call) -> grpc.StatusCode:
     """What a call comes to; of a stream of responses, all are read."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         if hasattr(call, "read"):
             try:
                 while await call.read() is not grpc.aio.EOF:

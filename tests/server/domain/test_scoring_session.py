@@ -23,7 +23,7 @@ from vidscore_evaluators.scoring import score_annotations
 from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2
 from vidscore_server.api.batches import batch_size, read_batch
 from vidscore_server.api.scoring import read_configuration
-from vidscore_server.domain.accumulation import SETTLE_BYTES
+from vidscore_server.domain.accumulation import COMPACT_BYTES
 from vidscore_server.domain.batches import BatchRules
 from vidscore_server.domain.scoring_session import Live, ScoringSession, State
 from vidscore_server.errors import MessageOrderError
@@ -222,7 +222,7 @@ async def test_much_data_is_tallied_before_the_end_and_waits_for_slow_workers() 
         [report] = await session.finish()
     assert report.value("objects") == 200_000
     held = [job.truth.held_bytes + job.detections.held_bytes for job in workers.jobs]
-    assert max(held) < 3 * SETTLE_BYTES
+    assert max(held) < 3 * COMPACT_BYTES
 
 
 async def test_truth_without_detections_counts_in_the_end() -> None:

@@ -15,7 +15,7 @@ import pytest_asyncio
 from google.longrunning import operations_pb2
 from google.rpc.error_details_pb2 import ErrorInfo
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, hosting, refusal
-from tests.server.domain.sky import FRAMES_A_SEQUENCE, batch, detections_of, place, truth_of
+from tests.server.domain.sky import FRAMES_PER_SEQUENCE, batch, detections_of, place, truth_of
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.parameters import parse_parameters
@@ -38,10 +38,10 @@ from vidscore_protos.v1 import trust_service_pb2 as pb
 from vidscore_server.store import Transaction
 
 SEQUENCES = 4
-FRAMES = range(SEQUENCES * FRAMES_A_SEQUENCE)
+FRAMES = range(SEQUENCES * FRAMES_PER_SEQUENCE)
 SYSTEMS = {"perfect": truth_of, "usual": detections_of, "blind": lambda _: []}
 QUESTIONS = {"draws": 20, "noise_px": 3.0, "trials": 5, "seed": 7}
-PATIENCE_S = 180.0
+TIMEOUT_S = 180.0
 
 UploadRequest = ranking_service_pb2.ExamineUploadRequest
 
@@ -83,7 +83,7 @@ async def examine(client: Client, **asked: Any) -> operations_pb2.Operation:
 
 async def waited(client: Client, name: str) -> operations_pb2.Operation:
     """The operation, once it has ended."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         while True:
             request = operations_pb2.WaitOperationRequest(name=name)
             found = await client.operations.WaitOperation(request, metadata=client.metadata)
@@ -255,7 +255,7 @@ async def uploaded(hosted: Hosted, names: Sequence[str]) -> Any:
     ]
     stub = ranking_service_pb2_grpc.RankingServiceStub(hosted.channel)
     metadata = hosted.organiser.metadata
-    call = stub.ExamineUpload(iter(requests), metadata=metadata, timeout=PATIENCE_S)
+    call = stub.ExamineUpload(iter(requests), metadata=metadata, timeout=TIMEOUT_S)
     *_, last = [response async for response in call]
     return json.loads(last.outcome.document_json)
 
@@ -264,7 +264,7 @@ async def has_begun(client: Client, name: str) -> None:
     """Wait until an analysis says what it is doing."""
     request = operations_pb2.GetOperationRequest(name=name)
     metadata = trust_pb2.TrustMetadata()
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         while not metadata.stage:
             await asyncio.sleep(0.02)
             found = await client.operations.GetOperation(request, metadata=client.metadata)
@@ -302,7 +302,7 @@ async def test_a_server_that_lost_an_analysis_to_another_one_does_not_end_it(
         await has_begun(slow.organiser, begun.name)
         await take_from(slow)
         assert slow.server.hosting is not None
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             await slow.server.hosting.trust.finish()
         request = operations_pb2.GetOperationRequest(name=begun.name)
         found = await slow.organiser.operations.GetOperation(

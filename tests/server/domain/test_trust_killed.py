@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 TEST = "multiclass-detection"
 PLAN = Plan(strata=20, realisations=1, seed=4)
-PATIENCE_S = 180.0
+TIMEOUT_S = 180.0
 
 
 def test_an_analysis_that_a_killed_server_had_begun_comes_to_the_same_outcome(
@@ -54,7 +54,7 @@ def looked_at(
 ) -> operations_pb2.Operation:
     """The operation, once it has ended or, where that is enough, says what it does."""
     stub = operations_pb2_grpc.OperationsStub(channel)
-    give_up_s = time.monotonic() + PATIENCE_S
+    give_up_s = time.monotonic() + TIMEOUT_S
     while time.monotonic() < give_up_s:
         request = operations_pb2.GetOperationRequest(name=name)
         found = stub.GetOperation(request, metadata=site.metadata)

@@ -140,8 +140,8 @@ impl Arguments {
         if let Some(maximum) = self.time("retry-maximum-s")? {
             retry = retry.maximum(maximum);
         }
-        if let Some(patience) = self.time("give-up-after-s")? {
-            retry = retry.give_up_after(Some(patience));
+        if let Some(limit) = self.time("give-up-after-s")? {
+            retry = retry.give_up_after(Some(limit));
         }
         Ok(retry)
     }

@@ -164,7 +164,7 @@ fn ranges(document: &Json) -> Vec<FrameRange> {
         .collect()
 }
 
-/// A whole number; those of 64 bits are texts in JSON.
+/// An integer; those of 64 bits are texts in JSON.
 fn whole(document: &Json, name: &str) -> Option<i64> {
     let value = document.get(name)?;
     value.as_i64().or_else(|| value.as_str()?.parse().ok())

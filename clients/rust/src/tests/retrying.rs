@@ -51,8 +51,8 @@ fn no_wait_is_shorter_than_the_server_wants_and_none_outlasts_patience() {
 
 #[test]
 fn patience_ends_where_there_is_no_progress_for_so_long() {
-    let patience = Duration::from_secs(100);
-    let mut retrying = Retrying::new(Retry::default().give_up_after(Some(patience)));
+    let retry_limit = Duration::from_secs(100);
+    let mut retrying = Retrying::new(Retry::default().give_up_after(Some(retry_limit)));
     let start = Instant::now();
     let after = |seconds| start + Duration::from_secs(seconds);
     assert!(retrying.delay(broken(), after(0)).is_ok());

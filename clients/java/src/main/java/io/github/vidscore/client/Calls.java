@@ -127,7 +127,7 @@ final class Calls {
     channel.resetConnectBackoff();
   }
 
-  /** Makes a call again after breaks, as long as there is patience. */
+  /** Makes a call again after breaks, until the retry limit. */
   <R> R retrying(Retry retry, Function<Calls, R> call) {
     Retrying tries = new Retrying(retry);
     while (true) {

@@ -450,23 +450,23 @@ public final class VidscoreClient implements AutoCloseable {
     submitting.remove(stream);
   }
 
-  Submission seal(String submission, long expectedFrames, Retry patience) {
+  Submission seal(String submission, long expectedFrames, Retry retry) {
     SealSubmissionRequest.Builder request =
         SealSubmissionRequest.newBuilder().setName(Names.submission(submission));
     if (expectedFrames >= 0) {
       request.setExpectedFrameCount(expectedFrames);
     }
     return calls.retrying(
-        patience,
+        retry,
         again ->
             Decoding.submission(
                 again.submissions(stub -> stub.sealSubmission(request.build())).getSubmission()));
   }
 
-  Submission await(String submission, Duration limit, Retry patience) {
+  Submission await(String submission, Duration limit, Retry retry) {
     Submission last = null;
     try (SubmissionWatch watch =
-        new SubmissionWatch(calls, Names.submission(submission), limit, patience)) {
+        new SubmissionWatch(calls, Names.submission(submission), limit, retry)) {
       while (watch.hasNext()) {
         last = watch.next().submission();
       }

@@ -120,6 +120,7 @@ def test_the_scores_mean_something(case: Case) -> None:
     assert -5 < main < 0.9
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_report_of_one(case: Case) -> None:
     """How the work is split does not show."""
     assert report_to_json(case.report(workers=2)) == report_to_json(case.report())

@@ -168,6 +168,7 @@ def test_any_pairs_meet_the_thresholds_that_their_exact_similarity_meets(base: s
         assert f1 * PAIRS == pytest.approx(sum(value >= least for value in exact))
 
 
+@pytest.mark.slow
 def test_hota_counts_pairs_at_exactly_its_thresholds() -> None:
     """At each alpha the pairs of exactly that IoU are found."""
     for steps, pairs in exact_pairs("iou").items():

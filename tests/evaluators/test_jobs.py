@@ -74,6 +74,7 @@ def test_what_is_large_is_tallied_in_parts_that_add_up_to_the_whole(scene: Case)
     assert tally_to_bytes(tally) == tally_to_bytes(evaluator.tally(*scene))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_evaluators_that_are_tallied_together_get_what_each_gets_alone(workers: int) -> None:
     """They share what they work out alike, scenes and pairs, and nothing else."""

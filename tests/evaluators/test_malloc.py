@@ -43,6 +43,7 @@ def faults(statement: str) -> int:
     return int(done.stdout)
 
 
+@pytest.mark.slow
 def test_tuned_processes_reuse_freed_memory() -> None:
     """Without tuning most pages are fetched anew in every round; imports do not tune."""
     assert (

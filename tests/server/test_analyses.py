@@ -47,6 +47,7 @@ def run(act: str, **more: Any) -> Any:
     return run_analysis(Played(act), **more)  # type: ignore[arg-type] # it need only have `run`
 
 
+@pytest.mark.slow
 async def test_the_document_comes_with_progress_from_another_process() -> None:
     told: list[tuple[str, int, int]] = []
     text = await run("work", workers=3, on_progress=lambda *at: told.append(at))

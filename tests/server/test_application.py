@@ -141,6 +141,7 @@ async def test_a_stream_that_outlives_the_drain_timeout_is_told_so() -> None:
         await until(lambda: running.server.sessions.open_count == 0)
 
 
+@pytest.mark.slow
 async def test_a_client_that_has_vanished_without_a_word_gives_its_place_back() -> None:
     flags = {"keepalive_interval_s": 1, "keepalive_timeout_s": 1, "idle_timeout_s": 3600}
     async with serving(PlayedWorkers(), **flags) as running:

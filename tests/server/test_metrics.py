@@ -108,6 +108,7 @@ def test_calls_messages_and_frames_are_counted_by_grpcs_names(server: Metered) -
     assert more("vidscore_frames_received_total", side="detections", **SCORING) == 2
 
 
+@pytest.mark.slow
 def test_a_refused_call_is_counted_under_its_code(server: Metered) -> None:
     message = scoring_service_pb2.ScoreBatchRequest(configuration=configuration("unknown"))
     with pytest.raises(grpc.RpcError):
@@ -199,6 +200,7 @@ def _submit(server: Metered, *, with_truth: bool = True) -> None:
         organiser.wait(submission.name)
 
 
+@pytest.mark.slow
 def test_an_address_that_is_taken_ends_the_process_with_one_sentence(server: Metered) -> None:
     address = server.address
     ended = subprocess.run(
@@ -212,6 +214,7 @@ def test_an_address_that_is_taken_ends_the_process_with_one_sentence(server: Met
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.slow
 def test_without_the_setting_nothing_listens_for_metrics() -> None:
     process = Process()
     try:

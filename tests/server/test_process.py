@@ -171,6 +171,7 @@ def test_a_worker_that_is_killed_at_work_costs_neither_the_stream_nor_the_server
         assert server.line("worker died")["evaluator"] == "moody"
 
 
+@pytest.mark.slow
 def test_workers_end_with_a_server_that_is_killed() -> None:
     with _process() as server:
         worker = server.line("worker started")["process_id"]
@@ -203,6 +204,7 @@ def test_wrong_settings_end_the_process_with_every_fault_and_no_traceback() -> N
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.slow
 def test_a_server_that_is_killed_leaves_nothing_in_the_log_that_is_no_json() -> None:
     """Its helper, which outlives it, frees what it held, and does not speak of it."""
     with _process() as server:

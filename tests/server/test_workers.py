@@ -66,6 +66,7 @@ async def test_a_job_whose_worker_dies_is_tried_again(workers: WorkerPool, tmp_p
     assert tally == run_job(job)
 
 
+@pytest.mark.slow
 async def test_a_job_that_kills_every_worker_fails_alone(workers: WorkerPool) -> None:
     """Other jobs, which run at the same time, are done as if nothing had happened."""
     expected = run_job(_job())
@@ -78,6 +79,7 @@ async def test_a_job_that_kills_every_worker_fails_alone(workers: WorkerPool) ->
     assert results[1:] == [expected] * 10
 
 
+@pytest.mark.slow
 async def test_a_worker_that_dies_while_idle_is_replaced_unnoticed(workers: WorkerPool) -> None:
     await asyncio.gather(workers.run(_job()), workers.run(_job()))
     await until(lambda: len(workers.process_ids) == 2)
@@ -99,6 +101,7 @@ async def test_a_caller_that_gives_up_leaves_the_worker_usable(workers: WorkerPo
     assert await workers.run(_job()) == run_job(_job())
 
 
+@pytest.mark.slow
 async def test_the_first_worker_starts_at_once_and_the_next_when_it_is_busy() -> None:
     pool = WorkerPool(3)
     try:

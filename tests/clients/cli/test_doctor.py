@@ -56,6 +56,7 @@ def statuses(findings: dict[str, dict[str, Any]]) -> dict[str, str]:
     return {name: finding["status"] for name, finding in findings.items()}
 
 
+@pytest.mark.slow
 def test_an_organiser_of_a_sound_server_is_told_that_all_is_well(site: tuple[str, str]) -> None:
     code, findings = told(site[0], token=site[1])
     assert code == 0
@@ -132,6 +133,7 @@ def local(server: ServerProcess) -> str:
     return server.address.replace("127.0.0.1", "localhost")
 
 
+@pytest.mark.slow
 def test_a_certificate_is_looked_at_with_its_end(authority: Authority) -> None:
     with ServerProcess(*tls_options(authority)) as server:
         code, findings = told(local(server), "--tls-root", str(authority.roots))
@@ -146,6 +148,7 @@ def test_a_certificate_is_looked_at_with_its_end(authority: Authority) -> None:
         assert "the name that the certificate is for" in findings["tls"]["advice"]
 
 
+@pytest.mark.slow
 def test_a_server_that_wants_certificates_lets_those_in_who_have_one(authority: Authority) -> None:
     trusting = ("--tls-client-authorities-file", str(authority.roots))
     own = (
@@ -169,6 +172,7 @@ def test_a_certificate_without_its_key_is_a_mistake_of_the_command_line() -> Non
     assert "--tls-key" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_certificate_of_another_authority_is_not_let_in(
     authority: Authority, tmp_path: Path
 ) -> None:

@@ -8,8 +8,11 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
 from tests.clients.cli.helpers import BINARY
 from tests.support.requirements import missing
+
+pytestmark = pytest.mark.slow
 
 
 def children_of(process_id: int) -> list[int]:

@@ -215,6 +215,7 @@ def test_a_criterion_test_by_a_server_is_the_one_here(
     assert here == printed(folder, *words, *size, *more, *server, env=organiser)
 
 
+@pytest.mark.slow
 def test_ctrl_c_cancels_the_analysis_on_the_server(folder: Path, organiser: Environment) -> None:
     command = ("trust", "criterion", "--test", "tracking", "--strata", "100")
     address, secret = organiser["VIDSCORE_SERVER"], organiser["VIDSCORE_TOKEN"]

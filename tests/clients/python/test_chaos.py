@@ -157,6 +157,7 @@ def test_a_break_in_the_middle_costs_no_frame(
         eventually(lambda: proxy.connections_made >= 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("writer", WRITERS)
 def test_acknowledgements_that_are_held_back_cost_no_frame(site: Site, writer: str) -> None:
     with sending_half(site, writer) as (proxy, stream):
@@ -166,6 +167,7 @@ def test_acknowledgements_that_are_held_back_cost_no_frame(site: Site, writer: s
         assert stream.acknowledged_frames == 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_slow_connection_costs_no_frame(site: Site, writer: str) -> None:
     with sending_half(site, writer) as (proxy, stream):
@@ -309,6 +311,7 @@ def sending_to(site: Site) -> type[Sending]:
 QUIET = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
+@pytest.mark.slow
 def test_whatever_the_network_does_every_frame_counts_once(site: Site) -> None:
     shape = settings(QUIET, max_examples=5, stateful_step_count=15)
     run_state_machine_as_test(sending_to(site), settings=shape)

@@ -118,6 +118,7 @@ def wire_report(report: Report) -> report_pb2.Report:
     return message
 
 
+@pytest.mark.slow
 @given(reports)
 def test_a_report_has_the_json_form_that_the_evaluators_give_it(report: Report) -> None:
     """Equal in values and in types, and in text, whose order the wire gives for all but

@@ -64,6 +64,7 @@ def wait(kind: str, *answers: Answer, **options: Any) -> tuple[str, list[int]]:
 both = pytest.mark.parametrize("kind", ["synchronous", "asyncio"])
 
 
+@pytest.mark.slow
 @both
 def test_a_break_while_waiting_is_no_end(kind: str) -> None:
     answers = (status(1), BREAK, BREAK, status(2), BREAK, status(3, done=True))

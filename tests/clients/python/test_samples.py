@@ -100,6 +100,7 @@ def test_live_stream_goes_on_over_a_server_that_is_killed(tmp_path: Path) -> Non
     assert ["-", "-", "f1", "1.0"] in [line.split() for line in table.splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["score_file.py", "live_stream.py"])
 def test_a_sample_says_what_it_takes(name: str) -> None:
     asking = sample(name)

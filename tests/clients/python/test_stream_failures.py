@@ -67,6 +67,7 @@ def refuses(stream: ScoreStream) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_the_servers_status_is_told_even_where_a_write_fails_first(streaming: Streaming) -> None:
     """Many times over, because which of the two comes first is a race."""
     for _ in range(20):
@@ -75,6 +76,7 @@ def test_the_servers_status_is_told_even_where_a_write_fails_first(streaming: St
             send_for_ever(stream)
 
 
+@pytest.mark.slow
 def test_a_server_that_has_seen_enough_closes_the_stream_well(streaming: Streaming) -> None:
     for _ in range(20):
         with streaming(enough, batching=AT_ONCE) as (_, stream):

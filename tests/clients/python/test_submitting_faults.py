@@ -92,6 +92,7 @@ def test_a_server_that_is_restarted_is_found_again(
     assert numbers_of(fake) == list(range(200))
 
 
+@pytest.mark.slow
 def test_a_break_while_nothing_is_sent_costs_no_retry_time(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:

@@ -92,6 +92,7 @@ async def test_both_clients_refuse_a_server_that_is_too_new() -> None:
                 await asynchronous.evaluators()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("client", "taken"), [(minor(0), True), (minor(1), True), (minor(2), False)]
 )

@@ -211,6 +211,7 @@ def test_sequences_count_alike_whatever_their_length() -> None:
 # --- metrics -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), METRICS)
 def test_a_set_of_tracks_is_at_no_distance_from_itself(
     name: str, parameters: dict[str, object]

@@ -35,6 +35,7 @@ def compared(left: Group, right: Group, most: float) -> list[tuple[int, int, flo
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [1, 1 << 18], ids=["many calls", "one call"])
 @given(sides=st.lists(st.tuples(GROUP, GROUP), max_size=4), most=SQUARES, data=st.data())
 def test_pairs_are_those_that_comparing_all_of_a_group_finds(

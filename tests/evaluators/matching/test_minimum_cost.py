@@ -64,6 +64,7 @@ def match(frames: list[Edges]) -> list[list[tuple[int, int]]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("large", [1, 1 << 12], ids=["by component", "by frame"])
 @given(frames=st.lists(FRAME, max_size=4))
 def test_every_frame_gets_a_best_matching(large: int, frames: list[Edges]) -> None:

@@ -100,6 +100,7 @@ def listed(pairs: Pairs) -> list[tuple[int, int]]:
     return list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
 
 
+@pytest.mark.slow
 @EVERY_CHUNK
 @given(frames=frame_lists, layout=layouts)
 def test_every_pair_that_touches_and_passes_is_found_once_and_in_order(

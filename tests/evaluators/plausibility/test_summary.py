@@ -53,6 +53,7 @@ def warnings_of(detections: Annotations, truth: Annotations = TRUTH) -> tuple[Re
     return score_annotations([EVALUATOR], truth, detections)[0].warnings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DOUBTFUL)
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
@@ -93,6 +94,7 @@ def test_a_stream_warns_as_a_batch_does(name: str) -> None:
     assert scorer.final_reports()[0].warnings == warnings_of(detections)
 
 
+@pytest.mark.slow
 def test_two_workers_warn_as_one_process_does() -> None:
     detections = DOUBTFUL["sizes"]
     [report] = score_annotations([EVALUATOR], TRUTH, detections, workers=2)

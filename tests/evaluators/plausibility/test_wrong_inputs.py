@@ -410,6 +410,7 @@ def anywhere(columns: Columns, largest: float, seed: int) -> Columns:
     return with_boxes(columns, *(values.clip(0, 1920) for values in box))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("largest", [0.2, 0.5, 0.8, 1.0])
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("swapped", [False, True])

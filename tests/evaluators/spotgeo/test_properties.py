@@ -85,6 +85,7 @@ def test_a_frame_scores_the_same_beside_any_others(
             assert together.value(measure, sequence=name) == alone.value(measure, sequence=name)
 
 
+@pytest.mark.slow
 @given(frames=FRAMES)
 def test_how_many_frames_are_matched_in_one_go_changes_no_bit(
     frames: list[tuple[list[Point], list[Point]]],

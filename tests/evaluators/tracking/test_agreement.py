@@ -133,6 +133,7 @@ def test_hota_at_every_threshold_is_that_of_trackeval(scene: Case) -> None:
             assert value == pytest.approx(expected[field].mean(), abs=TOLERANCE), sequence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scene", scenes())
 def test_under_their_switch_rule_every_figure_is_that_of_motmetrics(scene: Case) -> None:
     report = report_of("clear", scene, switch_rule="motmetrics")

@@ -34,6 +34,7 @@ def outcome_of(settings_: tuple[float, ...], table: list[list[float]]) -> Outcom
     return Outcome(candidate, np.array(table)[:, np.newaxis, :])
 
 
+@pytest.mark.slow
 def test_workers_do_not_matter() -> None:
     """Two processes give what one gives, to the last bit, in the same order."""
     candidates = paper_candidates("multiclass-detection", {"map", "ospa"})
@@ -52,6 +53,7 @@ def test_workers_do_not_matter() -> None:
         assert np.array_equal(one.dissimilarities, other.dissimilarities)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["f1", "map", "log-amr", "ospa", "emd", "neovision2"])
 def test_scenes_judged_together_get_what_each_gets_alone(name: str) -> None:
     evaluator = create_evaluator(name)
@@ -141,6 +143,7 @@ def test_values_that_other_parameters_forbid_are_left_out_of_a_sweep() -> None:
     assert outcome.dissimilarities.shape == (5, 1, 3)
 
 
+@pytest.mark.slow
 def test_the_figures_of_the_paper_stand_beside_those_found() -> None:
     """OSPA with IoU has 1.86 (1.64) in Table 2; R_S of OSPA_c 4.28 (1.70) in Table 4."""
     candidates = paper_candidates("multiclass-detection", {"ospa", "ospa-c"})

@@ -137,6 +137,7 @@ def test_noise_does_not_depend_on_the_order_of_frames_and_objects() -> None:
     assert moved[0] == moved[1]
 
 
+@pytest.mark.slow
 def test_sweeps_do_not_depend_on_workers() -> None:
     contest = squares_contest()
     alone, shared = (sweeps(create_evaluator("f1"), contest, workers=workers) for workers in (1, 2))
@@ -149,6 +150,7 @@ def test_sweeps_do_not_depend_on_workers() -> None:
         assert np.array_equal(one.ranks, other.ranks)
 
 
+@pytest.mark.slow
 def test_noise_does_not_depend_on_workers() -> None:
     contest = squares_contest()
     alone = noise_effect(create_evaluator("f1"), contest, 2.0, trials=6)

@@ -60,6 +60,7 @@ class CountingWorkers(PlayedWorkers):
             self.large_now -= is_large
 
 
+@pytest.mark.slow
 async def test_frames_that_nobody_has_sent_are_made_for_one_call_at_a_time() -> None:
     configured = configuration("moody")
     configured.specification.sequences.append(_sequence(ranges=0))

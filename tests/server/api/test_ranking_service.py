@@ -86,6 +86,7 @@ async def refusal(running: Running, requests: Sequence[Request]) -> Refused:
     return refused(caught.value)
 
 
+@pytest.mark.slow
 async def test_the_outcome_comes_last_and_puts_the_exact_system_first(running: Running) -> None:
     """Both find everything, but 5 px are more than spotGEO forgives: the second is first."""
     *told, last = await answers(running, upload())
@@ -96,6 +97,7 @@ async def test_the_outcome_comes_last_and_puts_the_exact_system_first(running: R
     assert ranking["ranks"] == {"near": 2, "exact": 1}
 
 
+@pytest.mark.slow
 async def test_any_cut_and_order_of_the_upload_gives_the_same_document(running: Running) -> None:
     first, *_ = upload()
     pieces = [

@@ -218,6 +218,7 @@ async def test_an_error_in_a_worker_is_an_incident_that_shows_no_data(running: R
     assert "123.456" not in status.message
 
 
+@pytest.mark.slow
 async def test_work_that_kills_workers_fails_its_own_stream(running: Running) -> None:
     status = await _refused(running, stream(configuration("moody", mood="crash"), ("truth", TRUTH)))
     assert (status.code, status.reason) == (grpc.StatusCode.INTERNAL, "WORKER_LOST")

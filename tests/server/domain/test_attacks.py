@@ -92,6 +92,7 @@ def test_within_the_default_budget_nothing_is_gained_beyond_chance(
     assert gained - chance <= 0.5 / math.sqrt(objects)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("attack", "visibility", "least"),
     [("f1", "ladder", 0.3), ("f1", "final", 0.5), ("f1", "live", 0.9), ("mota", "live", 0.9)],
@@ -102,6 +103,7 @@ def test_without_a_budget_the_truth_is_read(attack: str, visibility: str, least:
     assert gained >= least
 
 
+@pytest.mark.slow
 def test_without_a_budget_and_clipping_mota_tells_where_everything_is() -> None:
     policy = {"visibility": "ladder", "submissions_in_all": 0}
     gained, _ = _mean("mota", 5, policy, clipping=False)

@@ -141,6 +141,7 @@ async def test_every_row_of_a_site_comes_back(hosted: Hosted, tmp_path: Path) ->
     ]
 
 
+@pytest.mark.slow
 async def test_a_site_moves_to_postgresql_and_back_unchanged(
     hosted: Hosted, tmp_path: Path, database: str
 ) -> None:
@@ -218,6 +219,7 @@ async def test_the_backup_of_a_benchmark_holds_nothing_of_the_site_or_of_others(
     assert [row["benchmark"] for table, row in rows if table == "benchmarks"] == ["dots"]
 
 
+@pytest.mark.slow
 async def test_a_site_is_not_restored_over_another(hosted: Hosted, tmp_path: Path) -> None:
     await prepare(hosted)
     data = await export(hosted.organiser)
@@ -365,6 +367,7 @@ STREAM: Row = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "message"),
     [

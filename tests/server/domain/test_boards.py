@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 import grpc
+import pytest
 from google.longrunning import operations_pb2
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -174,6 +175,7 @@ async def test_a_new_evaluator_gets_its_scores_by_a_rescoring(hosted: Hosted) ->
     assert values(after.report)["mse"] == values(before.report)["mse"] / 4
 
 
+@pytest.mark.slow
 async def test_the_same_request_makes_one_operation(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)

@@ -45,6 +45,7 @@ async def test_detections_that_would_be_taken_create_nothing(hosted: Hosted) -> 
     assert await hosted.organiser.listed() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "batch",
     [

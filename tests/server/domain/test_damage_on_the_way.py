@@ -128,6 +128,7 @@ async def _submit_async(address: str, token: str) -> None:
         await stream.seal()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_async", [False, True])
 async def test_a_client_sends_what_was_damaged_again_and_all_is_stored_as_it_was_sent(
     hosted: Hosted, damaged: list[bytes], *, is_async: bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.server.domain.hosted import Client, Hosted, dots, refusal, values
 from tests.server.domain.streets import BOX, streets
 from tests.server.scene import points
@@ -58,6 +59,7 @@ async def test_scores_are_rounded_to_the_step_and_others_to_as_many_digits(hoste
     assert whole["sse"] == 216.0
 
 
+@pytest.mark.slow
 async def test_the_board_ranks_what_it_shows(hosted: Hosted) -> None:
     """F1 of 2/3 and 0.8 are 0.5 and 1 to a step of a half; MSEs of 100 and 66.67 have one digit."""
     await hosted.organiser.create_benchmark(visibility=FINAL, ladder_step=0.5)

@@ -55,6 +55,7 @@ async def test_a_commit_that_fails_for_room_is_told_and_the_same_again_counts_on
         await _check_scored(hosted)
 
 
+@pytest.mark.slow
 async def test_a_result_that_finds_no_room_is_kept_once_there_is_some(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

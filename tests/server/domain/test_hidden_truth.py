@@ -255,6 +255,7 @@ async def test_participants_do_not_see_which_frames_are_evaluated(hosted: Hosted
     assert whole.benchmark.specification == message.specification
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("visibility", ["LADDER", "FINAL"])
 async def test_doubts_about_a_submission_are_for_organisers(
     hosted: Hosted, visibility: str

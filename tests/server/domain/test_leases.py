@@ -46,6 +46,7 @@ async def test_work_that_another_server_does_is_not_to_be_had(
     assert await other.take_now(WORK)
 
 
+@pytest.mark.slow
 async def test_a_lease_is_prolonged_while_the_work_goes_on(tmp_path: Path) -> None:
     with closing(open_sqlite_store(tmp_path / "store.db")) as store:
         site = open_context(store, Settings(lease_timeout_s=6), batches)

@@ -140,6 +140,7 @@ async def test_a_warning_is_given_to_the_submission_alone_whose_detections_are_d
     assert doubtful == ["s3"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("public", "told"),
     [

@@ -297,6 +297,7 @@ async def test_other_parameters_move_the_board_as_another_truth_does(hosted: Hos
     await until_board(hosted.viewer, after, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["policy", "close_time", "specification"])
 async def test_what_changes_no_score_scores_nothing_again(hosted: Hosted, path: str) -> None:
     await host(hosted)

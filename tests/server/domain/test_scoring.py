@@ -182,6 +182,7 @@ async def test_work_that_breaks_ends_in_failed_and_tells_the_team_nothing_of_it(
     assert "300" not in str(ended)
 
 
+@pytest.mark.slow
 async def test_work_that_takes_too_long_ends_in_failed(tmp_path: Path) -> None:
     async with hosting(tmp_path, held=True, scoring_timeout_s=1) as hosted:
         await hosted.organiser.create_benchmark()
@@ -236,6 +237,7 @@ async def test_after_two_deaths_a_submission_waits_its_pause_and_is_scored_after
         assert (await hosted.organiser.ended("one")).submission.state_reason == "scored"
 
 
+@pytest.mark.slow
 async def test_a_lost_worker_is_no_failure_of_the_submission(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,6 +279,7 @@ async def _is_new(hosted: Hosted) -> bool:
     return True
 
 
+@pytest.mark.slow
 async def test_a_restart_in_good_order_costs_no_attempt(tmp_path: Path) -> None:
     clock = PlayedClock()
     for restart in range(3):

@@ -323,6 +323,7 @@ async def test_a_run_that_grows_over_a_limit_fails_with_the_limits_name(
     assert session.state is State.FAILED
 
 
+@pytest.mark.slow
 async def test_a_tally_over_its_limit_fails_the_run() -> None:
     settings = load_settings(flags={"maximum_tally_bytes": 1 << 20})
     session = ScoringSession(settings, PlayedWorkers(), with_live=True)

@@ -200,6 +200,7 @@ async def test_a_benchmark_has_one_examination_at_a_time(ranked: Hosted) -> None
     assert found["rankings"][0]["bootstrap"] is None
 
 
+@pytest.mark.slow
 async def test_a_cancelled_analysis_ends_at_once_and_so_does_one_that_waits(
     ranked: Hosted,
 ) -> None:
@@ -271,6 +272,7 @@ async def has_begun(client: Client, name: str) -> None:
             assert found.metadata.Unpack(metadata)
 
 
+@pytest.mark.slow
 async def test_an_analysis_that_a_stopped_server_had_begun_comes_to_the_same_outcome(
     tmp_path: Path,
 ) -> None:
@@ -284,6 +286,7 @@ async def test_an_analysis_that_a_stopped_server_had_begun_comes_to_the_same_out
     assert found == local(list(SYSTEMS), ("spotgeo", {}))
 
 
+@pytest.mark.slow
 async def test_an_analysis_that_takes_too_long_fails_as_such(tmp_path: Path) -> None:
     async with hosting(tmp_path, trust_timeout_s=1) as short:
         await submit_all(short)

@@ -97,6 +97,7 @@ def test_a_second_process_is_refused(store: SqlStore, path: Path) -> None:
     assert subprocess.run([sys.executable, "-c", REOPEN, str(path)]).returncode == 3
 
 
+@pytest.mark.slow
 def test_what_is_added_beside_the_owner_is_read_by_it_at_once(store: SqlStore, path: Path) -> None:
     """A process of its own, as `vidscore init` is beside a server."""
     made = subprocess.run([sys.executable, "-c", ADD_TOKEN, str(path)], capture_output=True)

@@ -43,7 +43,6 @@ from vidscore_server.api.requests import (
     write_page_token,
 )
 from vidscore_server.api.stream import Requests, Responses
-from vidscore_server.concurrency import offload
 from vidscore_server.domain.access import Caller, current_caller
 from vidscore_server.domain.basis import board_state, newest_complete, shown_basis
 from vidscore_server.domain.batches import BatchRules
@@ -71,6 +70,7 @@ from vidscore_server.domain.sessions import Sessions, Use
 from vidscore_server.domain.truth import FIELD as TRUTH
 from vidscore_server.domain.truth import TruthUpload, UploadPlan
 from vidscore_server.errors import NotReleasedError, message_order
+from vidscore_server.runtime import offload
 from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord
 

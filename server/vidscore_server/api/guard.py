@@ -22,12 +22,12 @@ from google.protobuf.message import DecodeError
 
 from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
 from vidscore_server.api.stream import CallContext, Request, Requests, Responses, readable, refuse
-from vidscore_server.concurrency import RunningCall
 from vidscore_server.domain.access import Gate, Metadata, current_caller, set_caller
 from vidscore_server.domain.sessions import PlainCalls, Sessions
 from vidscore_server.errors import ContentDamagedError, message_order
 from vidscore_server.logs import begin_call, log
 from vidscore_server.metrics import CallMeter, CallMetrics
+from vidscore_server.runtime import RunningCall
 from vidscore_server.settings import Settings
 from vidscore_server.status import refusal_of
 from vidscore_server.version import CLIENT_KEY, SERVER_KEY, check_client, server_version

@@ -14,7 +14,6 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import Any
 
-from vidscore_server.concurrency import offload
 from vidscore_server.domain.appends import (
     AppendTarget,
     FirstFramesError,
@@ -29,7 +28,7 @@ from vidscore_server.domain.context import Context
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.quotas import admit
 from vidscore_server.errors import FrameExistsError
-from vidscore_server.failpoints import failpoint
+from vidscore_server.runtime import failpoint, offload
 from vidscore_server.store import Transaction
 from vidscore_server.store.errors import AlreadyExistsError
 from vidscore_server.store.records import SubmissionRecord

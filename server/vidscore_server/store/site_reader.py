@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
 
-from vidscore_server.clock import utc_now
+from vidscore_server.runtime import utc_now
 from vidscore_server.store import dump
 from vidscore_server.store import tables as t
 from vidscore_server.store.migrations import schema_of

@@ -84,10 +84,10 @@ def damaged(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """Batches of which a bit is flipped where the server takes them in: every third one."""
     found: list[bytes] = []
     came = 0
-    make_reader = guard.Guard._reader
+    make_reader = guard.request_reader
 
-    def reader(self: guard.Guard, method: str, read: Any) -> Any:
-        take_in = make_reader(self, method, read)
+    def reader(method: str, read: Any, maximum_bytes: int) -> Any:
+        take_in = make_reader(method, read, maximum_bytes)
 
         def flip(data: bytes) -> Any:
             nonlocal came
@@ -100,7 +100,7 @@ def damaged(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 
         return flip
 
-    monkeypatch.setattr(guard.Guard, "_reader", reader)
+    monkeypatch.setattr(guard, "request_reader", reader)
     return found
 
 

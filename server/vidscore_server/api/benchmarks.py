@@ -47,7 +47,6 @@ from vidscore_server.domain.access import Caller, current_caller
 from vidscore_server.domain.basis import board_state, newest_complete, shown_basis
 from vidscore_server.domain.batches import BatchRules
 from vidscore_server.domain.benchmarks import policy_warnings, required_benchmark
-from vidscore_server.domain.capacity import team_usage
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.leaderboard import (
@@ -64,7 +63,7 @@ from vidscore_server.domain.names import (
     read_benchmark,
     read_submission,
 )
-from vidscore_server.domain.quotas import Quota, quotas_of
+from vidscore_server.domain.quotas import Quota, quotas_of, team_usage
 from vidscore_server.domain.release import public_definition, sees_board, sees_parts
 from vidscore_server.domain.sessions import Sessions, Use
 from vidscore_server.domain.truth import FIELD as TRUTH

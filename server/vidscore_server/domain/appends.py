@@ -7,7 +7,7 @@ that is stored unchanged is acknowledged again; everything else is refused and l
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -25,8 +25,8 @@ from vidscore_server.domain.batches import (
     frame_numbers,
     pack,
 )
-from vidscore_server.domain.capacity import Reservation, refuse_more_bytes
 from vidscore_server.domain.names import StreamName
+from vidscore_server.domain.quotas import MEBIBYTE, refuse_more_bytes
 from vidscore_server.domain.states import TAKES_FRAMES, Event, is_draft, move
 from vidscore_server.errors import (
     ContentDiffersError,
@@ -70,6 +70,19 @@ class AppendTarget:
     team: str | None
     rules: AppendRules
     refused: bool = False
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Reservation:
+    """Reserved bytes.
+
+    Attributes:
+        owners: A call, its team, and everybody, as the limits have them.
+        size: Bytes.
+    """
+
+    owners: tuple[Hashable, ...]
+    size: int
 
 
 @dataclass(eq=False, slots=True)
@@ -325,7 +338,8 @@ class AppendWriter:
         )
         self._transaction.update_submission(received)
         most = self._settings.maximum_team_mebibytes
-        refuse_more_bytes(self._transaction, submission, received, most)
+        if _begins_mebibyte(submission, received):
+            refuse_more_bytes(self._transaction, received, most)
         if is_draft(submission) and self._admit is not None:
             self._admit(self._transaction, received)
         self._points = None  # the store knows them better now
@@ -357,6 +371,11 @@ class AppendWriter:
         if self._points is None or name.stream not in self._points[1]:
             raise _not_there(name)
         return self._points[0], self._points[1][name.stream]
+
+
+def _begins_mebibyte(before: SubmissionRecord, after: SubmissionRecord) -> bool:
+    """Whether a submission holds its first bytes, or those of another mebibyte."""
+    return not before.byte_count or before.byte_count // MEBIBYTE < after.byte_count // MEBIBYTE
 
 
 def _not_there(name: StreamName) -> NotFoundError:

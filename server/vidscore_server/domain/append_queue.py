@@ -148,7 +148,7 @@ class AppendQueue:
     async def _store(self, checked: Sequence[PendingAppend]) -> None:
         by_submission: defaultdict[SubmissionName, list[PendingAppend]] = defaultdict(list)
         for append in checked:
-            by_submission[append.target.stream.of_submission].append(append)
+            by_submission[append.target.submission].append(append)
         await asyncio.gather(
             *(self._store_in(name, appends) for name, appends in by_submission.items())
         )

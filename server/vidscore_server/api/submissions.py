@@ -199,6 +199,7 @@ class Watcher:
                     seen, sent = max(seen, message.submission.revision), live
                     await responses.send(message)
                 if ended:
+                    self._hosting.live.forget(name)
                     return
                 with suppress(TimeoutError):
                     async with asyncio.timeout(LOOK_AGAIN_S):

@@ -110,9 +110,11 @@ class AsyncBenchmarks:
         )
         return decode_benchmark(response.benchmark)
 
-    async def delete(self, benchmark: str, *, force: bool = False) -> None:
+    async def delete(self, benchmark: str, *, force: bool = False, etag: str = "") -> None:
         """Delete a benchmark; see `vidscore_client.Benchmarks.delete`."""
-        request = organiser_pb2.DeleteBenchmarkRequest(name=benchmark_name(benchmark), force=force)
+        request = organiser_pb2.DeleteBenchmarkRequest(
+            name=benchmark_name(benchmark), force=force, etag=etag
+        )
         await self._transport.unary(
             BENCHMARKS + "DeleteBenchmark", request, organiser_pb2.DeleteBenchmarkResponse
         )
@@ -274,18 +276,20 @@ class Benchmarks:
         """
         return run_blocking(self._benchmarks.update(benchmark, definition, replace=replace))
 
-    def delete(self, benchmark: str, *, force: bool = False) -> None:
+    def delete(self, benchmark: str, *, force: bool = False, etag: str = "") -> None:
         """Delete a benchmark with its truth, submissions and scores. For organisers.
 
         Args:
             benchmark: The benchmark.
             force: Whether to delete it even where it has submissions.
+            etag: `Benchmark.etag` as it was read: the benchmark is deleted only where nobody has
+                changed its definition since. Empty: in any case.
 
         Raises:
-            ConflictError: If it has submissions, and `force` is not set.
+            ConflictError: If it has submissions, and `force` is not set; or another etag.
             VidscoreError: If the call fails.
         """
-        run_blocking(self._benchmarks.delete(benchmark, force=force))
+        run_blocking(self._benchmarks.delete(benchmark, force=force, etag=etag))
 
     def upload_truth(
         self,

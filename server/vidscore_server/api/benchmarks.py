@@ -161,7 +161,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         """Delete a benchmark with all that belongs to it."""
         name = read_benchmark(request.name)
         made = request_of(request, "DeleteBenchmark", self._context)
-        await self._hosting.benchmarks.delete(made, name, force=request.force)
+        await self._hosting.benchmarks.delete(made, name, force=request.force, etag=request.etag)
         return organiser_pb2.DeleteBenchmarkResponse()
 
     async def UploadTruth(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests

@@ -165,14 +165,14 @@ class AsyncBenchmarks:
         *,
         evaluator: str = "",
         domain: str | None = None,
-        class_: str | None = None,
+        label: str | None = None,
     ) -> Leaderboard:
         """Submissions in rank order; see `vidscore_client.Benchmarks.leaderboard`."""
         request = wire.GetLeaderboardRequest(
             benchmark=benchmark_name(benchmark),
             evaluator=parse_string("evaluator", evaluator),
             domain=domain,
-            label=class_,
+            label=label,
         )
         pages = await list_pages(
             self._transport, BENCHMARKS + "GetLeaderboard", request, wire.GetLeaderboardResponse
@@ -340,7 +340,7 @@ class Benchmarks:
         *,
         evaluator: str = "",
         domain: str | None = None,
-        class_: str | None = None,
+        label: str | None = None,
     ) -> Leaderboard:
         """Submissions in rank order.
 
@@ -348,16 +348,14 @@ class Benchmarks:
             benchmark: The benchmark.
             evaluator: Evaluator that ranks; empty: the first of the specification.
             domain: Domain; None for all together.
-            class_: Class; None for all together.
+            label: Class; None for all together.
 
         Raises:
             ConflictError: If the policy does not release such a board.
             VidscoreError: If the call fails.
         """
         return run_blocking(
-            self._benchmarks.leaderboard(
-                benchmark, evaluator=evaluator, domain=domain, class_=class_
-            )
+            self._benchmarks.leaderboard(benchmark, evaluator=evaluator, domain=domain, label=label)
         )
 
     def publish_leaderboard(

@@ -380,7 +380,7 @@ def _board_of(
         request.domain if request.HasField("domain") else None,
         request.label if request.HasField("label") else None,
     )
-    if not sees_parts(caller, definition, domain=board.domain, class_=board.class_):
+    if not sees_parts(caller, definition, domain=board.domain, label=board.label):
         raise NotReleasedError("scores of single domains and classes are not released")
     return board
 

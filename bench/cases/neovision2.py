@@ -52,7 +52,7 @@ def _beside_loop(size: Size) -> list[Row]:
     found = sum(
         int(row.value or 0)
         for row in report.rows()
-        if row.measure == "true_positives" and row.class_ and row.sequence
+        if row.measure == "true_positives" and row.label and row.sequence
     )
     if found != counts[0]:
         raise ValueError(f"ours has {found} true positives, the plain loop {counts[0]}")

@@ -195,6 +195,7 @@ class Accumulator:
     """State of one evaluator for a stream: a tally, and pending columns that are not in it yet.
 
     Evaluators that need whole sequences keep their columns and are tallied anew for each report.
+    Who knows which sequences are whole has them tallied himself, and adds the tallies.
     """
 
     def __init__(self, evaluator: Evaluator[Any]) -> None:
@@ -237,6 +238,13 @@ class Accumulator:
         """Replace the first `taken` pending batches by their tally."""
         self._pending_bytes -= _held_bytes(self._pending[:taken])
         del self._pending[:taken]
+        self.add_tally(tally)
+
+    def add_tally(self, tally: Tally) -> None:
+        """Add the tally of frames that were never pending.
+
+        For an evaluator that needs whole sequences, these are whole ones.
+        """
         self._tallies.append(tally)
         if len(self._tallies) > MERGE_AFTER:
             self._tallies = [merge_tallies(self._tallies)]

@@ -22,7 +22,7 @@ class Row(NamedTuple):
     """One score; a dimension of None means all domains, classes or sequences."""
 
     domain: str | None
-    class_: str | None
+    label: str | None
     sequence: str | None
     measure: str
     value: Number
@@ -53,9 +53,9 @@ class Block:
             _stretch(self.sequences, count),
             strict=True,
         )
-        for index, (domain, class_, sequence) in enumerate(keys):
+        for index, (domain, label, sequence) in enumerate(keys):
             for measure, values in self.measures.items():
-                yield Row(domain, class_, sequence, measure, values[index])
+                yield Row(domain, label, sequence, measure, values[index])
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Curve:
     name: str
     columns: Mapping[str, Sequence[Number]]
     domain: str | None = None
-    class_: str | None = None
+    label: str | None = None
 
     def points(self) -> list[dict[str, Number]]:
         """Points as dictionaries."""
@@ -174,7 +174,7 @@ class Report:
         measure: str,
         *,
         domain: str | None = None,
-        class_: str | None = None,
+        label: str | None = None,
         sequence: str | None = None,
     ) -> Number:
         """One score; None where it is undefined.
@@ -182,26 +182,26 @@ class Report:
         Raises:
             KeyError: If the report has no such row; the message lists its measures.
         """
-        wanted = (domain, class_, sequence, measure)
+        wanted = (domain, label, sequence, measure)
         for row in self.rows():
             if row[:4] == wanted:
                 return row.value
         known = ", ".join(sorted({row.measure for row in self.rows()}))
         raise KeyError(
-            f"no score {measure!r} for domain {domain!r}, class {class_!r}, "
+            f"no score {measure!r} for domain {domain!r}, class {label!r}, "
             f"sequence {sequence!r}; measures of this report: {known}"
         )
 
-    def curve(self, name: str, *, domain: str | None = None, class_: str | None = None) -> Curve:
+    def curve(self, name: str, *, domain: str | None = None, label: str | None = None) -> Curve:
         """One curve.
 
         Raises:
             KeyError: If the report has no such curve.
         """
         for curve in self.curves:
-            if (curve.name, curve.domain, curve.class_) == (name, domain, class_):
+            if (curve.name, curve.domain, curve.label) == (name, domain, label):
                 return curve
-        raise KeyError(f"no curve {name!r} for domain {domain!r}, class {class_!r}")
+        raise KeyError(f"no curve {name!r} for domain {domain!r}, class {label!r}")
 
     def to_json(self, indent: int | None = 2) -> str:
         """JSON text of the report; equal reports give equal text."""
@@ -225,7 +225,7 @@ def report_to_dict(report: Report) -> dict[str, Any]:
         "scores": [
             {
                 "domain": row.domain,
-                "label": row.class_,
+                "label": row.label,
                 "sequence": row.sequence,
                 "measure": row.measure,
                 "value": row.value,
@@ -235,7 +235,7 @@ def report_to_dict(report: Report) -> dict[str, Any]:
         "curves": [
             {
                 "domain": curve.domain,
-                "label": curve.class_,
+                "label": curve.label,
                 "name": curve.name,
                 "points": curve.points(),
             }
@@ -280,7 +280,7 @@ def report_from_dict(document: Mapping[str, Any]) -> Report:
 
 def row_block(row: Row) -> Block:
     """A block of one score."""
-    return Block({row.measure: (row.value,)}, (row.domain,), (row.class_,), (row.sequence,))
+    return Block({row.measure: (row.value,)}, (row.domain,), (row.label,), (row.sequence,))
 
 
 def _label(entry: Mapping[str, Any]) -> str | None:

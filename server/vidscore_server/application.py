@@ -27,12 +27,12 @@ from vidscore_server.api.guard import GUARDED_PREFIXES, HARD_LIMIT_FACTOR, Guard
 from vidscore_server.api.scoring import ScoringService
 from vidscore_server.api.server import EvaluatorService, ServerService
 from vidscore_server.api.trust import RankingService
-from vidscore_server.clock import utc_now
 from vidscore_server.domain.access import Gate
 from vidscore_server.domain.sessions import Sessions
 from vidscore_server.errors import ListenError
 from vidscore_server.logs import log, places_of
 from vidscore_server.metrics import Metrics, MetricsEndpoint
+from vidscore_server.runtime import utc_now
 from vidscore_server.settings import ListenAddress, Settings, SettingsError
 from vidscore_server.store import SqlStore
 from vidscore_server.workers import WorkerPool

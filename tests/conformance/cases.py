@@ -153,7 +153,7 @@ def report_document(report: Report) -> Document:
             {
                 "name": curve.name,
                 "domain": curve.domain,
-                "label": curve.class_,
+                "label": curve.label,
                 "columns": [
                     {"name": name, "values": list(values)} for name, values in curve.columns.items()
                 ],
@@ -183,7 +183,7 @@ def _row_document(row: Row) -> Document:
     kinds = {int: "count", float: "number"}
     return {
         "domain": row.domain,
-        "label": row.class_,
+        "label": row.label,
         "sequence": row.sequence,
         "measure": row.measure,
         "value": row.value,

@@ -32,14 +32,14 @@ def _value(
     measure: str,
     evaluator: int = 0,
     domain: str | None = None,
-    class_: str | None = None,
+    label: str | None = None,
 ) -> Any:
     """A score of a golden report."""
     [found] = [
         row["value"]
         for row in case.golden_reports()[evaluator]["scores"]
         if row["measure"] == measure
-        and (row["domain"], row["label"], row["sequence"]) == (domain, class_, None)
+        and (row["domain"], row["label"], row["sequence"]) == (domain, label, None)
     ]
     return found
 
@@ -63,8 +63,8 @@ def test_points_two_of_three_are_found_and_one_is_4_pixels_off() -> None:
 
 def test_boxes_of_three_objects_in_one_domain_all_are_found_beside_a_false_alarm() -> None:
     """NMOTDA of cars is 1 - 1/2, of persons 1; the person of the other domain is missed."""
-    assert _value(BOXES, "nmotda", domain="Tower", class_="Car") == 0.5
-    assert _value(BOXES, "nmotda", domain="Tower", class_="Person") == 1.0
+    assert _value(BOXES, "nmotda", domain="Tower", label="Car") == 0.5
+    assert _value(BOXES, "nmotda", domain="Tower", label="Person") == 1.0
     assert _value(BOXES, "mean_nmotda", domain="Tower") == 0.75
     assert _value(BOXES, "weighted_mean_nmotda") == (2 * 0.5 + 1 * 1 + 1 * 0) / 4
     assert _value(BOXES, "f1", 1, domain="Tower") == 2 * 3 / (2 * 3 + 1)

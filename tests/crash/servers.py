@@ -14,7 +14,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from vidscore_server.domain.administration import initialise
-from vidscore_server.failpoints import ENVIRONMENT
+from vidscore_server.runtime import FAILPOINTS_VARIABLE
 
 COMMAND = (sys.executable, "-m", "vidscore_cli", "serve")
 TIMEOUT_S = 120.0
@@ -62,7 +62,7 @@ class KilledServer:
         environment = {f"VIDSCORE_SERVER_{name.upper()}": text for name, text in values.items()}
         self._process = subprocess.Popen(
             COMMAND,
-            env={**os.environ, **environment, ENVIRONMENT: failpoints},
+            env={**os.environ, **environment, FAILPOINTS_VARIABLE: failpoints},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,

@@ -21,7 +21,7 @@ from tests.crash.servers import KilledServer
 from tests.crash.writers import Position, Writer
 from tests.server.domain.sky import truth
 
-from vidscore_server.failpoints import NAMES
+from vidscore_server.runtime import FAILPOINTS
 
 pytestmark = pytest.mark.campaign
 
@@ -81,15 +81,15 @@ def _crash_again_and_again(server: KilledServer) -> None:
         f"{CRASHES} crashes ({moments}): {len(sent)} submissions of {frames} frames, none lost, "
         "none counted twice, every report that of the batch"
     )
-    if 2 * len(NAMES) <= CRASHES:
-        assert set(reached) >= {AT_RANDOM, *NAMES}
+    if 2 * len(FAILPOINTS) <= CRASHES:
+        assert set(reached) >= {AT_RANDOM, *FAILPOINTS}
 
 
 def _schedule(count: int) -> Iterator[tuple[str, int]]:
     """Every other crash at a random moment, the others at the failpoints in turn."""
     chance = Random(SEED)
     for number in range(count):
-        point = NAMES[number // 2 % len(NAMES)] if number % 2 else AT_RANDOM
+        point = FAILPOINTS[number // 2 % len(FAILPOINTS)] if number % 2 else AT_RANDOM
         yield point, chance.randint(1, LATEST_PASS.get(point, 40))
 
 

@@ -25,7 +25,7 @@ from tests.crash.writers import Position, Writer
 from tests.server.domain.sky import truth
 from tests.support.postgresql import Cluster, running_cluster
 
-from vidscore_server.failpoints import NAMES
+from vidscore_server.runtime import FAILPOINTS
 
 pytestmark = pytest.mark.campaign
 
@@ -130,4 +130,4 @@ def _check_known(site: _Site, known: list[Position]) -> None:
 def _schedule(count: int) -> Iterator[str]:
     """The database, a server at random, a server at a failpoint, in turn."""
     for number in range(count):
-        yield (DATABASE, AT_RANDOM, NAMES[number // 3 % len(NAMES)])[number % 3]
+        yield (DATABASE, AT_RANDOM, FAILPOINTS[number // 3 % len(FAILPOINTS)])[number % 3]

@@ -21,7 +21,7 @@ def figures(report: Report, sequence: str | None) -> dict[str, object]:
     return {
         row.measure: row.value
         for row in report.rows()
-        if (row.domain, row.sequence, row.class_) == ("Tower", sequence, None)
+        if (row.domain, row.sequence, row.label) == ("Tower", sequence, None)
     }
 
 

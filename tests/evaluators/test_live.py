@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from tests.evaluators.toy import Toy, toy
 
-from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.annotations import Annotations, Side, concatenate
 from vidscore_evaluators.errors import GeometryError, InputError, LimitError, SpecificationError
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.live import MERGE_AFTER, Accumulator, Coverage, StreamScorer
@@ -169,3 +169,18 @@ def test_many_reports_keep_few_tallies() -> None:
     assert max(sizes) <= (MERGE_AFTER + 1) * sizes[0] + INPUT_SUMMARY_BYTES
     assert accumulator.report().value("frames") == 4 * MERGE_AFTER
     assert accumulator.work() is None
+
+
+def test_sequences_that_were_tallied_elsewhere_count_as_those_that_were_added() -> None:
+    """Also for an evaluator that needs them whole, of which no column is kept then."""
+    first, second = (
+        make_annotations({("", name): {1: [(1, 0)], 2: []}}, arity=2) for name in ("a", "b")
+    )
+    for evaluator in TOYS:
+        accumulator = Accumulator(evaluator)
+        accumulator.add_tally(evaluator.tally(first, first))
+        assert accumulator.work() is None
+        accumulator.add_tally(evaluator.tally(second, second))
+        both = concatenate([second, first])
+        [at_once] = score_annotations([evaluator], both, both)
+        assert report_to_dict(accumulator.report()) == report_to_dict(at_once)

@@ -62,19 +62,19 @@ def test_columns_of_different_lengths_are_a_mistake(block: Block) -> None:
 
 def test_a_value_is_found_by_all_that_it_is_of() -> None:
     assert REPORT.value("f1") == 0.5
-    assert REPORT.value("f1", domain="d", class_="car", sequence="s") == 1.0
-    assert REPORT.value("f1", domain="d", class_="bus", sequence="t") is None
+    assert REPORT.value("f1", domain="d", label="car", sequence="s") == 1.0
+    assert REPORT.value("f1", domain="d", label="bus", sequence="t") is None
 
 
 def test_a_value_that_is_not_there_is_a_key_error_that_names_the_measures() -> None:
     with pytest.raises(KeyError, match="measures of this report: f1, hits"):
         REPORT.value("f2")
     with pytest.raises(KeyError, match="'car'"):
-        REPORT.value("f1", class_="car")
+        REPORT.value("f1", label="car")
 
 
 def test_points_of_a_curve_are_dictionaries() -> None:
-    assert REPORT.curve("roc", domain="d", class_="car").points() == [
+    assert REPORT.curve("roc", domain="d", label="car").points() == [
         {"x": 0, "y": None},
         {"x": 0.5, "y": 1},
     ]

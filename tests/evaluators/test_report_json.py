@@ -84,10 +84,10 @@ def test_curves_with_points_come_back_equal(report: Report) -> None:
     back = report_from_dict(report_to_dict(report))
     for before, after in zip(report.curves, back.curves, strict=True):
         assert after.points() == before.points()
-        assert (after.name, after.domain, after.class_) == (
+        assert (after.name, after.domain, after.label) == (
             before.name,
             before.domain,
-            before.class_,
+            before.label,
         )
 
 

@@ -112,7 +112,7 @@ def format_number(value: Number) -> str:
 def _scores_by_key(rows: Iterable[Row]) -> dict[Key, dict[str, Number]]:
     keys: dict[Key, dict[str, Number]] = {}
     for row in rows:
-        keys.setdefault((row.domain, row.class_, row.sequence), {})[row.measure] = row.value
+        keys.setdefault((row.domain, row.label, row.sequence), {})[row.measure] = row.value
     return keys
 
 
@@ -139,7 +139,7 @@ def _measures_across(keys: Mapping[Key, Mapping[str, Number]]) -> list[Grid]:
 
 
 def _grid_of(group: Sequence[Key], keys: Mapping[Key, Mapping[str, Number]]) -> Grid:
-    names = ("domain", "class", "sequence")
+    names = ("domain", "label", "sequence")
     used = [index for index in range(3) if group[0][index] is not None]
     measures = tuple(keys[group[0]])
     title = "By " + " and ".join(names[index] for index in used)
@@ -307,7 +307,7 @@ def _curves(curves: Sequence[Curve], view: View, whose: str) -> Iterator[Console
         yield Text(f"{whose}{count} not shown: {names}", style="dim")
         yield Text("--curves shows their points, --format json has them", style="dim")
     for curve in curves if view.curves else ():
-        place = [escape_controls(part) for part in (curve.domain, curve.class_) if part is not None]
+        place = [escape_controls(part) for part in (curve.domain, curve.label) if part is not None]
         title = " of ".join(filter(None, [f"{whose}Curve {curve.name}", ", ".join(place)]))
         lines = [tuple(map(format_number, point.values())) for point in curve.points()]
         yield from _titled(title, Grid(title, tuple(curve.columns), 0, lines))

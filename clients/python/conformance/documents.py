@@ -99,7 +99,7 @@ def _row(row: Row) -> dict[str, Any]:
     kinds = {int: "count", float: "number"}
     return {
         "domain": row.domain,
-        "label": row.class_,
+        "label": row.label,
         "sequence": row.sequence,
         "measure": row.measure,
         "value": row.value,
@@ -111,7 +111,7 @@ def _curve(curve: Curve) -> dict[str, Any]:
     return {
         "name": curve.name,
         "domain": curve.domain,
-        "label": curve.class_,
+        "label": curve.label,
         "columns": [
             {"name": name, "values": list(values)} for name, values in curve.columns.items()
         ],

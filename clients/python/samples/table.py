@@ -15,7 +15,7 @@ def print_scores(reports: Iterable[Report]) -> None:
         rows = [
             (
                 row.domain or "-",
-                row.class_ or "-",
+                row.label or "-",
                 row.measure,
                 "undefined" if row.value is None else f"{row.value}",
             )

@@ -127,7 +127,7 @@ def _live_report(message: scoring_service_pb2.LiveReport) -> LiveReport:
 def _row(score: report_pb2.Score) -> Row:
     return Row(
         domain=score.domain if score.HasField("domain") else None,
-        class_=score.label if score.HasField("label") else None,
+        label=score.label if score.HasField("label") else None,
         sequence=score.sequence if score.HasField("sequence") else None,
         measure=score.measure,
         value=_number(score.value),
@@ -142,7 +142,7 @@ def _curve(curve: report_pb2.Curve) -> Curve:
             for column in curve.columns
         },
         domain=curve.domain if curve.HasField("domain") else None,
-        class_=curve.label if curve.HasField("label") else None,
+        label=curve.label if curve.HasField("label") else None,
     )
 
 

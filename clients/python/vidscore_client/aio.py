@@ -14,11 +14,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from vidscore_client import servers
-from vidscore_client._append_plan import AppendPlan, open_append
 from vidscore_client._encoding import DEFAULT_STREAM
 from vidscore_client._endpoint import make_endpoint
 from vidscore_client._exchange import Exchange, plan_stream
-from vidscore_client._sender import Sender
+from vidscore_client._sender import AppendPlan, Sender, open_append
 from vidscore_client._specification import Specification
 from vidscore_client._tasks import TaskTransport
 from vidscore_client._transport import Transport

@@ -110,9 +110,11 @@ class AsyncBenchmarks:
         )
         return decode_benchmark(response.benchmark)
 
-    async def delete(self, benchmark: str, *, force: bool = False) -> None:
+    async def delete(self, benchmark: str, *, force: bool = False, etag: str = "") -> None:
         """Delete a benchmark; see `vidscore_client.Benchmarks.delete`."""
-        request = organiser_pb2.DeleteBenchmarkRequest(name=benchmark_name(benchmark), force=force)
+        request = organiser_pb2.DeleteBenchmarkRequest(
+            name=benchmark_name(benchmark), force=force, etag=etag
+        )
         await self._transport.unary(
             BENCHMARKS + "DeleteBenchmark", request, organiser_pb2.DeleteBenchmarkResponse
         )
@@ -163,14 +165,14 @@ class AsyncBenchmarks:
         *,
         evaluator: str = "",
         domain: str | None = None,
-        class_: str | None = None,
+        label: str | None = None,
     ) -> Leaderboard:
         """Submissions in rank order; see `vidscore_client.Benchmarks.leaderboard`."""
         request = wire.GetLeaderboardRequest(
             benchmark=benchmark_name(benchmark),
             evaluator=parse_string("evaluator", evaluator),
             domain=domain,
-            label=class_,
+            label=label,
         )
         pages = await list_pages(
             self._transport, BENCHMARKS + "GetLeaderboard", request, wire.GetLeaderboardResponse
@@ -274,18 +276,20 @@ class Benchmarks:
         """
         return run_blocking(self._benchmarks.update(benchmark, definition, replace=replace))
 
-    def delete(self, benchmark: str, *, force: bool = False) -> None:
+    def delete(self, benchmark: str, *, force: bool = False, etag: str = "") -> None:
         """Delete a benchmark with its truth, submissions and scores. For organisers.
 
         Args:
             benchmark: The benchmark.
             force: Whether to delete it even where it has submissions.
+            etag: `Benchmark.etag` as it was read: the benchmark is deleted only where nobody has
+                changed its definition since. Empty: in any case.
 
         Raises:
-            ConflictError: If it has submissions, and `force` is not set.
+            ConflictError: If it has submissions, and `force` is not set; or another etag.
             VidscoreError: If the call fails.
         """
-        run_blocking(self._benchmarks.delete(benchmark, force=force))
+        run_blocking(self._benchmarks.delete(benchmark, force=force, etag=etag))
 
     def upload_truth(
         self,
@@ -336,7 +340,7 @@ class Benchmarks:
         *,
         evaluator: str = "",
         domain: str | None = None,
-        class_: str | None = None,
+        label: str | None = None,
     ) -> Leaderboard:
         """Submissions in rank order.
 
@@ -344,16 +348,14 @@ class Benchmarks:
             benchmark: The benchmark.
             evaluator: Evaluator that ranks; empty: the first of the specification.
             domain: Domain; None for all together.
-            class_: Class; None for all together.
+            label: Class; None for all together.
 
         Raises:
             ConflictError: If the policy does not release such a board.
             VidscoreError: If the call fails.
         """
         return run_blocking(
-            self._benchmarks.leaderboard(
-                benchmark, evaluator=evaluator, domain=domain, class_=class_
-            )
+            self._benchmarks.leaderboard(benchmark, evaluator=evaluator, domain=domain, label=label)
         )
 
     def publish_leaderboard(

@@ -16,7 +16,7 @@ class Row(NamedTuple):
     """One score and its scope; None means "all of them"."""
 
     domain: str | None
-    class_: str | None
+    label: str | None
     sequence: str | None
     measure: str
     value: Number
@@ -30,13 +30,13 @@ class Curve:
         name: Name of the curve.
         columns: Coordinates of the points, by name.
         domain: Domain that it is of; None for all.
-        class_: Class that it is of; None for all.
+        label: Class that it is of; None for all.
     """
 
     name: str
     columns: Mapping[str, tuple[Number, ...]]
     domain: str | None = None
-    class_: str | None = None
+    label: str | None = None
 
     def points(self) -> list[dict[str, Number]]:
         """Points as dictionaries."""
@@ -93,7 +93,7 @@ class Report:
         measure: str,
         *,
         domain: str | None = None,
-        class_: str | None = None,
+        label: str | None = None,
         sequence: str | None = None,
     ) -> Number:
         """One score; None where it is undefined.
@@ -102,24 +102,24 @@ class Report:
             KeyError: If the report has no such row; the text names the measures it has.
         """
         try:
-            return self._values[domain, class_, sequence, measure]
+            return self._values[domain, label, sequence, measure]
         except KeyError:
             known = ", ".join(sorted({row.measure for row in self.scores}))
             raise KeyError(
-                f"no score {measure!r} for domain {domain!r}, class {class_!r}, "
+                f"no score {measure!r} for domain {domain!r}, class {label!r}, "
                 f"sequence {sequence!r}; measures of this report: {known}"
             ) from None
 
-    def curve(self, name: str, *, domain: str | None = None, class_: str | None = None) -> Curve:
+    def curve(self, name: str, *, domain: str | None = None, label: str | None = None) -> Curve:
         """One curve.
 
         Raises:
             KeyError: If the report has no such curve.
         """
         for curve in self.curves:
-            if (curve.name, curve.domain, curve.class_) == (name, domain, class_):
+            if (curve.name, curve.domain, curve.label) == (name, domain, label):
                 return curve
-        raise KeyError(f"no curve {name!r} for domain {domain!r}, class {class_!r}")
+        raise KeyError(f"no curve {name!r} for domain {domain!r}, class {label!r}")
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form: absent dimensions and undefined values are None."""
@@ -138,7 +138,7 @@ class Report:
             "curves": [
                 {
                     "domain": curve.domain,
-                    "label": curve.class_,
+                    "label": curve.label,
                     "name": curve.name,
                     "points": curve.points(),
                 }
@@ -157,7 +157,7 @@ class Report:
     @cached_property
     def _values(self) -> dict[tuple[str | None, str | None, str | None, str], Number]:
         return {
-            (row.domain, row.class_, row.sequence, row.measure): row.value for row in self.scores
+            (row.domain, row.label, row.sequence, row.measure): row.value for row in self.scores
         }
 
 

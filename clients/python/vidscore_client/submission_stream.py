@@ -9,9 +9,8 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from vidscore_client._append_plan import AppendPlan
 from vidscore_client._outbox import SingleFrame
-from vidscore_client._sender import Sender
+from vidscore_client._sender import AppendPlan, Sender
 from vidscore_client._transport import Transport, run_blocking
 from vidscore_client.errors import ClosedError
 from vidscore_client.frames import Frames

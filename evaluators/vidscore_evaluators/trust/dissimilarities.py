@@ -236,4 +236,4 @@ def _entries(
         if measure in block.measures:
             alone = replace(block, measures={measure: block.measures[measure]})
             for row in alone.rows():
-                yield row.domain, row.class_, row.sequence, row.value
+                yield row.domain, row.label, row.sequence, row.value

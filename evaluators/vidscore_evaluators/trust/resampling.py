@@ -245,7 +245,7 @@ def _without_sequences(scores: Scores) -> Scores:
 def _scores(scores: Scores) -> dict[Key, Number]:
     """Every score but those of single sequences."""
     return {
-        (row.domain, row.class_, row.measure): row.value
+        (row.domain, row.label, row.measure): row.value
         for block in _without_sequences(scores).blocks
         for row in block.rows()
         if row.sequence is None

@@ -43,12 +43,10 @@ from vidscore_server.api.requests import (
     write_page_token,
 )
 from vidscore_server.api.stream import Requests, Responses
-from vidscore_server.concurrency import offload
 from vidscore_server.domain.access import Caller, current_caller
 from vidscore_server.domain.basis import board_state, newest_complete, shown_basis
 from vidscore_server.domain.batches import BatchRules
 from vidscore_server.domain.benchmarks import policy_warnings, required_benchmark
-from vidscore_server.domain.capacity import team_usage
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.leaderboard import (
@@ -65,12 +63,13 @@ from vidscore_server.domain.names import (
     read_benchmark,
     read_submission,
 )
-from vidscore_server.domain.quotas import Quota, quotas_of
+from vidscore_server.domain.quotas import Quota, quotas_of, team_usage
 from vidscore_server.domain.release import public_definition, sees_board, sees_parts
 from vidscore_server.domain.sessions import Sessions, Use
 from vidscore_server.domain.truth import FIELD as TRUTH
 from vidscore_server.domain.truth import TruthUpload, UploadPlan
 from vidscore_server.errors import NotReleasedError, message_order
+from vidscore_server.runtime import offload
 from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord
 
@@ -162,7 +161,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         """Delete a benchmark with all that belongs to it."""
         name = read_benchmark(request.name)
         made = request_of(request, "DeleteBenchmark", self._context)
-        await self._hosting.benchmarks.delete(made, name, force=request.force)
+        await self._hosting.benchmarks.delete(made, name, force=request.force, etag=request.etag)
         return organiser_pb2.DeleteBenchmarkResponse()
 
     async def UploadTruth(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
@@ -381,7 +380,7 @@ def _board_of(
         request.domain if request.HasField("domain") else None,
         request.label if request.HasField("label") else None,
     )
-    if not sees_parts(caller, definition, domain=board.domain, class_=board.class_):
+    if not sees_parts(caller, definition, domain=board.domain, label=board.label):
         raise NotReleasedError("scores of single domains and classes are not released")
     return board
 

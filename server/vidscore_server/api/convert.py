@@ -279,7 +279,7 @@ def write_coverage(coverage: Coverage) -> scoring_service_pb2.Coverage:
 def _write_row(row: Row) -> report_pb2.Score:
     return report_pb2.Score(
         domain=row.domain,
-        label=row.class_,
+        label=row.label,
         sequence=row.sequence,
         measure=row.measure,
         value=_write_value(row.value),
@@ -289,7 +289,7 @@ def _write_row(row: Row) -> report_pb2.Score:
 def _write_curve(curve: Curve) -> report_pb2.Curve:
     return report_pb2.Curve(
         domain=curve.domain,
-        label=curve.class_,
+        label=curve.label,
         name=curve.name,
         columns=[
             report_pb2.CurveColumn(name=name, values=[_write_value(value) for value in values])

@@ -1,4 +1,4 @@
-"""What all calls share: access, limits, checksums, errors as statuses, and a log line each.
+"""What all calls share: access, limits, errors as statuses, and a log line each.
 
 A call is admitted or refused before its first message is read, so that only admitted callers use
 the server's memory. The services raise domain errors and know nothing of statuses; for a message
@@ -10,24 +10,29 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-import zlib
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 import grpc
-from google.protobuf.message import DecodeError
 
-from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
-from vidscore_server.api.stream import CallContext, Request, Requests, Responses, readable, refuse
-from vidscore_server.concurrency import RunningCall
+from vidscore_evaluators.errors import LimitError, VidscoreError
+from vidscore_server.api.stream import (
+    CallContext,
+    Requests,
+    Responses,
+    readable,
+    refuse,
+    request_reader,
+)
 from vidscore_server.domain.access import Gate, Metadata, current_caller, set_caller
 from vidscore_server.domain.sessions import PlainCalls, Sessions
-from vidscore_server.errors import ContentDamagedError, message_order
+from vidscore_server.errors import message_order
 from vidscore_server.logs import begin_call, log
 from vidscore_server.metrics import CallMeter, CallMetrics
+from vidscore_server.runtime import RunningCall
 from vidscore_server.settings import Settings
 from vidscore_server.status import refusal_of
 from vidscore_server.version import CLIENT_KEY, SERVER_KEY, check_client, server_version
@@ -84,7 +89,9 @@ class Guard(grpc.aio.ServerInterceptor):
         make_handler = getattr(grpc, f"{taken_for}_rpc_method_handler")
         guarded: Handler = make_handler(
             self._guarded(getattr(handler, kind), method, kind, refused),
-            request_deserializer=self._reader(method, handler.request_deserializer),
+            request_deserializer=request_reader(
+                method, handler.request_deserializer, self._settings.maximum_message_bytes
+            ),
             response_serializer=handler.response_serializer,
         )
         return guarded
@@ -149,26 +156,6 @@ class Guard(grpc.aio.ServerInterceptor):
             return error
         return None
 
-    def _reader(
-        self, method: str, read: Callable[[bytes], Request]
-    ) -> Callable[[bytes], Request | VidscoreError]:
-        """A deserializer that never raises: it returns the error, for its user to raise."""
-        maximum = self._settings.maximum_message_bytes
-        is_checked = method in CHECKED_METHODS
-
-        def read_or_refuse(data: bytes) -> Request | VidscoreError:
-            if len(data) > maximum:
-                found = f"a message of {len(data)} bytes"
-                return LimitError(found, "maximum_message_bytes", maximum)
-            if is_checked and (damage := damage_of(method, data)) is not None:
-                return damage
-            try:
-                return read(data)
-            except DecodeError:
-                return InputError([Fault("bytes that are no such message", "a request message")])
-
-        return read_or_refuse
-
 
 _KINDS = {
     (False, False): "unary_unary",
@@ -188,110 +175,6 @@ def _log_call(method: str, code: str, reason: str, duration_s: float, context: C
         peer=context.peer(),
         **({"reason": reason} if reason else {}),
     )
-
-
-# --- Checksums: the CRC-32 of a batch, which clients may send with it
-#
-# It is of the batch's bytes as they stand in the message, so that it does not matter how which
-# library writes a message. That is why it is looked for before the message is read.
-
-VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5
-"""Wire types of fields."""
-
-_Field = tuple[int, int, memoryview]
-"""Number, wire type and bytes of a field; of a number that is a varint, none."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """Numbers of the fields of a request.
-
-    Attributes:
-        batch: The batch.
-        checksum: Its CRC-32.
-    """
-
-    batch: int
-    checksum: int
-
-
-_APPEND = _Layout(batch=4, checksum=5)
-_LAYOUTS: Mapping[str, _Layout] = {
-    "/vidscore.v1.SubmissionService/AppendFrames": _APPEND,
-    "/vidscore.v1.SubmissionService/AppendBatch": _APPEND,
-    "/vidscore.v1.BenchmarkService/UploadTruth": _Layout(batch=2, checksum=4),
-}
-
-
-CHECKED_METHODS = frozenset(_LAYOUTS)
-"""Methods whose requests may carry a checksum."""
-
-MOST_FIELDS = 100
-"""Fields that are looked through; no library writes a request in so many pieces."""
-
-MOST_DIGITS = 10
-"""Bytes of the longest number."""
-
-
-def damage_of(method: str, data: bytes) -> ContentDamagedError | None:
-    """The damage to the bytes of a request; None where their checksum matches, or there is none.
-
-    Args:
-        method: Its method, one of `CHECKED_METHODS`.
-        data: The request; bytes that are no message are left to the reader.
-    """
-    layout = _LAYOUTS[method]
-    found, told = 0, None
-    try:
-        for number, kind, value in _fields(memoryview(data)):
-            if number == layout.batch and kind == DELIMITED:
-                found = zlib.crc32(
-                    value, found
-                )  # parts of a message that comes in parts are joined
-            elif number == layout.checksum and kind == FIXED32:
-                told = int.from_bytes(value, "little")
-    except IndexError:
-        return None
-    if told is None or told == found:
-        return None
-    return ContentDamagedError(
-        f"the frames did not arrive as they were sent: their CRC-32 is {found:08x}, and {told:08x} "
-        "was sent with them; nothing of them is stored, send them again"
-    )
-
-
-def _fields(data: memoryview) -> Iterator[_Field]:
-    """The fields of a message (protobuf encoding); an IndexError says that it is none."""
-    place = count = 0
-    while place < len(data):
-        count += 1
-        if count > MOST_FIELDS:
-            raise IndexError
-        tag, place = _varint(data, place)
-        kind, size = tag & 7, 0
-        if kind == VARINT:
-            _, place = _varint(data, place)
-        elif kind == DELIMITED:
-            size, place = _varint(data, place)
-        elif kind in {FIXED32, FIXED64}:
-            size = 4 if kind == FIXED32 else 8
-        else:
-            raise IndexError
-        if place + size > len(data):
-            raise IndexError
-        yield tag >> 3, kind, data[place : place + size]
-        place += size
-
-
-def _varint(data: memoryview, place: int) -> tuple[int, int]:
-    """A number, and the place after it."""
-    value = 0
-    for digit in range(MOST_DIGITS):
-        byte = data[place + digit]
-        value |= (byte & 0x7F) << 7 * digit
-        if byte < 0x80:
-            return value, place + digit + 1
-    raise IndexError
 
 
 # --- Open calls

@@ -31,7 +31,6 @@ from vidscore_server.api.batches import GEOMETRY_OF_ARITY
 from vidscore_server.api.convert import write_time
 from vidscore_server.api.requests import page_size_of, read_page_token, request_of, write_page_token
 from vidscore_server.api.stream import Requests, Responses
-from vidscore_server.clock import utc_now
 from vidscore_server.domain.access import Gate, current_caller
 from vidscore_server.domain.backups import export_backup, load_backup
 from vidscore_server.domain.context import Context
@@ -39,6 +38,7 @@ from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.names import read_benchmark
 from vidscore_server.domain.sessions import Sessions
 from vidscore_server.errors import UnauthenticatedError
+from vidscore_server.runtime import utc_now
 from vidscore_server.settings import Settings
 from vidscore_server.store import Reader, Transaction, is_address
 from vidscore_server.store.backup_file import BackupHeader, check_backup

@@ -1,4 +1,4 @@
-"""The requests and responses of a call, in order, with a bound on every wait.
+"""The requests and responses of a call, in order: sizes, checksums, and a bound on every wait.
 
 A live system sends thousands of messages a second. So the waits of a call share one timer, and
 buffered responses share one task that writes them.
@@ -7,16 +7,19 @@ buffered responses share one task that writes them.
 from __future__ import annotations
 
 import asyncio
+import zlib
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 import grpc
+from google.protobuf.message import DecodeError
 
-from vidscore_evaluators.errors import VidscoreError
-from vidscore_server.errors import IdleError
+from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
+from vidscore_server.errors import ContentDamagedError, IdleError
 from vidscore_server.logs import current_call
 from vidscore_server.metrics import CallMeter
 from vidscore_server.status import STATUS_KEY, Refusal, status_of
@@ -254,3 +257,133 @@ async def refuse(context: CallContext, refusal: Refusal, given: object = None) -
     status = status_of(refusal, extra)
     metadata = ((STATUS_KEY, status.SerializeToString()), (SERVER_KEY, server_version()))
     await context.abort(refusal.code, status.message, metadata)
+
+
+# --- Reading a request: what is wrong with its bytes is raised where it is used
+
+
+def request_reader(
+    method: str, read: Callable[[bytes], Request], maximum_bytes: int
+) -> Callable[[bytes], Request | VidscoreError]:
+    """A deserializer that never raises: it returns the error, for its user to raise.
+
+    Args:
+        method: Method whose requests it reads.
+        read: Reads a message, or raises a `DecodeError`.
+        maximum_bytes: Size of the largest message.
+    """
+    is_checked = method in CHECKED_METHODS
+
+    def read_or_refuse(data: bytes) -> Request | VidscoreError:
+        if len(data) > maximum_bytes:
+            found = f"a message of {len(data)} bytes"
+            return LimitError(found, "maximum_message_bytes", maximum_bytes)
+        if is_checked and (damage := damage_of(method, data)) is not None:
+            return damage
+        try:
+            return read(data)
+        except DecodeError:
+            return InputError([Fault("bytes that are no such message", "a request message")])
+
+    return read_or_refuse
+
+
+# --- Checksums: the CRC-32 of a batch, which clients may send with it
+#
+# It is of the batch's bytes as they stand in the message, so that it does not matter how which
+# library writes a message. That is why it is looked for before the message is read.
+
+VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5
+"""Wire types of fields."""
+
+_Field = tuple[int, int, memoryview]
+"""Number, wire type and bytes of a field; of a number that is a varint, none."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Numbers of the fields of a request.
+
+    Attributes:
+        batch: The batch.
+        checksum: Its CRC-32.
+    """
+
+    batch: int
+    checksum: int
+
+
+_APPEND = _Layout(batch=4, checksum=5)
+_LAYOUTS: Mapping[str, _Layout] = {
+    "/vidscore.v1.SubmissionService/AppendFrames": _APPEND,
+    "/vidscore.v1.SubmissionService/AppendBatch": _APPEND,
+    "/vidscore.v1.BenchmarkService/UploadTruth": _Layout(batch=2, checksum=4),
+}
+
+CHECKED_METHODS = frozenset(_LAYOUTS)
+"""Methods whose requests may carry a checksum."""
+
+MOST_FIELDS = 100
+"""Fields that are looked through; no library writes a request in so many pieces."""
+
+MOST_DIGITS = 10
+"""Bytes of the longest number."""
+
+
+def damage_of(method: str, data: bytes) -> ContentDamagedError | None:
+    """The damage to the bytes of a request; None where their checksum matches, or there is none.
+
+    Args:
+        method: Its method, one of `CHECKED_METHODS`.
+        data: The request; bytes that are no message are left to the reader.
+    """
+    layout = _LAYOUTS[method]
+    found, told = 0, None
+    try:
+        for number, kind, value in _fields(memoryview(data)):
+            if number == layout.batch and kind == DELIMITED:
+                found = zlib.crc32(value, found)  # a batch may come in parts, which are joined
+            elif number == layout.checksum and kind == FIXED32:
+                told = int.from_bytes(value, "little")
+    except IndexError:
+        return None
+    if told is None or told == found:
+        return None
+    return ContentDamagedError(
+        f"the frames did not arrive as they were sent: their CRC-32 is {found:08x}, and {told:08x} "
+        "was sent with them; nothing of them is stored, send them again"
+    )
+
+
+def _fields(data: memoryview) -> Iterator[_Field]:
+    """The fields of a message (protobuf encoding); an IndexError says that it is none."""
+    place = count = 0
+    while place < len(data):
+        count += 1
+        if count > MOST_FIELDS:
+            raise IndexError
+        tag, place = _varint(data, place)
+        kind, size = tag & 7, 0
+        if kind == VARINT:
+            _, place = _varint(data, place)
+        elif kind == DELIMITED:
+            size, place = _varint(data, place)
+        elif kind in {FIXED32, FIXED64}:
+            size = 4 if kind == FIXED32 else 8
+        else:
+            raise IndexError
+        if place + size > len(data):
+            raise IndexError
+        yield tag >> 3, kind, data[place : place + size]
+        place += size
+
+
+def _varint(data: memoryview, place: int) -> tuple[int, int]:
+    """A number, and the place after it."""
+    value = 0
+    for digit in range(MOST_DIGITS):
+        byte = data[place + digit]
+        value |= (byte & 0x7F) << 7 * digit
+        if byte < 0x80:
+            return value, place + digit + 1
+    raise IndexError

@@ -22,7 +22,6 @@ from vidscore_server.api.requests import (
     time_key,
 )
 from vidscore_server.api.stream import Requests, Responses
-from vidscore_server.concurrency import offload
 from vidscore_server.domain.access import Caller, current_caller
 from vidscore_server.domain.append_rules import AppendRules
 from vidscore_server.domain.appends import FIELD, accepted_warnings, read_warnings
@@ -45,6 +44,7 @@ from vidscore_server.domain.scores import MAXIMUM_SCORES, unpack_score
 from vidscore_server.domain.sessions import Sessions, Use, Writers
 from vidscore_server.domain.states import ENDED
 from vidscore_server.domain.submissions import SubmissionView, team_seen, visible
+from vidscore_server.runtime import offload
 from vidscore_server.store import Reader
 from vidscore_server.store.records import ScoreRecord, StreamRecord, SubmissionState
 
@@ -199,6 +199,7 @@ class Watcher:
                     seen, sent = max(seen, message.submission.revision), live
                     await responses.send(message)
                 if ended:
+                    self._hosting.live.forget(name)
                     return
                 with suppress(TimeoutError):
                     async with asyncio.timeout(LOOK_AGAIN_S):

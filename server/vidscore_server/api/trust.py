@@ -35,7 +35,6 @@ from vidscore_server.api.convert import given, read_evaluators, read_questions, 
 from vidscore_server.api.operations import write_operation
 from vidscore_server.api.requests import request_of
 from vidscore_server.api.stream import Requests, Responses
-from vidscore_server.concurrency import offload
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.names import read_benchmark, read_submission
@@ -56,6 +55,7 @@ from vidscore_server.domain.trust_plans import (
     ranking_evaluators,
 )
 from vidscore_server.errors import message_order
+from vidscore_server.runtime import offload
 from vidscore_server.settings import Settings
 from vidscore_server.workers import run_analysis
 

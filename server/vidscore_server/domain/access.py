@@ -18,10 +18,10 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_server.concurrency import RunningCall
 from vidscore_server.domain.names import SECRET_PREFIX, string_faults
 from vidscore_server.errors import PermissionDeniedError, UnauthenticatedError
 from vidscore_server.logs import log, places_of
+from vidscore_server.runtime import RunningCall
 from vidscore_server.store import SqlStore
 from vidscore_server.store.records import Role, TokenRecord
 

@@ -15,7 +15,7 @@ from vidscore_evaluators.live import Accumulator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.tally import Tally
 from vidscore_evaluators.tally_bytes import tally_from_bytes
-from vidscore_server.concurrency import offload
+from vidscore_server.runtime import offload
 from vidscore_server.settings import Settings
 from vidscore_server.workers import WorkerPool
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vidscore_server.clock import utc_now
 from vidscore_server.domain.access import NewToken, new_token
 from vidscore_server.domain.backups import load_backup
+from vidscore_server.runtime import utc_now
 from vidscore_server.store import Transaction, open_store, open_store_beside
 from vidscore_server.store.backup_file import BackupHeader, check_backup
 from vidscore_server.store.records import AuditRecord, Role

@@ -17,10 +17,11 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.names import closest_name
 from vidscore_evaluators.plausibility.warnings import LabelUse
+from vidscore_server.domain.batches import name_faults
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.context import Context
 from vidscore_server.domain.definition import Definition
-from vidscore_server.domain.names import benchmark_name, name_faults
+from vidscore_server.domain.names import benchmark_name
 from vidscore_server.domain.policy import NameKind, withheld_warning
 from vidscore_server.domain.truth import TruthStore
 from vidscore_server.errors import (

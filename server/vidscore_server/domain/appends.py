@@ -7,7 +7,7 @@ that is stored unchanged is acknowledged again; everything else is refused and l
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -25,8 +25,8 @@ from vidscore_server.domain.batches import (
     frame_numbers,
     pack,
 )
-from vidscore_server.domain.capacity import Reservation, refuse_more_bytes
-from vidscore_server.domain.names import StreamName
+from vidscore_server.domain.names import StreamName, SubmissionName
+from vidscore_server.domain.quotas import MEBIBYTE, refuse_more_bytes
 from vidscore_server.domain.states import TAKES_FRAMES, Event, is_draft, move
 from vidscore_server.errors import (
     ContentDiffersError,
@@ -62,6 +62,7 @@ class AppendTarget:
         team: Team of the caller; None for one that sees all.
         rules: Rules of the benchmark; the call keeps them up to date.
         refused: Whether a batch of the call was refused: later ones are dropped.
+        submission: The stream's submission.
     """
 
     text: str
@@ -70,6 +71,23 @@ class AppendTarget:
     team: str | None
     rules: AppendRules
     refused: bool = False
+    submission: SubmissionName = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.submission = self.stream.of_submission
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Reservation:
+    """Reserved bytes.
+
+    Attributes:
+        owners: A call, its team, and everybody, as the limits have them.
+        size: Bytes.
+    """
+
+    owners: tuple[Hashable, ...]
+    size: int
 
 
 @dataclass(eq=False, slots=True)
@@ -284,7 +302,7 @@ class AppendWriter:
         """Take in a batch, and give the stream's next offset, or say why not."""
         try:
             name = append.target.stream
-            submission, stream = self._point(name)
+            submission, stream = self._point(append.target)
             if append.target.team not in {None, submission.team}:
                 raise _not_there(name)
             _refuse_stale(append, submission, stream)
@@ -307,12 +325,12 @@ class AppendWriter:
         """
         if not self._taken:
             return
-        stream = self._taken[0].target.stream
-        submission, _ = self._point(stream)
+        target = self._taken[0].target
+        submission, _ = self._point(target)
         if is_draft(submission) and self._admit is None:
             raise FirstFramesError
         batches = [(append.record, append.frames) for append in self._taken]
-        self._transaction.append_batches(*stream.of_submission, batches)
+        self._transaction.append_batches(*target.submission, batches)
         received = move(submission, Event.FRAMES_RECEIVED, self._now)
         total = received.frame_count + self._taken_count
         doubts = dict.fromkeys(text for append in self._taken for text in append.warnings)
@@ -325,7 +343,8 @@ class AppendWriter:
         )
         self._transaction.update_submission(received)
         most = self._settings.maximum_team_mebibytes
-        refuse_more_bytes(self._transaction, submission, received, most)
+        if _begins_mebibyte(submission, received):
+            refuse_more_bytes(self._transaction, received, most)
         if is_draft(submission) and self._admit is not None:
             self._admit(self._transaction, received)
         self._points = None  # the store knows them better now
@@ -350,13 +369,19 @@ class AppendWriter:
         self._ends[append.target.stream] = end
         return end
 
-    def _point(self, name: StreamName) -> tuple[SubmissionRecord, StreamRecord]:
+    def _point(self, target: AppendTarget) -> tuple[SubmissionRecord, StreamRecord]:
         """The submission and a stream of it, as the store has them."""
+        name = target.stream
         if self._points is None:
-            self._points = self._transaction.append_points(*name.of_submission, self._streams)
+            self._points = self._transaction.append_points(*target.submission, self._streams)
         if self._points is None or name.stream not in self._points[1]:
             raise _not_there(name)
         return self._points[0], self._points[1][name.stream]
+
+
+def _begins_mebibyte(before: SubmissionRecord, after: SubmissionRecord) -> bool:
+    """Whether a submission holds its first bytes, or those of another mebibyte."""
+    return not before.byte_count or before.byte_count // MEBIBYTE < after.byte_count // MEBIBYTE
 
 
 def _not_there(name: StreamName) -> NotFoundError:

@@ -15,6 +15,8 @@ from typing import Any, Protocol
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.names import holds_controls
+from vidscore_server.domain.names import control_faults
 from vidscore_server.settings import Settings
 from vidscore_server.store.errors import StoreDamagedError
 from vidscore_server.store.records import FrameName, FrameNumbers
@@ -189,6 +191,25 @@ def frame_names(batch: Annotations) -> list[FrameName]:
         for index, number in zip(
             batch.frame_sequences.tolist(), batch.frame_numbers.tolist(), strict=True
         )
+    ]
+
+
+def name_faults(batch: Annotations, source: str) -> list[Fault]:
+    """Names of a batch that hold control characters.
+
+    Args:
+        batch: Whole frames.
+        source: Where they stand, for messages.
+    """
+    named = [
+        *((f"sequences[{row}]", part) for row, key in enumerate(batch.sequences) for part in key),
+        *((f"labels[{row}]", label) for row, label in enumerate(batch.labels)),
+    ]
+    return [
+        fault
+        for field, name in named
+        if holds_controls(name)  # as nearly none does
+        for fault in control_faults(name, field, source)
     ]
 
 

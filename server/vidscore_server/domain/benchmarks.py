@@ -111,11 +111,7 @@ class Benchmarks:
 
         def command(transaction: Transaction) -> tuple[BenchmarkRecord, int]:
             present = required_benchmark(transaction, record.benchmark)
-            if etag and etag != self.etag(present):
-                raise EtagDiffersError(
-                    f"{benchmark_name(record.benchmark)} was changed after its etag was read; read "
-                    "it again and repeat the update"
-                )
+            self._refuse_changed(present, etag)
             before = self.definition(present)
             after = replace(definition, truth_size=before.truth_size)
             changed = replace(
@@ -140,16 +136,32 @@ class Benchmarks:
         content = f"{to_json(definition)}/{record.open_time}/{record.close_time}"
         return self._context.keyed(record.benchmark, hashlib.sha256(content.encode()).hexdigest())
 
-    async def delete(self, request: Request, benchmark: str, *, force: bool) -> None:
+    def _refuse_changed(self, present: BenchmarkRecord, etag: str) -> None:
+        if etag and etag != self.etag(present):
+            raise EtagDiffersError(
+                f"{benchmark_name(present.benchmark)} was changed after its etag was read; read it "
+                "again, then repeat the request with its new etag"
+            )
+
+    async def delete(
+        self, request: Request, benchmark: str, *, force: bool, etag: str = ""
+    ) -> None:
         """Delete a benchmark with all that belongs to it.
 
+        Args:
+            request: The request.
+            benchmark: The benchmark.
+            force: Whether to delete it even where it has submissions.
+            etag: What `etag` must still give for it; empty: not checked.
+
         Raises:
+            EtagDiffersError: If the benchmark has another etag.
             NotFoundError: If there is no such benchmark.
             HasSubmissionsError: If it has submissions and `force` is not set.
         """
 
         def command(transaction: Transaction) -> None:
-            required_benchmark(transaction, benchmark)
+            self._refuse_changed(required_benchmark(transaction, benchmark), etag)
             if not force and transaction.submissions(benchmark, None, None, 1):
                 raise HasSubmissionsError(
                     f"{benchmark_name(benchmark)} has submissions; `force` deletes them too"

@@ -33,8 +33,8 @@ from vidscore_server.domain.scores import (
     ranking_values,
 )
 from vidscore_server.errors import NotFoundError, RescoringRunsError
-from vidscore_server.failpoints import failpoint
 from vidscore_server.logs import log, places_of
+from vidscore_server.runtime import failpoint
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import ScoreRecord

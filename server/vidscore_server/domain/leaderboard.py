@@ -143,18 +143,18 @@ class Board:
         benchmark: The benchmark.
         evaluator: Whose scores rank.
         domain: Domain; None for all.
-        class_: Class; None for all.
+        label: Class; None for all.
     """
 
     benchmark: str
     evaluator: Evaluator[Any]
     domain: str | None = None
-    class_: str | None = None
+    label: str | None = None
 
     @property
     def of_everything(self) -> bool:
         """Whether it is over all domains and classes."""
-        return self.domain is None and self.class_ is None
+        return self.domain is None and self.label is None
 
 
 def ranked_entries(
@@ -278,7 +278,7 @@ def part_values(report: Report, board: Board, names: tuple[str, ...]) -> Scores 
     rows: dict[str, Number] = {
         row.measure: row.value
         for row in report.rows()
-        if row[:3] == (board.domain, board.class_, None)
+        if row[:3] == (board.domain, board.label, None)
     }
     if not set(names) & rows.keys():
         return None
@@ -322,8 +322,8 @@ def refuse_unknown_part(
             rows = final_rows(definition, report, submitted) if final else report.rows()
             looked_at = True
             domains.update(row.domain for row in rows if row.domain is not None)
-            classes.update(row.class_ for row in rows if row.class_ is not None)
-    asked = (("domain", board.domain, domains), ("label", board.class_, classes))
+            classes.update(row.label for row in rows if row.label is not None)
+    asked = (("domain", board.domain, domains), ("label", board.label, classes))
     faults = [
         Fault(repr(name)[:80], _listed(known), field=field)
         for field, name, known in asked

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.names import escape_controls, holds_controls
 
@@ -161,17 +160,3 @@ def control_faults(text: str, field: str, source: str | None = None) -> list[Fau
         return []
     shown = f"'{escape_controls(text)[:SHOWN_CHARACTERS]}'"
     return [Fault(shown, _EXPECTED, source, field=field)]
-
-
-def name_faults(batch: Annotations, source: str) -> list[Fault]:
-    """Names of a batch that hold control characters.
-
-    Args:
-        batch: Whole frames.
-        source: Where they stand, for messages.
-    """
-    named = [
-        *((f"sequences[{row}]", part) for row, key in enumerate(batch.sequences) for part in key),
-        *((f"labels[{row}]", label) for row, label in enumerate(batch.labels)),
-    ]
-    return [fault for field, name in named for fault in control_faults(name, field, source)]

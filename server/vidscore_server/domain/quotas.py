@@ -1,4 +1,4 @@
-"""Quotas: how many submissions a team may have scored, by day and in all.
+"""Quotas: how many submissions a team may have scored, and what it may hold in the store.
 
 A submission counts from its first frame on while it is scored or on its way there, and where a
 score of it was shown before it ended otherwise. A draft costs nothing, nor does a submission that
@@ -15,6 +15,7 @@ from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.names import SubmissionName, benchmark_name
 from vidscore_server.domain.states import is_draft
 from vidscore_server.errors import NoFramesError, NotOpenError, QuotaError
+from vidscore_server.settings import Settings
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord
 
@@ -92,6 +93,68 @@ def refuse_over_quota(
                 quota=quota.name,
                 maximum=str(quota.maximum),
             )
+
+
+# --- Usage of a team: open submissions, and bytes of detections
+#
+# Quotas count scored submissions; these bounds count what is stored, whatever becomes of it, so
+# that one team cannot fill the store. What a cancelled submission held is freed in the background.
+
+MEBIBYTE = 1 << 20
+
+OPEN_SUBMISSIONS = "maximum_team_open_submissions"
+MEBIBYTES = "maximum_team_mebibytes"
+
+
+def team_usage(reader: Reader, benchmark: str, team: str, settings: Settings) -> list[Quota]:
+    """The bounds, and how far a team has come; they are named as the settings are."""
+    held = reader.holdings(benchmark, team)
+    mebibytes = -(-held.byte_count // MEBIBYTE)
+    return [
+        Quota(OPEN_SUBMISSIONS, settings.maximum_team_open_submissions, held.open_count, None),
+        Quota(MEBIBYTES, settings.maximum_team_mebibytes, mebibytes, None),
+    ]
+
+
+def refuse_further_open(reader: Reader, benchmark: str, team: str, settings: Settings) -> None:
+    """Refuse a further submission where a team has as many open ones as it may.
+
+    Raises:
+        QuotaError: If it has.
+    """
+    most = settings.maximum_team_open_submissions
+    held = reader.holdings(benchmark, team)
+    if held.open_count >= most:
+        raise QuotaError(
+            f"the team has {held.open_count} open submissions to {benchmark_name(benchmark)}, "
+            f"drafts too, of {most} that it may have at a time: seal or cancel one; a draft that "
+            "nobody continues is deleted by itself",
+            quota=OPEN_SUBMISSIONS,
+            maximum=str(most),
+        )
+
+
+def refuse_more_bytes(reader: Reader, submission: SubmissionRecord, most: int) -> None:
+    """Refuse bytes where a team holds more than it may; asked with each mebibyte that begins.
+
+    Args:
+        reader: A state that has the bytes already.
+        submission: The submission that they belong to.
+        most: Mebibytes that a team may hold in the benchmark.
+
+    Raises:
+        QuotaError: If it holds more.
+    """
+    benchmark = submission.benchmark
+    mebibytes = -(-reader.holdings(benchmark, submission.team).byte_count // MEBIBYTE)
+    if mebibytes > most:
+        raise QuotaError(
+            f"the team's submissions to {benchmark_name(benchmark)} would hold {mebibytes} "
+            f"MiB of {most} MiB that they may: cancel one that is not scored, "
+            "or ask an organiser for a higher maximum_team_mebibytes of the server",
+            quota=MEBIBYTES,
+            maximum=str(most),
+        )
 
 
 # --- Drafts: submissions to which no frame was appended yet

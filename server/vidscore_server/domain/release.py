@@ -131,8 +131,8 @@ def final_rows(definition: Definition, report: Report, submitted: SubmittedNames
         for row in report.rows()
         if row.sequence is None
         and row.measure in measures
-        and _shows_parts(definition, domain=row.domain, class_=row.class_)
-        and known.has(row.domain, row.class_)
+        and _shows_parts(definition, domain=row.domain, label=row.label)
+        and known.has(row.domain, row.label)
     ]
 
 
@@ -145,20 +145,20 @@ def shown_values(policy: Policy, values: Values, scales: Mapping[str, Scale]) ->
 
 
 def sees_parts(
-    caller: Caller, definition: Definition, *, domain: str | None, class_: str | None
+    caller: Caller, definition: Definition, *, domain: str | None, label: str | None
 ) -> bool:
     """Whether the caller may see scores of a domain and a class, or of all where they are None."""
-    if caller.is_organiser or (domain is None and class_ is None):
+    if caller.is_organiser or (domain is None and label is None):
         return True
     return definition.policy.shown is not Visibility.LADDER and _shows_parts(
-        definition, domain=domain, class_=class_
+        definition, domain=domain, label=label
     )
 
 
-def _shows_parts(definition: Definition, *, domain: str | None, class_: str | None) -> bool:
+def _shows_parts(definition: Definition, *, domain: str | None, label: str | None) -> bool:
     public = definition.public_names
     return (domain is None or NameKind.SEQUENCES in public) and (
-        class_ is None or NameKind.LABELS in public
+        label is None or NameKind.LABELS in public
     )
 
 

@@ -27,8 +27,8 @@ from vidscore_server.domain.names import SubmissionName, benchmark_name, parse_s
 from vidscore_server.domain.scorer import Scorer
 from vidscore_server.domain.scores import Result, keep_result, move_board
 from vidscore_server.errors import NotFoundError
-from vidscore_server.failpoints import failpoint
 from vidscore_server.logs import log, places_of
+from vidscore_server.runtime import failpoint
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import OperationRecord

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from vidscore_evaluators.annotations import Annotations, Side
@@ -107,7 +108,7 @@ class Scorer:
             async for both, came in self._parts(name, plan):
                 checks.append(await asyncio.to_thread(check_names, names, came, ""))
                 submitted |= submitted_names(came)
-                for own, tally in zip(tallies, await self._tallies(evaluators, *both), strict=True):
+                for own, tally in zip(tallies, await self.tallies(evaluators, *both), strict=True):
                     own[:] = [await asyncio.to_thread(merge_tallies, [*own, tally])]
                 del both, came
             reports = [
@@ -152,25 +153,13 @@ class Scorer:
         chosen = (payload for row, payload in enumerate(payloads, start) if row in wanted)
         return part.read(self._context.codec, unpacked(chosen), arity)
 
-    async def reports(
-        self,
-        evaluators: Sequence[Evaluator[Any]],
-        truth: Annotations,
-        detections: Annotations,
-    ) -> list[Report]:
-        """Reports of evaluators over both sides; the same to the last bit as in one process."""
-        tallies = await self._tallies(evaluators, truth, detections)
-        return [
-            await asyncio.to_thread(evaluator.report, tally)
-            for evaluator, tally in zip(evaluators, tallies, strict=True)
-        ]
-
-    async def _tallies(
+    async def tallies(
         self,
         evaluators: Sequence[Evaluator[Any]],
         truth: Annotations,
         detections: Annotations,
     ) -> list[Tally]:
+        """Tallies of evaluators over whole sequences of both sides, as in one process."""
         part_count = PARTS_PER_WORKER * (self._context.settings.workers or os.cpu_count() or 1)
         parts = await asyncio.to_thread(list, split_by_sequence(truth, detections, part_count))
         async with asyncio.TaskGroup() as tasks:
@@ -189,6 +178,34 @@ class Scorer:
         batches = unpacked(reader.detection_payloads(*name))
         runs = self._context.codec.read_stored_runs(batches, definition.arity(Side.DETECTIONS))
         return any(bool(without_truth(truth, run).any()) for run in runs)
+
+    def sides_from(
+        self, reader: Reader, name: SubmissionName, revision: int, read_to: Mapping[str, int]
+    ) -> tuple[Sides, dict[str, int]]:
+        """Both sides as received, of the detections those that were not read before.
+
+        Args:
+            reader: A state of the store.
+            name: The submission.
+            revision: Revision of the truth.
+            read_to: For each stream the offset up to which it was read.
+
+        Returns:
+            The sides, and for each stream the offset up to which it is read now.
+
+        Raises:
+            LookupError: If the benchmark or the revision is gone.
+        """
+        definition, truth, partial = self._truth_of(reader, name, revision)
+        ends = {entry.stream: entry.next_offset for entry in reader.streams(*name)}
+        payloads = chain.from_iterable(
+            reader.payloads_from(*name, stream, read_to.get(stream, 0))
+            for stream, end in ends.items()
+            if end > read_to.get(stream, 0)
+        )
+        arity = definition.arity(Side.DETECTIONS)
+        detections = self._context.codec.read_stored_batches(unpacked(payloads), arity)
+        return Sides(definition, truth, detections, revision, partial), ends
 
     def columns(self, reader: Reader, name: SubmissionName, revision: int) -> Sides:
         """Both sides as received.

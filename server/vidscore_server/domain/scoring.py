@@ -31,8 +31,8 @@ from vidscore_server.domain.scorer import Scorer
 from vidscore_server.domain.scores import Result, keep_result, move_board
 from vidscore_server.domain.states import UNFINISHED, Event, is_draft, move
 from vidscore_server.errors import WorkerLostError
-from vidscore_server.failpoints import failpoint
 from vidscore_server.logs import log, places_of
+from vidscore_server.runtime import failpoint
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import SubmissionRecord, SubmissionState

@@ -25,10 +25,10 @@ from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.live import Coverage, Pairing, final_frames, pair_frames
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.specification import BenchmarkSpec
-from vidscore_server.concurrency import offload
 from vidscore_server.domain.accumulation import BYTES_PER_ROW, COMPACT_BYTES, Accumulation
 from vidscore_server.domain.batches import BatchRules, ReadBatch
 from vidscore_server.errors import message_order
+from vidscore_server.runtime import offload
 from vidscore_server.settings import Settings
 from vidscore_server.workers import WorkerPool
 

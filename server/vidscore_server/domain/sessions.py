@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from vidscore_evaluators.errors import LimitError
-from vidscore_server.concurrency import RunningCall, current_running_call
 from vidscore_server.domain.access import current_caller
 from vidscore_server.domain.names import StreamName
 from vidscore_server.errors import DrainingError, EpochStaleError, NoPlaceError
+from vidscore_server.runtime import RunningCall, current_running_call
 
 # --- Places for streams
 #

@@ -9,10 +9,14 @@ from dataclasses import dataclass, replace
 from vidscore_evaluators.errors import LimitError
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
-from vidscore_server.domain.capacity import refuse_further_open
 from vidscore_server.domain.context import Context, Request
 from vidscore_server.domain.names import StreamName, SubmissionName, parse_string
-from vidscore_server.domain.quotas import refuse_closed, refuse_draft, refuse_over_quota
+from vidscore_server.domain.quotas import (
+    refuse_closed,
+    refuse_draft,
+    refuse_further_open,
+    refuse_over_quota,
+)
 from vidscore_server.domain.schedule import Heartbeat, ScheduledEvent, scheduled_event
 from vidscore_server.domain.states import (
     TAKES_FRAMES,

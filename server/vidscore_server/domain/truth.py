@@ -16,11 +16,18 @@ from vidscore_evaluators.annotations import Annotations, ObjectFlag, SequenceKey
 from vidscore_evaluators.errors import Fault, InputError, LimitError
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
 from vidscore_server.domain.basis import board_state
-from vidscore_server.domain.batches import DAMAGED, frame_names, pack, repeated_frames, unpacked
+from vidscore_server.domain.batches import (
+    DAMAGED,
+    frame_names,
+    name_faults,
+    pack,
+    repeated_frames,
+    unpacked,
+)
 from vidscore_server.domain.benchmarks import required_benchmark, to_json, with_truth_of
 from vidscore_server.domain.context import Context, Request
 from vidscore_server.domain.definition import Definition
-from vidscore_server.domain.names import benchmark_name, name_faults, parse_string
+from vidscore_server.domain.names import benchmark_name, parse_string
 from vidscore_server.domain.policy import TruthSize
 from vidscore_server.settings import Settings
 from vidscore_server.store import Reader, Transaction

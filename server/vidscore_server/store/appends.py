@@ -28,9 +28,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from vidscore_server.store import tables as t
-from vidscore_server.store.errors import AlreadyExistsError
+from vidscore_server.store.errors import AlreadyExistsError, NotFoundError
 from vidscore_server.store.records import BatchRecord, FrameNumbers, StreamRecord, SubmissionRecord
-from vidscore_server.store.tables import from_row, to_row
+from vidscore_server.store.tables import RecordReader, from_row, to_row
 
 Row = Mapping[str, Any]
 
@@ -363,12 +363,6 @@ def insert_frames(
         raise AlreadyExistsError("a frame of the batch") from error
 
 
-def update_submission(connection: Connection, submission_id: int, record: SubmissionRecord) -> None:
-    """Replace the record of a submission."""
-    row = {f"new_{name}": value for name, value in to_row(record).items()}
-    _SUBMISSION.run(connection, row | {"submission_id": submission_id})
-
-
 def _sequence_ids(
     connection: Connection, submission_id: int, names: Collection[tuple[str, str]]
 ) -> dict[tuple[str, str], int]:
@@ -395,3 +389,86 @@ def _found_sequences(
             connection, rows, {"submission": submission_id, "domain_name": domain}
         )
     }
+
+
+# --- A transaction's part
+
+
+class Appends(RecordReader):
+    """The part of a transaction that appends; mutators raise `NotFoundError` for missing rows.
+
+    It lives as long as one command, and so do the row numbers that it keeps.
+
+    Args:
+        connection: Connection, in a transaction.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._ids: dict[tuple[str, str], int] = {}
+        self._stream_ids: dict[tuple[str, str, str], int] = {}
+
+    def append_points(
+        self, benchmark: str, submission: str, streams: Iterable[str]
+    ) -> tuple[SubmissionRecord, dict[str, StreamRecord]] | None:
+        """As in `Reader`; row numbers are kept for the writes that follow."""
+        points = select_points(self._connection, benchmark, submission, streams)
+        if points is None:
+            return None
+        self._ids[benchmark, submission] = points.submission_id
+        for stream, number in points.stream_ids.items():
+            self._stream_ids[benchmark, submission, stream] = number
+        return points.submission, points.streams
+
+    def append_batches(
+        self,
+        benchmark: str,
+        submission: str,
+        batches: Sequence[tuple[BatchRecord, FrameNumbers]],
+    ) -> None:
+        """Append batches with their frames to their streams, and advance the streams' offsets.
+
+        The submission's `frame_count` and `activity_time` are the caller's to update.
+
+        Raises:
+            AlreadyExistsError: If one of the frames is stored in any stream of the submission.
+        """
+        streams = dict.fromkeys(batch.stream for batch, _ in batches)
+        ids = self._known_stream_ids(benchmark, submission, streams)
+        insert_batches(self._connection, [(ids[batch.stream], batch) for batch, _ in batches])
+        number = self._submission_id(benchmark, submission)
+        insert_frames(self._connection, number, [frames for _, frames in batches])
+
+    def update_submission(self, record: SubmissionRecord) -> None:
+        """Replace the record of a submission."""
+        row = {f"new_{name}": value for name, value in to_row(record).items()}
+        number = self._submission_id(record.benchmark, record.submission)
+        _SUBMISSION.run(self._connection, row | {"submission_id": number})
+
+    def _known_stream_ids(
+        self, benchmark: str, submission: str, streams: Collection[str]
+    ) -> dict[str, int]:
+        unknown = [
+            name for name in streams if (benchmark, submission, name) not in self._stream_ids
+        ]
+        if unknown:
+            self.append_points(benchmark, submission, unknown)
+        ids = {name: self._stream_ids.get((benchmark, submission, name)) for name in streams}
+        known = {name: number for name, number in ids.items() if number is not None}
+        for name in ids.keys() - known.keys():
+            raise NotFoundError(f"stream {name}")
+        return known
+
+    def _submission_id(self, benchmark: str, submission: str) -> int:
+        known = self._ids.get((benchmark, submission))
+        if known is not None:
+            return known
+        query = (
+            select(t.submissions.c.id)
+            .join(t.benchmarks)
+            .where(t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission == submission)
+        )
+        found = self._connection.execute(query).scalar()
+        if found is None:
+            raise NotFoundError(f"submission {submission} of benchmark {benchmark}")
+        return int(found)

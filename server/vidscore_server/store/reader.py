@@ -223,6 +223,18 @@ class Reader(SiteReader):
         ordered = query.order_by(t.streams.c.stream, c.first_offset).offset(start).limit(count)
         return ((bytes(payload), bytes(digest)) for payload, digest in self._streamed(ordered))
 
+    def payloads_from(
+        self, benchmark: str, submission: str, stream: str, offset: int
+    ) -> Iterator[tuple[bytes, bytes]]:
+        """Payloads and digests of the batches of a stream from an offset on, in their order."""
+        c = t.detection_batches.c
+        joined = select(c.payload, c.digest).join(t.streams, t.streams.c.id == c.stream_id)
+        query = self._of_submission(joined, benchmark, submission, t.streams).where(
+            t.streams.c.stream == stream, c.first_offset >= offset
+        )
+        rows = self._streamed(query.order_by(c.first_offset))
+        return ((bytes(payload), bytes(digest)) for payload, digest in rows)
+
     def stored_frames(
         self, benchmark: str, submission: str, frames: Sequence[FrameName]
     ) -> list[FrameName]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 
-from vidscore_server.clock import utc_now
+from vidscore_server.runtime import utc_now
 from vidscore_server.store import dump
 from vidscore_server.store import tables as t
 from vidscore_server.store.migrations import schema_of
@@ -22,21 +21,11 @@ from vidscore_server.store.records import (
     ServingRecord,
     TokenRecord,
 )
-from vidscore_server.store.tables import RecordType, from_microseconds, from_row, to_microseconds
-
-PAYLOADS_AT_ONCE = 4
-"""Payloads per fetch; each may be as large as a message."""
+from vidscore_server.store.tables import RecordReader, from_microseconds, to_microseconds
 
 
-class SiteReader:
-    """One consistent state of the store: the part that belongs to no benchmark.
-
-    Args:
-        connection: Connection whose transaction defines the state.
-    """
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+class SiteReader(RecordReader):
+    """One consistent state of the store: the part that belongs to no benchmark."""
 
     def secret(self) -> bytes:
         """The site's secret, 32 random bytes made with the store: the key of published digests."""
@@ -125,18 +114,6 @@ class SiteReader:
         Leases are left out: they are valid only here.
         """
         return dump.dump_rows(self._connection, benchmark)
-
-    def _one(self, query: Select[Any], record: type[RecordType], **given: Any) -> RecordType | None:
-        row = self._connection.execute(query).mappings().one_or_none()
-        return None if row is None else from_row(record, row, **given)
-
-    def _all(self, query: Select[Any], record: type[RecordType]) -> list[RecordType]:
-        return [from_row(record, row) for row in self._connection.execute(query).mappings()]
-
-    def _streamed(self, query: Select[Any]) -> Iterator[Any]:
-        """Rows as they are fetched: a submission may have gigabytes."""
-        options = query.execution_options(yield_per=PAYLOADS_AT_ONCE)
-        return iter(self._connection.execute(options))
 
 
 def _audit_conditions(before: int | None, wanted: AuditFilter) -> Iterator[ColumnElement[bool]]:

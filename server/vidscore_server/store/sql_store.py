@@ -46,8 +46,8 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine, exc
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from vidscore_server.failpoints import failpoint
 from vidscore_server.logs import log, places_of
+from vidscore_server.runtime import failpoint
 from vidscore_server.store.errors import StoreError, StoreFullError, StoreLostError
 from vidscore_server.store.reader import Reader
 from vidscore_server.store.records import SubmissionKey

@@ -6,7 +6,7 @@ Times are integers, microseconds since 1970 in UTC: they compare alike in every 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
@@ -14,11 +14,13 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Connection,
     ForeignKey,
     Index,
     Integer,
     LargeBinary,
     MetaData,
+    Select,
     String,
     Table,
     Text,
@@ -302,3 +304,32 @@ def _from_column(name: str, value: Any) -> Any:
     if name == "time" or name.endswith("_time"):
         return from_microseconds(value)
     return _ENUMERATIONS[name](value) if name in _ENUMERATIONS else value
+
+
+# --- Queries
+
+PAYLOADS_AT_ONCE = 4
+"""Payloads per fetch; each may be as large as a message."""
+
+
+class RecordReader:
+    """Gives the records that queries find in one consistent state of the store.
+
+    Args:
+        connection: Connection whose transaction defines the state.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def _one(self, query: Select[Any], record: type[RecordType], **given: Any) -> RecordType | None:
+        row = self._connection.execute(query).mappings().one_or_none()
+        return None if row is None else from_row(record, row, **given)
+
+    def _all(self, query: Select[Any], record: type[RecordType]) -> list[RecordType]:
+        return [from_row(record, row) for row in self._connection.execute(query).mappings()]
+
+    def _streamed(self, query: Select[Any]) -> Iterator[Any]:
+        """Rows as they are fetched: a submission may have gigabytes."""
+        options = query.execution_options(yield_per=PAYLOADS_AT_ONCE)
+        return iter(self._connection.execute(options))

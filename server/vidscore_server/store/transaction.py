@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
@@ -13,20 +13,13 @@ from sqlalchemy import Connection, Select, Table, delete, func, insert, select, 
 from sqlalchemy.exc import IntegrityError
 
 from vidscore_server.store import tables as t
-from vidscore_server.store.appends import (
-    insert_batches,
-    insert_frames,
-    select_points,
-    update_submission,
-)
+from vidscore_server.store.appends import Appends
 from vidscore_server.store.dump import load_rows
 from vidscore_server.store.errors import AlreadyExistsError, NotFoundError
 from vidscore_server.store.reader import Reader
 from vidscore_server.store.records import (
     AuditRecord,
-    BatchRecord,
     BenchmarkRecord,
-    FrameNumbers,
     OperationRecord,
     ReleaseRecord,
     Row,
@@ -46,16 +39,8 @@ PAYLOADS_PER_STATEMENT = 16
 """Truth batches of one insertion: a large upload must not be in memory at once."""
 
 
-class Transaction(Reader):
-    """A state that can be written to; mutators raise `NotFoundError` for missing rows.
-
-    It lives as long as one command, and so do the row numbers that it keeps.
-    """
-
-    def __init__(self, connection: Connection) -> None:
-        super().__init__(connection)
-        self._ids: dict[tuple[str, str], int] = {}
-        self._stream_ids: dict[tuple[str, str, str], int] = {}
+class Transaction(Appends, Reader):
+    """A state that can be written to; mutators raise `NotFoundError` for missing rows."""
 
     def put_serving(self, record: ServingRecord) -> None:
         """Store the site's heartbeat."""
@@ -98,11 +83,6 @@ class Transaction(Reader):
         row["benchmark_id"] = self._benchmark_id(row.pop("benchmark"))
         self._insert(t.submissions, row, f"submission {record.submission}")
 
-    def update_submission(self, record: SubmissionRecord) -> None:
-        """Replace the record of a submission."""
-        number = self._submission_id(record.benchmark, record.submission)
-        update_submission(self._connection, number, record)
-
     def delete_submission(self, benchmark: str, submission: str) -> None:
         """Delete a submission with all that belongs to it; its name is free again."""
         number = self._submission_id(benchmark, submission)
@@ -135,25 +115,6 @@ class Transaction(Reader):
             self._insert(t.streams, first, f"stream {stream}")
         row = self._connection.execute(select(t.streams).where(key)).mappings().one()
         return from_row(StreamRecord, row)
-
-    def append_batches(
-        self,
-        benchmark: str,
-        submission: str,
-        batches: Sequence[tuple[BatchRecord, FrameNumbers]],
-    ) -> None:
-        """Append batches with their frames to their streams, and advance the streams' offsets.
-
-        The submission's `frame_count` and `activity_time` are the caller's to update.
-
-        Raises:
-            AlreadyExistsError: If one of the frames is stored in any stream of the submission.
-        """
-        streams = dict.fromkeys(batch.stream for batch, _ in batches)
-        ids = self._known_stream_ids(benchmark, submission, streams)
-        insert_batches(self._connection, [(ids[batch.stream], batch) for batch, _ in batches])
-        number = self._submission_id(benchmark, submission)
-        insert_frames(self._connection, number, [frames for _, frames in batches])
 
     def insert_score(self, record: ScoreRecord) -> ScoreRecord:
         """Add a score under the submission's next number; returns the record with it."""
@@ -276,51 +237,11 @@ class Transaction(Reader):
         given = t.responses.c.time < to_microseconds(before)
         self._connection.execute(delete(t.responses).where(given))
 
-    def append_points(
-        self, benchmark: str, submission: str, streams: Iterable[str]
-    ) -> tuple[SubmissionRecord, dict[str, StreamRecord]] | None:
-        """As in `Reader`; row numbers are kept for the writes that follow."""
-        points = select_points(self._connection, benchmark, submission, streams)
-        if points is None:
-            return None
-        self._ids[benchmark, submission] = points.submission_id
-        for stream, number in points.stream_ids.items():
-            self._stream_ids[benchmark, submission, stream] = number
-        return points.submission, points.streams
-
-    def _known_stream_ids(
-        self, benchmark: str, submission: str, streams: Collection[str]
-    ) -> dict[str, int]:
-        unknown = [
-            name for name in streams if (benchmark, submission, name) not in self._stream_ids
-        ]
-        if unknown:
-            self.append_points(benchmark, submission, unknown)
-        ids = {name: self._stream_ids.get((benchmark, submission, name)) for name in streams}
-        known = {name: number for name, number in ids.items() if number is not None}
-        for name in ids.keys() - known.keys():
-            raise NotFoundError(f"stream {name}")
-        return known
-
     def _benchmark_id(self, benchmark: str) -> int:
         query = select(t.benchmarks.c.id).where(t.benchmarks.c.benchmark == benchmark)
         found = self._connection.execute(query).scalar()
         if found is None:
             raise NotFoundError(f"benchmark {benchmark}")
-        return int(found)
-
-    def _submission_id(self, benchmark: str, submission: str) -> int:
-        known = self._ids.get((benchmark, submission))
-        if known is not None:
-            return known
-        query = (
-            select(t.submissions.c.id)
-            .join(t.benchmarks)
-            .where(t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission == submission)
-        )
-        found = self._connection.execute(query).scalar()
-        if found is None:
-            raise NotFoundError(f"submission {submission} of benchmark {benchmark}")
         return int(found)
 
     def _insert(self, table: Table, row: dict[str, Any], what: str) -> int:

@@ -121,7 +121,7 @@ def as_remote(report: Report) -> vidscore_client.Report:
         scores=tuple(remote.Row(*row) for row in report.rows()),
         curves=tuple(
             remote.Curve(curve.name, {k: tuple(v) for k, v in curve.columns.items()},
-                         curve.domain, curve.class_)
+                         curve.domain, curve.label)
             for curve in report.curves
         ),
         warnings=tuple(

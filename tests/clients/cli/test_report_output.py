@@ -36,16 +36,16 @@ By domain
   ──────────────────────────────────────────
   mean_nmotda   0.7500       0.9999   0.8750
 
-By domain and class
+By domain and label
                        ground_truth_       true_
-  domain       class         objects   positives   nmotda
+  domain       label         objects   positives   nmotda
   ───────────────────────────────────────────────────────
   Tower        Car                 4           3   0.7500
   Helicopter   Car                 9           9   0.9999
   1 line without any score not shown; --format json has all
 
-By class
-  class   mean_nmotda
+By label
+  label   mean_nmotda
   ───────────────────
   Car          0.8750
   1 line without any score not shown; --format json has all
@@ -55,8 +55,8 @@ By class
 """
 
 SEQUENCES = """\
-By domain and class and sequence
-  domain   class   sequence   nmotda
+By domain and label and sequence
+  domain   label   sequence   nmotda
   ──────────────────────────────────
   Tower    Car     001        0.5000
                    Été        1.0000
@@ -83,7 +83,7 @@ By domain
   neovision2   mean_nmotda   0.7500       0.9999   0.8750
   other        mean_nmotda                         0.5000
 
-neovision2: By domain and class
+neovision2: By domain and label
 """
 
 CSV = """\

@@ -61,7 +61,7 @@ reports = st.builds(
         st.lists(
             rows.map(
                 lambda row: Block(
-                    {row.measure: (row.value,)}, (row.domain,), (row.class_,), (row.sequence,)
+                    {row.measure: (row.value,)}, (row.domain,), (row.label,), (row.sequence,)
                 )
             ),
             max_size=4,
@@ -104,13 +104,13 @@ def wire_report(report: Report) -> report_pb2.Report:
     for row in report.rows():
         message.scores.add(
             domain=row.domain,
-            label=row.class_,
+            label=row.label,
             sequence=row.sequence,
             measure=row.measure,
             value=wire_value(row.value),
         )
     for curve in report.curves:
-        added = message.curves.add(domain=curve.domain, label=curve.class_, name=curve.name)
+        added = message.curves.add(domain=curve.domain, label=curve.label, name=curve.name)
         for name, column in curve.columns.items():
             added.columns.add(name=name, values=[wire_value(value) for value in column])
     for warning in report.warnings:
@@ -152,15 +152,15 @@ def test_equal_reports_have_equal_text() -> None:
 
 def test_rows_are_named_tuples_ready_for_a_data_frame() -> None:
     rows = decode_report(wire_report(REPORT)).rows()
-    assert rows[0]._fields == ("domain", "class_", "sequence", "measure", "value")
+    assert rows[0]._fields == ("domain", "label", "sequence", "measure", "value")
     assert rows[0] == ("Tower", "Car", None, "nmotda", 0.5)
     assert [type(row.value) for row in rows] == [float, int, type(None), int]
 
 
 def test_a_value_is_found_by_what_it_is_of() -> None:
     report = decode_report(wire_report(REPORT))
-    assert report.value("nmotda", domain="Tower", class_="Car") == 0.5
-    assert report.value("nmotda", domain="Tower", class_="Bus") is None
+    assert report.value("nmotda", domain="Tower", label="Car") == 0.5
+    assert report.value("nmotda", domain="Tower", label="Bus") is None
     with pytest.raises(KeyError, match="measures of this report: nmotda, objects"):
         report.value("f1")
     with pytest.raises(KeyError, match="domain None"):
@@ -169,7 +169,7 @@ def test_a_value_is_found_by_what_it_is_of() -> None:
 
 def test_a_curve_is_found_by_what_it_is_of() -> None:
     report = decode_report(wire_report(REPORT))
-    assert report.curve("roc", domain="Tower", class_="Car").points() == [
+    assert report.curve("roc", domain="Tower", label="Car").points() == [
         {"threshold": 0.95, "detection_rate": 0.0},
         {"threshold": 0.85, "detection_rate": None},
     ]

@@ -69,7 +69,9 @@ def test_a_benchmark_is_created_shown_listed_changed_and_deleted(
     assert "any number of submissions" in warning
     replaced = organiser.benchmarks.update(name, SKY, replace=True)
     assert "open_time" not in replaced.definition
-    organiser.benchmarks.delete(name)
+    with pytest.raises(ConflictError, match="changed after its etag was read"):
+        organiser.benchmarks.delete(name, etag=free.etag)
+    organiser.benchmarks.delete(name, etag=replaced.etag)
     with pytest.raises(NotFoundError):
         organiser.benchmarks.get(name)
 

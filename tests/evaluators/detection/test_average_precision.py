@@ -99,7 +99,7 @@ def test_no_object_is_undefined_and_no_detection_is_zero() -> None:
     assert area_under(STEPS, 0, "all-point") is None
     box = Thing((0, 0, 9, 9), "a")
     report = score([box], [Thing((0, 0, 9, 9), "b")])
-    assert [report.value("ap", class_=name) for name in ("a", "b", None)] == [0.0, None, 0.0]
+    assert [report.value("ap", label=name) for name in ("a", "b", None)] == [0.0, None, 0.0]
 
 
 def test_greedy_takes_the_most_similar_free_object() -> None:

@@ -181,4 +181,4 @@ def test_a_figure_without_objects_is_null() -> None:
     """Note 6: no large object, so there is no AP of large ones."""
     report = ties(1)
     assert (report.value("ap_large"), report.value("ar_large")) == (None, None)
-    assert report.value("ap_medium", class_="a") == pytest.approx(2 / 3)
+    assert report.value("ap_medium", label="a") == pytest.approx(2 / 3)

@@ -31,13 +31,13 @@ def box(left: float, label: str = "a", confidence: float = 1.0, width: float = 1
     return Thing((left, 0.0, left + width, 10.0), label, confidence)
 
 
-def counts(report: Report, class_: str | None = None) -> dict[str, Number]:
-    found = {kind: report.value(kind, class_=class_) for kind in ALL_KINDS}
+def counts(report: Report, label: str | None = None) -> dict[str, Number]:
+    found = {kind: report.value(kind, label=label) for kind in ALL_KINDS}
     return {kind: number for kind, number in found.items() if number}
 
 
-def gains(report: Report, class_: str | None = None) -> dict[str, Number]:
-    found = {kind: report.value(f"ap_gain_{kind}", class_=class_) for kind in ALL_KINDS}
+def gains(report: Report, label: str | None = None) -> dict[str, Number]:
+    found = {kind: report.value(f"ap_gain_{kind}", label=label) for kind in ALL_KINDS}
     return {kind: gain for kind, gain in found.items() if gain}
 
 

@@ -105,7 +105,7 @@ def test_classes_are_pooled_and_averaged() -> None:
     detections = [Thing((0, 0, 9, 9), "a"), Thing((20, 0, 29, 9), "c")]
     report = score(truth, detections)
     assert (report.value("f1"), report.value("f1_class_mean")) == (0.5, 0.5)
-    assert [report.value("f1", class_=name) for name in "abc"] == [1.0, 0.0, 0.0]
+    assert [report.value("f1", label=name) for name in "abc"] == [1.0, 0.0, 0.0]
     assert score(truth, detections, classes="ignore").value("f1") == 1.0
 
 

@@ -77,8 +77,8 @@ def test_log_average_miss_rate_is_that_of_plain_loops(scene: Case) -> None:
     frames = int(((scene.truth.frame_flags & FrameFlag.DONT_CARE) == 0).sum())
     for value, scores in evaluator.grid_scores(evaluator.tally(*scene), "threshold").items():
         for row in (row for block in scores.blocks for row in block.rows()):
-            if row.measure == "log_amr" and row.class_ and row.domain is None:
-                own = [objects for cell, objects in cells.items() if cell[3] == row.class_]
+            if row.measure == "log_amr" and row.label and row.domain is None:
+                own = [objects for cell, objects in cells.items() if cell[3] == row.label]
                 found = [entry for objects in own for entry in greedy(objects, value)]
                 truth = sum(len(objects.real) for objects in own)
                 expected = log_average_miss_rate(found, truth, frames)

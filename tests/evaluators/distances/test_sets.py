@@ -137,13 +137,13 @@ def test_classes_of_the_reference_are_averaged() -> None:
     truth = {VIDEO: {0: of("a", squares(1)) + of("b", squares(1)), 1: of("b", squares(1))}}
     detections = {VIDEO: {0: of("a", narrowed(1, 0.5)) + of("c", squares(1)), 1: []}}
     report = score("ospa", truth, detections)
-    assert [report.value("ospa", class_=name) for name in "abc"] == [0.25, 1.0, 0.5]
+    assert [report.value("ospa", label=name) for name in "abc"] == [0.25, 1.0, 0.5]
     assert report.value("ospa") == report.value("ospa", sequence="video") == 0.625
     together = score("ospa", truth, detections, classes="ignore")
     # Frame 0: the second detection lies on an object; frame 1: one missed.
     assert together.value("ospa") == ((0.5 + 0.0) / 2 + 1.0) / 2
     by_occupied = score("ospa", truth, detections, frames="occupied")
-    assert by_occupied.value("ospa", class_="a") == 0.5
+    assert by_occupied.value("ospa", label="a") == 0.5
 
 
 def test_a_reference_that_is_empty_throughout() -> None:

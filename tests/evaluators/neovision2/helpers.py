@@ -64,12 +64,12 @@ def score_corners(truth: Sequence[Thing], detections: Sequence[Thing], **paramet
     return score(sides[0], sides[1], **parameters)
 
 
-def counts(report: Report, class_: str | None = "Car", **of: Any) -> tuple[Number, ...]:
+def counts(report: Report, label: str | None = "Car", **of: Any) -> tuple[Number, ...]:
     """Ground-truth objects, true positives and false positives of a class, or detection-only."""
-    prefix = "" if class_ else "detection_only_"
+    prefix = "" if label else "detection_only_"
     of = {"domain": "Tower"} | of
     return tuple(
-        report.value(f"{prefix}{name}", class_=class_, **of)
+        report.value(f"{prefix}{name}", label=label, **of)
         for name in ("ground_truth_objects", "true_positives", "false_positives")
     )
 
@@ -81,9 +81,9 @@ def warned(report: Report) -> dict[str, int]:
     return {code: count for code, count in found.items() if code not in doubts}
 
 
-def points(report: Report, class_: str | None = "Car") -> dict[Number, tuple[Number, Number]]:
+def points(report: Report, label: str | None = "Car") -> dict[Number, tuple[Number, Number]]:
     """True and false positives at each threshold of a curve."""
     return {
         point["threshold"]: (point["true_positives"], point["false_positives"])
-        for point in report.curve("roc", domain="Tower", class_=class_).points()
+        for point in report.curve("roc", domain="Tower", label=label).points()
     }

@@ -76,7 +76,7 @@ def test_az_is_between_0_and_1_and_does_not_depend_on_the_order_of_points(
 def test_a_curve_has_the_ten_thresholds_of_the_protocol_and_five_columns() -> None:
     detections = [car(*TEN, confidence=0.5), car(*FAR, confidence=0.3)]
     curve = score_frame([car(*TEN), car(*FAR[:2], 900, 900)], detections).curve(
-        "roc", domain="Tower", class_="Car"
+        "roc", domain="Tower", label="Car"
     )
     assert [point["threshold"] for point in curve.points()] == TEN_THRESHOLDS
     assert curve.points()[-1] == {
@@ -89,7 +89,7 @@ def test_a_curve_has_the_ten_thresholds_of_the_protocol_and_five_columns() -> No
 
 
 def test_without_objects_there_is_no_detection_rate() -> None:
-    [*_, last] = score_frame([], [car(*TEN)]).curve("roc", domain="Tower", class_="Car").points()
+    [*_, last] = score_frame([], [car(*TEN)]).curve("roc", domain="Tower", label="Car").points()
     assert last["detection_rate"] is None
     assert last["false_positives_per_frame"] == 1.0
 

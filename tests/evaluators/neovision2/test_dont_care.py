@@ -29,13 +29,13 @@ def test_a_dont_care_frame_is_left_out_of_every_count() -> None:
     truth = video({0: [car(*TEN)], 1: [car(*TEN)]}, dont_care=[1])
     report = score(truth, video({0: [], 1: [car(*FAR), car(*TEN)]}))
     assert counts(report) == (1, 0, 0)
-    assert report.value("evaluated_frames", domain="Tower", class_="Car") == 1
+    assert report.value("evaluated_frames", domain="Tower", label="Car") == 1
     assert warned(report) == {"dont_care_frames": 1, "detections_in_dont_care_frames": 2}
 
 
 def test_a_sequence_of_dont_care_frames_has_undefined_scores_and_counts_of_0() -> None:
     report = score(video({0: [car(*TEN)]}, dont_care=[0]), video({0: []}))
-    of = {"domain": "Tower", "class_": "Car", "sequence": "001"}
+    of = {"domain": "Tower", "label": "Car", "sequence": "001"}
     assert counts(report, sequence="001") == (0, 0, 0)
     assert report.value("nmotda", **of) is None
     assert report.value("evaluated_frames", **of) == 0
@@ -183,7 +183,7 @@ def test_a_turned_region_keeps_its_corners() -> None:
 def test_detections_in_frames_that_the_truth_does_not_list_are_not_scored() -> None:
     report = score(video({0: [], 5: []}), video({0: [], 3: [car(*TEN)], 7: [car(*TEN)]}))
     assert counts(report) == (0, 0, 0)
-    assert report.value("evaluated_frames", domain="Tower", class_="Car") == 2
+    assert report.value("evaluated_frames", domain="Tower", label="Car") == 2
     assert warned(report) == {"unevaluated_detections": 2}
 
 
@@ -194,7 +194,7 @@ def test_all_frames_up_to_the_last_listed_one_can_be_evaluated() -> None:
         frames="all",
     )
     assert counts(report) == (1, 0, 2)
-    assert report.value("evaluated_frames", domain="Tower", class_="Car") == 6
+    assert report.value("evaluated_frames", domain="Tower", label="Car") == 6
     assert warned(report) == {"unevaluated_detections": 1}
 
 
@@ -206,7 +206,7 @@ def test_dont_care_frames_are_left_out_of_all_frames_too() -> None:
     )
     detections = video({1: [car(*TEN)], 3: [car(*TEN)], 4: [car(*TEN)], 6: [car(*TEN)]})
     report = score(truth, detections, specification, frames="all")
-    assert report.value("evaluated_frames", domain="Tower", class_="Car") == 3
+    assert report.value("evaluated_frames", domain="Tower", label="Car") == 3
     assert counts(report) == (0, 0, 1)
     assert warned(report) == {
         "dont_care_frames": 3,
@@ -220,17 +220,17 @@ def test_the_specifications_own_frames_come_before_all_frames() -> None:
         sequences=(SequenceSpec("001", "Tower", frames=FrameRanges(((4, 5),))),)
     )
     report = score(video({4: [], 5: []}), video({0: [car(*TEN)]}), specification, frames="all")
-    assert report.value("evaluated_frames", domain="Tower", class_="Car") == 2
+    assert report.value("evaluated_frames", domain="Tower", label="Car") == 2
 
 
 def test_a_specification_can_name_the_first_of_all_frames() -> None:
     specification = BenchmarkSpec(sequences=(SequenceSpec("001", "Tower", first_frame=1),))
     report = score(video({3: []}), video({0: [car(*TEN)]}), specification, frames="all")
-    assert report.value("evaluated_frames", domain="Tower", class_="Car") == 3
+    assert report.value("evaluated_frames", domain="Tower", label="Car") == 3
     assert counts(report) == (0, 0, 0)
 
 
 def test_an_enormous_frame_number_costs_no_memory() -> None:
     last = 2**53 - 1
     report = score(video({last: []}), video({}), frames="all")
-    assert report.value("evaluated_frames", domain="Tower", class_="Car") == last + 1
+    assert report.value("evaluated_frames", domain="Tower", label="Car") == last + 1

@@ -47,7 +47,7 @@ def test_the_scores_of_a_version_do_not_change(case: dict[str, Any]) -> None:
     report = evaluator.report(evaluator.tally(TRUTH, DETECTIONS))
     assert [list(row) for row in report.rows()] == case["scores"]
     curves = [
-        [curve.domain, curve.class_, [list(point.values()) for point in curve.points()]]
+        [curve.domain, curve.label, [list(point.values()) for point in curve.points()]]
         for curve in report.curves
     ]
     assert curves == case["curves"]
@@ -60,7 +60,7 @@ def test_the_oracle_confirms_the_golden(case: dict[str, Any]) -> None:
     rules = oracle.rules_of(create_evaluator("neovision2", case["parameters"]).parameters)
     expected = oracle.expected_report(TRUTH, DETECTIONS, rules)
     oracle.check_rows({tuple(key): value for *key, value in case["scores"]}, expected)
-    curves = {(domain, class_): points for domain, class_, points in case["curves"]}
+    curves = {(domain, label): points for domain, label, points in case["curves"]}
     assert curves == {
         key: [list(point.values()) for point in points] for key, points in expected.curves.items()
     }

@@ -81,8 +81,8 @@ def test_classes_are_matched_apart() -> None:
 
 def test_nothing_detected_is_all_missed() -> None:
     report = score_frame([car(*TEN), car(*FAR)], [])
-    assert report.value("missed_detections", domain="Tower", class_="Car") == 2
-    assert report.value("nmotda", domain="Tower", class_="Car") == 0
+    assert report.value("missed_detections", domain="Tower", label="Car") == 2
+    assert report.value("nmotda", domain="Tower", label="Car") == 0
 
 
 def test_a_box_without_area_never_matches_and_is_warned_of() -> None:
@@ -126,7 +126,7 @@ def test_the_score_threshold_plays_no_part_in_curves() -> None:
     report = score_frame([car(*TEN)], detections, confidence_threshold=0.6)
     assert counts(report) == (1, 0, 0)
     assert points(report)[0.45] == (1, 0)
-    assert report.value("az", domain="Tower", class_="Car") == 1
+    assert report.value("az", domain="Tower", label="Car") == 1
 
 
 def test_a_falling_threshold_moves_matches_along() -> None:

@@ -100,5 +100,5 @@ def test_every_row_and_curve_is_what_the_protocol_read_frame_by_frame_gives(
     rows = {row[:4]: row.value for row in report.rows()}
     assert len(report.rows()) == len(rows)
     oracle.check_rows(rows, expected)
-    curves = {(curve.domain, curve.class_): curve.points() for curve in report.curves}
+    curves = {(curve.domain, curve.label): curve.points() for curve in report.curves}
     assert curves == expected.curves

@@ -104,12 +104,12 @@ def test_a_domain_is_scored_over_all_frames_of_all_its_sequences() -> None:
     detections = make_annotations({("Tower", "b"): {n: [car(*TEN)] for n in range(3)}})
     report = score(truth, detections)
     value = report.value
-    assert value("nmotda", domain="Tower", class_="Car") == 0.75
-    assert value("nmotda", domain="Tower", class_="Car", sequence="a") == 0
-    assert value("nmotda", domain="Tower", class_="Car", sequence="b") == 1
+    assert value("nmotda", domain="Tower", label="Car") == 0.75
+    assert value("nmotda", domain="Tower", label="Car", sequence="a") == 0
+    assert value("nmotda", domain="Tower", label="Car", sequence="b") == 1
     assert value("detection_only_nmotda", domain="Tower", sequence="b") == 1
-    assert value("evaluated_frames", domain="Tower", class_="Car", sequence="b") == 3
-    assert value("evaluated_frames", domain="Tower", class_="Car") == 4
+    assert value("evaluated_frames", domain="Tower", label="Car", sequence="b") == 3
+    assert value("evaluated_frames", domain="Tower", label="Car") == 4
     assert warned(report) == {"sequences_without_detections": 1}
 
 
@@ -133,9 +133,9 @@ def test_averages_run_over_classes_domains_and_both() -> None:
     value = score(truth, detections).value
     assert value("weighted_mean_nmotda", domain="Tower") == 1 / 3
     assert value("mean_nmotda", domain="Tower") == 0.25
-    assert value("weighted_mean_nmotda", class_="Car") == 0.75
-    assert value("median_nmotda", class_="Boat") == -1
-    assert value("mean_nmotda", class_="Bus") is None
+    assert value("weighted_mean_nmotda", label="Car") == 0.75
+    assert value("median_nmotda", label="Boat") == -1
+    assert value("mean_nmotda", label="Bus") is None
     assert value("weighted_mean_nmotda") == (1 + 0 + 2 - 1) / 6
     assert value("mean_nmotda") == 0.125
     assert value("median_nmotda") == 0.25
@@ -159,7 +159,7 @@ def test_averages_run_over_classes_domains_and_both() -> None:
 def test_a_domains_name_decides_its_classes(domain: str, classes: tuple[str, ...]) -> None:
     report = score(video({0: []}, domain=domain), video({0: []}, domain=domain))
     reported = {
-        row.class_ for row in report.rows() if row.measure == "nmotda" and row.domain == domain
+        row.label for row in report.rows() if row.measure == "nmotda" and row.domain == domain
     }
     assert reported == set(classes)
     assert len(ALL_CLASSES) == 10
@@ -174,7 +174,7 @@ def test_a_specification_can_say_otherwise() -> None:
     )
     assert counts(report, "Tram") == (1, 1, 0)
     assert counts(report, "car") == (0, 0, 0)
-    assert {row.class_ for row in report.rows()} == {"Tram", "car", None}
+    assert {row.label for row in report.rows()} == {"Tram", "car", None}
     assert warned(report) == {"unlisted_objects": 1}
 
 
@@ -191,8 +191,8 @@ def test_domains_may_write_a_class_in_different_ways() -> None:
     specification = BenchmarkSpec(domains=(DomainSpec("A", ("CAR",)), DomainSpec("B", ("car",))))
     truth = make_annotations({(d, "1"): {0: [car(*TEN)]} for d in "AB"})
     report = score(truth, make_annotations({("B", "1"): {0: [car(*TEN)]}}), specification)
-    assert report.value("nmotda", domain="B", class_="car") == 1
-    assert report.value("mean_nmotda", class_="CAR") == 0.5
+    assert report.value("nmotda", domain="B", label="car") == 1
+    assert report.value("mean_nmotda", label="CAR") == 0.5
 
 
 def test_case_plays_no_part_and_reports_use_the_lists_names() -> None:
@@ -204,7 +204,7 @@ def test_other_labels_are_counted_and_take_no_part_in_classes() -> None:
     """A boat is no class of the tower domain; a don't-care object's label is no matter."""
     truth = [Thing(TEN, "Boat"), spared(*FAR, label="Ambiguous")]
     report = score_frame(truth, [Thing(TEN, "DCR"), Thing(TEN, "Ambiguous")])
-    assert all(counts(report, class_) == (0, 0, 0) for class_ in TOWER_CLASSES)
+    assert all(counts(report, label) == (0, 0, 0) for label in TOWER_CLASSES)
     assert counts(report, None) == (1, 1, 0)
     assert warned(report) == {"unlisted_objects": 1, "unlisted_detections": 2}
 
@@ -228,8 +228,8 @@ def test_nothing_at_all_has_undefined_averages_and_no_domains() -> None:
 def test_a_listed_class_without_objects_has_counts_and_an_undefined_score() -> None:
     report = score_frame([], [car(*TEN)])
     assert counts(report) == (0, 0, 1)
-    assert report.value("nmotda", domain="Tower", class_="Car") is None
-    assert report.value("az", domain="Tower", class_="Car") is None
+    assert report.value("nmotda", domain="Tower", label="Car") is None
+    assert report.value("az", domain="Tower", label="Car") is None
     assert counts(report, None) == (0, 0, 1)
     assert report.value("detection_only_nmotda", domain="Tower") is None
 
@@ -237,7 +237,7 @@ def test_a_listed_class_without_objects_has_counts_and_an_undefined_score() -> N
 def test_costs_reach_every_score() -> None:
     """One of two objects missed and one false: 1 - (0.5 + 0.25) / 2."""
     report = score_frame([car(*TEN), car(20, 0, 30, 10)], [car(*TEN), car(*FAR)], c_m=0.5, c_f=0.25)
-    assert report.value("nmotda", domain="Tower", class_="Car") == 0.625
+    assert report.value("nmotda", domain="Tower", label="Car") == 0.625
     assert report.value("detection_only_nmotda", domain="Tower") == 0.625
     assert report.value("weighted_mean_nmotda") == 0.625
 

@@ -193,8 +193,8 @@ def test_an_identity_does_not_reach_beyond_its_class() -> None:
         evaluator = create_evaluator(name)
         report = evaluator.report(evaluator.tally(annotations, annotations))
         measure = evaluator.ranking[0]
-        for class_ in (None, "bus", "car"):
-            assert report.value(measure, class_=class_) == 1.0
+        for label in (None, "bus", "car"):
+            assert report.value(measure, label=label) == 1.0
 
 
 def test_detections_of_distractors_are_taken_out_as_in_the_motchallenge() -> None:

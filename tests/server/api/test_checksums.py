@@ -10,7 +10,7 @@ from tests.server.scene import HERE, points
 
 from vidscore_protos.v1 import annotations_pb2, organiser_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
-from vidscore_server.api.guard import CHECKED_METHODS, MOST_FIELDS, damage_of
+from vidscore_server.api.stream import CHECKED_METHODS, MOST_FIELDS, damage_of
 
 APPEND = "/vidscore.v1.SubmissionService/AppendFrames"
 UPLOAD = "/vidscore.v1.BenchmarkService/UploadTruth"

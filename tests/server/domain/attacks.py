@@ -134,7 +134,7 @@ class Ring:
         return {
             (row.sequence, row.measure): float(row.value)
             for row in shown.rows()
-            if row.value is not None and row.domain is None and row.class_ is None
+            if row.value is not None and row.domain is None and row.label is None
         }
 
 

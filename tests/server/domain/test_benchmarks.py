@@ -31,8 +31,8 @@ async def _update(
     return (await client.benchmarks.UpdateBenchmark(request, metadata=client.metadata)).benchmark
 
 
-async def _delete(client: Client, *, force: bool) -> None:
-    request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=force)
+async def _delete(client: Client, *, force: bool, etag: str = "") -> None:
+    request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=force, etag=etag)
     await client.benchmarks.DeleteBenchmark(request, metadata=client.metadata)
 
 
@@ -118,6 +118,19 @@ async def test_an_update_with_an_etag_from_before_anothers_update_is_refused(
     assert (await _update(hosted.organiser, mine, "policy")).policy.submissions_per_day == 1
     mine.etag = ""
     assert (await _update(hosted.organiser, mine, "policy")).policy.submissions_per_day == 1
+
+
+async def test_a_deletion_with_an_etag_from_before_anothers_update_is_refused(
+    hosted: Hosted,
+) -> None:
+    created = await hosted.organiser.create_benchmark()
+    changed = await _update(hosted.organiser, dots(submissions_per_day=2), "policy")
+    found = await refusal(_delete(hosted.organiser, force=False, etag=created.etag))
+    assert (found.code, found.reason) == (grpc.StatusCode.ABORTED, "ETAG_DIFFERS")
+    assert await _get(hosted.organiser) == changed
+    await _delete(hosted.organiser, force=False, etag=changed.etag)
+    found = await refusal(_get(hosted.organiser))
+    assert found.code is grpc.StatusCode.NOT_FOUND
 
 
 async def test_only_organisers_see_the_etag_which_truth_does_not_change(hosted: Hosted) -> None:

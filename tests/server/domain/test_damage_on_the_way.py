@@ -16,7 +16,7 @@ from vidscore_client import Batching, Delivery, Retry, aio, connect
 from vidscore_protos.v1 import organiser_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_protos.v1.annotations_pb2 import AnnotationBatch
-from vidscore_server.api import guard
+from vidscore_server.api.stream import request_reader
 from vidscore_server.domain.batches import unpacked
 
 HERE_X = (123.456789, 20.0)
@@ -84,10 +84,10 @@ def damaged(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """Batches of which a bit is flipped where the server takes them in: every third one."""
     found: list[bytes] = []
     came = 0
-    make_reader = guard.Guard._reader
+    make_reader = request_reader
 
-    def reader(self: guard.Guard, method: str, read: Any) -> Any:
-        take_in = make_reader(self, method, read)
+    def reader(method: str, read: Any, maximum_bytes: int) -> Any:
+        take_in = make_reader(method, read, maximum_bytes)
 
         def flip(data: bytes) -> Any:
             nonlocal came
@@ -100,7 +100,7 @@ def damaged(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 
         return flip
 
-    monkeypatch.setattr(guard.Guard, "_reader", reader)
+    monkeypatch.setattr("vidscore_server.api.guard.request_reader", reader)
     return found
 
 

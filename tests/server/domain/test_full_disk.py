@@ -31,7 +31,7 @@ from vidscore_client import (
     connect,
 )
 from vidscore_protos.v1 import submission_service_pb2 as pb
-from vidscore_server import failpoints
+from vidscore_server import runtime
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.sqlite import open_sqlite_store
 
@@ -68,7 +68,7 @@ async def test_a_result_that_finds_no_room_is_kept_once_there_is_some(
         job_count = len(hosted.workers.jobs)
         with _failing(monkeypatch, "before_commit"):
             hosted.workers.gate.set()
-            await until(lambda: failpoints._passed["before_commit"] > 1)
+            await until(lambda: runtime._passed["before_commit"] > 1)
         await hosted.organiser.ended()
         assert len(hosted.workers.jobs) == job_count
         await _check_report(hosted)
@@ -183,13 +183,13 @@ async def _check_report(hosted: Hosted) -> None:
 def _failing(monkeypatch: pytest.MonkeyPatch, point: str) -> Iterator[None]:
     """Let the next pass of a failpoint fail, as where there is no space left."""
     with monkeypatch.context() as patch:
-        patch.setenv(failpoints.ENVIRONMENT, f"{point}=raise@1")
-        patch.setattr(failpoints, "_passed", Counter())
-        failpoints._configured.cache_clear()
+        patch.setenv(runtime.FAILPOINTS_VARIABLE, f"{point}=raise@1")
+        patch.setattr(runtime, "_passed", Counter())
+        runtime._configured.cache_clear()
         try:
             yield
         finally:
-            failpoints._configured.cache_clear()
+            runtime._configured.cache_clear()
 
 
 async def _append_until_refused(hosted: Hosted, stream: str, offset: int) -> tuple[int, Refused]:

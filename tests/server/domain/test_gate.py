@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from vidscore_server.clock import utc_now
 from vidscore_server.domain.access import Gate
 from vidscore_server.errors import UnauthenticatedError
+from vidscore_server.runtime import utc_now
 
 SCORE = "/vidscore.v1.ScoringService/Score"
 CREATE = "/vidscore.v1.BenchmarkService/CreateBenchmark"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 from tests.server.domain.hosted import BENCHMARK, Hosted, refusal, values
@@ -10,7 +11,7 @@ from tests.server.domain.test_scoring import library_report
 from tests.server.scene import points
 
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, submission_service_pb2
-from vidscore_server.domain.live import CompletenessCache, State
+from vidscore_server.domain.live_run import CompletenessCache, State
 from vidscore_server.domain.names import SubmissionName
 
 pb = submission_service_pb2
@@ -104,11 +105,14 @@ def test_nothing_is_read_until_a_sequence_may_have_been_completed(
     counts: dict[tuple[str, str], int], holds: bool
 ) -> None:
     """Sequence a has more frames than are evaluated, but maybe not all of these; b has too few."""
+    noon = datetime(2026, 5, 1, 12, tzinfo=UTC)
+    state = State(9, 1, "{}", noon)
     completeness = CompletenessCache(
-        (1, 1), wanted={("", "a"): 2, ("", "b"): 5}, enough={("", "a"): 3}
+        state.basis, wanted={("", "a"): 2, ("", "b"): 5}, enough={("", "a"): 3}
     )
-    assert completeness.holds(State(9, 1, 1), counts) is holds
-    assert not completeness.holds(State(9, 2, 1), counts)
+    assert completeness.holds(state, counts) is holds
+    assert not completeness.holds(state._replace(truth_revision=2), counts)
+    assert not completeness.holds(state._replace(rules="{ }"), counts)
 
 
 async def test_a_submission_counts_once_a_live_score_was_shown_cancelled_or_not(

@@ -151,8 +151,10 @@ class AppendContract:
             found = [payload for payload, _ in reader.detection_payloads("b", "s")]
             middle = [payload for payload, _ in reader.detection_payloads("b", "s", 1, 2)]
             last = [payload for payload, _ in reader.detection_payloads("b", "s", 3)]
+            later = [list(reader.payloads_from("b", "s", "default", offset)) for offset in (1, 2)]
         assert found == [b"a 0", b"a 1", b"default 0", b"default 1"]
         assert (middle, last) == ([b"a 1", b"default 0"], [b"default 1"])
+        assert [[payload for payload, _ in found] for found in later] == [[b"default 1"], []]
 
     def test_frames_are_freed_in_steps_and_the_record_and_its_streams_stay(
         self, store: SqlStore

@@ -29,7 +29,7 @@ class BoardQuery:
     benchmark: str
     evaluator: str
     domain: str | None
-    class_: str | None
+    label: str | None
     format_: str
     output: str
 
@@ -46,7 +46,7 @@ class BoardQuery:
     help="Evaluator that ranks; by default the benchmark's first.",
 )
 @click.option("--domain", metavar="DOMAIN", help="Rank over one domain alone.")
-@click.option("--class", "class_", metavar="CLASS", help="Rank over one class alone.")
+@click.option("--class", "label", metavar="CLASS", help="Rank over one class alone.")
 @server_options()
 @records_options()
 def leaderboard(**choices: Any) -> None:
@@ -56,7 +56,7 @@ def leaderboard(**choices: Any) -> None:
     typed = BoardQuery(**choices)
     with open_client(typed.server) as client:
         board = client.benchmarks.leaderboard(
-            typed.benchmark, evaluator=typed.evaluator, domain=typed.domain, class_=typed.class_
+            typed.benchmark, evaluator=typed.evaluator, domain=typed.domain, label=typed.label
         )
     measures = tuple(dict.fromkeys([*board.ranking, *_measures(row.scores for row in board.rows)]))
     basis = BASIS_COLUMNS[:1] if typed.format_ == "table" else BASIS_COLUMNS

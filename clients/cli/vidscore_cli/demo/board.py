@@ -19,7 +19,7 @@ class Place:
 
     measure: str
     domain: str | None = None
-    class_: str | None = None
+    label: str | None = None
 
 
 @dataclass
@@ -89,15 +89,15 @@ def compare_places(title: str, places: Sequence[Place], reports: Mapping[str, Re
         places: What each line is of.
         reports: Report of each system.
     """
-    grid = Grid(title, ("domain", "class", *reports), leading=2)
+    grid = Grid(title, ("domain", "label", *reports), leading=2)
     for place in places:
-        names = (place.domain or ALL, place.class_ or ALL)
+        names = (place.domain or ALL, place.label or ALL)
         grid.lines.append((*names, *_scores(place, reports)))
     return grid
 
 
 def _scores(place: Place, reports: Mapping[str, Report]) -> list[str]:
     return [
-        format_number(report.value(place.measure, domain=place.domain, class_=place.class_))
+        format_number(report.value(place.measure, domain=place.domain, label=place.label))
         for report in reports.values()
     ]

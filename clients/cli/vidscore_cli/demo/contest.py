@@ -150,8 +150,8 @@ def _places(streets: Mapping[str, Report]) -> list[Place]:
     ]
     places: list[Place] = []
     for domain in dict.fromkeys(row.domain for row in counts):
-        classes = [row.class_ for row in counts if row.domain == domain]
-        places.extend(Place("nmotda", domain, class_) for class_ in classes)
+        classes = [row.label for row in counts if row.domain == domain]
+        places.extend(Place("nmotda", domain, label) for label in classes)
         places.append(Place("weighted_mean_nmotda", domain))
     return [*places, Place("weighted_mean_nmotda")]
 

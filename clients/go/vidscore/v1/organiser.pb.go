@@ -243,7 +243,10 @@ type DeleteBenchmarkRequest struct {
 	// Resource name: `benchmarks/{benchmark}`.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// Whether to delete it even if it has submissions.
-	Force         bool `protobuf:"varint,2,opt,name=force,proto3" json:"force,omitempty"`
+	Force bool `protobuf:"varint,2,opt,name=force,proto3" json:"force,omitempty"`
+	// Its `etag`: ABORTED with the reason ETAG_DIFFERS if that is not the present one. Empty: not
+	// compared.
+	Etag          string `protobuf:"bytes,3,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -290,6 +293,13 @@ func (x *DeleteBenchmarkRequest) GetForce() bool {
 		return x.Force
 	}
 	return false
+}
+
+func (x *DeleteBenchmarkRequest) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
 }
 
 // DeleteBenchmarkResponse confirms the deletion.
@@ -1294,10 +1304,11 @@ const file_vidscore_v1_organiser_proto_rawDesc = "" +
 	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
 	"updateMask\"O\n" +
 	"\x17UpdateBenchmarkResponse\x124\n" +
-	"\tbenchmark\x18\x01 \x01(\v2\x16.vidscore.v1.BenchmarkR\tbenchmark\"B\n" +
+	"\tbenchmark\x18\x01 \x01(\v2\x16.vidscore.v1.BenchmarkR\tbenchmark\"V\n" +
 	"\x16DeleteBenchmarkRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05force\x18\x02 \x01(\bR\x05force\"\x19\n" +
+	"\x05force\x18\x02 \x01(\bR\x05force\x12\x12\n" +
+	"\x04etag\x18\x03 \x01(\tR\x04etag\"\x19\n" +
 	"\x17DeleteBenchmarkResponse\"\x9c\x01\n" +
 	"\x11UploadTruthHeader\x12\x1c\n" +
 	"\tbenchmark\x18\x01 \x01(\tR\tbenchmark\x12\x14\n" +

@@ -28,7 +28,7 @@ from vidscore_protos.v1 import annotations_pb2 as vidscore_dot_v1_dot_annotation
 from vidscore_protos.v1 import benchmark_pb2 as vidscore_dot_v1_dot_benchmark__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bvidscore/v1/organiser.proto\x12\x0bvidscore.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1bvidscore/v1/benchmark.proto\"m\n\x16\x43reateBenchmarkRequest\x12\x14\n\x0c\x62\x65nchmark_id\x18\x01 \x01(\t\x12)\n\tbenchmark\x18\x02 \x01(\x0b\x32\x16.vidscore.v1.Benchmark\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"D\n\x17\x43reateBenchmarkResponse\x12)\n\tbenchmark\x18\x01 \x01(\x0b\x32\x16.vidscore.v1.Benchmark\"t\n\x16UpdateBenchmarkRequest\x12)\n\tbenchmark\x18\x01 \x01(\x0b\x32\x16.vidscore.v1.Benchmark\x12/\n\x0bupdate_mask\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.FieldMask\"D\n\x17UpdateBenchmarkResponse\x12)\n\tbenchmark\x18\x01 \x01(\x0b\x32\x16.vidscore.v1.Benchmark\"5\n\x16\x44\x65leteBenchmarkRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x66orce\x18\x02 \x01(\x08\"\x19\n\x17\x44\x65leteBenchmarkResponse\"l\n\x11UploadTruthHeader\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\r\n\x05merge\x18\x02 \x01(\x08\x12\x10\n\x08\x63omplete\x18\x03 \x01(\x08\x12\x0f\n\x07\x63omment\x18\x04 \x01(\t\x12\x12\n\nrequest_id\x18\x05 \x01(\t\"\xd6\x01\n\x12UploadTruthRequest\x12\x30\n\x06header\x18\x01 \x01(\x0b\x32\x1e.vidscore.v1.UploadTruthHeaderH\x00\x12-\n\x05truth\x18\x02 \x01(\x0b\x32\x1c.vidscore.v1.AnnotationBatchH\x00\x12*\n\x03\x65nd\x18\x03 \x01(\x0b\x32\x1b.vidscore.v1.UploadTruthEndH\x00\x12\x18\n\x0btruth_crc32\x18\x04 \x01(\x07H\x01\x88\x01\x01\x42\t\n\x07messageB\x0e\n\x0c_truth_crc32\"%\n\x0eUploadTruthEnd\x12\x13\n\x0b\x66rame_count\x18\x01 \x01(\x03\"C\n\x13UploadTruthResponse\x12,\n\x08revision\x18\x01 \x01(\x0b\x32\x1a.vidscore.v1.TruthRevision\"\xba\x01\n\rTruthRevision\x12\x10\n\x08revision\x18\x01 \x01(\x03\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t\x12/\n\x0b\x63reate_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x66rame_count\x18\x04 \x01(\x03\x12\x10\n\x08\x63omplete\x18\x05 \x01(\x08\x12\x0f\n\x07\x63omment\x18\x06 \x01(\t\x12\x1e\n\x16submissions_to_rescore\x18\x07 \x01(\x03\"U\n\x19ListTruthRevisionsRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"d\n\x1aListTruthRevisionsResponse\x12-\n\trevisions\x18\x01 \x03(\x0b\x32\x1a.vidscore.v1.TruthRevision\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"h\n\x19RescoreSubmissionsRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x13\n\x0bsubmissions\x18\x02 \x03(\t\x12\x0f\n\x07\x63omment\x18\x03 \x01(\t\x12\x12\n\nrequest_id\x18\x04 \x01(\t\"/\n\x1aRescoreSubmissionsResponse\x12\x11\n\toperation\x18\x01 \x01(\t\"w\n\x0fRescoreMetadata\x12\x1a\n\x12submissions_in_all\x18\x01 \x01(\x03\x12\x18\n\x10submissions_done\x18\x02 \x01(\x03\x12.\n\nstart_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"D\n\x0fRescoreResponse\x12\x31\n\x0b\x64ifferences\x18\x01 \x03(\x0b\x32\x1c.vidscore.v1.ScoreDifference\"\xd9\x01\n\x0fScoreDifference\x12\x12\n\nsubmission\x18\x01 \x01(\t\x12\x11\n\tevaluator\x18\x02 \x01(\t\x12\x0f\n\x07measure\x18\x03 \x01(\t\x12\x13\n\x06\x62\x65\x66ore\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\x05\x61\x66ter\x18\x05 \x01(\x01H\x01\x88\x01\x01\x12\x18\n\x0brank_before\x18\x06 \x01(\x05H\x02\x88\x01\x01\x12\x17\n\nrank_after\x18\x07 \x01(\x05H\x03\x88\x01\x01\x42\t\n\x07_beforeB\x08\n\x06_afterB\x0e\n\x0c_rank_beforeB\r\n\x0b_rank_after\"E\n\x19PublishLeaderboardRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x15\n\rvalidate_only\x18\x02 \x01(\x08\"g\n\x1aPublishLeaderboardResponse\x12\x31\n\x0b\x64ifferences\x18\x01 \x03(\x0b\x32\x1c.vidscore.v1.ScoreDifference\x12\x16\n\x0etruth_revision\x18\x02 \x01(\x03\x42i\n\x15io.github.vidscore.v1B\x0eOrganiserProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bvidscore/v1/organiser.proto\x12\x0bvidscore.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1bvidscore/v1/benchmark.proto\"m\n\x16\x43reateBenchmarkRequest\x12\x14\n\x0c\x62\x65nchmark_id\x18\x01 \x01(\t\x12)\n\tbenchmark\x18\x02 \x01(\x0b\x32\x16.vidscore.v1.Benchmark\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"D\n\x17\x43reateBenchmarkResponse\x12)\n\tbenchmark\x18\x01 \x01(\x0b\x32\x16.vidscore.v1.Benchmark\"t\n\x16UpdateBenchmarkRequest\x12)\n\tbenchmark\x18\x01 \x01(\x0b\x32\x16.vidscore.v1.Benchmark\x12/\n\x0bupdate_mask\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.FieldMask\"D\n\x17UpdateBenchmarkResponse\x12)\n\tbenchmark\x18\x01 \x01(\x0b\x32\x16.vidscore.v1.Benchmark\"C\n\x16\x44\x65leteBenchmarkRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x66orce\x18\x02 \x01(\x08\x12\x0c\n\x04\x65tag\x18\x03 \x01(\t\"\x19\n\x17\x44\x65leteBenchmarkResponse\"l\n\x11UploadTruthHeader\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\r\n\x05merge\x18\x02 \x01(\x08\x12\x10\n\x08\x63omplete\x18\x03 \x01(\x08\x12\x0f\n\x07\x63omment\x18\x04 \x01(\t\x12\x12\n\nrequest_id\x18\x05 \x01(\t\"\xd6\x01\n\x12UploadTruthRequest\x12\x30\n\x06header\x18\x01 \x01(\x0b\x32\x1e.vidscore.v1.UploadTruthHeaderH\x00\x12-\n\x05truth\x18\x02 \x01(\x0b\x32\x1c.vidscore.v1.AnnotationBatchH\x00\x12*\n\x03\x65nd\x18\x03 \x01(\x0b\x32\x1b.vidscore.v1.UploadTruthEndH\x00\x12\x18\n\x0btruth_crc32\x18\x04 \x01(\x07H\x01\x88\x01\x01\x42\t\n\x07messageB\x0e\n\x0c_truth_crc32\"%\n\x0eUploadTruthEnd\x12\x13\n\x0b\x66rame_count\x18\x01 \x01(\x03\"C\n\x13UploadTruthResponse\x12,\n\x08revision\x18\x01 \x01(\x0b\x32\x1a.vidscore.v1.TruthRevision\"\xba\x01\n\rTruthRevision\x12\x10\n\x08revision\x18\x01 \x01(\x03\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t\x12/\n\x0b\x63reate_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x66rame_count\x18\x04 \x01(\x03\x12\x10\n\x08\x63omplete\x18\x05 \x01(\x08\x12\x0f\n\x07\x63omment\x18\x06 \x01(\t\x12\x1e\n\x16submissions_to_rescore\x18\x07 \x01(\x03\"U\n\x19ListTruthRevisionsRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"d\n\x1aListTruthRevisionsResponse\x12-\n\trevisions\x18\x01 \x03(\x0b\x32\x1a.vidscore.v1.TruthRevision\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"h\n\x19RescoreSubmissionsRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x13\n\x0bsubmissions\x18\x02 \x03(\t\x12\x0f\n\x07\x63omment\x18\x03 \x01(\t\x12\x12\n\nrequest_id\x18\x04 \x01(\t\"/\n\x1aRescoreSubmissionsResponse\x12\x11\n\toperation\x18\x01 \x01(\t\"w\n\x0fRescoreMetadata\x12\x1a\n\x12submissions_in_all\x18\x01 \x01(\x03\x12\x18\n\x10submissions_done\x18\x02 \x01(\x03\x12.\n\nstart_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"D\n\x0fRescoreResponse\x12\x31\n\x0b\x64ifferences\x18\x01 \x03(\x0b\x32\x1c.vidscore.v1.ScoreDifference\"\xd9\x01\n\x0fScoreDifference\x12\x12\n\nsubmission\x18\x01 \x01(\t\x12\x11\n\tevaluator\x18\x02 \x01(\t\x12\x0f\n\x07measure\x18\x03 \x01(\t\x12\x13\n\x06\x62\x65\x66ore\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\x05\x61\x66ter\x18\x05 \x01(\x01H\x01\x88\x01\x01\x12\x18\n\x0brank_before\x18\x06 \x01(\x05H\x02\x88\x01\x01\x12\x17\n\nrank_after\x18\x07 \x01(\x05H\x03\x88\x01\x01\x42\t\n\x07_beforeB\x08\n\x06_afterB\x0e\n\x0c_rank_beforeB\r\n\x0b_rank_after\"E\n\x19PublishLeaderboardRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x15\n\rvalidate_only\x18\x02 \x01(\x08\"g\n\x1aPublishLeaderboardResponse\x12\x31\n\x0b\x64ifferences\x18\x01 \x03(\x0b\x32\x1c.vidscore.v1.ScoreDifference\x12\x16\n\x0etruth_revision\x18\x02 \x01(\x03\x42i\n\x15io.github.vidscore.v1B\x0eOrganiserProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -45,35 +45,35 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_UPDATEBENCHMARKRESPONSE']._serialized_start=470
   _globals['_UPDATEBENCHMARKRESPONSE']._serialized_end=538
   _globals['_DELETEBENCHMARKREQUEST']._serialized_start=540
-  _globals['_DELETEBENCHMARKREQUEST']._serialized_end=593
-  _globals['_DELETEBENCHMARKRESPONSE']._serialized_start=595
-  _globals['_DELETEBENCHMARKRESPONSE']._serialized_end=620
-  _globals['_UPLOADTRUTHHEADER']._serialized_start=622
-  _globals['_UPLOADTRUTHHEADER']._serialized_end=730
-  _globals['_UPLOADTRUTHREQUEST']._serialized_start=733
-  _globals['_UPLOADTRUTHREQUEST']._serialized_end=947
-  _globals['_UPLOADTRUTHEND']._serialized_start=949
-  _globals['_UPLOADTRUTHEND']._serialized_end=986
-  _globals['_UPLOADTRUTHRESPONSE']._serialized_start=988
-  _globals['_UPLOADTRUTHRESPONSE']._serialized_end=1055
-  _globals['_TRUTHREVISION']._serialized_start=1058
-  _globals['_TRUTHREVISION']._serialized_end=1244
-  _globals['_LISTTRUTHREVISIONSREQUEST']._serialized_start=1246
-  _globals['_LISTTRUTHREVISIONSREQUEST']._serialized_end=1331
-  _globals['_LISTTRUTHREVISIONSRESPONSE']._serialized_start=1333
-  _globals['_LISTTRUTHREVISIONSRESPONSE']._serialized_end=1433
-  _globals['_RESCORESUBMISSIONSREQUEST']._serialized_start=1435
-  _globals['_RESCORESUBMISSIONSREQUEST']._serialized_end=1539
-  _globals['_RESCORESUBMISSIONSRESPONSE']._serialized_start=1541
-  _globals['_RESCORESUBMISSIONSRESPONSE']._serialized_end=1588
-  _globals['_RESCOREMETADATA']._serialized_start=1590
-  _globals['_RESCOREMETADATA']._serialized_end=1709
-  _globals['_RESCORERESPONSE']._serialized_start=1711
-  _globals['_RESCORERESPONSE']._serialized_end=1779
-  _globals['_SCOREDIFFERENCE']._serialized_start=1782
-  _globals['_SCOREDIFFERENCE']._serialized_end=1999
-  _globals['_PUBLISHLEADERBOARDREQUEST']._serialized_start=2001
-  _globals['_PUBLISHLEADERBOARDREQUEST']._serialized_end=2070
-  _globals['_PUBLISHLEADERBOARDRESPONSE']._serialized_start=2072
-  _globals['_PUBLISHLEADERBOARDRESPONSE']._serialized_end=2175
+  _globals['_DELETEBENCHMARKREQUEST']._serialized_end=607
+  _globals['_DELETEBENCHMARKRESPONSE']._serialized_start=609
+  _globals['_DELETEBENCHMARKRESPONSE']._serialized_end=634
+  _globals['_UPLOADTRUTHHEADER']._serialized_start=636
+  _globals['_UPLOADTRUTHHEADER']._serialized_end=744
+  _globals['_UPLOADTRUTHREQUEST']._serialized_start=747
+  _globals['_UPLOADTRUTHREQUEST']._serialized_end=961
+  _globals['_UPLOADTRUTHEND']._serialized_start=963
+  _globals['_UPLOADTRUTHEND']._serialized_end=1000
+  _globals['_UPLOADTRUTHRESPONSE']._serialized_start=1002
+  _globals['_UPLOADTRUTHRESPONSE']._serialized_end=1069
+  _globals['_TRUTHREVISION']._serialized_start=1072
+  _globals['_TRUTHREVISION']._serialized_end=1258
+  _globals['_LISTTRUTHREVISIONSREQUEST']._serialized_start=1260
+  _globals['_LISTTRUTHREVISIONSREQUEST']._serialized_end=1345
+  _globals['_LISTTRUTHREVISIONSRESPONSE']._serialized_start=1347
+  _globals['_LISTTRUTHREVISIONSRESPONSE']._serialized_end=1447
+  _globals['_RESCORESUBMISSIONSREQUEST']._serialized_start=1449
+  _globals['_RESCORESUBMISSIONSREQUEST']._serialized_end=1553
+  _globals['_RESCORESUBMISSIONSRESPONSE']._serialized_start=1555
+  _globals['_RESCORESUBMISSIONSRESPONSE']._serialized_end=1602
+  _globals['_RESCOREMETADATA']._serialized_start=1604
+  _globals['_RESCOREMETADATA']._serialized_end=1723
+  _globals['_RESCORERESPONSE']._serialized_start=1725
+  _globals['_RESCORERESPONSE']._serialized_end=1793
+  _globals['_SCOREDIFFERENCE']._serialized_start=1796
+  _globals['_SCOREDIFFERENCE']._serialized_end=2013
+  _globals['_PUBLISHLEADERBOARDREQUEST']._serialized_start=2015
+  _globals['_PUBLISHLEADERBOARDREQUEST']._serialized_end=2084
+  _globals['_PUBLISHLEADERBOARDRESPONSE']._serialized_start=2086
+  _globals['_PUBLISHLEADERBOARDRESPONSE']._serialized_end=2189
 # @@protoc_insertion_point(module_scope)

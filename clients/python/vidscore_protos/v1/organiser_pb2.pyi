@@ -43,12 +43,14 @@ class UpdateBenchmarkResponse(_message.Message):
     def __init__(self, benchmark: _Optional[_Union[_benchmark_pb2.Benchmark, _Mapping]] = ...) -> None: ...
 
 class DeleteBenchmarkRequest(_message.Message):
-    __slots__ = ("name", "force")
+    __slots__ = ("name", "force", "etag")
     NAME_FIELD_NUMBER: _ClassVar[int]
     FORCE_FIELD_NUMBER: _ClassVar[int]
+    ETAG_FIELD_NUMBER: _ClassVar[int]
     name: str
     force: bool
-    def __init__(self, name: _Optional[str] = ..., force: bool = ...) -> None: ...
+    etag: str
+    def __init__(self, name: _Optional[str] = ..., force: bool = ..., etag: _Optional[str] = ...) -> None: ...
 
 class DeleteBenchmarkResponse(_message.Message):
     __slots__ = ()

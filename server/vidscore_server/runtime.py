@@ -1,14 +1,27 @@
-"""Threads for large work beside the event loop, and calls that others may end."""
+"""What the running process gives all its parts: threads, calls that may be ended, failpoints, time.
+
+Tests may break the process at its failpoints, and shift its clock.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
+import signal
+import threading
+import time
+from collections import Counter
 from collections.abc import Callable
 from contextvars import ContextVar
+from datetime import UTC, datetime, timedelta
+from functools import cache
 from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
 
 from vidscore_evaluators.errors import VidscoreError
+
+# --- Large work and calls
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -90,3 +103,67 @@ _current: ContextVar[RunningCall | None] = ContextVar("running_call", default=No
 def current_running_call() -> RunningCall | None:
     """The present call; None outside of calls."""
     return _current.get()
+
+
+# --- Failpoints: named points at which a test may kill, delay or break the server
+#
+# Off unless the environment says otherwise: ``VIDSCORE_FAILPOINTS="before_commit=kill@3"`` kills
+# the process with SIGKILL the third time it gets there; ``=sleep:50`` waits 50 ms each time,
+# ``=raise`` raises `OSError` (no space left); ``clock=shift:60`` sets the clock a minute ahead.
+
+FAILPOINTS_VARIABLE = "VIDSCORE_FAILPOINTS"
+
+FAILPOINTS = (
+    "before_commit",
+    "after_commit",
+    "before_acknowledge",
+    "before_scoring",
+    "before_score_commit",
+)
+
+CLOCK = "clock"
+
+_passed: Counter[str] = Counter()
+_lock = threading.Lock()
+
+
+def failpoint(name: str) -> None:
+    """Do what the environment says for this point, if anything.
+
+    Raises:
+        OSError: For ``raise``.
+    """
+    configured = _configured()
+    if name not in configured:
+        return
+    action, _, wanted = configured[name].partition("@")
+    with _lock:
+        _passed[name] += 1
+        if wanted and _passed[name] != int(wanted):
+            return
+    if action == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif action == "raise":
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    elif action.startswith("sleep:"):
+        time.sleep(float(action.removeprefix("sleep:")) / 1000.0)
+
+
+@cache
+def _configured() -> dict[str, str]:
+    entries = filter(None, os.environ.get(FAILPOINTS_VARIABLE, "").split(","))
+    configured = dict(entry.split("=", 1) for entry in entries)
+    unknown = set(configured) - {*FAILPOINTS, CLOCK}
+    if unknown:
+        known = ", ".join((*FAILPOINTS, CLOCK))
+        raise ValueError(f"{FAILPOINTS_VARIABLE} names {sorted(unknown)}; there are {known}")
+    return configured
+
+
+# --- Time
+
+
+def utc_now() -> datetime:
+    """The time by this process's clock, in UTC; tests may have shifted it."""
+    shift_s = float(_configured().get(CLOCK, "shift:0").removeprefix("shift:"))
+    return datetime.now(UTC) + timedelta(seconds=shift_s)

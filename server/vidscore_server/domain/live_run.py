@@ -1,0 +1,241 @@
+"""How far a submission that still receives is scored: completed sequences are tallied already.
+
+A sequence is tallied once, when it is completed, into the same accumulators as those of a stream
+that is scored without a benchmark. All of it comes out of the store again where it is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vidscore_evaluators.alignment import frames_in
+from vidscore_evaluators.annotations import Annotations, SequenceKey, concatenate
+from vidscore_evaluators.arrays import BoolArray
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.live import Accumulator
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.specification import BenchmarkSpec
+from vidscore_evaluators.tally import Tally
+from vidscore_server.domain.names import SubmissionName
+from vidscore_server.domain.parts import truth_to_score
+from vidscore_server.domain.scorer import Scorer, Sides
+from vidscore_server.store import Reader
+
+Basis = tuple[int, str, datetime]
+"""Revision of the truth, definition of the benchmark, time of the submission's creation."""
+
+
+class State(NamedTuple):
+    """What live scores depend on.
+
+    Attributes:
+        frame_count: Frames of the submission.
+        truth_revision: Revision of the truth.
+        rules: Definition of the benchmark, as it is stored.
+        create_time: When the submission was created: another one may have its name.
+    """
+
+    frame_count: int
+    truth_revision: int
+    rules: str
+    create_time: datetime
+
+    @property
+    def basis(self) -> Basis:
+        """All but the frames: what was tallied under another basis is worth nothing."""
+        return self.truth_revision, self.rules, self.create_time
+
+
+@dataclass(frozen=True)
+class CompletenessCache:
+    """Which sequences had frames enough to be complete, the last time that frames were read.
+
+    A sequence with fewer frames than are evaluated cannot be complete, and one that has got none
+    since then is as complete as it was: so long there is nothing to read.
+
+    Attributes:
+        basis: Of the state at that time.
+        wanted: Evaluated frames of each sequence.
+        enough: Frames of those sequences that have no fewer.
+    """
+
+    basis: Basis
+    wanted: Mapping[tuple[str, str], int]
+    enough: Mapping[tuple[str, str], int]
+
+    def holds(self, state: State, counts: Mapping[tuple[str, str], int]) -> bool:
+        """Whether no sequence can have been completed since then.
+
+        Args:
+            state: What there is now.
+            counts: Frames of each sequence.
+        """
+        return self.basis == state.basis and self.enough == _enough(self.wanted, counts)
+
+
+class LiveRun:
+    """How far a submission is scored: completed sequences are tallies, all others columns.
+
+    Args:
+        basis: What it holds for.
+        evaluators: The benchmark's evaluators.
+
+    Attributes:
+        basis: What it holds for.
+        accumulators: The tallies of completed sequences.
+        completed: These sequences.
+        frame_count: Evaluated frames of them.
+        waiting: Detections of sequences that are not complete.
+        read_to: For each stream the offset up to which it was read.
+        outdated: Whether a completed sequence got further frames, none of them evaluated: it is
+            tallied anew, with all others, when the next one is completed.
+        held_bytes: Memory of the columns and tallies.
+    """
+
+    def __init__(self, basis: Basis, evaluators: Sequence[Evaluator[Any]]) -> None:
+        self.basis = basis
+        self.accumulators = [Accumulator(evaluator) for evaluator in evaluators]
+        self.completed: frozenset[SequenceKey] = frozenset()
+        self.frame_count = 0
+        self.waiting: Annotations | None = None
+        self.read_to: Mapping[str, int] = {}
+        self.outdated = False
+        self.held_bytes = 0
+
+    def take(self, news: News, tallies: Sequence[Tally]) -> None:
+        """Take in what a look has found, with the tallies of the sequences that are new, if any."""
+        for accumulator, tally in zip(self.accumulators, tallies, strict=bool(tallies)):
+            accumulator.add_tally(tally)
+        self.completed |= news.completed
+        self.frame_count += news.truth.frame_count
+        self.waiting, self.read_to, self.outdated = news.waiting, news.read_to, news.outdated
+        tally_bytes = sum(accumulator.tally_bytes for accumulator in self.accumulators)
+        self.held_bytes = news.waiting.held_bytes + tally_bytes
+
+    def reports(self) -> list[Report]:
+        """Reports over the completed sequences."""
+        return [accumulator.report() for accumulator in self.accumulators]
+
+
+@dataclass(frozen=True, eq=False)
+class News:
+    """What a look at the store has found; nothing is kept of it before it is tallied.
+
+    Attributes:
+        run: What it adds to.
+        completeness: The new cache.
+        raw: The benchmark, and the sides that were read.
+        completed: Sequences that were completed since.
+        truth: Truth of these, as evaluators get it.
+        detections: Detections of these.
+        waiting: Detections of the sequences that are not complete.
+        read_to: For each stream the offset up to which it is read.
+        outdated: As in the run.
+    """
+
+    run: LiveRun
+    completeness: CompletenessCache
+    raw: Sides
+    completed: frozenset[SequenceKey]
+    truth: Annotations
+    detections: Annotations
+    waiting: Annotations
+    read_to: Mapping[str, int]
+    outdated: bool
+
+
+def read_news(
+    scorer: Scorer,
+    reader: Reader,
+    name: SubmissionName,
+    state: State,
+    run: LiveRun | None,
+) -> News:
+    """What has come since a run has read; everything where there is none.
+
+    Args:
+        scorer: The scorer.
+        reader: A state of the store.
+        name: The submission.
+        state: What that state says of it.
+        run: How far it is scored.
+
+    Raises:
+        LookupError: If the truth is gone.
+    """
+    read_to = {} if run is None else run.read_to
+    raw, ends = scorer.sides_from(reader, name, state.truth_revision, read_to)
+    if run is None:
+        run = LiveRun(state.basis, raw.definition.evaluators)
+    truth = truth_to_score(raw.definition.specification, raw.truth, complete=True)
+    wanted = _frame_counts(truth)
+    completeness = CompletenessCache(
+        state.basis, wanted, _enough(wanted, reader.frame_counts(*name))
+    )
+    late = _of(raw.detections, run.completed)
+    came = raw.detections.take_frames(~late)
+    waiting = came if run.waiting is None else concatenate([run.waiting, came])
+    completed = _completed(raw, truth.take_frames(~_of(truth, run.completed)), waiting)
+    chosen = _of(waiting, completed)
+    return News(
+        run,
+        completeness,
+        raw,
+        completed,
+        truth.take_frames(_of(truth, completed)),
+        waiting.take_frames(chosen),
+        waiting.take_frames(~chosen),
+        ends,
+        run.outdated or bool(late.any()),
+    )
+
+
+def _frame_counts(side: Annotations) -> dict[tuple[str, str], int]:
+    counts = np.bincount(side.frame_sequences, minlength=len(side.sequences)).tolist()
+    return {
+        (key.domain, key.sequence): count
+        for key, count in zip(side.sequences, counts, strict=True)
+        if count
+    }
+
+
+def _enough(
+    wanted: Mapping[tuple[str, str], int], counts: Mapping[tuple[str, str], int]
+) -> dict[tuple[str, str], int]:
+    """Counts of the sequences that have as many frames as are wanted, or more."""
+    return {key: counts[key] for key, count in wanted.items() if counts.get(key, 0) >= count}
+
+
+def _completed(raw: Sides, truth: Annotations, detections: Annotations) -> frozenset[SequenceKey]:
+    """Sequences whose truth is whole and whose every frame has been detected in.
+
+    Args:
+        raw: The benchmark, and its truth as received.
+        truth: Truth as it is scored, of the sequences in question.
+        detections: Detections of these.
+    """
+    lacking = ~frames_in(truth, detections)
+    if raw.partial:
+        counted = _counted(raw.definition.specification)
+        of_counted = np.array([key in counted for key in truth.sequences], dtype=np.bool_)
+        lacking |= ~frames_in(truth, raw.truth) | ~of_counted[truth.frame_sequences]
+    frames = np.bincount(truth.frame_sequences, minlength=len(truth.sequences))
+    lacks = np.bincount(truth.frame_sequences[lacking], minlength=len(truth.sequences))
+    rows = np.flatnonzero((frames > 0) & (lacks == 0)).tolist()
+    return frozenset(truth.sequences[row] for row in rows)
+
+
+def _counted(specification: BenchmarkSpec) -> set[SequenceKey]:
+    """Sequences of which the specification says which frames are evaluated."""
+    return {entry.key for entry in specification.sequences if entry.evaluated_frames is not None}
+
+
+def _of(side: Annotations, sequences: frozenset[SequenceKey]) -> BoolArray:
+    """(F,) whether each frame of a side is of some sequences."""
+    chosen = np.array([key in sequences for key in side.sequences], dtype=np.bool_)
+    return np.asarray(chosen[side.frame_sequences])

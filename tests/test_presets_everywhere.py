@@ -102,7 +102,7 @@ def test_the_library_gives_a_report_for_each_evaluator_in_the_order_of_the_file(
     assert [report["evaluator"] for report in expected] == EVALUATORS
     assert {report["preset"] for report in expected} == {NAME}
     assert {tuple(report["specification"]["classes"]) for report in expected} == {("pedestrian",)}
-    assert all(report_to_dict(report_from_dict(report)) == report for report in expected)
+    assert [json.loads(report_from_dict(report).to_json()) for report in expected] == expected
 
 
 def test_they_are_the_reports_of_the_evaluators_with_its_parameters_and_labels(
@@ -249,20 +249,8 @@ def test_a_hosted_benchmark_gives_the_scores_of_the_library(
         assert [report["scores"] for report in reports] == [one["scores"] for one in expected]
     board = json.loads(call("leaderboard", "streets", "--format", "json"))
     assert EVALUATORS[0] in json.dumps(board)
-    examined = json.loads(
-        call(
-            "trust",
-            "ranking",
-            "--benchmark",
-            "streets",
-            "--draws",
-            "0",
-            "--trials",
-            "0",
-            "--format",
-            "json",
-        )
-    )
+    examination = ("trust", "ranking", "--benchmark", "streets", "--draws", "1", "--trials", "1")
+    examined = json.loads(call(*examination, "--format", "json"))
     assert {one["evaluator"] for one in examined["rankings"]} == set(EVALUATORS)
 
 

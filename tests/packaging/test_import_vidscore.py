@@ -57,6 +57,18 @@ def test_a_parameter_that_an_evaluator_has_not_is_an_error_of_types_too() -> Non
         vidscore.score("f1", ARRAYS, ARRAYS, tresholds=5)  # type: ignore[call-overload]
 
 
+def test_a_presets_name_tells_types_how_many_reports_there_are() -> None:
+    """And that it takes no parameters; arrays need no format."""
+    box = {"sequence": ["a"], "frame": [0], "x1": [0.0], "y1": [0.0], "x2": [9.0], "y2": [9.0]}
+    report: vidscore.Report = vidscore.score("coco-detection", box, box)
+    assert (report.evaluator, report.preset, report.value("ap")) == ("coco", "coco-detection", 1.0)
+    with pytest.raises(vidscore.ParameterError):
+        vidscore.score("mot17", box, box, base="giou")  # type: ignore[call-overload]
+    with pytest.raises(vidscore.InputError):
+        reports: tuple[vidscore.Report, ...] = vidscore.score("mot17", "none", "none")
+        del reports
+
+
 def test_importing_it_imports_no_numpy() -> None:
     program = "import sys, vidscore; print('numpy' in sys.modules)"
     assert _run(program) == "False"

@@ -82,8 +82,7 @@ def write_manifest(specification: BenchmarkSpec) -> str:
 
 def _read(path: Path) -> tuple[dict[str, Any], list[Fault]]:
     """A document with its videos measured, and their faults."""
-    limits = ReadLimits(maximum_file_bytes=MAXIMUM_BYTES)
-    document = parse_toml(read_bytes(path, "a manifest in TOML", limits), str(path), "a manifest")
+    document = read_toml(path, "a manifest", MAXIMUM_BYTES)
     faults: list[Fault] = []
     sequences = document.get("sequences")
     if isinstance(sequences, list):
@@ -96,17 +95,23 @@ def _read(path: Path) -> tuple[dict[str, Any], list[Fault]]:
     return document, faults
 
 
-def parse_toml(data: bytes, name: str, expected: str) -> dict[str, Any]:
+def read_toml(path: Path, expected: str, maximum_bytes: int) -> dict[str, Any]:
     """A TOML file of ours.
 
     Args:
-        data: Its bytes.
-        name: Its name, for error messages.
+        path: The file.
         expected: What it is: ``a manifest``.
+        maximum_bytes: How large it may be.
 
     Raises:
+        InputError: If there is no such file, or it is too large.
         SpecificationError: If it is no TOML, with line and column, or would take too much.
     """
+    limits = ReadLimits(maximum_file_bytes=maximum_bytes)
+    return _parse(read_bytes(path, f"{expected} in TOML", limits), str(path), expected)
+
+
+def _parse(data: bytes, name: str, expected: str) -> dict[str, Any]:
     deep = _DEEP_KEY.search(data)  # before it is parsed, which takes time by the square of it
     if deep is not None:
         line = data.count(b"\n", 0, deep.start()) + 1

@@ -30,9 +30,7 @@ from vidscore_evaluators.errors import (
     UnknownEvaluatorError,
 )
 from vidscore_evaluators.formats import FORMATS
-from vidscore_evaluators.formats._files import read_bytes
-from vidscore_evaluators.formats.manifest import parse_toml, write_document
-from vidscore_evaluators.formats.source import ReadLimits
+from vidscore_evaluators.formats.manifest import read_toml, write_document
 from vidscore_evaluators.names import holds_controls
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.specification import EvaluatorSpec, label_names, required_name
@@ -114,9 +112,7 @@ def read_preset(path: Path, name: str) -> Preset:
         InputError: If there is no such file, or it is too large.
         SpecificationError: If it is no preset; with every fault.
     """
-    limits = ReadLimits(maximum_file_bytes=MAXIMUM_BYTES)
-    data = read_bytes(path, "a preset in TOML", limits)
-    document = parse_toml(data, str(path), "a preset")
+    document = read_toml(path, "a preset", MAXIMUM_BYTES)
     faults: list[Fault] = []
     preset = None
     try:

@@ -57,6 +57,21 @@ def test_a_parameter_that_an_evaluator_has_not_is_an_error_of_types_too() -> Non
         vidscore.score("f1", ARRAYS, ARRAYS, tresholds=5)  # type: ignore[call-overload]
 
 
+def test_a_presets_name_tells_types_how_many_reports_there_are() -> None:
+    """And that it takes no parameters; arrays need no format."""
+    box = {"sequence": ["a"], "frame": [0], "x1": [0.0], "y1": [0.0], "x2": [9.0], "y2": [9.0]}
+    report: vidscore.Report = vidscore.score("coco-detection", box, box)
+    assert (report.evaluator, report.preset, report.value("ap")) == ("coco", "coco-detection", 1.0)
+    with pytest.raises(vidscore.ParameterError):
+        vidscore.score("mot17", box, box, base="giou")  # type: ignore[call-overload]
+    with pytest.raises(vidscore.InputError):
+        _reports(vidscore.score("mot17", "none", "none"))
+
+
+def _reports(several: tuple[vidscore.Report, ...]) -> None:
+    del several
+
+
 def test_importing_it_imports_no_numpy() -> None:
     program = "import sys, vidscore; print('numpy' in sys.modules)"
     assert _run(program) == "False"

@@ -25,7 +25,7 @@ SECTIONS: Sections = {
         ),
         "evaluators": Entry(
             f"{CLI}.evaluators:evaluators",
-            "List the evaluators, or show the parameters and measures of one.",
+            "List the evaluators and presets, or show one.",
         ),
         "completion": Entry(
             f"{CLI}.completion:completion",

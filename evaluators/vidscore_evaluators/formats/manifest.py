@@ -1,8 +1,9 @@
-"""The manifest: a BenchmarkSpec in TOML, with videos whose frames are counted here.
+"""The manifest: a BenchmarkSpec in TOML, with paths that are relative to it.
 
 Its keys are those of `vidscore_evaluators.convert.to_dict`. Besides, a sequence may
-name ``video = "file.mp4"`` or ``images = "folder"``, relative to the manifest; the frames are
-counted by decoding, and ``frame_count``, ``image_width`` and ``image_height`` take their place.
+name ``video = "file.mp4"`` or ``images = "folder"``; the frames are counted by decoding, and
+``frame_count``, ``image_width`` and ``image_height`` take their place. An evaluator whose name ends
+in ``.toml`` is the file of a preset.
 """
 
 from __future__ import annotations
@@ -81,23 +82,41 @@ def write_manifest(specification: BenchmarkSpec) -> str:
 
 def _read(path: Path) -> tuple[dict[str, Any], list[Fault]]:
     """A document with its videos measured, and their faults."""
-    limits = ReadLimits(maximum_file_bytes=MAXIMUM_BYTES)
-    document = _parse(read_bytes(path, "a manifest in TOML", limits), str(path))
+    document = read_toml(path, "a manifest", MAXIMUM_BYTES)
     faults: list[Fault] = []
     sequences = document.get("sequences")
     if isinstance(sequences, list):
         document["sequences"] = [
             _measured(entry, index, path, faults) for index, entry in enumerate(sequences)
         ]
+    evaluators = document.get("evaluators")
+    if isinstance(evaluators, list):
+        document["evaluators"] = [_located(entry, path) for entry in evaluators]
     return document, faults
 
 
-def _parse(data: bytes, name: str) -> dict[str, Any]:
+def read_toml(path: Path, expected: str, maximum_bytes: int) -> dict[str, Any]:
+    """A TOML file of ours.
+
+    Args:
+        path: The file.
+        expected: What it is: ``a manifest``.
+        maximum_bytes: How large it may be.
+
+    Raises:
+        InputError: If there is no such file, or it is too large.
+        SpecificationError: If it is no TOML, with line and column, or would take too much.
+    """
+    limits = ReadLimits(maximum_file_bytes=maximum_bytes)
+    return _parse(read_bytes(path, f"{expected} in TOML", limits), str(path), expected)
+
+
+def _parse(data: bytes, name: str, expected: str) -> dict[str, Any]:
     deep = _DEEP_KEY.search(data)  # before it is parsed, which takes time by the square of it
     if deep is not None:
         line = data.count(b"\n", 0, deep.start()) + 1
         found = f"a key of more than {MAXIMUM_DEPTH} parts"
-        raise SpecificationError([Fault(found, "a key of a manifest", source=name, line=line)])
+        raise SpecificationError([Fault(found, f"a key of {expected}", source=name, line=line)])
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -108,7 +127,7 @@ def _parse(data: bytes, name: str) -> dict[str, Any]:
     except ValueError:  # Python's own: a number of thousands of digits
         fault = Fault("a number of too many digits", "one of 64 bits", source=name)
     except (RecursionError, MemoryError):
-        fault = Fault("arrays or tables that are too deep", "a manifest", source=name)
+        fault = Fault("arrays or tables that are too deep", expected, source=name)
     raise SpecificationError([fault])
 
 
@@ -143,6 +162,14 @@ def _measured(entry: object, index: int, manifest: Path, faults: list[Fault]) ->
         faults.append(Fault(found, expected, source=str(manifest), field=place))
     measured = {"image_width": size.width, "image_height": size.height}
     return measured | rest | {"frame_count": size.frame_count}
+
+
+def _located(entry: object, manifest: Path) -> object:
+    """An evaluator; the file of a preset with the path at which it is found from here."""
+    name = entry.get("name") if isinstance(entry, dict) else None
+    if not isinstance(entry, dict) or not isinstance(name, str) or not name.endswith(".toml"):
+        return entry
+    return entry | {"name": str(manifest.parent / name)}
 
 
 def _without_tuples(value: Any) -> Any:

@@ -96,6 +96,9 @@ def read_examination(
     definition = Definition(specification, truth_arity, detection_arity, Policy())
     place = f"{PATH}.evaluators" if wanted else f"{SPECIFICATION_PATH}.evaluators"
     evaluators = ranking_evaluators(definition, wanted, place)
+    count = len({entry.name for entry in evaluators})  # a preset may stand for many
+    if count > settings.maximum_evaluators:
+        raise LimitError(f"{count} evaluators", "maximum_evaluators", settings.maximum_evaluators)
     return Examination(definition, evaluators, tuple(message.systems), questions)
 
 

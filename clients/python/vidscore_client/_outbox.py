@@ -42,6 +42,7 @@ class SingleFrame:
     track_ids: IntArray | None
     flags: IntArray | None
     frame_flags: int
+    time_s: float | None
 
     @classmethod
     def of(  # noqa: PLR0913 - one argument for each column of the wire
@@ -57,6 +58,7 @@ class SingleFrame:
         flags: ArrayLike | None = None,
         domain: str = "",
         dont_care: bool = False,
+        time_s: float | None = None,
     ) -> SingleFrame:
         """Check shapes and lengths, and copy, so that the caller may reuse its arrays.
 
@@ -80,6 +82,7 @@ class SingleFrame:
             ),
             flags=None if flags is None else _flags(flags, count),
             frame_flags=int(FrameFlag.DONT_CARE) if dont_care else 0,
+            time_s=None if time_s is None else _time(time_s),
         )
 
     @property
@@ -113,6 +116,11 @@ def join(frames: Sequence[SingleFrame]) -> Frames:
         track_ids=_joined([frame.track_ids for frame in frames], counts, -1),
         flags=_joined([frame.flags for frame in frames], counts, 0),
         frame_flags=np.array([frame.frame_flags for frame in frames], dtype=np.int64),
+        frame_times_s=(
+            None
+            if all(frame.time_s is None for frame in frames)
+            else np.array([frame.time_s for frame in frames], dtype=np.float64)
+        ),
     )
 
 
@@ -161,8 +169,17 @@ def _frame_number(frame: int) -> int:
     return number
 
 
+def _time(time_s: float) -> float | None:
+    """A time as it is sent, None for NaN; which numbers are times is the server's to judge."""
+    number = float(numbers("time_s", [time_s], 1)[0])
+    return None if np.isnan(number) else number
+
+
 FRAME_BYTES = 24
-"""Bytes that a frame adds to a message, at most, without its objects."""
+"""Bytes that a frame adds to a message, at most, without its objects and its time."""
+
+TIME_BYTES = 8
+"""Bytes that a time adds, and so does a missing one beside others."""
 
 OBJECT_BYTES = 24
 """Bytes that an object adds besides its coordinates and named columns, at most: confidence 8,
@@ -307,7 +324,8 @@ class Outbox:
         """Frames from `first` on that fit into a message; at least one."""
         starts = frames.frame_starts[first : first + self._batching.batch_frames + 1]
         counts = np.arange(1, len(starts))
-        sizes = FRAME_BYTES * counts + _object_size(frames) * (starts[1:] - starts[0])
+        frame_bytes = FRAME_BYTES + (0 if frames.frame_times_s is None else TIME_BYTES)
+        sizes = frame_bytes * counts + _object_size(frames) * (starts[1:] - starts[0])
         fitting = int(np.searchsorted(sizes, self._batching.batch_bytes, side="right"))
         return max(1, fitting)
 
@@ -317,11 +335,18 @@ def _frame_count(item: Item) -> int:
 
 
 def item_size(item: Item) -> int:
-    """Bytes of the message that the item would make, at most, without its tables."""
+    """Bytes of the message that the item would make, at most, without its tables.
+
+    Only known times count, so that frames have one size alone, joined and cut.
+    """
     if isinstance(item, Frames):
-        return FRAME_BYTES * item.frame_count + _object_size(item) * item.object_count
+        times_s = item.frame_times_s
+        known = 0 if times_s is None else int(np.count_nonzero(~np.isnan(times_s)))
+        frames = FRAME_BYTES * item.frame_count + TIME_BYTES * known
+        return frames + _object_size(item) * item.object_count
     arity = int(item.coordinates.shape[1])
-    return FRAME_BYTES + (OBJECT_BYTES + 8 * arity) * item.object_count
+    frame = FRAME_BYTES + (0 if item.time_s is None else TIME_BYTES)
+    return frame + (OBJECT_BYTES + 8 * arity) * item.object_count
 
 
 def _object_size(frames: Frames) -> int:

@@ -176,10 +176,8 @@ def _time(time_s: float) -> float | None:
 
 
 FRAME_BYTES = 24
-"""Bytes that a frame adds to a message, at most, without its objects and its time."""
-
-TIME_BYTES = 8
-"""Bytes that a time adds, and so does a missing one beside others."""
+"""Bytes that a frame adds to a message, at most, without its objects: number 8, time 8, and 8 for
+the row of its sequence, the count of its objects and its flags."""
 
 OBJECT_BYTES = 24
 """Bytes that an object adds besides its coordinates and named columns, at most: confidence 8,
@@ -324,8 +322,7 @@ class Outbox:
         """Frames from `first` on that fit into a message; at least one."""
         starts = frames.frame_starts[first : first + self._batching.batch_frames + 1]
         counts = np.arange(1, len(starts))
-        frame_bytes = FRAME_BYTES + (0 if frames.frame_times_s is None else TIME_BYTES)
-        sizes = frame_bytes * counts + _object_size(frames) * (starts[1:] - starts[0])
+        sizes = FRAME_BYTES * counts + _object_size(frames) * (starts[1:] - starts[0])
         fitting = int(np.searchsorted(sizes, self._batching.batch_bytes, side="right"))
         return max(1, fitting)
 
@@ -335,18 +332,11 @@ def _frame_count(item: Item) -> int:
 
 
 def item_size(item: Item) -> int:
-    """Bytes of the message that the item would make, at most, without its tables.
-
-    Only known times count, so that frames have one size alone, joined and cut.
-    """
+    """Bytes of the message that the item would make, at most, without its tables."""
     if isinstance(item, Frames):
-        times_s = item.frame_times_s
-        known = 0 if times_s is None else int(np.count_nonzero(~np.isnan(times_s)))
-        frames = FRAME_BYTES * item.frame_count + TIME_BYTES * known
-        return frames + _object_size(item) * item.object_count
+        return FRAME_BYTES * item.frame_count + _object_size(item) * item.object_count
     arity = int(item.coordinates.shape[1])
-    frame = FRAME_BYTES + (0 if item.time_s is None else TIME_BYTES)
-    return frame + (OBJECT_BYTES + 8 * arity) * item.object_count
+    return FRAME_BYTES + (OBJECT_BYTES + 8 * arity) * item.object_count
 
 
 def _object_size(frames: Frames) -> int:

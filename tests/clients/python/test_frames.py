@@ -10,7 +10,7 @@ import pytest
 from tests.clients.python.streaming import BOX
 
 from vidscore_client import FrameFlag, Frames, InputError, ObjectFlag
-from vidscore_client._outbox import SingleFrame, item_size, join
+from vidscore_client._outbox import SingleFrame, join
 from vidscore_evaluators.annotations import FrameFlag as EvaluatorsFrameFlag
 from vidscore_evaluators.annotations import ObjectFlag as EvaluatorsObjectFlag
 from vidscore_evaluators.annotations import SequenceKey, frame_list
@@ -225,17 +225,6 @@ def test_a_time_that_is_no_number_is_named(wrong: Any) -> None:
     with pytest.raises(InputError) as caught:
         single(time_s=wrong)
     assert caught.value.argument == "time_s"
-
-
-@pytest.mark.parametrize("times_s", [(None, None), (1.0, None), (None, 1.0), (0.0, 2.0)])
-def test_frames_are_as_large_joined_and_cut_as_they_were_alone(
-    times_s: tuple[float | None, float | None],
-) -> None:
-    alone = [single(frame=number, time_s=time_s) for number, time_s in enumerate(times_s)]
-    joined = join(alone)
-    sizes = [item_size(frame) for frame in alone]
-    assert item_size(joined) == sum(sizes)
-    assert [item_size(joined.part(row, row + 1)) for row in (0, 1)] == sizes
 
 
 def test_an_input_error_survives_the_way_between_processes() -> None:

@@ -85,13 +85,28 @@ def write_boxes(root: Path, seed: int, *, truth: bool) -> Path:
     return root
 
 
-@pytest.fixture(scope="module", params=["spotgeo", "neovision2"])
+def write_timed(path: Path, points: Path) -> Path:
+    """Write points as generic CSV, most frames with a time."""
+    rows = ["sequence,frame,time_s,x,y"]
+    for row, entry in enumerate(json.loads(points.read_text())):
+        time_s = "" if row % 4 == 3 else 1732270000.1 + row / 30
+        place = f"{entry['sequence_id']},{entry['frame']},{time_s}"
+        rows += [f"{place},{x},{y}" for x, y in entry["object_coords"]] or [f"{place},,"]
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module", params=["spotgeo", "neovision2", "times"])
 def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
     """Files of one protocol."""
     folder = tmp_path_factory.mktemp(request.param)
     if request.param == "spotgeo":
         truth, detections = folder / "truth.json", folder / "detections.json"
         return Case("spotgeo", write_points(truth, 1), write_points(detections, 2))
+    if request.param == "times":
+        truth, detections = (write_points(folder / f"{seed}.json", seed) for seed in (1, 2))
+        timed = [write_timed(path.with_suffix(".csv"), path) for path in (truth, detections)]
+        return Case("spotgeo", *timed)
     truth, detections = folder / "truth", folder / "detections"
     return Case(
         "neovision2", write_boxes(truth, 3, truth=True), write_boxes(detections, 4, truth=False)

@@ -240,6 +240,11 @@ func TestEncoding(t *testing.T) {
 		"geometry":"GEOMETRY_BOX","coordinates":[1,2,3,4,5,6,7,8],"labelIndices":[0,1],
 		"confidences":[1,0.5],"trackIds":["-1","9"],"objectFlags":[0,3],
 		"columns":[{"name":"a","values":[3,4]},{"name":"b","values":[1,2]}]}`)
+	time := 1.5
+	timed := Frame{Sequence: "a", Number: 1, TimeS: &time}
+	expectMessage(t, encodeItems(items(Frame{Sequence: "a"}, timed), 4), `{"sequences":[{"sequence":"a"}],
+		"frameSequences":[0,0],"frameNumbers":["0","1"],"frameObjectCounts":[0,0],
+		"geometry":"GEOMETRY_BOX","frameTimesS":["NaN",1.5]}`)
 }
 
 func expectMessage(t *testing.T, found *vidscorev1.AnnotationBatch, expected string) {

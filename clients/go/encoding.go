@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"maps"
+	"math"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -65,6 +66,7 @@ func encodeItems(items []item, arity int) *vidscorev1.AnnotationBatch {
 		message.FrameNumbers = append(message.FrameNumbers, frame.Number)
 		message.FrameObjectCounts = append(message.FrameObjectCounts, uint32(frame.objects))
 		message.FrameFlags = append(message.FrameFlags, frameFlags(frame))
+		message.FrameTimesS = append(message.FrameTimesS, timeOf(frame))
 		appendObjects(message, frame, &labels)
 	}
 	for _, key := range sequences.values {
@@ -80,6 +82,14 @@ func frameFlags(frame *item) uint32 {
 		return dontCareFrame
 	}
 	return 0
+}
+
+// timeOf is the time of a frame, NaN where it is unknown.
+func timeOf(frame *item) float64 {
+	if frame.TimeS == nil {
+		return math.NaN()
+	}
+	return *frame.TimeS
 }
 
 func appendObjects(message *vidscorev1.AnnotationBatch, frame *item, labels *table[string]) {
@@ -107,6 +117,9 @@ func dropDefaults(message *vidscorev1.AnnotationBatch) {
 		message.Labels = nil
 	}
 	message.FrameFlags = unlessAll(message.FrameFlags, 0)
+	if !slices.ContainsFunc(message.FrameTimesS, func(time float64) bool { return !math.IsNaN(time) }) {
+		message.FrameTimesS = nil
+	}
 	message.LabelIndices = unlessAll(message.LabelIndices, 0)
 	message.Confidences = unlessAll(message.Confidences, 1)
 	message.TrackIds = unlessAll(message.TrackIds, -1)

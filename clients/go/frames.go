@@ -85,6 +85,8 @@ type Frame struct {
 	Number int64
 	// DontCare leaves the frame out of every count; of truth only.
 	DontCare bool
+	// TimeS is when the frame was captured, in seconds on any one clock; nil where unknown.
+	TimeS *float64
 	// Coordinates is N times 2, 4 or 8 pixels, one object after the other; empty for no objects.
 	Coordinates []float64
 	// Labels is N labels; nil where there are none.
@@ -107,7 +109,8 @@ type item struct {
 }
 
 const (
-	// frameBytes is what a frame adds to a message, at most, without its objects.
+	// frameBytes is what a frame adds to a message, at most, without its objects: number 8, time 8,
+	// and 8 for row of its sequence, count of objects and flags.
 	frameBytes = 24
 	// objectBytes is what an object adds besides its coordinates and further columns, at most:
 	// confidence 8, track id 10, label 5, flags 1.
@@ -163,6 +166,10 @@ func (frame *Frame) check(objects int) error {
 
 func (frame *Frame) clone() Frame {
 	copied := *frame
+	if frame.TimeS != nil {
+		copied.TimeS = new(float64)
+		*copied.TimeS = *frame.TimeS
+	}
 	copied.Coordinates = slices.Clone(frame.Coordinates)
 	copied.Labels = slices.Clone(frame.Labels)
 	copied.Confidences = slices.Clone(frame.Confidences)

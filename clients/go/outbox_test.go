@@ -179,7 +179,8 @@ func TestEveryFrameComesOutOnce(t *testing.T) {
 
 // The bytes that are counted are no fewer than those that are sent, with the longest encodings.
 func TestCountedBytesBoundTheMessage(t *testing.T) {
-	frame := Frame{Sequence: "a", Number: 1 << 62, DontCare: true}
+	time := 0.1
+	frame := Frame{Sequence: "a", Number: 1 << 62, DontCare: true, TimeS: &time}
 	for range 200 {
 		frame.Coordinates = append(frame.Coordinates, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1)
 		frame.Labels = append(frame.Labels, "x")

@@ -64,7 +64,8 @@ class Aligned:
     """Truth and detections over the same F frames, sequences and labels.
 
     Attributes:
-        truth: Truth; its frame columns are those of `detections`.
+        truth: Truth; its frame columns are those of `detections`, but for the times, of which each
+            side has its own.
         detections: Detections.
         listed: (F,) whether the truth lists the frame.
         detected: (F,) whether the detections list the frame.
@@ -177,6 +178,10 @@ def _spread(side: Annotations, frames: _Frames, rows: IntArray, flags: FlagArray
     starts = np.zeros(frames.count, dtype=np.int64)
     starts[rows] = side.frame_starts[:-1]
     objects = expand_runs(starts, counts)
+    times_s = side.frame_times_s
+    if times_s is not None:
+        times_s = np.full(frames.count, np.nan)
+        times_s[rows] = side.frame_times_s
     return replace(
         side,
         frame_sequences=frames.sequences,
@@ -189,6 +194,7 @@ def _spread(side: Annotations, frames: _Frames, rows: IntArray, flags: FlagArray
         track_ids=side.track_ids[objects],
         flags=side.flags[objects],
         columns={name: column[objects] for name, column in side.columns.items()},
+        frame_times_s=times_s,
     )
 
 

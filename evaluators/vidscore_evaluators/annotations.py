@@ -108,6 +108,8 @@ class Annotations:
         track_ids: (N,) track identities, `NO_TRACK` where there is none.
         flags: (N,) bits of `ObjectFlag`.
         columns: Further (N,) columns by name (area, truncation, occlusion).
+        frame_times_s: (F,) seconds at which each frame was captured, on any one clock, NaN where
+            unknown; None where no frame has a time. No score depends on them.
     """
 
     sequences: tuple[SequenceKey, ...]
@@ -122,6 +124,7 @@ class Annotations:
     track_ids: IntArray
     flags: FlagArray
     columns: Mapping[str, FloatArray] = field(default_factory=dict)
+    frame_times_s: FloatArray | None = None
 
     @property
     def frame_count(self) -> int:
@@ -186,6 +189,7 @@ class Annotations:
                 frame_sequences=self.frame_sequences[frames],
                 frame_numbers=self.frame_numbers[frames],
                 frame_flags=self.frame_flags[frames],
+                frame_times_s=_rows_of(self.frame_times_s, frames),
             ),
             objects,
             self.frame_starts[start : stop + 1] - objects.start,
@@ -208,6 +212,7 @@ class Annotations:
             frame_sequences=self.frame_sequences[chosen],
             frame_numbers=self.frame_numbers[chosen],
             frame_flags=self.frame_flags[chosen],
+            frame_times_s=_rows_of(self.frame_times_s, chosen),
         )
         return _with_objects(frames, objects, starts_from_counts(counts))
 
@@ -267,7 +272,8 @@ def concatenate(parts: Sequence[Annotations]) -> Annotations:
     """Concatenate the frames of several batches.
 
     Args:
-        parts: At least one batch; all of one arity. A named column that a part lacks is NaN there.
+        parts: At least one batch; all of one arity. A named column that a part lacks is NaN there,
+            and so are times.
 
     Raises:
         ValueError: If there are no parts, or their arities differ.
@@ -291,7 +297,28 @@ def concatenate(parts: Sequence[Annotations]) -> Annotations:
         track_ids=np.concatenate([part.track_ids for part in shared]),
         flags=np.concatenate([part.flags for part in shared]),
         columns={name: np.concatenate([_column(part, name) for part in shared]) for name in names},
+        frame_times_s=_joined_times(parts),
     )
+
+
+def known_times(times_s: FloatArray) -> FloatArray | None:
+    """Times of frames; None where all of them are NaN, so that equal frames have equal columns."""
+    return None if np.isnan(times_s).all() else times_s
+
+
+def _joined_times(parts: Sequence[Annotations]) -> FloatArray | None:
+    if all(part.frame_times_s is None for part in parts):
+        return None
+    return np.concatenate(
+        [
+            np.full(part.frame_count, np.nan) if part.frame_times_s is None else part.frame_times_s
+            for part in parts
+        ]
+    )
+
+
+def _rows_of(times_s: FloatArray | None, rows: IntArray | slice) -> FloatArray | None:
+    return None if times_s is None else times_s[rows]
 
 
 def _column(part: Annotations, name: str) -> FloatArray:
@@ -339,4 +366,5 @@ def _all_columns(annotations: Annotations) -> list[AnyArray]:
         annotations.track_ids,
         annotations.flags,
         *annotations.columns.values(),
+        *([] if annotations.frame_times_s is None else [annotations.frame_times_s]),
     ]

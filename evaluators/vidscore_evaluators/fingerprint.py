@@ -4,6 +4,10 @@ A fingerprint is the sum, modulo 2**64 in each of two lanes, of a hash of every 
 object together with the names of its frame and class. A hash is a weighted sum of the columns'
 bits, mixed. Sums commute, so the parts of a stream and one whole file have the same fingerprint. It
 tells equal data from unequal data and does not resist deliberate collisions.
+
+Times of frames are part of it, although no score depends on them: what was stored, sent again or
+uploaded as another revision is the same data only with the same times. A frame without a time has
+the hash that it would have if there were no times at all.
 """
 
 from __future__ import annotations
@@ -66,7 +70,7 @@ class Fingerprint:
 
 
 def fingerprint(annotations: Annotations) -> Fingerprint:
-    """Fingerprint of every frame and object: names, numbers, coordinates, flags and columns."""
+    """Fingerprint of every frame and object: names, numbers, times, coordinates, flags, columns."""
     of_frames, frames = _hashed(
         _frame_columns(annotations),
         _Names(_same_in_lanes(annotations.sequences), annotations.frame_sequences),
@@ -159,10 +163,17 @@ def _hashed(
 
 
 def _frame_columns(annotations: Annotations) -> list[_Column]:
+    times_s = annotations.frame_times_s
     return [
         _Column("frame_number", _integers(annotations.frame_numbers)),
         _Column("frame_flags", _integers(annotations.frame_flags)),
+        *([] if times_s is None else [_Column("frame_time_s", _times(times_s), True)]),
     ]
+
+
+def _times(times_s: AnyArray) -> AnyArray:
+    """Times as numbers of which none has the hash of a missing one, as 0 would; none is below 0."""
+    return np.where(times_s == 0.0, -1.0, times_s)
 
 
 def _object_columns(annotations: Annotations) -> list[_Column]:

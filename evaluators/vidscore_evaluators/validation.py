@@ -26,6 +26,7 @@ from vidscore_evaluators.annotations import (
     FrameFlag,
     ObjectFlag,
     SequenceKey,
+    known_times,
     sequence_name,
 )
 from vidscore_evaluators.arrays import (
@@ -44,6 +45,11 @@ MAXIMUM_FRAME_NUMBER = 2**53 - 1
 
 MAXIMUM_COORDINATE_PX = 1e9
 """Largest absolute coordinate: areas of larger boxes would lose their meaning."""
+
+MAXIMUM_TIME_S = 1e11
+"""Largest time of a frame, in the year 5138: in milliseconds, the present is beyond it."""
+
+EXPECTED_TIME = f"seconds from 0 to {MAXIMUM_TIME_S:g}"
 
 FAULTS_PER_COLUMN = 1000
 """Most faults listed per column; a batch of millions of bad numbers must not list them all."""
@@ -80,6 +86,7 @@ class Columns:
         track_ids: (N,) track identities; optional.
         object_flags: (N,) bits of `ObjectFlag`; optional.
         columns: Further (N,) columns by name; optional.
+        frame_times_s: (F,) seconds at which the frames were captured, NaN where unknown; optional.
     """
 
     arity: int
@@ -95,6 +102,7 @@ class Columns:
     track_ids: ArrayLike = ()
     object_flags: ArrayLike = ()
     columns: Mapping[str, ArrayLike] = field(default_factory=dict)
+    frame_times_s: ArrayLike = ()
 
 
 def build_annotations(columns: Columns, source: str | None = None) -> Annotations:
@@ -126,6 +134,7 @@ class _Builder:
         frame_count = None if "frame_numbers" in self._unreadable else len(numbers)
         frame_sequences = self._whole("frame_sequences", given.frame_sequences, frame_count)
         frame_flags = self._flags("frame_flags", given.frame_flags, frame_count, FrameFlag)
+        times_s = self._number("frame_times_s", given.frame_times_s, frame_count, np.nan)
         counts = self._whole("frame_object_counts", given.object_counts, frame_count)
         coordinates = self._coordinates(counts)
         self._raise_faults()
@@ -147,6 +156,7 @@ class _Builder:
                 for name, values in given.columns.items()
                 if self._is_name("columns", name)
             },
+            frame_times_s=known_times(times_s),
         )
         self._check_values(built)
         self._raise_faults()
@@ -180,6 +190,9 @@ class _Builder:
         self._refuse("frame_numbers", outside, numbers, f"0 to {MAXIMUM_FRAME_NUMBER}")
         self._refuse_rows("frame_sequences", built.frame_sequences, len(built.sequences))
         self._refuse_rows("label_indices", built.label_indices, len(built.labels))
+        if built.frame_times_s is not None:
+            wrong = wrong_times(built.frame_times_s)
+            self._refuse("frame_times_s", wrong, built.frame_times_s, EXPECTED_TIME)
         flat = built.coordinates.reshape(-1)
         fits = np.abs(flat) <= MAXIMUM_COORDINATE_PX
         expected = f"a number from -{MAXIMUM_COORDINATE_PX:g} to {MAXIMUM_COORDINATE_PX:g}"
@@ -304,6 +317,11 @@ class _Builder:
     def _raise_faults(self) -> None:
         if self._faults:
             raise InputError(self._faults)
+
+
+def wrong_times(times_s: FloatArray) -> BoolArray:
+    """(F,) whether a time of a frame is no number of seconds; an unknown one, NaN, is none."""
+    return (times_s < 0.0) | (times_s > MAXIMUM_TIME_S)
 
 
 def _numbers(values: ArrayLike) -> AnyArray:

@@ -21,7 +21,7 @@ from google.protobuf import json_format
 from tests.support.tree import ROOT
 
 from vidscore_client import Frames
-from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side, known_times
 from vidscore_evaluators.live import StreamScorer
 from vidscore_evaluators.registry import create_evaluator, evaluator_class
 from vidscore_evaluators.report import Report, Row
@@ -104,6 +104,7 @@ class Case:
             track_ids=columns.track_ids,
             flags=columns.flags,
             frame_flags=columns.frame_flags,
+            frame_times_s=columns.frame_times_s,
         )
 
     def _arity(self, side: str) -> int:
@@ -115,7 +116,8 @@ BOXES = Case("boxes")
 EMPTY = Case("empty")
 TRACKS = Case("tracks")
 STREETS = Case("streets")
-CASES = (POINTS, BOXES, EMPTY, TRACKS, STREETS)
+TIMES = Case("times")
+CASES = (POINTS, BOXES, EMPTY, TRACKS, STREETS, TIMES)
 
 
 def columns_of(frames: Sequence[FrameDocument], arity: int) -> Annotations:
@@ -137,6 +139,9 @@ def columns_of(frames: Sequence[FrameDocument], arity: int) -> Annotations:
         confidences=np.array([entry["confidence"] for entry in objects], dtype=np.float64),
         track_ids=_whole([entry["track_id"] for entry in objects]),
         flags=np.array([entry["flags"] for entry in objects], dtype=np.uint32),
+        frame_times_s=known_times(
+            np.array([frame.get("time_s", np.nan) for frame in frames], dtype=np.float64)
+        ),
     )
 
 
@@ -333,6 +338,16 @@ def streets() -> Document:
     return _frames_of("box", evaluators, truth, detections)
 
 
+def times() -> Document:
+    """A time of some frames on either side, which no score shows and both digests do."""
+    truth = [frame("1", number, thing(100.0, 100.0)) for number in (1, 2, 3)]
+    detections = [frame("1", number, thing(101.0, 100.0)) for number in (1, 2, 3)]
+    truth[0]["time_s"], truth[2]["time_s"] = 0.0, 1732270000.1234567
+    for row, entry in enumerate(detections):
+        entry["time_s"] = 0.04 * row
+    return _frames_of("point", {"spotgeo": {}}, truth, detections)
+
+
 def _box(chance: Random, label: str, confidence: float = 1.0) -> Document:
     x, y = chance.uniform(0, 500), chance.uniform(0, 400)
     sides = chance.uniform(20, 120), chance.uniform(20, 80)
@@ -363,7 +378,7 @@ def text_of(document: Document) -> str:
 
 def write() -> None:
     """Write what is not there yet."""
-    for case, made in zip(CASES, (points, boxes, empty, tracks, streets), strict=True):
+    for case, made in zip(CASES, (points, boxes, empty, tracks, streets, times), strict=True):
         case.frames_file.parent.mkdir(parents=True, exist_ok=True)
         if not case.frames_file.exists():
             case.frames_file.write_text(text_of(made()), encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -13,18 +14,20 @@ from tests.conformance.cases import (
     EMPTY,
     GOLDEN,
     POINTS,
+    TIMES,
     TRACKS,
     Case,
     boxes,
     empty,
     points,
     streets,
+    times,
     tracks,
 )
 from tests.conformance.comparing import close
 from tests.support.tree import ROOT
 
-MADE_BY = dict(zip(CASES, (points, boxes, empty, tracks, streets), strict=True))
+MADE_BY = dict(zip(CASES, (points, boxes, empty, tracks, streets, times), strict=True))
 
 
 def _value(
@@ -75,6 +78,18 @@ def test_empty_frames_have_counts_and_no_shares() -> None:
     assert _value(EMPTY, "true_positives") == _value(EMPTY, "false_positives") == 0
     assert _value(EMPTY, "precision") is None
     assert _value(EMPTY, "recall") is None
+
+
+def test_times_are_in_the_digests_of_both_sides_and_in_no_score() -> None:
+    timeless = deepcopy(TIMES.document)
+    for entry in (*timeless["truth"], *timeless["detections"]):
+        entry.pop("time_s", None)
+    plain = Case("timeless")
+    plain.__dict__["document"] = timeless
+    [timed], [untimed] = TIMES.golden_reports(), plain.library_reports()
+    for digest in ("truth_digest", "detections_digest"):
+        assert timed.pop(digest) != untimed.pop(digest)
+    close(untimed, timed, "scores")
 
 
 def test_tracks_of_eight_objects_seven_are_matched_one_under_another_identity() -> None:

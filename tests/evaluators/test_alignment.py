@@ -32,6 +32,15 @@ def _objects(annotations: Annotations) -> dict[FrameKey, list[tuple[object, ...]
     return {key: sorted(objects, key=str) for key, objects in frames.items()}
 
 
+def _times(annotations: Annotations) -> dict[FrameKey, float | None]:
+    """The time of each frame."""
+    keys, column = frame_keys(annotations), annotations.frame_times_s
+    times_s = [np.nan] * len(keys) if column is None else column.tolist()
+    return {
+        key: None if np.isnan(time_s) else time_s for key, time_s in zip(keys, times_s, strict=True)
+    }
+
+
 @settings(max_examples=40)
 @given(cases(NEEDS), seeds())
 def test_both_sides_have_the_union_of_frames_in_order(scene: Case, seed: int) -> None:
@@ -53,8 +62,9 @@ def test_each_frame_keeps_its_objects_and_says_who_listed_it(scene: Case, seed: 
         (scene.truth, aligned.truth, aligned.listed),
         (scene.detections, aligned.detections, aligned.detected),
     ):
-        expected = _objects(before)
+        expected, times_s = _objects(before), _times(before)
         assert _objects(after) == {key: expected.get(key, []) for key in keys}
+        assert _times(after) == {key: times_s.get(key) for key in keys}
         assert listed.tolist() == [key in expected for key in keys]
 
 

@@ -33,10 +33,17 @@ def _plain(annotations: Annotations) -> dict[tuple[SequenceKey, int], Frame]:
         first, end = annotations.frame_starts[row], annotations.frame_starts[row + 1]
         frames[key, int(annotations.frame_numbers[row])] = {
             "flags": int(annotations.frame_flags[row]),
+            "time_s": _time(annotations, row),
             "objects": [_plain_object(annotations, index) for index in range(first, end)],
         }
     assert len(frames) == annotations.frame_count
     return frames
+
+
+def _time(annotations: Annotations, row: int) -> float | None:
+    if annotations.frame_times_s is None or np.isnan(annotations.frame_times_s[row]):
+        return None
+    return float(annotations.frame_times_s[row])
 
 
 def _plain_object(annotations: Annotations, index: int) -> Frame:

@@ -43,6 +43,29 @@ def test_parts_add_up_where_only_one_of_them_has_a_named_column() -> None:
     assert fingerprint(SMALL) + fingerprint(bare) == fingerprint(concatenate([SMALL, bare]))
 
 
+TIMED = make_annotations({("", "s"): {0: [(1, 1)], 1: []}}, times_s={(("", "s"), 0): 2.5})
+
+
+def test_a_time_is_part_of_the_fingerprint_and_a_missing_one_is_not() -> None:
+    timed = TIMED.frame_times_s
+    assert timed is not None
+    bare = replace(TIMED, frame_times_s=None)
+    assert fingerprint(TIMED) != fingerprint(bare)
+    assert fingerprint(TIMED) != fingerprint(replace(TIMED, frame_times_s=timed[::-1].copy()))
+    second = np.array([False, True])
+    assert fingerprint(TIMED.take_frames(second)) == fingerprint(bare.take_frames(second))
+
+
+def test_the_time_zero_is_another_content_than_no_time() -> None:
+    bare = replace(TIMED, frame_times_s=None)
+    assert fingerprint(replace(bare, frame_times_s=np.zeros(2))) != fingerprint(bare)
+
+
+def test_what_had_no_times_before_there_were_times_has_the_fingerprint_that_it_had() -> None:
+    """Digits that vidscore 0.1.0 gave; stores and reports of then have such."""
+    assert str(fingerprint(SMALL)) == "f8f02b2424230e7955580e5b4a5e9f2c"
+
+
 def _with(name: str, change: Callable[[np.ndarray], None]) -> Annotations:
     column = getattr(SMALL, name).copy()
     change(column)
@@ -160,10 +183,13 @@ def _by_hand(annotations: Annotations) -> tuple[int, int]:
     for seed in SEEDS:
         total = 0
         for frame, sequence in enumerate(annotations.frame_sequences.tolist()):
-            frame_columns = {
+            frame_columns: dict[str, float] = {
                 "frame_number": int(annotations.frame_numbers[frame]),
                 "frame_flags": int(annotations.frame_flags[frame]),
             }
+            if annotations.frame_times_s is not None:
+                # Bits of 0 would be those of no time.
+                frame_columns["frame_time_s"] = annotations.frame_times_s.tolist()[frame] or -1.0
             name = "\x00".join(annotations.sequences[sequence])
             of_frame = _hash(_named(name) ^ seed, seed, frame_columns)
             total += of_frame

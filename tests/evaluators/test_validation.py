@@ -35,8 +35,12 @@ GOOD = Columns(
     track_ids=[-1, 0, 2**63 - 1],
     object_flags=[0, 15, 1],
     columns={"area": [1.0, float("nan"), -3.0]},
+    frame_times_s=[0.0, float("nan"), 1.5e9],
 )
-OPTIONAL = ("labels", "frame_flags", "label_indices", "confidences", "track_ids", "object_flags")
+OPTIONAL = (
+    "labels", "frame_flags", "label_indices", "confidences", "track_ids", "object_flags",
+    "frame_times_s",
+)  # fmt: skip
 
 
 def _faults(**changes: Any) -> list[str]:
@@ -56,6 +60,25 @@ def test_good_columns_become_annotations_unchanged() -> None:
         assert getattr(built, name).tolist() == getattr(GOOD, name)
     assert built.flags.tolist() == GOOD.object_flags
     assert np.array_equal(built.columns["area"], GOOD.columns["area"], equal_nan=True)
+    assert built.frame_times_s is not None
+    assert np.array_equal(built.frame_times_s, GOOD.frame_times_s, equal_nan=True)
+
+
+def test_times_that_are_all_unknown_are_no_times() -> None:
+    assert build_annotations(replace(GOOD, frame_times_s=[math.nan] * 3)).frame_times_s is None
+
+
+@pytest.mark.parametrize("wrong", [-0.001, math.inf, -math.inf, 1.7e12])
+def test_a_time_is_a_number_of_seconds(wrong: float) -> None:
+    [fault] = _faults(frame_times_s=[0.0, wrong, 1.0])
+    assert (
+        fault == f"truth, entry 1, frame_times_s: found {wrong}, expected seconds from 0 to 1e+11"
+    )
+
+
+def test_there_are_as_many_times_as_frames() -> None:
+    [fault] = _faults(frame_times_s=[1.0])
+    assert fault == "truth, frame_times_s: found 1 values, expected 3 values"
 
 
 def test_every_column_gets_its_type() -> None:
@@ -79,6 +102,7 @@ def test_columns_left_out_take_their_defaults() -> None:
     assert built.track_ids.tolist() == [-1, -1, -1]
     assert built.flags.tolist() == [0, 0, 0]
     assert built.frame_flags.tolist() == [0, 0, 0]
+    assert built.frame_times_s is None
 
 
 def test_coordinates_may_come_object_by_object() -> None:
@@ -287,6 +311,7 @@ def test_counts_far_beyond_the_data_ask_for_no_memory(counts: list[int]) -> None
         frame_sequences=[0] * frames,
         frame_numbers=list(range(frames)),
         frame_flags=(),
+        frame_times_s=(),
         object_counts=counts,
         coordinates=[],
     )

@@ -97,6 +97,7 @@ def to_frames(annotations: Annotations) -> Frames:
         flags=annotations.flags,
         frame_flags=annotations.frame_flags,
         columns=annotations.columns,
+        frame_times_s=annotations.frame_times_s,
     )
 
 

@@ -119,6 +119,7 @@ vidscore::Frame frame_of(const Json& document) {
   frame.number = document.at("frame");
   frame.domain = document.value("domain", "");
   frame.dont_care = document.value("dont_care", false);
+  if (document.contains("time_s")) frame.time_s = document["time_s"].get<double>();
   for (const Json& object : document.at("objects")) frame.objects.push_back(object_of(object));
   return frame;
 }

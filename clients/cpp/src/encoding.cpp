@@ -1,6 +1,8 @@
 #include "encoding.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -52,6 +54,7 @@ void add_frame(const Frame& frame, Table<Key>* sequences, wire::AnnotationBatch*
   message->add_frame_numbers(frame.number);
   message->add_frame_object_counts(static_cast<std::uint32_t>(frame.objects.size()));
   message->add_frame_flags(frame.dont_care ? kDontCare : 0);
+  message->add_frame_times_s(frame.time_s.value_or(std::numeric_limits<double>::quiet_NaN()));
 }
 
 }  // namespace
@@ -78,6 +81,10 @@ void encode_frames(const std::vector<Frame>& frames, Geometry geometry,
   }
   for (const std::string& label : labels.names()) message->add_labels(label);
   clear_if_all(message->mutable_frame_flags(), 0u);
+  const auto& times_s = message->frame_times_s();
+  const bool timeless =
+      std::all_of(times_s.begin(), times_s.end(), [](double time_s) { return std::isnan(time_s); });
+  if (timeless) message->clear_frame_times_s();
   clear_if_all(message->mutable_label_indices(), 0u);
   clear_if_all(message->mutable_confidences(), 1.0);
   clear_if_all(message->mutable_track_ids(), -1);

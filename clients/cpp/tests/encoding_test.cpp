@@ -5,6 +5,8 @@
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "checks.h"
 #include "checksum.h"
 
@@ -62,7 +64,16 @@ TEST(Encoding, LeavesOutColumnsOfDefaultsAlone) {
   EXPECT_EQ(message.labels(0), "");
   EXPECT_EQ(message.label_indices_size() + message.confidences_size(), 0);
   EXPECT_EQ(message.track_ids_size() + message.object_flags_size(), 0);
-  EXPECT_EQ(message.frame_flags_size(), 0);
+  EXPECT_EQ(message.frame_flags_size() + message.frame_times_s_size(), 0);
+}
+
+TEST(Encoding, SendsTimesWithNoneForAFrameThatHasNone) {
+  Frame timed{"a", 0, {}, "", false};
+  timed.time_s = 1.5;
+  const auto message = encode({timed, Frame{"a", 1, {}, "", false}}, Geometry::box);
+  ASSERT_EQ(message.frame_times_s_size(), 2);
+  EXPECT_EQ(message.frame_times_s(0), 1.5);
+  EXPECT_TRUE(std::isnan(message.frame_times_s(1)));
 }
 
 /// With columns of the longest encodings, apart from the tables of names.
@@ -77,6 +88,7 @@ TEST(Encoding, CountsNoFewerBytesThanAreSent) {
   for (std::int64_t number = 0; number < 3; ++number) {
     const std::int64_t large = (std::int64_t{1} << 62) + number;
     frames.push_back(Frame{"a", large, std::vector<Object>(200, object), "", true});
+    frames.back().time_s = 0.1;
     counted += detail::frame_size(frames.back());
   }
   EXPECT_LE(encode(frames, Geometry::quadrilateral).ByteSizeLong(), counted);

@@ -32,7 +32,8 @@ type goldenFrame struct {
 	Domain   string
 	Sequence string
 	Frame    int64
-	DontCare bool `json:"dont_care"`
+	DontCare bool     `json:"dont_care"`
+	TimeS    *float64 `json:"time_s"`
 	Objects  []struct {
 		Coordinates []float64
 		Label       *string
@@ -157,6 +158,7 @@ func framesOf(found []goldenFrame) []vidscore.Frame {
 func frameOf(found *goldenFrame) vidscore.Frame {
 	frame := vidscore.Frame{
 		Domain: found.Domain, Sequence: found.Sequence, Number: found.Frame, DontCare: found.DontCare,
+		TimeS: found.TimeS,
 	}
 	for _, object := range found.Objects {
 		frame.Coordinates = append(frame.Coordinates, object.Coordinates...)

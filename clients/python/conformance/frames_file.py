@@ -27,6 +27,7 @@ class Frame:
     confidences: list[float]
     track_ids: list[int]
     flags: list[int]
+    time_s: float | None
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Frame:
@@ -42,6 +43,7 @@ class Frame:
             confidences=[entry.get("confidence", 1.0) for entry in objects],
             track_ids=[entry.get("track_id", -1) for entry in objects],
             flags=[entry.get("flags", 0) for entry in objects],
+            time_s=document.get("time_s"),
         )
 
     def send_truth(self, stream: ScoreStream) -> None:
@@ -56,6 +58,7 @@ class Frame:
             self.flags,
             domain=self.domain,
             dont_care=self.dont_care,
+            time_s=self.time_s,
         )
 
     def send_detections(self, stream: ScoreStream | SubmissionStream) -> None:
@@ -68,6 +71,7 @@ class Frame:
             self.confidences,
             self.track_ids,
             domain=self.domain,
+            time_s=self.time_s,
         )
 
 

@@ -157,6 +157,8 @@ def encode_frames(frames: Frames) -> annotations_pb2.AnnotationBatch:
         _set_packed(message, "confidences", frames.confidences)
     for name, values in frames.columns.items():
         _set_packed(message.columns.add(name=name), "values", values)
+    if frames.frame_times_s is not None:
+        _set_packed(message, "frame_times_s", frames.frame_times_s)
     return message
 
 

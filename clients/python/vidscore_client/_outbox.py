@@ -42,6 +42,7 @@ class SingleFrame:
     track_ids: IntArray | None
     flags: IntArray | None
     frame_flags: int
+    time_s: float | None
 
     @classmethod
     def of(  # noqa: PLR0913 - one argument for each column of the wire
@@ -57,6 +58,7 @@ class SingleFrame:
         flags: ArrayLike | None = None,
         domain: str = "",
         dont_care: bool = False,
+        time_s: float | None = None,
     ) -> SingleFrame:
         """Check shapes and lengths, and copy, so that the caller may reuse its arrays.
 
@@ -80,6 +82,7 @@ class SingleFrame:
             ),
             flags=None if flags is None else _flags(flags, count),
             frame_flags=int(FrameFlag.DONT_CARE) if dont_care else 0,
+            time_s=None if time_s is None else _time(time_s),
         )
 
     @property
@@ -113,6 +116,11 @@ def join(frames: Sequence[SingleFrame]) -> Frames:
         track_ids=_joined([frame.track_ids for frame in frames], counts, -1),
         flags=_joined([frame.flags for frame in frames], counts, 0),
         frame_flags=np.array([frame.frame_flags for frame in frames], dtype=np.int64),
+        frame_times_s=(
+            None
+            if all(frame.time_s is None for frame in frames)
+            else np.array([frame.time_s for frame in frames], dtype=np.float64)
+        ),
     )
 
 
@@ -161,8 +169,15 @@ def _frame_number(frame: int) -> int:
     return number
 
 
+def _time(time_s: float) -> float | None:
+    """A time as it is sent, None for NaN; which numbers are times is the server's to judge."""
+    number = float(numbers("time_s", [time_s], 1)[0])
+    return None if np.isnan(number) else number
+
+
 FRAME_BYTES = 24
-"""Bytes that a frame adds to a message, at most, without its objects."""
+"""Bytes that a frame adds to a message, at most, without its objects: number 8, time 8, and 8 for
+the row of its sequence, the count of its objects and its flags."""
 
 OBJECT_BYTES = 24
 """Bytes that an object adds besides its coordinates and named columns, at most: confidence 8,

@@ -78,6 +78,8 @@ class Frames:
         flags: (N,) bits of `ObjectFlag`; None for all 0.
         frame_flags: (F,) bits of `FrameFlag`; None for all 0.
         columns: Further (N,) numbers by name.
+        frame_times_s: (F,) seconds at which the frames were captured, on any one clock, NaN where
+            unknown; None where all are.
 
     Raises:
         InputError: If a column has the wrong length or type, or an index points outside its table.
@@ -95,6 +97,7 @@ class Frames:
     flags: IntArray | None = None
     frame_flags: IntArray | None = None
     columns: Mapping[str, FloatArray] = field(default_factory=lambda: MappingProxyType({}))
+    frame_times_s: FloatArray | None = None
 
     def __post_init__(self) -> None:
         """Bring the columns into arrays and hold them against each other."""
@@ -116,6 +119,9 @@ class Frames:
             for name, values in self.columns.items()
         }
         self._set("columns", MappingProxyType(columns))
+        if self.frame_times_s is not None:
+            times_s = numbers("frame_times_s", self.frame_times_s, self.frame_count)
+            self._set("frame_times_s", None if np.isnan(times_s).all() else times_s)
         self._check_starts()
         self._check_range("frame_sequences", len(self.sequences) - 1)
         self._check_range("label_indices", max(len(self.labels), 1) - 1)
@@ -153,6 +159,7 @@ class Frames:
             flags=_cut(self.flags, start, end),
             frame_flags=_cut(self.frame_flags, first, last),
             columns={name: column[start:end] for name, column in self.columns.items()},
+            frame_times_s=_cut(self.frame_times_s, first, last),
         )
 
     def _set(self, name: str, value: object) -> None:

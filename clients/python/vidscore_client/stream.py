@@ -69,6 +69,7 @@ class AsyncScoreStream:
         *,
         domain: str = "",
         dont_care: bool = False,
+        time_s: float | None = None,
     ) -> None:
         """Send one whole frame of the truth; see `vidscore_client.ScoreStream.send_truth`."""
         frame_of_truth = SingleFrame.of(
@@ -82,6 +83,7 @@ class AsyncScoreStream:
             flags=flags,
             domain=domain,
             dont_care=dont_care,
+            time_s=time_s,
         )
         await self._exchange.put("truth", frame_of_truth)
 
@@ -95,6 +97,7 @@ class AsyncScoreStream:
         track_ids: ArrayLike | None = None,
         *,
         domain: str = "",
+        time_s: float | None = None,
     ) -> None:
         """Send one whole frame of detections; see `vidscore_client.ScoreStream.send`."""
         detections = SingleFrame.of(
@@ -106,6 +109,7 @@ class AsyncScoreStream:
             confidences=confidences,
             track_ids=track_ids,
             domain=domain,
+            time_s=time_s,
         )
         await self._exchange.put("detections", detections)
 
@@ -215,6 +219,7 @@ class ScoreStream:
         *,
         domain: str = "",
         dont_care: bool = False,
+        time_s: float | None = None,
     ) -> None:
         """Send one whole frame of the truth; returns as soon as it is queued.
 
@@ -228,6 +233,7 @@ class ScoreStream:
             flags: N bits of `ObjectFlag`; None for all 0.
             domain: Domain of the video, where there is more than one.
             dont_care: Whether the frame is left out of every count.
+            time_s: When the frame was captured, in seconds on any one clock; None if unknown.
 
         Raises:
             InputError: If an argument has the wrong shape or length.
@@ -245,6 +251,7 @@ class ScoreStream:
                 flags,
                 domain=domain,
                 dont_care=dont_care,
+                time_s=time_s,
             )
         )
 
@@ -258,6 +265,7 @@ class ScoreStream:
         track_ids: ArrayLike | None = None,
         *,
         domain: str = "",
+        time_s: float | None = None,
     ) -> None:
         """Send one whole frame of detections; returns as soon as it is queued.
 
@@ -265,7 +273,14 @@ class ScoreStream:
         """
         run_blocking(
             self._stream.send(
-                sequence, frame, coordinates, labels, confidences, track_ids, domain=domain
+                sequence,
+                frame,
+                coordinates,
+                labels,
+                confidences,
+                track_ids,
+                domain=domain,
+                time_s=time_s,
             )
         )
 

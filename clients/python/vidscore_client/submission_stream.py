@@ -75,6 +75,7 @@ class AsyncSubmissionStream:
         track_ids: ArrayLike | None = None,
         *,
         domain: str = "",
+        time_s: float | None = None,
     ) -> None:
         """Send one whole frame of detections; see `vidscore_client.SubmissionStream.send`."""
         frame_of_detections = SingleFrame.of(
@@ -86,6 +87,7 @@ class AsyncSubmissionStream:
             confidences=confidences,
             track_ids=track_ids,
             domain=domain,
+            time_s=time_s,
         )
         await self._sender.put(frame_of_detections)
 
@@ -220,6 +222,7 @@ class SubmissionStream:
         track_ids: ArrayLike | None = None,
         *,
         domain: str = "",
+        time_s: float | None = None,
     ) -> None:
         """Send one whole frame of detections; returns as soon as it is queued.
 
@@ -231,6 +234,7 @@ class SubmissionStream:
             confidences: N finite numbers, the greater the surer; None for all 1.
             track_ids: N identities of tracks, -1 for none; None for all -1.
             domain: Domain of the video, where there is more than one.
+            time_s: When the frame was captured, in seconds on any one clock; None if unknown.
 
         Raises:
             InputError: If an argument has the wrong shape or length.
@@ -240,7 +244,14 @@ class SubmissionStream:
         """
         run_blocking(
             self._stream.send(
-                sequence, frame, coordinates, labels, confidences, track_ids, domain=domain
+                sequence,
+                frame,
+                coordinates,
+                labels,
+                confidences,
+                track_ids,
+                domain=domain,
+                time_s=time_s,
             )
         )
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::frames::{Frame, Geometry, Object};
 use crate::wire::vidscore::v1 as wire;
 
-/// Bytes that a frame adds to a message, at most, without its objects.
+/// Bytes that a frame adds to a message, at most, without its objects: number 8, time 8, and 8 for
+/// row of its sequence, count of objects and flags.
 pub(crate) const FRAME_BYTES: usize = 24;
 
 /// Bytes that an object adds besides its coordinates, at most: confidence 8, track id 10, label 5,
@@ -51,7 +52,20 @@ pub(crate) fn encode_frames(frames: &[Frame], geometry: Geometry) -> wire::Annot
         track_ids: unless_all(-1, objects(frames).map(|object| object.track_id)),
         object_flags: unless_all(0, objects(frames).map(|object| object.flags.bits())),
         columns: Vec::new(),
+        frame_times_s: times_s(frames),
     }
+}
+
+/// The time of each frame, NaN where it is unknown; empty where all are.
+fn times_s(frames: &[Frame]) -> Vec<f64> {
+    let column: Vec<_> = frames
+        .iter()
+        .map(|frame| frame.time_s.unwrap_or(f64::NAN))
+        .collect();
+    if column.iter().all(|time_s| time_s.is_nan()) {
+        return Vec::new();
+    }
+    column
 }
 
 fn objects(frames: &[Frame]) -> impl Iterator<Item = &Object> {

@@ -221,6 +221,7 @@ pub struct Frame {
     pub(crate) number: i64,
     pub(crate) objects: Vec<Object>,
     pub(crate) dont_care: bool,
+    pub(crate) time_s: Option<f64>,
 }
 
 impl Frame {
@@ -233,6 +234,7 @@ impl Frame {
             number,
             objects: Vec::new(),
             dont_care: false,
+            time_s: None,
         }
     }
 
@@ -240,6 +242,13 @@ impl Frame {
     #[must_use]
     pub fn domain(mut self, domain: impl Into<Arc<str>>) -> Self {
         self.domain = domain.into();
+        self
+    }
+
+    /// When the frame was captured, in seconds on any one clock; unknown where it is not said.
+    #[must_use]
+    pub fn time_s(mut self, time_s: f64) -> Self {
+        self.time_s = Some(time_s);
         self
     }
 

@@ -213,12 +213,13 @@ function readSpecification({ title, domains = [], sequences = [] } = {}) {
   });
 }
 
-function readFrame({ domain = "", sequence, frame, dont_care = false, objects = [] }) {
+function readFrame({ domain = "", sequence, frame, dont_care = false, time_s, objects = [] }) {
   return {
     domain,
     sequence,
     frame,
     dontCare: dont_care,
+    timeS: time_s,
     coordinates: objects.map(({ coordinates }) => coordinates),
     labels: objects.map(({ label = "" }) => label),
     confidences: objects.map(({ confidence = 1 }) => confidence),

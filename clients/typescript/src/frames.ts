@@ -25,6 +25,8 @@ export interface Frame {
   readonly frame: number | bigint;
   /** Domain of the video, where there is more than one. */
   readonly domain?: string;
+  /** When the frame was captured, in seconds on any one clock; left out: unknown. */
+  readonly timeS?: number;
   /** For each object its 2, 4 or 8 pixels; or all of them, one object after the other. */
   readonly coordinates: readonly (readonly number[])[] | Float64Array;
   /** For each object its class; left out where there are no classes. */
@@ -56,6 +58,7 @@ export interface CheckedFrame {
   readonly trackIds: readonly bigint[] | undefined;
   readonly flags: readonly number[] | undefined;
   readonly frameFlags: number;
+  readonly timeS: number | undefined;
 }
 
 /** @internal */
@@ -67,7 +70,9 @@ export const WIRE_GEOMETRIES: Readonly<Record<Geometry, WireGeometry>> = {
 
 const ARITIES: Readonly<Record<Geometry, number>> = { point: 2, box: 4, quadrilateral: 8 };
 const DONT_CARE = 1;
-const FRAME_BYTES = 24; // bytes that a frame adds to a message, at most, without its objects
+// Bytes that a frame adds to a message, at most, without its objects: number 8, time 8, and 8 for
+// row of its sequence, count of objects and flags.
+const FRAME_BYTES = 24;
 const OBJECT_BYTES = 24; // confidence 8, track id 10, label 5, flags 1
 const GREATEST_FRAME = 2n ** 63n;
 
@@ -106,6 +111,7 @@ export function checkFrame(frame: TruthFrame, arity: number): CheckedFrame {
     trackIds: column("trackIds", frame.trackIds, count, requireWhole),
     flags: column("flags", frame.flags, count, requireBits),
     frameFlags: frame.dontCare ? DONT_CARE : 0,
+    timeS: frame.timeS === undefined ? undefined : requireNumber("timeS", frame.timeS),
   };
 }
 
@@ -143,6 +149,9 @@ export function encodeFrames(frames: readonly CheckedFrame[], arity: number): An
       0,
       join(frames, (frame) => frame.flags, 0),
     ),
+    frameTimesS: frames.every((frame) => Number.isNaN(frame.timeS ?? Number.NaN))
+      ? []
+      : frames.map((frame) => frame.timeS ?? Number.NaN),
   });
   message.sequences = sequences.entries.map((key) => ({
     $typeName: "vidscore.v1.SequenceKey",

@@ -65,13 +65,14 @@ test("names are sent once, and columns that hold defaults alone not at all", () 
     [message.confidences, message.trackIds, message.objectFlags, message.frameFlags],
     [[], [], [], []],
   );
+  assert.deepEqual(message.frameTimesS, []);
 });
 
 test("a column that one frame has is filled with its default for the others", () => {
   const frames: TruthFrame[] = [
     { sequence: "a", frame: 0, coordinates: [BOX] },
     { sequence: "a", frame: 1, coordinates: [BOX], confidences: [0.5], trackIds: [3], flags: [1] },
-    { sequence: "a", frame: 2, coordinates: [], dontCare: true },
+    { sequence: "a", frame: 2, coordinates: [], dontCare: true, timeS: 1.5 },
   ];
   const message = encodeFrames(
     frames.map((frame) => checkFrame(frame, 4)),
@@ -81,4 +82,5 @@ test("a column that one frame has is filled with its default for the others", ()
   assert.deepEqual(message.trackIds, [-1n, 3n]);
   assert.deepEqual(message.objectFlags, [0, 1]);
   assert.deepEqual(message.frameFlags, [0, 0, 1]);
+  assert.deepEqual(message.frameTimesS, [Number.NaN, Number.NaN, 1.5]);
 });

@@ -6,6 +6,7 @@ by one.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,12 @@ from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.formats._json import is_integer, show_value, type_name
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
 from vidscore_evaluators.formats.source import FaultList
-from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
+from vidscore_evaluators.validation import (
+    EXPECTED_TIME,
+    MAXIMUM_COORDINATE_PX,
+    MAXIMUM_FRAME_NUMBER,
+    MAXIMUM_TIME_S,
+)
 
 
 @dataclass(frozen=True)
@@ -321,6 +327,7 @@ IMAGE_RULES: Rules = MappingProxyType(
         "video_id": _OPTIONAL_ID,
         "frame_id": _OPTIONAL_ID,
         "frame_index": _OPTIONAL_ID,
+        "time_s": replace(_number(0.0, MAXIMUM_TIME_S, math.nan), expected=EXPECTED_TIME),
     }
 )
 CATEGORY_RULES: Rules = MappingProxyType({"id": _UNIQUE_ID, "name": _string(unique=True)})

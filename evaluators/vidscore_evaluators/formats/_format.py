@@ -52,6 +52,7 @@ class Capacity:
         tracks: Whether objects have track ids.
         flags: Flags that objects can have.
         columns: Named columns; None for any.
+        times: Whether frames have times.
     """
 
     arities: tuple[int, ...] = (BOX,)
@@ -63,6 +64,7 @@ class Capacity:
     tracks: bool = False
     flags: ObjectFlag = NO_FLAG
     columns: frozenset[str] | None = frozenset()
+    times: bool = False
 
 
 @dataclass(frozen=True, slots=True)

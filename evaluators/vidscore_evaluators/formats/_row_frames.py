@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.annotations import Annotations, SequenceKey, known_times
 from vidscore_evaluators.arrays import (
     AnyArray,
     BoolArray,
@@ -18,6 +18,7 @@ from vidscore_evaluators.arrays import (
     starts_from_counts,
 )
 from vidscore_evaluators.formats._table import RowTable, StringColumn
+from vidscore_evaluators.formats._times import times_of_frames
 from vidscore_evaluators.formats.source import SourcePositions
 
 
@@ -37,6 +38,8 @@ class RowColumns:
         track_ids: (N,) track identities.
         flags: (N,) bits of `ObjectFlag`.
         columns: Further (N,) columns.
+        frame_times_s: (N,) time of each row's frame, NaN where the row does not say it; None where
+            no row does.
     """
 
     sequences: tuple[SequenceKey, ...]
@@ -50,6 +53,7 @@ class RowColumns:
     track_ids: IntArray
     flags: FlagArray
     columns: Mapping[str, FloatArray] = field(default_factory=dict)
+    frame_times_s: FloatArray | None = None
 
 
 def group_rows(rows: RowColumns, table: RowTable) -> tuple[Annotations, SourcePositions]:
@@ -81,6 +85,11 @@ def group_rows(rows: RowColumns, table: RowTable) -> tuple[Annotations, SourcePo
         track_ids=rows.track_ids[objects],
         flags=rows.flags[objects],
         columns={name: column[objects] for name, column in rows.columns.items()},
+        frame_times_s=(
+            None
+            if rows.frame_times_s is None
+            else known_times(times_of_frames(rows.frame_times_s[order], first))
+        ),
     )
     places = first if isinstance(order, slice) else order[first]
     return annotations, SourcePositions(
@@ -96,6 +105,7 @@ def with_listed_frames(
     table: RowTable,
     frames: tuple[IntArray, IntArray],
     places: tuple[IntArray, IntArray],
+    times_s: FloatArray | None = None,
 ) -> tuple[RowColumns, RowTable]:
     """Put K frames before the rows, as rows without an object, so that they are listed.
 
@@ -104,6 +114,7 @@ def with_listed_frames(
         table: Where they are in the files.
         frames: (K,) indices of the frames' sequences, and (K,) numbers of the frames.
         places: (K,) indices of their files, and (K,) positions in these.
+        times_s: (K,) times of the frames, NaN where unknown; None where all are.
     """
     count = len(frames[0])
     if count == 0:
@@ -124,6 +135,11 @@ def with_listed_frames(
         track_ids=padded(rows.track_ids),
         flags=padded(rows.flags),
         columns={name: padded(column) for name, column in rows.columns.items()},
+        frame_times_s=(
+            None
+            if times_s is None
+            else np.concatenate([times_s, np.full(len(rows.frame_numbers), np.nan)])
+        ),
     )
     return listed, replace(
         table,

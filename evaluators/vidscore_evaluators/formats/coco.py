@@ -81,6 +81,8 @@ from vidscore_evaluators.formats._row_frames import (
     with_listed_frames,
 )
 from vidscore_evaluators.formats._table import RowTable, StringColumn
+from vidscore_evaluators.formats._times import COLUMN as TIME
+from vidscore_evaluators.formats._times import time_warnings
 from vidscore_evaluators.formats.source import (
     IMAGES,
     SWAPPED,
@@ -256,7 +258,8 @@ def _read_object(document: dict[str, Any], name: str, side: Side) -> Reading:
     good &= known_entries(entries, "category_id", codes, "the id of a category", name, faults)
     entries, rows, codes = entries.take(good), rows[good], codes[good]
     labels = StringColumn(codes, tuple(names.values()))
-    source = _source(name, frames, np.arange(len(frames)), entries, rows, labels, side)
+    times_s = images.numbers(TIME)
+    source = _source(name, frames, np.arange(len(frames)), entries, rows, labels, side, times_s)
     of_image = dict(zip(ids.tolist(), frames, strict=True))
     numbering = Numbering(of_image, names, images.strings("file_name"))
     skipped = len(lists["annotations"]) - len(entries)
@@ -272,8 +275,12 @@ def _source(
     frame_of_entry: IntArray,
     labels: StringColumn,
     side: Side,
+    times_s: FloatArray | None = None,
 ) -> Source:
-    """Annotations from frames, of which some are listed even if empty, and entries."""
+    """Annotations from frames, of which some are listed even if empty, and entries.
+
+    The times are those of the listed frames.
+    """
     sequences, of_frame, numbers = index_frames(frames)
     count, truth = len(entries), side is Side.TRUTH
     flags = np.where(entries.integers("iscrowd") == 1, ObjectFlag.CROWD, 0)
@@ -294,8 +301,10 @@ def _source(
     zeros = np.zeros(count, dtype=np.int64)
     table = RowTable({}, {}, {}, (name,), zeros, entries.positions, "entry")
     of_listed, places = (of_frame[listed], numbers[listed]), (np.zeros_like(listed), listed)
-    annotations, positions = group_rows(*with_listed_frames(columns, table, of_listed, places))
-    return Source(annotations, name, NAME, positions)
+    annotations, positions = group_rows(
+        *with_listed_frames(columns, table, of_listed, places, times_s)
+    )
+    return Source(annotations, name, NAME, positions, time_warnings(annotations, name))
 
 
 def _boxes(entries: Entries) -> FloatArray:
@@ -393,6 +402,8 @@ def _images(
         entry = {"id": number}
         if key != SequenceKey("", IMAGES):
             entry |= {"video_id": video[key], "frame_id": int(annotations.frame_numbers[row])}
+        if annotations.frame_times_s is not None and not np.isnan(annotations.frame_times_s[row]):
+            entry |= {TIME: float(annotations.frame_times_s[row])}
         if options.image_size is not None:
             entry |= {"width": options.image_size[0], "height": options.image_size[1]}
         entries.append(entry)
@@ -407,6 +418,7 @@ _WRITER = Writer(
             confidences=False,
             flags=ObjectFlag.IGNORE | ObjectFlag.CROWD,
             columns=frozenset({"area"}),
+            times=True,
         ),
         Side.DETECTIONS: Capacity(tracks=True, empty_frames=False),
     },

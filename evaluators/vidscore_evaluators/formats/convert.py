@@ -194,7 +194,11 @@ def _fit_frames(fitting: _Fitting, capacity: Capacity) -> None:
     marked = (side.frame_flags & FrameFlag.DONT_CARE) != 0
     if not capacity.dont_care_frames and marked.any():
         fitting.lose(int(marked.sum()), "don't-care frame", "don't-care frames", "left out")
-        fitting.annotations = side.take_frames(~marked)
+        fitting.annotations = side = side.take_frames(~marked)
+    if not capacity.times and side.frame_times_s is not None:
+        known = int((~np.isnan(side.frame_times_s)).sum())
+        fitting.lose(known, "time of a frame", "times of frames", "not written")
+        fitting.annotations = replace(side, frame_times_s=None)
 
 
 def _fit_flags(fitting: _Fitting, capacity: Capacity) -> None:

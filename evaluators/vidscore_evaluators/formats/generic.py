@@ -1,11 +1,11 @@
 """Generic CSV: one file for any number of sequences, with columns by name in any order.
 
-``domain,sequence,frame,class,x,y`` or ``x1,y1,x2,y2`` or ``x1,y1,...,x4,y4`` and
+``domain,sequence,frame,time_s,class,x,y`` or ``x1,y1,x2,y2`` or ``x1,y1,...,x4,y4`` and
 ``confidence,track_id,flags``. Sequence, frame and one set of coordinates are required. `ALIASES`
 are names by which other tools call these columns. Further columns hold numbers and are kept by
 name, unless their names are surely mistyped. A row without coordinates lists its frame. The flags
 are words joined by ``|``: ``ignore``, ``crowd``, ``region``, ``distractor`` for the object and
-``dont_care_frame`` for the frame.
+``dont_care_frame`` for the frame. The time is the frame's, too: any of its rows may have it.
 
 Arrays with the same column names (a dictionary, a data frame) mean the same as such a file.
 """
@@ -54,6 +54,8 @@ from vidscore_evaluators.formats._table import (
     StringColumn,
     parse_number,
 )
+from vidscore_evaluators.formats._times import COLUMN as TIME
+from vidscore_evaluators.formats._times import check_times, time_warnings
 from vidscore_evaluators.formats.source import Files, Reading, ReadLimits, Source, show_text
 from vidscore_evaluators.names import closest_name
 from vidscore_evaluators.report import ReportWarning
@@ -77,6 +79,7 @@ KINDS = MappingProxyType(
         "domain": Kind.STRING,
         "sequence": Kind.STRING,
         "frame": Kind.INTEGER,
+        TIME: Kind.NUMBER,
         "class": Kind.STRING,
         "confidence": Kind.NUMBER,
         "track_id": Kind.INTEGER,
@@ -114,7 +117,7 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     rows = read_columns(replace(file, header=columns.names), columns.kinds)
     reading = read_table(rows.table, str(path), NAME)
     rows.faults.absorb(reading.faults)
-    source = replace(reading.source, warnings=columns.notes)
+    source = replace(reading.source, warnings=(*columns.notes, *reading.source.warnings))
     faults = rows.faults.relocated(columns.as_typed)
     return Reading(source, faults, rows.skipped + reading.skipped)
 
@@ -146,7 +149,8 @@ def read_table(table: RowTable, name: str, format_name: str | None) -> Reading:
         table, coordinates, holds_object = table.take(good), coordinates[good], holds_object[good]
     rows = _row_columns(table, coordinates, holds_object)
     annotations, positions = group_rows(rows, table)
-    source = Source(annotations, name, format_name, positions)
+    warnings = time_warnings(annotations, name)
+    source = Source(annotations, name, format_name, positions, warnings)
     return Reading(source, checks.faults, int(checks.faulty.sum()))
 
 
@@ -154,6 +158,8 @@ def _check_frames(checks: RowChecks, table: RowTable) -> None:
     sequences = table.strings["sequence"]
     checks.refuse(sequences.where(""), "sequence", sequences, "the name of a sequence")
     checks.require_frames("frame")
+    domains = table.strings.get("domain", _one_string(len(table)))
+    check_times(checks, table, table.integers["frame"], sequences.codes, domains.codes)
     if "flags" in table.strings:
         flags = table.strings["flags"]
         known = {*_OBJECT_FLAGS, FRAME_FLAG}
@@ -208,6 +214,7 @@ def _row_columns(table: RowTable, coordinates: FloatArray, holds_object: BoolArr
         track_ids=np.where(tracks == EMPTY, NO_TRACK, tracks),
         flags=bits[flags.codes],
         columns={name: column for name, column in table.numbers.items() if name not in KINDS},
+        frame_times_s=table.numbers.get(TIME),
     )
 
 
@@ -336,8 +343,8 @@ def _meant(name: str) -> str | None:
     """The column that a mistyped name surely stands for."""
     if name.lower() in (*KINDS, *ALIASES):
         return name.lower()
-    # Of names of two letters, many are alike.
-    known = [entry for entry in KINDS if len(entry) > 2]
+    # Of names of two letters, many are alike; `time_ms` is a column of its own, and so is `time`.
+    known = [entry for entry in KINDS if len(entry) > 2 and entry != TIME]
     return closest_name(name, known, _CLOSE) or closest_name(name, ALIASES, _CLOSE_TO_ALIAS)
 
 
@@ -353,9 +360,14 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     refuse_formulas(annotations)
     names = COORDINATES[annotations.arity]
     extra = sorted(annotations.columns)
-    header = ["domain", "sequence", "frame", "class", *names, "confidence", "track_id", "flags"]
+    place = ["domain", "sequence", "frame"]
+    header = ["class", *names, "confidence", "track_id", "flags"]
     if side is Side.TRUTH:
         header.remove("confidence")
+    times: list[list[object]] = [[]] * annotations.frame_count
+    if annotations.frame_times_s is not None:
+        place.append(TIME)
+        times = [[_or_empty(time_s)] for time_s in annotations.frame_times_s.tolist()]
     objects = _object_rows(annotations, side, extra)
     rows: list[Sequence[object]] = []
     starts = annotations.frame_starts.tolist()
@@ -365,14 +377,16 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
         if not key.sequence:
             raise InputError([Fault("a sequence without a name", "a name", field="sequence")])
         marked, own = frame_flags[row], objects[starts[row] : starts[row + 1]]
+        front = [*key, number, *times[row]]
         if marked or not own:
-            blank = [""] * (len(header) - 4 + len(extra))
-            rows.append(
-                [*key, number, *blank[: len(header) - 4], FRAME_FLAG if marked else ""]
-                + [""] * len(extra)
-            )
-        rows.extend([*key, number, *fields] for fields in own)
-    return {"": write_csv([*header, *extra], rows)}
+            flags = FRAME_FLAG if marked else ""
+            rows.append([*front, *[""] * (len(header) - 1), flags, *[""] * len(extra)])
+        rows.extend([*front, *fields] for fields in own)
+    return {"": write_csv([*place, *header, *extra], rows)}
+
+
+def _or_empty(value: float) -> object:
+    return "" if math.isnan(value) else shortest_number(value)
 
 
 def _object_rows(annotations: Annotations, side: Side, extra: Sequence[str]) -> list[list[object]]:
@@ -400,7 +414,7 @@ def _object_rows(annotations: Annotations, side: Side, extra: Sequence[str]) -> 
                 *([] if sure else [shortest_number(confidence)]),
                 "" if track == NO_TRACK else track,
                 words[flags],
-                *("" if math.isnan(value) else shortest_number(value) for value in values),
+                *map(_or_empty, values),
             ]
         )
     return rows
@@ -413,6 +427,7 @@ _CAPACITY = Capacity(
     tracks=True,
     flags=EVERY_FLAG,
     columns=None,
+    times=True,
 )
 FORMAT = Format(
     name=NAME,

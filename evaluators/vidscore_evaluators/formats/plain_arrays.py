@@ -62,7 +62,7 @@ def read_arrays(columns: Mapping[str, Any], name: str) -> Source:
         reading.faults.absorb(_unlabelled(table, _missing(np.asarray(labels))))
     if reading.faults:
         raise InputError(reading.faults.relocated(named.as_typed).listed())
-    return replace(reading.source, warnings=named.notes)
+    return replace(reading.source, warnings=(*named.notes, *reading.source.warnings))
 
 
 def _unlabelled(table: RowTable, missing: BoolArray) -> FaultList:

@@ -25,8 +25,9 @@ from vidscore_evaluators.annotations import (
     FrameFlag,
     ObjectFlag,
     SequenceKey,
+    known_times,
 )
-from vidscore_evaluators.arrays import IntArray, starts_from_counts
+from vidscore_evaluators.arrays import FloatArray, IntArray, starts_from_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ def make_annotations(
     *,
     arity: int | None = None,
     dont_care: Iterable[tuple[tuple[str, str], int]] = (),
+    times_s: Mapping[tuple[tuple[str, str], int], float] | None = None,
 ) -> Annotations:
     """Make annotations out of plain Python lists.
 
@@ -69,6 +71,7 @@ def make_annotations(
         frames: Objects by sequence and frame number.
         arity: Coordinates an object has; needed only where there is no object.
         dont_care: (sequence, frame number) of the don't-care frames.
+        times_s: Times of frames by (sequence, frame number).
 
     Raises:
         ValueError: If the arity is unknown, or objects differ in it.
@@ -99,7 +102,15 @@ def make_annotations(
         columns={
             name: np.array([thing.columns.get(name, np.nan) for thing in things]) for name in names
         },
+        frame_times_s=_times([(keys[row], number) for row, number, _ in cells], times_s or {}),
     )
+
+
+def _times(
+    places: Sequence[tuple[tuple[str, str], int]],
+    times_s: Mapping[tuple[tuple[str, str], int], float],
+) -> FloatArray | None:
+    return known_times(np.array([times_s.get(place, np.nan) for place in places], dtype=np.float64))
 
 
 def scored_objects(truth: Annotations) -> Annotations:

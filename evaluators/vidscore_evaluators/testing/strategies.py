@@ -72,7 +72,7 @@ def cases(
     """Truth and detections as an evaluator needs them.
 
     Each sequence has a listed frame at least; either side may lack frames that the other has, and
-    any frame may be empty. All boxes and quadrilaterals have some area.
+    any frame may be empty. All boxes and quadrilaterals have some area. Some frames have a time.
 
     Args:
         draw: Given by hypothesis.
@@ -115,10 +115,22 @@ def cases(
     )
     listed = [(key, frame) for key, frames in truth.items() for frame in frames]
     left_out = [place for place in listed if dont_care_frames and random.random() < 0.1]
+    times_of_truth, times_of_detections = (_times(random, side) for side in (truth, detections))
     return Case(
-        make_annotations(truth, arity=truth_arity, dont_care=left_out),
-        make_annotations(detections, arity=detection_arity),
+        make_annotations(truth, arity=truth_arity, dont_care=left_out, times_s=times_of_truth),
+        make_annotations(detections, arity=detection_arity, times_s=times_of_detections),
     )
+
+
+def _times(random: np.random.Generator, frames: Frames) -> dict[tuple[tuple[str, str], int], float]:
+    """Times of no frame, of some or of all, at 25 a second or nearly so."""
+    share = (0.0, 0.0, 0.5, 1.0)[int(random.integers(4))]
+    return {
+        (key, number): number / 25 + float(random.integers(2)) / 1000
+        for key, numbers in frames.items()
+        for number in numbers
+        if random.random() < share
+    }
 
 
 def _some(random: np.random.Generator, numbers: Sequence[int], fewest: int, most: int) -> list[int]:

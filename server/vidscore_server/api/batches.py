@@ -39,7 +39,8 @@ GEOMETRY_OF_ARITY = {arity: geometry for geometry, arity in ARITY_OF_GEOMETRY.it
 FRAME_BYTES = 25
 OBJECT_BYTES = 25
 NUMBER_BYTES = 8
-"""Memory of columns: of a frame, of an object without its coordinates, and of a coordinate."""
+"""Memory of columns: of a frame without its time, of an object without its coordinates, and of a
+coordinate or time."""
 
 NAME_BYTES = 64
 """Memory of a name beside its letters."""
@@ -170,6 +171,9 @@ def write_batch(annotations: Annotations) -> annotations_pb2.AnnotationBatch:
         confidences=_unless_default(annotations.confidences, 1.0),
         track_ids=_unless_default(annotations.track_ids, NO_TRACK),
         object_flags=_unless_default(annotations.flags, 0),
+        frame_times_s=(
+            () if annotations.frame_times_s is None else annotations.frame_times_s.tolist()
+        ),
     )
     for key in annotations.sequences:
         message.sequences.add(domain=key.domain, sequence=key.sequence)
@@ -195,6 +199,7 @@ def _columns(message: annotations_pb2.AnnotationBatch, counts: IntArray, arity: 
         columns={
             column.name: np.asarray(column.values, dtype=np.float64) for column in message.columns
         },
+        frame_times_s=np.asarray(message.frame_times_s, dtype=np.float64),
     )
 
 
@@ -304,13 +309,14 @@ def stored_sizes(data: bytes, arity: int) -> tuple[int, list[tuple[SequenceKey, 
     """Frames of a stored batch, and the bytes that each of its sequences takes as columns."""
     message = annotations_pb2.AnnotationBatch.FromString(data)
     frame_count = len(message.frame_numbers)
+    frame_bytes = FRAME_BYTES + (NUMBER_BYTES if message.frame_times_s else 0)
     object_bytes = OBJECT_BYTES + NUMBER_BYTES * (arity + len(message.columns))
     keys = [SequenceKey(key.domain, key.sequence) for key in message.sequences]
     if len(keys) == 1:
         count = len(message.coordinates) // arity
-        return frame_count, [(keys[0], FRAME_BYTES * frame_count + object_bytes * count)]
+        return frame_count, [(keys[0], frame_bytes * frame_count + object_bytes * count)]
     rows = np.asarray(message.frame_sequences, dtype=np.int64)
     counts = np.asarray(message.frame_object_counts, dtype=np.int64)
-    sizes = np.bincount(rows, FRAME_BYTES + object_bytes * counts, len(keys))
+    sizes = np.bincount(rows, frame_bytes + object_bytes * counts, len(keys))
     found = zip(keys, sizes.tolist(), strict=True)
     return frame_count, [(key, int(size)) for key, size in found if size]

@@ -22,7 +22,7 @@ from vidscore_protos.v1 import annotations_pb2
 from vidscore_server.domain.batches import NotAlikeError
 
 _FRAME_COLUMNS = ("frame_numbers", "frame_sequences", "frame_object_counts")
-_OPTIONAL_FRAME_COLUMNS = {"frame_flags": 0}
+_OPTIONAL_FRAME_COLUMNS = {"frame_flags": 0, "frame_times_s": np.nan}
 _OPTIONAL_OBJECT_COLUMNS = {
     "label_indices": 0,
     "confidences": 1.0,
@@ -83,7 +83,7 @@ class Lengths:
 
 _MEASURED = (
     "sequences", "labels", *_FRAME_COLUMNS, "frame_flags", "coordinates", "label_indices",
-    "confidences", "track_ids", "object_flags", "columns", "geometry",
+    "confidences", "track_ids", "object_flags", "columns", "geometry", "frame_times_s",
 )  # fmt: skip
 
 
@@ -103,6 +103,7 @@ def _lengths_of(message: annotations_pb2.AnnotationBatch) -> tuple[int, ...]:
         len(message.object_flags),
         len(message.columns),
         message.geometry,
+        len(message.frame_times_s),
     )
 
 
@@ -135,6 +136,8 @@ def join_columns(data: Iterable[bytes], lengths: Lengths, arity: int) -> Columns
             (_OPTIONAL_OBJECT_COLUMNS, objects),
         )
         for name, default in defaults.items()
+        # Rows of a table are pointed to the joined one, also where every batch leaves them out.
+        if name == "label_indices" or lengths.of(name).any()
     }
     local = np.asarray(message.frame_sequences, dtype=np.int64)
     filled["label_indices"] = labels.rows_of(filled["label_indices"], np.repeat(batches, objects))

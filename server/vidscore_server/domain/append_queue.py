@@ -85,10 +85,13 @@ class AppendQueue:
         Raises:
             LimitError: If it is larger than the whole budget.
         """
+        arrival_time = self._context.clock()  # before it waits for anything
         reservation = await self._budget.reserve(target, target.team, held_bytes)
         stored: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append(
-            PendingAppend(target, offset, message, BATCH_SIZE + size, reservation, stored)
+            PendingAppend(
+                target, offset, message, BATCH_SIZE + size, reservation, stored, arrival_time
+            )
         )
         self.held_count += 1
         if self._working is None:

@@ -101,6 +101,7 @@ class PendingAppend:
         size: Roughly what it costs to check, in numbers.
         reservation: Memory that it takes until it is stored or refused.
         stored: The stream's next offset, once its frames are durable.
+        arrival_time: When it was received; a batch that is stored already keeps its first arrival.
         record: The batch as it is stored; set once it is checked.
         frames: Its frames; likewise.
         warnings: Doubts about it; likewise.
@@ -112,6 +113,7 @@ class PendingAppend:
     size: int
     reservation: Reservation
     stored: asyncio.Future[int]
+    arrival_time: datetime
     record: BatchRecord = field(init=False)
     frames: FrameNumbers = field(init=False)
     warnings: tuple[str, ...] = ()
@@ -223,7 +225,8 @@ def _check_together(
 
 def _record(append: PendingAppend, data: bytes, frame_count: int) -> BatchRecord:
     payload, digest = pack(data)
-    return BatchRecord(append.target.stream.stream, append.offset, frame_count, digest, payload)
+    stream, arrival_time = append.target.stream.stream, append.arrival_time
+    return BatchRecord(stream, append.offset, frame_count, digest, payload, arrival_time)
 
 
 def _offset_faults(append: PendingAppend) -> list[Fault]:

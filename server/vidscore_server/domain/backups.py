@@ -146,14 +146,15 @@ def load_backup(transaction: Transaction, file: BinaryIO) -> BackupHeader:
     """
     header = read_header(file)
     _check_schema(header, transaction.schema())
+    rows = _in_newest_schema(header.schema, read_rows(file))
     if not header.benchmark:
         if not transaction.is_empty():
             raise BackupError([Fault("a store that is in use", "an empty one", field="store")])
-        _load(transaction, read_rows(file))
+        _load(transaction, rows)
         return header
     if transaction.benchmark(header.benchmark) is not None:
         raise NameTakenError(f"benchmarks/{header.benchmark} is there already")
-    _load(transaction, _only_of(header.benchmark, read_rows(file)))
+    _load(transaction, _only_of(header.benchmark, rows))
     record = transaction.benchmark(header.benchmark)
     if record is None:
         raise BackupError([Fault("no such row", "the benchmark itself", field="benchmark")])
@@ -177,8 +178,22 @@ def _load(transaction: Transaction, rows: Iterator[Row]) -> None:
         raise BackupError([Fault(found, "rows as a store has them", field="backup")]) from None
 
 
+_ADDED_SINCE: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "0006": {"detection_batches": {"arrival_time": None}},
+}
+"""Columns that rows of an earlier revision lack, by table, with what its migration gives them.
+
+Other revisions are restored by their own version, since a migration may do more than that.
+"""
+
+
+def _in_newest_schema(schema: str, rows: Iterator[Row]) -> Iterator[Row]:
+    added = _ADDED_SINCE.get(schema, {})
+    return ((table, {**added.get(table, {}), **values}) for table, values in rows)
+
+
 def _check_schema(header: BackupHeader, schema: str) -> None:
-    if header.schema != schema:
+    if header.schema != schema and header.schema not in _ADDED_SINCE:
         found = f"tables of revision {header.schema}, of vidscore {header.version}"
         expected = (
             f"revision {schema}: restore it with vidscore {header.version} into a store of its "

@@ -30,7 +30,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from vidscore_server.store import tables as t
 from vidscore_server.store.errors import AlreadyExistsError, NotFoundError
 from vidscore_server.store.records import BatchRecord, FrameNumbers, StreamRecord, SubmissionRecord
-from vidscore_server.store.tables import RecordReader, from_row, to_row
+from vidscore_server.store.tables import RecordReader, from_row, to_microseconds, to_row
 
 Row = Mapping[str, Any]
 
@@ -196,7 +196,7 @@ _SUBMISSION_COLUMNS = tuple(
 )
 
 
-_BATCH_NAMES = ("stream_id", "first_offset", "frame_count", "digest", "payload")
+_BATCH_NAMES = ("stream_id", "first_offset", "frame_count", "digest", "payload", "arrival_time")
 
 _STREAM_NAMES = ("stream", "epoch", "next_offset")
 
@@ -333,7 +333,14 @@ def insert_batches(connection: Connection, batches: Sequence[tuple[int, BatchRec
         AlreadyExistsError: If there is a batch at one of the offsets.
     """
     rows = [
-        (stream_id, batch.first_offset, batch.frame_count, batch.digest, batch.payload)
+        (
+            stream_id,
+            batch.first_offset,
+            batch.frame_count,
+            batch.digest,
+            batch.payload,
+            None if batch.arrival_time is None else to_microseconds(batch.arrival_time),
+        )
         for stream_id, batch in batches
     ]
     try:

@@ -200,13 +200,13 @@ class Reader(SiteReader):
         self, benchmark: str, submission: str, stream: str, offset: int
     ) -> BatchRecord | None:
         """The batch of a stream that holds the frame at `offset`, with an empty payload."""
-        first = t.detection_batches.c.first_offset
-        columns = (first, t.detection_batches.c.frame_count, t.detection_batches.c.digest)
-        joined = select(*columns).join(t.streams, t.streams.c.id == t.detection_batches.c.stream_id)
+        c = t.detection_batches.c
+        columns = (c.first_offset, c.frame_count, c.digest, c.arrival_time)
+        joined = select(*columns).join(t.streams, t.streams.c.id == c.stream_id)
         query = self._of_submission(joined, benchmark, submission, t.streams).where(
             t.streams.c.stream == stream,
-            first <= offset,
-            first + t.detection_batches.c.frame_count > offset,
+            c.first_offset <= offset,
+            c.first_offset + c.frame_count > offset,
         )
         return self._one(query, BatchRecord, stream=stream, payload=b"")
 

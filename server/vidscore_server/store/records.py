@@ -189,6 +189,8 @@ class BatchRecord:
         frame_count: Number of frames.
         digest: SHA-256 of the received bytes.
         payload: The received bytes, compressed by the caller.
+        arrival_time: When the server received it, and so each of its frames; None for one that was
+            stored before arrivals were kept.
     """
 
     stream: str
@@ -196,6 +198,7 @@ class BatchRecord:
     frame_count: int
     digest: bytes
     payload: bytes
+    arrival_time: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,6 +142,7 @@ detection_batches = Table(
     Column("frame_count", BigInteger, nullable=False),
     Column("digest", LargeBinary, nullable=False),
     Column("payload", LargeBinary, nullable=False),
+    Column("arrival_time", _Time),
 )
 
 sequences = Table(

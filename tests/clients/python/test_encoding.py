@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidscore_client import Frames, InputError, Live
-from vidscore_client._encoding import encode_configuration, encode_frames
+from vidscore_client._encoding import checksum, encode_configuration, encode_frames
 from vidscore_client._specification import decode_specification, encode_specification
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.specification import (
@@ -38,6 +39,7 @@ def frames(**changes: Any) -> Frames:
         "flags": [0, 1, 0],
         "frame_flags": [0, 1],
         "columns": {"area": [1.0, 2.0, 3.0]},
+        "frame_times_s": [1732270000.5, np.nan],
     }
     return Frames(**{**columns, **changes})
 
@@ -61,6 +63,22 @@ def test_every_column_is_sent_and_tables_hold_only_the_names_in_use() -> None:
     assert [(column.name, list(column.values)) for column in message.columns] == [
         ("area", [1.0, 2.0, 3.0])
     ]
+    np.testing.assert_array_equal(message.frame_times_s, [1732270000.5, np.nan])
+
+
+def test_frames_without_times_are_the_bytes_that_they_were_before_there_were_times() -> None:
+    """Recorded from version 0.1.0: stored batches are compared with those that come again."""
+    for times_s in (None, [np.nan, np.nan]):
+        message = encode_frames(frames(frame_times_s=times_s))
+        assert hashlib.sha256(message.SerializeToString()).hexdigest() == (
+            "110b7a638e3c60f44ffd9e722a6a49d8fa52c3bb1f7f0bee5916b8c33fc55a55"
+        )
+        assert checksum(message) == 3087202067
+
+
+def test_the_checksum_covers_times() -> None:
+    other = frames(frame_times_s=[1732270000.25, np.nan])
+    assert checksum(encode_frames(other)) != checksum(encode_frames(frames()))
 
 
 def test_columns_that_hold_defaults_alone_are_left_out() -> None:
@@ -72,8 +90,10 @@ def test_columns_that_hold_defaults_alone_are_left_out() -> None:
             frame_flags=[0, 0],
             label_indices=None,
             columns={},
+            frame_times_s=[np.nan, np.nan],
         )
     )
+    assert not message.frame_times_s
     assert not message.confidences
     assert not message.track_ids
     assert not message.object_flags

@@ -31,6 +31,7 @@ def columns(**changes: Any) -> dict[str, Any]:
         "flags": [0, 1, 0],
         "frame_flags": [0, 1],
         "columns": {"area": [1.0, 2.0, 3.0]},
+        "frame_times_s": [np.nan, 2.5],
         **changes,
     }
 
@@ -75,6 +76,9 @@ def test_a_part_holds_the_frames_and_objects_of_its_range() -> None:
     assert part.columns["area"].tolist() == [2.0, 3.0]
     assert part.frame_flags is not None
     assert part.frame_flags.tolist() == [1]
+    assert part.frame_times_s is not None
+    assert part.frame_times_s.tolist() == [2.5]
+    assert Frames(**columns()).part(0, 1).frame_times_s is None
 
 
 @pytest.mark.parametrize(
@@ -100,6 +104,8 @@ def test_a_part_holds_the_frames_and_objects_of_its_range() -> None:
         ("flags", [0, 0, -1]),
         ("flags", [0, 0, 2**32]),
         ("frame_flags", [0]),
+        ("frame_times_s", [1.0]),
+        ("frame_times_s", ["noon", "one"]),
         ("columns['area']", {"area": [1.0]}),
         ("columns", {3: [1.0, 2.0, 3.0]}),
         ("sequences", (("d", 3), ("d", "b"))),
@@ -183,9 +189,11 @@ def test_joined_frames_share_one_table_and_missing_columns_take_their_defaults()
             single(labels=["car"], confidences=[0.5]),
             single(sequence="b", frame=1, dont_care=True),
             single([], frame=2),
-            single(BOX * 2, frame=3, labels=["bus", "car"], track_ids=[1, 2]),
+            single(BOX * 2, frame=3, labels=["bus", "car"], track_ids=[1, 2], time_s=2.5),
         ]
     )
+    assert joined.frame_times_s is not None
+    np.testing.assert_array_equal(joined.frame_times_s, [np.nan, np.nan, np.nan, 2.5])
     assert joined.sequences == (("", "a"), ("", "b"))
     assert joined.frame_sequences.tolist() == [0, 1, 0, 0]
     assert joined.frame_numbers.tolist() == [0, 1, 2, 3]
@@ -200,6 +208,23 @@ def test_joined_frames_share_one_table_and_missing_columns_take_their_defaults()
     assert joined.flags is None
     assert joined.frame_flags is not None
     assert joined.frame_flags.tolist() == [0, 1, 0, 0]
+
+
+def test_joined_frames_of_which_none_has_a_time_have_no_column_of_times() -> None:
+    assert join([single(), single(frame=1)]).frame_times_s is None
+
+
+def test_the_time_of_one_frame_is_a_number_or_unknown() -> None:
+    assert single(time_s=3).time_s == 3.0
+    assert single(time_s=float("nan")).time_s is None
+    assert single().time_s is None
+
+
+@pytest.mark.parametrize("wrong", ["noon", [1.0, 2.0], object()])
+def test_a_time_that_is_no_number_is_named(wrong: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        single(time_s=wrong)
+    assert caught.value.argument == "time_s"
 
 
 def test_an_input_error_survives_the_way_between_processes() -> None:

@@ -56,6 +56,7 @@ def batches(draw: st.DrawFn) -> Annotations:
             track_ids=column(st.integers(-1, 2**62)),
             object_flags=column(st.integers(0, 15)),
             columns={"area": column(st.floats(allow_infinity=False)) or [1.5] * total},
+            frame_times_s=[draw(st.just(np.nan) | st.floats(0, 1e11)) for _ in frames],
         )
     )
 
@@ -84,12 +85,28 @@ def test_annotations_survive_the_wire_to_the_last_bit(annotations: Annotations) 
         assert mine.tobytes() == theirs.tobytes()
     assert list(back.columns) == list(annotations.columns)
     np.testing.assert_array_equal(back.columns["area"], annotations.columns["area"])
+    if annotations.frame_times_s is None:
+        assert back.frame_times_s is None
+    else:
+        np.testing.assert_array_equal(back.frame_times_s, annotations.frame_times_s)
 
 
 def test_columns_at_their_defaults_take_no_room_on_the_wire() -> None:
     message = write_batch(read_batch(points({0: [(1, 2)]}), "truth", RULES))
-    for name in ("labels", "label_indices", "confidences", "track_ids", "object_flags"):
+    for name in (
+        "labels", "label_indices", "confidences", "track_ids", "object_flags", "frame_times_s",
+    ):  # fmt: skip
         assert len(getattr(message, name)) == 0
+
+
+def test_times_of_the_wrong_number_or_kind_are_refused() -> None:
+    message = points({0: [], 1: []})
+    message.frame_times_s.append(1.5)
+    assert _paths(message) == ["truth.frame_times_s"]
+    message.frame_times_s.append(float("inf"))
+    assert _paths(message) == ["truth.frame_times_s[1]"]
+    message.frame_times_s[:] = [-1.0, 1.7e12]
+    assert _paths(message) == ["truth.frame_times_s[0]", "truth.frame_times_s[1]"]
 
 
 def _paths(message: annotations_pb2.AnnotationBatch) -> list[str]:

@@ -65,6 +65,7 @@ def batches(draw: st.DrawFn) -> annotations_pb2.AnnotationBatch:
         confidences=draw(_values(st.sampled_from([0.0, 0.5, 1.0, 1.5]), objects)),
         track_ids=draw(_values(st.sampled_from([-1, 0, 7, -2]), objects)),
         object_flags=draw(_values(st.sampled_from([0, 1, 15, 16]), objects)),
+        frame_times_s=draw(_values(st.sampled_from([0.0, 2.5, float("nan"), -1.0]), frames)),
     )
     if draw(st.sampled_from([False] * 9 + [True])):
         message.coordinates.append(1.0)
@@ -126,6 +127,16 @@ def _batch(number: int, **fields: object) -> annotations_pb2.AnnotationBatch:
         coordinates=[1.0, 2.0],
         **fields,  # type: ignore[arg-type]
     )
+
+
+def test_a_batch_without_times_beside_one_with_them_has_none() -> None:
+    messages = [_batch(1), _batch(2, frame_times_s=[2.5]), _batch(3)]
+    joined = read_alike_batches(messages, [m.SerializeToString() for m in messages], "x", RULES)[0]
+    assert joined.frame_times_s is not None
+    np.testing.assert_array_equal(joined.frame_times_s, [np.nan, 2.5, np.nan])
+    untimed = [messages[0], messages[2]]
+    joined = read_alike_batches(untimed, [m.SerializeToString() for m in untimed], "x", RULES)[0]
+    assert joined.frame_times_s is None
 
 
 def test_objects_that_one_batch_lacks_are_not_made_up_for_by_the_next() -> None:

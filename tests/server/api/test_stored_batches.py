@@ -28,6 +28,7 @@ BATCHES = [
     _batch("a", 3, labels=["y"], track_ids=[7], object_flags=[1], frame_flags=[1]),
     _batch("c", 1, columns=[annotations_pb2.NamedColumn(name="area", values=[2.0])]),
     _batch("b", 2, labels=["y", "x"], label_indices=[0]),
+    _batch("e", 1, 2, frame_times_s=[1732270000.5, float("nan")]),
     annotations_pb2.AnnotationBatch(geometry=annotations_pb2.GEOMETRY_POINT),
 ]
 
@@ -59,6 +60,9 @@ def test_many_batches_are_read_as_each_alone_would_be() -> None:
     assert fingerprint(joined) == fingerprint(alone)
     areas = joined.columns["area"]
     assert areas[~np.isnan(areas)].tolist() == [2.0]
+    times_s = joined.frame_times_s
+    assert times_s is not None
+    assert times_s[~np.isnan(times_s)].tolist() == [1732270000.5]
 
 
 def test_no_batches_are_no_frames() -> None:

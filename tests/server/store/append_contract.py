@@ -34,6 +34,12 @@ class AppendContract:
             assert found == replace(r.batch(0, 2), payload=b"")
             assert reader.batch_at("b", "s", "default", 3) is None
 
+    def test_a_batch_may_have_arrived_at_an_unknown_time(self, store: SqlStore) -> None:
+        unknown = replace(r.batch(), arrival_time=None)
+        put(store, populate, lambda t: t.append_batches("b", "s", [(unknown, {("d", "q"): [1]})]))
+        with store.read() as reader:
+            assert reader.batch_at("b", "s", "default", 0) == replace(unknown, payload=b"")
+
     def test_an_append_finds_those_of_its_streams_that_are_there(self, store: SqlStore) -> None:
         put(store, populate, lambda t: t.raise_epoch("b", "s", "other"))
         with store.read() as reader:

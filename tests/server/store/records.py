@@ -60,7 +60,7 @@ def submission(
 def batch(
     offset: int = 0, count: int = 1, stream: str = "default", payload: bytes = b"payload"
 ) -> BatchRecord:
-    return BatchRecord(stream, offset, count, bytes([offset]) * 32, payload)
+    return BatchRecord(stream, offset, count, bytes([offset]) * 32, payload, later(offset))
 
 
 def score(name: str = "s", evaluator: str = "f1", report: bytes = b"report") -> ScoreRecord:

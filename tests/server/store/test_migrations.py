@@ -20,7 +20,7 @@ from vidscore_server.store.errors import StoreError
 from vidscore_server.store.migrations import migration_config, upgrade
 from vidscore_server.store.tables import metadata
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
 """Every revision but the newest; a new one adds the one before it."""
 
 FIRST_ROWS = (
@@ -91,6 +91,9 @@ def test_a_store_of_any_revision_is_opened_with_all_that_it_holds(
         assert (stream.epoch, stream.next_offset) == (2, 2)
         assert list(reader.truth_payloads("b", 1)) == [b"payload"]
         assert [kept for kept, _ in reader.detection_payloads("b", "s")] == [b"payload"]
+        batch = reader.batch_at("b", "s", "default", 1)
+        assert batch is not None
+        assert batch.arrival_time is None
         assert [o.operation for o in reader.unfinished_operations()] == ["o"]
         assert reader.response("t", "id") == ("digest", b"payload")
         assert reader.leases() == []

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,7 @@ struct Frame {
   std::vector<Object> objects;  ///< Its objects.
   std::string domain;           ///< Domain of the video, where there is more than one.
   bool dont_care = false;       ///< Whether it is left out of every count; said of the truth.
+  std::optional<double> time_s = {};  ///< When it was captured, in seconds on any one clock.
 };
 
 }  // namespace vidscore

@@ -170,7 +170,10 @@ type AnnotationBatch struct {
 	// For each object, bit flags: 1 = ignore, 2 = crowd, 4 = region, 8 = distractor. Empty: all 0.
 	ObjectFlags []uint32 `protobuf:"varint,12,rep,packed,name=object_flags,json=objectFlags,proto3" json:"object_flags,omitempty"`
 	// Additional columns by name.
-	Columns       []*NamedColumn `protobuf:"bytes,13,rep,name=columns,proto3" json:"columns,omitempty"`
+	Columns []*NamedColumn `protobuf:"bytes,13,rep,name=columns,proto3" json:"columns,omitempty"`
+	// For each frame, when it was captured: seconds from 0 to 1e11 on the source's own clock, or NaN if
+	// unknown. No score depends on it. Empty: all unknown.
+	FrameTimesS   []float64 `protobuf:"fixed64,14,rep,packed,name=frame_times_s,json=frameTimesS,proto3" json:"frame_times_s,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -296,6 +299,13 @@ func (x *AnnotationBatch) GetColumns() []*NamedColumn {
 	return nil
 }
 
+func (x *AnnotationBatch) GetFrameTimesS() []float64 {
+	if x != nil {
+		return x.FrameTimesS
+	}
+	return nil
+}
+
 // NamedColumn is one additional number of each object, such as its area or truncation.
 type NamedColumn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -358,7 +368,7 @@ const file_vidscore_v1_annotations_proto_rawDesc = "" +
 	"\x1dvidscore/v1/annotations.proto\x12\vvidscore.v1\"A\n" +
 	"\vSequenceKey\x12\x16\n" +
 	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x1a\n" +
-	"\bsequence\x18\x02 \x01(\tR\bsequence\"\x90\x04\n" +
+	"\bsequence\x18\x02 \x01(\tR\bsequence\"\xb4\x04\n" +
 	"\x0fAnnotationBatch\x126\n" +
 	"\tsequences\x18\x01 \x03(\v2\x18.vidscore.v1.SequenceKeyR\tsequences\x12\x16\n" +
 	"\x06labels\x18\x02 \x03(\tR\x06labels\x12'\n" +
@@ -374,7 +384,8 @@ const file_vidscore_v1_annotations_proto_rawDesc = "" +
 	" \x03(\x01R\vconfidences\x12\x1b\n" +
 	"\ttrack_ids\x18\v \x03(\x03R\btrackIds\x12!\n" +
 	"\fobject_flags\x18\f \x03(\rR\vobjectFlags\x122\n" +
-	"\acolumns\x18\r \x03(\v2\x18.vidscore.v1.NamedColumnR\acolumns\"9\n" +
+	"\acolumns\x18\r \x03(\v2\x18.vidscore.v1.NamedColumnR\acolumns\x12\"\n" +
+	"\rframe_times_s\x18\x0e \x03(\x01R\vframeTimesS\"9\n" +
 	"\vNamedColumn\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06values\x18\x02 \x03(\x01R\x06values*f\n" +

@@ -27,7 +27,7 @@ class SequenceKey(_message.Message):
     def __init__(self, domain: _Optional[str] = ..., sequence: _Optional[str] = ...) -> None: ...
 
 class AnnotationBatch(_message.Message):
-    __slots__ = ("sequences", "labels", "frame_sequences", "frame_numbers", "frame_object_counts", "frame_flags", "geometry", "coordinates", "label_indices", "confidences", "track_ids", "object_flags", "columns")
+    __slots__ = ("sequences", "labels", "frame_sequences", "frame_numbers", "frame_object_counts", "frame_flags", "geometry", "coordinates", "label_indices", "confidences", "track_ids", "object_flags", "columns", "frame_times_s")
     SEQUENCES_FIELD_NUMBER: _ClassVar[int]
     LABELS_FIELD_NUMBER: _ClassVar[int]
     FRAME_SEQUENCES_FIELD_NUMBER: _ClassVar[int]
@@ -41,6 +41,7 @@ class AnnotationBatch(_message.Message):
     TRACK_IDS_FIELD_NUMBER: _ClassVar[int]
     OBJECT_FLAGS_FIELD_NUMBER: _ClassVar[int]
     COLUMNS_FIELD_NUMBER: _ClassVar[int]
+    FRAME_TIMES_S_FIELD_NUMBER: _ClassVar[int]
     sequences: _containers.RepeatedCompositeFieldContainer[SequenceKey]
     labels: _containers.RepeatedScalarFieldContainer[str]
     frame_sequences: _containers.RepeatedScalarFieldContainer[int]
@@ -54,7 +55,8 @@ class AnnotationBatch(_message.Message):
     track_ids: _containers.RepeatedScalarFieldContainer[int]
     object_flags: _containers.RepeatedScalarFieldContainer[int]
     columns: _containers.RepeatedCompositeFieldContainer[NamedColumn]
-    def __init__(self, sequences: _Optional[_Iterable[_Union[SequenceKey, _Mapping]]] = ..., labels: _Optional[_Iterable[str]] = ..., frame_sequences: _Optional[_Iterable[int]] = ..., frame_numbers: _Optional[_Iterable[int]] = ..., frame_object_counts: _Optional[_Iterable[int]] = ..., frame_flags: _Optional[_Iterable[int]] = ..., geometry: _Optional[_Union[Geometry, str]] = ..., coordinates: _Optional[_Iterable[float]] = ..., label_indices: _Optional[_Iterable[int]] = ..., confidences: _Optional[_Iterable[float]] = ..., track_ids: _Optional[_Iterable[int]] = ..., object_flags: _Optional[_Iterable[int]] = ..., columns: _Optional[_Iterable[_Union[NamedColumn, _Mapping]]] = ...) -> None: ...
+    frame_times_s: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, sequences: _Optional[_Iterable[_Union[SequenceKey, _Mapping]]] = ..., labels: _Optional[_Iterable[str]] = ..., frame_sequences: _Optional[_Iterable[int]] = ..., frame_numbers: _Optional[_Iterable[int]] = ..., frame_object_counts: _Optional[_Iterable[int]] = ..., frame_flags: _Optional[_Iterable[int]] = ..., geometry: _Optional[_Union[Geometry, str]] = ..., coordinates: _Optional[_Iterable[float]] = ..., label_indices: _Optional[_Iterable[int]] = ..., confidences: _Optional[_Iterable[float]] = ..., track_ids: _Optional[_Iterable[int]] = ..., object_flags: _Optional[_Iterable[int]] = ..., columns: _Optional[_Iterable[_Union[NamedColumn, _Mapping]]] = ..., frame_times_s: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class NamedColumn(_message.Message):
     __slots__ = ("name", "values")

@@ -54,13 +54,17 @@ impl FramesFile {
 
 fn frame(document: &Json) -> vidscore_client::Result<Frame> {
     let objects: vidscore_client::Result<Vec<_>> = list(&document["objects"]).map(object).collect();
-    Ok(Frame::new(
+    let frame = Frame::new(
         text(&document["sequence"]),
         document["frame"].as_i64().unwrap_or_default(),
     )
     .domain(text(&document["domain"]))
     .dont_care(document["dont_care"].as_bool().unwrap_or(false))
-    .objects(objects?))
+    .objects(objects?);
+    Ok(match document["time_s"].as_f64() {
+        Some(time_s) => frame.time_s(time_s),
+        None => frame,
+    })
 }
 
 fn object(document: &Json) -> vidscore_client::Result<Object> {

@@ -41,6 +41,7 @@ fn columns_hold_frames_and_objects_in_their_order_with_tables_of_names() {
         track_ids: vec![-1, 7, -1],
         object_flags: vec![2, 0, 2],
         columns: vec![],
+        frame_times_s: vec![],
     };
     assert_eq!(encode_frames(&frames, Geometry::Point), expected);
 }
@@ -52,7 +53,15 @@ fn columns_of_defaults_alone_are_left_out() {
     assert_eq!(message.labels, [""]);
     assert!(message.label_indices.is_empty() && message.confidences.is_empty());
     assert!(message.track_ids.is_empty() && message.object_flags.is_empty());
-    assert!(message.frame_flags.is_empty());
+    assert!(message.frame_flags.is_empty() && message.frame_times_s.is_empty());
+}
+
+#[test]
+fn a_frame_without_a_time_beside_others_has_none() {
+    let frames = [Frame::new("a", 0).time_s(1.5), Frame::new("a", 1)];
+    let times_s = encode_frames(&frames, Geometry::Box).frame_times_s;
+    assert_eq!(times_s[0], 1.5);
+    assert!(times_s[1].is_nan());
 }
 
 /// With columns of the longest encodings, apart from the tables of names.
@@ -68,6 +77,7 @@ fn the_bytes_that_are_counted_are_no_fewer_than_those_that_are_sent() {
             let objects = std::iter::repeat_n(object.clone(), 200);
             Frame::new("a", (1 << 62) + number)
                 .dont_care(true)
+                .time_s(0.1)
                 .objects(objects)
         })
         .collect();

@@ -48,6 +48,7 @@ final class Encoding {
       message.addFrameNumbers(frame.number);
       message.addFrameObjectCounts(frame.objects(geometry.arity()));
       message.addFrameFlags(frame.dontCare ? DONT_CARE_FRAME : 0);
+      message.addFrameTimesS(frame.timeS);
     }
     message.addAllSequences(sequences.keySet());
     addObjects(message, frames, geometry.arity());
@@ -170,6 +171,9 @@ final class Encoding {
     }
     if (message.getFrameFlagsList().stream().allMatch(bits -> bits == 0)) {
       message.clearFrameFlags();
+    }
+    if (message.getFrameTimesSList().stream().allMatch(time -> time.isNaN())) {
+      message.clearFrameTimesS();
     }
     if (message.getLabelIndicesList().stream().allMatch(row -> row == 0)) {
       message.clearLabelIndices();

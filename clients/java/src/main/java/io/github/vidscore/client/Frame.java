@@ -14,6 +14,7 @@ public final class Frame {
   final String sequence;
   final long number;
   final boolean dontCare;
+  final double timeS;
   final double[] coordinates;
   final List<String> labels;
   final double[] confidences;
@@ -26,6 +27,7 @@ public final class Frame {
     sequence = Checks.text("sequence", builder.sequence);
     number = builder.number;
     dontCare = builder.dontCare;
+    timeS = builder.timeS;
     coordinates = builder.coordinates;
     labels = builder.labels;
     confidences = builder.confidences;
@@ -88,6 +90,7 @@ public final class Frame {
     private final long number;
     private String domain = "";
     private boolean dontCare;
+    private double timeS = Double.NaN;
     private double[] coordinates = {};
     private List<String> labels;
     private double[] confidences;
@@ -118,6 +121,17 @@ public final class Frame {
      */
     public Builder dontCare() {
       dontCare = true;
+      return this;
+    }
+
+    /**
+     * Sets when the frame was captured; without it that is unknown.
+     *
+     * @param seconds seconds on any one clock
+     * @return this
+     */
+    public Builder timeS(double seconds) {
+      timeS = seconds;
       return this;
     }
 

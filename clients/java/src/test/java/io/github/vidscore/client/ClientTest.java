@@ -293,6 +293,12 @@ class ClientTest {
                 + " frame_sequences: [0, 1] frame_numbers: [3, 4] frame_object_counts: [1, 0]"
                 + " geometry: GEOMETRY_BOX coordinates: [1.0, 2.0, 3.0, 4.0]"),
         plain);
+    assertEquals(
+        message(
+            "sequences { sequence: \"a\" } frame_sequences: [0, 0] frame_numbers: [0, 1]"
+                + " frame_object_counts: [0, 0] geometry: GEOMETRY_BOX frame_times_s: [nan, 1.5]"),
+        Encoding.frames(
+            List.of(Frame.of("a", 0).build(), Frame.of("a", 1).timeS(1.5).build()), Geometry.BOX));
     Frame rich =
         Frame.of("a", 0)
             .dontCare()

@@ -98,6 +98,9 @@ final class Golden {
     if (entry.has("dont_care") && entry.get("dont_care").getAsBoolean()) {
       frame.dontCare();
     }
+    if (entry.has("time_s")) {
+      frame.timeS(entry.get("time_s").getAsDouble());
+    }
     List<JsonObject> objects = new ArrayList<>();
     if (entry.has("objects")) {
       entry.getAsJsonArray("objects").forEach(object -> objects.add(object.getAsJsonObject()));

@@ -1,0 +1,77 @@
+"""Times of frames in files: the rules for a column of them, and what looks wrong about them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey, sequence_name
+from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
+from vidscore_evaluators.formats._table import RowChecks, RowTable
+from vidscore_evaluators.formats.source import IMAGES
+from vidscore_evaluators.report import ReportWarning
+from vidscore_evaluators.validation import EXPECTED_TIME, wrong_times
+
+COLUMN = "time_s"
+"""Seconds at which a frame was captured, in every format that has a place for them."""
+
+_ADVICE = "give seconds, on one clock for all frames of a sequence"
+
+
+def check_times(checks: RowChecks, table: RowTable, *frame: IntArray) -> None:
+    """Refuse numbers that are no times, and a second time of one frame.
+
+    Args:
+        checks: Where faults go.
+        table: The rows; one without a time has NaN, and the time of its frame.
+        frame: (N,) arrays that together name the frame of each row.
+    """
+    times_s = table.numbers.get(COLUMN)
+    if times_s is None:
+        return
+    checks.refuse(wrong_times(times_s), COLUMN, times_s, EXPECTED_TIME, _ADVICE)
+    known = np.flatnonzero(~np.isnan(times_s))
+    order = known[np.lexsort([column[known] for column in frame])]
+    first = run_starts(*(column[order] for column in frame))
+    counts = np.diff(np.append(first, len(order)))
+    differs = np.zeros(len(times_s), dtype=np.bool_)
+    differs[order] = times_s[order] != np.repeat(times_s[order[first]], counts)
+    checks.refuse(differs, COLUMN, times_s, "one time in all rows of a frame")
+
+
+def times_of_frames(times_s: FloatArray, first: IntArray) -> FloatArray:
+    """(F,) the time of each frame out of those of its rows, NaN where none has one.
+
+    Args:
+        times_s: (N,) times of rows, frame after frame.
+        first: (F,) first row of each frame.
+    """
+    if len(first) == 0:
+        return times_s[:0]
+    found: FloatArray = np.fmax.reduceat(times_s, first)
+    return found
+
+
+def time_warnings(annotations: Annotations, source: str) -> tuple[ReportWarning, ...]:
+    """A warning where a frame was captured before an earlier one of its video.
+
+    Args:
+        annotations: Frames in ascending order of sequence and number.
+        source: Name of the file, for messages.
+    """
+    times_s = annotations.frame_times_s
+    if times_s is None:
+        return ()
+    videos = np.array([key != SequenceKey("", IMAGES) for key in annotations.sequences], dtype=bool)
+    rows = np.flatnonzero(~np.isnan(times_s) & videos[annotations.frame_sequences])
+    sequences, known = annotations.frame_sequences[rows], times_s[rows]
+    back = rows[1:][(known[1:] < known[:-1]) & (sequences[1:] == sequences[:-1])]
+    if len(back) == 0:
+        return ()
+    row = int(back[0])
+    name = sequence_name(annotations.sequences[annotations.frame_sequences[row]])
+    count = "1 frame has" if len(back) == 1 else f"{len(back)} frames have"
+    message = (
+        f"{source}: {count} a {COLUMN} before that of the frame before, "
+        f"the first is frame {annotations.frame_numbers[row]} of sequence {name}; {_ADVICE}"
+    )
+    return (ReportWarning("times_go_back", message, len(back)),)

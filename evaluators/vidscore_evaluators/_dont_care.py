@@ -130,7 +130,7 @@ def resolve_dont_care(scene: Scene, rule: DontCareRule, similarity: Similarity) 
     Args:
         scene: A scene.
         rule: Says how similar a pair must be.
-        similarity: IoU for boxes, whatever the criterion's own similarity is.
+        similarity: IoU for boxes and polygons, whatever the criterion's own similarity is.
 
     Returns:
         The scene with real truth and the detections that remain, and nothing else.

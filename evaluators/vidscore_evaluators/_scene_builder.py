@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -9,17 +10,32 @@ import numpy as np
 
 from vidscore_evaluators._dont_care import DontCareRule, resolve_dont_care
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import POINT, QUADRILATERAL, Annotations, FrameFlag, ObjectFlag
+from vidscore_evaluators.annotations import (
+    BOX,
+    POINT,
+    QUADRILATERAL,
+    Annotations,
+    FrameFlag,
+    ObjectFlag,
+)
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs
 from vidscore_evaluators.geometry import bounding_boxes, box_areas
 from vidscore_evaluators.kernels import factorize
-from vidscore_evaluators.regions import Regions, shares_inside
+from vidscore_evaluators.quadrilaterals import corners_of_boxes, outline_areas, outlines_of
+from vidscore_evaluators.regions import Regions, shares_inside, shares_of_outlines_inside
 from vidscore_evaluators.scene import Items, Scene, canonical_items, unique_groups
 from vidscore_evaluators.shapes import boxes_as_shapes
-from vidscore_evaluators.similarity import Similarity
+from vidscore_evaluators.similarity import Base, Similarity
 from vidscore_evaluators.specification import BenchmarkSpec
 
 Classes = Literal["separate", "ignore"]
+
+_DONT_CARE_BASES: Mapping[int, Base] = {
+    POINT: "euclidean",
+    BOX: "iou",
+    QUADRILATERAL: "polygon",
+}
+"""What don't-care that is resolved first compares by, whatever the criterion does."""
 
 
 def make_scene(
@@ -50,7 +66,8 @@ def make_scene(
     """
     evaluated = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
     kept = aligned.take_frames(evaluated)
-    objects = select_objects(kept, rule, specification)
+    outlined = similarity.arity == QUADRILATERAL
+    objects = select_objects(kept, rule, specification, outlined=outlined)
     scene = _Grouping(objects, rule, separate=classes == "separate").scene()
     left_out = {
         "frames_not_evaluated": aligned.detections.object_count - kept.detections.object_count,
@@ -58,10 +75,8 @@ def make_scene(
         "in_regions": objects.scored_detections - len(scene.detections),
     }
     if resolve_first or rule.absorption == "before":
-        base = Similarity("euclidean", cutoff_px=similarity.cutoff_px)
-        resolved = resolve_dont_care(
-            scene, rule, base if similarity.arity == POINT else Similarity("iou")
-        )
+        base = Similarity(_DONT_CARE_BASES[similarity.arity], cutoff_px=similarity.cutoff_px)
+        resolved = resolve_dont_care(scene, rule, base)
         left_out["dont_care"] = len(scene.detections) - len(resolved.detections)
         scene = resolved
     return replace(scene, left_out={key: number for key, number in left_out.items() if number})
@@ -71,7 +86,7 @@ def make_scene(
 class SceneObjects:
     """Objects of the evaluated frames by what they are to a don't-care rule, in order of rows.
 
-    All but regions are points or upright boxes.
+    All but regions are points, upright boxes or outlines.
 
     Attributes:
         truth: Real objects of scored classes.
@@ -89,7 +104,11 @@ class SceneObjects:
 
 
 def select_objects(
-    kept: Aligned, rule: DontCareRule, specification: BenchmarkSpec = BenchmarkSpec()
+    kept: Aligned,
+    rule: DontCareRule,
+    specification: BenchmarkSpec = BenchmarkSpec(),
+    *,
+    outlined: bool = False,
 ) -> SceneObjects:
     """Tell the objects of evaluated frames apart by a rule, and leave out what it removes.
 
@@ -97,8 +116,9 @@ def select_objects(
         kept: Both sides in evaluated frames alone.
         rule: What absorbs, what regions do, and how much of an object must lie in them.
         specification: Says which classes a domain scores.
+        outlined: Whether boxes and quadrilaterals become outlines, and not their envelopes.
     """
-    truth, detections = boxed(kept.truth), boxed(kept.detections)
+    truth, detections = (_shaped(side, outlined=outlined) for side in (kept.truth, kept.detections))
     scored = _scored_labels(truth, rule, specification)
     region = (truth.flags & ObjectFlag.REGION) != 0
     absorbing = (truth.flags & rule.absorbing_flags) != 0
@@ -205,11 +225,12 @@ class _Grouping:
         return np.repeat(rows, counts), groups[expand_runs(first, counts)]
 
 
-def boxed(side: Annotations) -> Annotations:
-    """The same annotations with every box and quadrilateral reduced to its envelope."""
+def _shaped(side: Annotations, *, outlined: bool) -> Annotations:
+    """The same annotations with the outline of every box and quadrilateral, or its envelope."""
     if side.arity == POINT:
         return side
-    return replace(side, coordinates=bounding_boxes(side.coordinates))
+    shape = outlines_of if outlined else bounding_boxes
+    return replace(side, coordinates=shape(side.coordinates))
 
 
 def _neighbour_shift(side: Annotations, rule: DontCareRule) -> IntArray:
@@ -258,23 +279,28 @@ def _inside(side: Annotations, regions: Annotations, share: float) -> BoolArray:
     """(N,) whether more than `share` of an object's area lies in the regions of its frame."""
     if regions.object_count == 0 or side.arity == POINT:
         return np.zeros(side.object_count, dtype=np.bool_)
-    boxes = boxes_as_shapes(side.frame_starts, side.coordinates)
-    inside: BoolArray = (
-        shares_inside(boxes, Regions(regions.frame_starts, region_corners(regions))) > share
-    )
+    areas = Regions(regions.frame_starts, _region_corners(regions))
+    if side.arity == QUADRILATERAL:
+        shares = shares_of_outlines_inside(side.frame_starts, side.coordinates, areas)
+    else:
+        shares = shares_inside(boxes_as_shapes(side.frame_starts, side.coordinates), areas)
+    inside: BoolArray = shares > share
     return inside
 
 
-def region_corners(regions: Annotations) -> FloatArray:
+def _region_corners(regions: Annotations) -> FloatArray:
     """(R, 8) corners, in order along the outline."""
     if regions.arity == QUADRILATERAL:
         return regions.coordinates
-    return bounding_boxes(regions.coordinates)[:, [0, 1, 2, 1, 2, 3, 0, 3]]
+    return corners_of_boxes(bounding_boxes(regions.coordinates))
 
 
 def _areas(side: Annotations) -> FloatArray:
-    """(N,) the named column ``area`` where an object has one, else its box's area; points: 0."""
-    own = box_areas(side.coordinates) if side.arity != POINT else np.zeros(side.object_count)
+    """(N,) the named column ``area`` where an object has one, else its shape's area; points: 0."""
+    if side.arity == QUADRILATERAL:
+        own = outline_areas(side.coordinates)
+    else:
+        own = box_areas(side.coordinates) if side.arity == BOX else np.zeros(side.object_count)
     column = side.columns.get("area")
     return own if column is None else np.where(np.isnan(column), own, column)
 

@@ -87,7 +87,9 @@ class CriterionParameters(SceneParameters):
     """The same, and what is compared."""
 
     base: Base = parameter(
-        "iou", "How alike two objects are: IoU or GIoU of boxes, or the distance of points."
+        "iou",
+        "How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners), "
+        "or the distance of points.",
     )
     cutoff_px: float = parameter(
         10.0,
@@ -108,7 +110,7 @@ class ExtendedParameters(CriterionParameters):
     """The same for criteria that may take confidences into the similarity."""
 
     confidence_extended: bool = parameter(
-        False, "Whether confidences take part in the similarity of boxes (Algorithm 1)."
+        False, "Whether confidences take part in the similarity of areas (Algorithm 1)."
     )
 
     @property
@@ -217,7 +219,7 @@ class Criterion(Evaluator[ParametersType]):
     ) -> None:
         """Choose parameters and specification; the base decides which shapes can be used."""
         super().__init__(parameters, specification)
-        arities = BOXES if parameters.similarity.arity == BOX else (POINT,)
+        arities = (POINT,) if parameters.similarity.arity == POINT else BOXES
         labels = LabelUse.IGNORED if parameters.classes == "ignore" else LabelUse.EXACT
         self.needs = replace(
             self.needs,

@@ -25,10 +25,10 @@ class Items:
     all of these can take each other's place.
 
     Attributes:
-        coordinates: (N, 2 | 4) points or upright boxes, in pixels.
+        coordinates: (N, 2 | 4 | 8) points, upright boxes or outlines, in pixels.
         confidences: (N,) confidences; from 0 to 1 where they extend the similarity.
         track_ids: (N,) track identities, -1 where there is none.
-        areas: (N,) areas in square pixels: the named column ``area``, else the box's own.
+        areas: (N,) areas in square pixels: the named column ``area``, else the shape's own.
         groups: (N,) group of each object.
         starts: (G + 1,) offsets: group g is rows ``starts[g]:starts[g + 1]``.
     """
@@ -190,7 +190,7 @@ def canonical_items(
     """Bring objects into canonical order.
 
     Args:
-        side: Annotations with points or upright boxes; other shapes are reduced beforehand.
+        side: Annotations with points, upright boxes or outlines.
         rows: (N,) rows of the objects; may repeat.
         groups: (N,) group of each.
         group_count: Number of groups.

@@ -5,32 +5,41 @@ section 4.1 and appendix 3.1 (Algorithm 1).
 
 Readings of this project:
 
-1. Shapes are upright boxes; a quadrilateral is reduced to its envelope before it comes here.
+1. Under IoU and GIoU shapes are upright boxes; a quadrilateral is reduced to its envelope before
+   it comes here. Under ``polygon`` they are quadrilaterals, and the similarity is the IoU of their
+   own areas (`vidscore_evaluators.quadrilaterals`).
 2. GIoU = I/U - (C - U)/C with C the area of the smallest enclosing upright box (the paper has the
    convex hull for arbitrary shapes).
 3. Algorithm 1 for boxes: a box with confidence s is the solid on the floor from 0 to s, so that
    I~ = I min(sx, sy), U~ = Ax sx + Ay sy - I~ and C~ = C max(sx, sy).
-4. A box without area is unlike everything, itself included: its IoU is 0 and its GIoU -1, the
-   least there is.
+4. A box or quadrilateral without area is unlike everything, itself included: its IoU is 0 and its
+   GIoU -1, the least there is.
 5. The similarity of points is 1 - d/c for a Euclidean distance d below the cut-off c, else 0.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from vidscore_evaluators.annotations import BOX, POINT
+from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
-from vidscore_evaluators.geometry import box_areas, intersection_areas, squared_lengths
+from vidscore_evaluators.geometry import (
+    bounding_boxes,
+    box_areas,
+    intersection_areas,
+    squared_lengths,
+)
 from vidscore_evaluators.matching import match_greedy, preference_order
 from vidscore_evaluators.pairs import BoundingBoxes, PairMeasure, Pairs, measured_pairs
 from vidscore_evaluators.parameters import GRID_STEPS
+from vidscore_evaluators.quadrilaterals import outline_areas, shared_areas
 from vidscore_evaluators.scene import Items, Scene
 
-Base = Literal["iou", "giou", "euclidean"]
+Base = Literal["iou", "giou", "polygon", "euclidean"]
 
 TOLERANCE = 1e-9
 """By how much a similarity may fall short of a threshold that it meets, unless parameters differ.
@@ -45,7 +54,8 @@ class Similarity:
     """A similarity of pairs, at most 1, and the distance in [0, 1] that belongs to it.
 
     Attributes:
-        base: What is compared: overlap (IoU), overlap and gap (GIoU), or the distance of points.
+        base: What is compared: overlap of boxes (IoU), their overlap and gap (GIoU), overlap of
+            quadrilaterals (polygon), or the distance of points.
         confidence_extended: Whether confidences take part, as in Algorithm 1; not for points.
         cutoff_px: Distance from which points have nothing in common, in pixels.
     """
@@ -56,8 +66,8 @@ class Similarity:
 
     @property
     def arity(self) -> int:
-        """Coordinates an object has: those of a point or of an upright box."""
-        return POINT if self.base == "euclidean" else BOX
+        """Coordinates an object has: those of a point, an upright box, or an outline."""
+        return {"euclidean": POINT, "polygon": QUADRILATERAL}.get(self.base, BOX)
 
     @property
     def minimum(self) -> float:
@@ -83,8 +93,8 @@ class Similarity:
         pairs, (m, 1) and (1, n) for all pairs of m and n objects.
 
         Args:
-            truth: (..., 2 | 4) points or upright boxes, in pixels.
-            detections: (..., 2 | 4) points or upright boxes, in pixels.
+            truth: (..., 2 | 4 | 8) points, upright boxes or outlines, in pixels.
+            detections: (..., 2 | 4 | 8) points, upright boxes or outlines, in pixels.
             truth_confidences: (...) in [0, 1], 1 if left out; used if `confidence_extended`.
             detection_confidences: (...) in [0, 1], 1 if left out; used if `confidence_extended`.
 
@@ -98,9 +108,31 @@ class Similarity:
         if self.confidence_extended:
             truth_heights = 1.0 if truth_confidences is None else truth_confidences
             detection_heights = 1.0 if detection_confidences is None else detection_confidences
-        return _solid_similarities(
-            truth, detections, truth_heights, detection_heights, enclosing=self.base == "giou"
-        )
+        share, area = _ARITHMETIC[self.arity]
+        truth_volumes = area(truth) * truth_heights
+        detection_volumes = area(detections) * detection_heights
+        shared = share(truth, detections) * np.minimum(truth_heights, detection_heights)
+        union = truth_volumes + detection_volumes - shared
+        overlap = _ratio(shared, union)
+        if self.base != "giou":
+            return overlap
+        enclosing = _enclosing_areas(truth, detections)
+        hull = enclosing * np.maximum(truth_heights, detection_heights)
+        alike = overlap - _ratio(hull - union, hull)
+        return np.where((area(truth) > 0.0) & (area(detections) > 0.0), alike, -1.0)
+
+    def shares_of_detections(self, truth: FloatArray, detections: FloatArray) -> FloatArray:
+        """How much of each detection's area lies inside the truth: I / area of the detection.
+
+        Args:
+            truth: (P, 4 | 8) upright boxes or outlines.
+            detections: (P, 4 | 8) upright boxes or outlines.
+
+        Returns:
+            (P,) values in [0, 1]; 0 for a detection without area.
+        """
+        share, area = _ARITHMETIC[self.arity]
+        return _ratio(share(truth, detections), area(detections))
 
     def of_shares(self, shares: FloatArray) -> FloatArray:
         """Shares s of things inside others on the scale of similarities, so that thresholds fit.
@@ -137,39 +169,6 @@ def point_similarities(truth: FloatArray, detections: FloatArray, cutoff_px: flo
     return np.maximum(0.0, shares, out=shares)
 
 
-def shares_of_detections(truth: FloatArray, detections: FloatArray) -> FloatArray:
-    """How much of each detection's area lies inside the truth's box: I / area of the detection.
-
-    Args:
-        truth: (P, 4) upright boxes.
-        detections: (P, 4) upright boxes.
-
-    Returns:
-        (P,) values in [0, 1]; 0 for a detection without area.
-    """
-    return _ratio(intersection_areas(truth, detections), box_areas(detections))
-
-
-def _solid_similarities(
-    truth: FloatArray,
-    detections: FloatArray,
-    truth_heights: FloatArray | float,
-    detection_heights: FloatArray | float,
-    *,
-    enclosing: bool,
-) -> FloatArray:
-    """IoU or GIoU of solids above boxes; of the boxes themselves where heights are 1."""
-    shared = intersection_areas(truth, detections) * np.minimum(truth_heights, detection_heights)
-    truth_areas, detection_areas = box_areas(truth), box_areas(detections)
-    union = truth_areas * truth_heights + detection_areas * detection_heights - shared
-    overlap = _ratio(shared, union)
-    if not enclosing:
-        return overlap
-    hull = _enclosing_areas(truth, detections) * np.maximum(truth_heights, detection_heights)
-    alike = overlap - _ratio(hull - union, hull)
-    return np.where((truth_areas > 0.0) & (detection_areas > 0.0), alike, -1.0)
-
-
 def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
     """Part of a whole; 0 where there is no whole."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0.0)
@@ -180,6 +179,15 @@ def _enclosing_areas(first: FloatArray, second: FloatArray) -> FloatArray:
     height = np.maximum(first[..., 3], second[..., 3]) - np.minimum(first[..., 1], second[..., 1])
     enclosing: FloatArray = width * height
     return enclosing
+
+
+_ARITHMETIC: Mapping[
+    int, tuple[Callable[[FloatArray, FloatArray], FloatArray], Callable[[FloatArray], FloatArray]]
+] = {
+    BOX: (intersection_areas, box_areas),
+    QUADRILATERAL: (shared_areas, outline_areas),
+}
+"""By coordinates an object has: the area that two share, and the area of one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +269,7 @@ def _with_absorbers(scene: Scene, similarity: Similarity, at_least: float) -> Ca
         if similarity.base == "euclidean":
             shares = alike[of_many]  # a point lies in a crowd as far as it is near it
         else:
-            shares = shares_of_detections(
+            shares = similarity.shares_of_detections(
                 absorbers.coordinates[absorber_rows[of_many]],
                 detections.coordinates[detection_rows[of_many]],
             )
@@ -307,6 +315,8 @@ def _boxes_of(items: Items, similarity: Similarity, *, everywhere: bool) -> Boun
     """Where objects lie, points widened by the cut-off."""
     if everywhere:
         return BoundingBoxes(items.starts, np.zeros((len(items), BOX)))
+    if similarity.base == "polygon":
+        return BoundingBoxes(items.starts, bounding_boxes(items.coordinates))
     if similarity.base != "euclidean":
         return BoundingBoxes(items.starts, items.coordinates)
     low, high = items.coordinates - similarity.cutoff_px, items.coordinates + similarity.cutoff_px

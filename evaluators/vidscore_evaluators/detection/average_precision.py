@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -264,6 +265,14 @@ class CocoParameters(SceneParameters):
     dont_care: Preset = parameter(
         "coco", "Whose rule says what becomes of detections of what is not scored."
     )
+    base: Literal["iou", "polygon"] = parameter(
+        "iou", "How alike two objects are: IoU of upright boxes, or of polygons (four corners)."
+    )
+
+    @property
+    def similarity(self) -> Similarity:
+        """How alike a pair is."""
+        return Similarity(self.base)
 
 
 class Coco(Criterion[CocoParameters]):
@@ -322,7 +331,8 @@ class Coco(Criterion[CocoParameters]):
         """Outcomes of every detection at each threshold, for each area range."""
         scene = self.scene(aligned)
         scene = scene.take_detections(scene.detections.ranks < MAXIMUM_DETECTIONS)
-        outcomes = _outcomes_by_area(scene, list(map(self.parameters.least, PARTIAL)))
+        thresholds = list(map(self.parameters.least, PARTIAL))
+        outcomes = _outcomes_by_area(scene, self.parameters.similarity, thresholds)
         return {
             OUTCOMES: outcome_table(scene, outcomes),
             CLASSES: class_table(scene, _coco_counts(scene, outcomes[:, : len(PARTIAL)])),
@@ -341,7 +351,9 @@ class Coco(Criterion[CocoParameters]):
         return {name: mean(values[name] for values in by_class) for name in names}
 
 
-def _outcomes_by_area(scene: Scene, thresholds: Sequence[float]) -> OutcomeArray:
+def _outcomes_by_area(
+    scene: Scene, similarity: Similarity, thresholds: Sequence[float]
+) -> OutcomeArray:
     """Match once for each area range.
 
     An object outside the range only absorbs, and a detection outside it is not counted if it is
@@ -349,12 +361,13 @@ def _outcomes_by_area(scene: Scene, thresholds: Sequence[float]) -> OutcomeArray
 
     Args:
         scene: The scene, of D detections.
-        thresholds: Least IoU of a match, ascending.
+        similarity: How alike a pair is.
+        thresholds: Least similarity of a match, ascending.
 
     Returns:
         (D, ranges x thresholds) outcomes.
     """
-    candidates = find_candidates(scene, Similarity(), min(thresholds))
+    candidates = find_candidates(scene, similarity, min(thresholds))
     outcomes = [
         greedy_outcomes(
             scene,

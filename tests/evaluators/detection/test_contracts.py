@@ -62,3 +62,29 @@ class TestMapOptimal(Variant):
     evaluator = create_evaluator(
         "map", {"assignment": "optimal", "base": "giou", "dont_care": "motchallenge"}
     )
+
+
+class TestF1OnSolidsOfPolygons(Variant):
+    evaluator = create_evaluator("f1", {"base": "polygon", "confidence_extended": True})
+
+
+class TestMapOnPolygons(Variant):
+    evaluator = create_evaluator("map", {"base": "polygon", "dont_care": "neovision2"})
+
+
+class TestMapOptimalOnPolygons(Variant):
+    evaluator = create_evaluator("map", {"base": "polygon", "assignment": "optimal"})
+
+
+class TestCocoOnPolygons(TestCoco):
+    evaluator = create_evaluator("coco", {"base": "polygon"})
+    examples = 3
+
+
+class TestLogAmrOnPolygons(TestLogAmr):
+    evaluator = create_evaluator("log-amr", {"base": "polygon", "dont_care": "kitti"})
+    examples = 3
+
+
+class TestErrorsOnPolygons(Variant):
+    evaluator = create_evaluator("errors", {"base": "polygon", "dont_care": "motchallenge"})

@@ -31,8 +31,8 @@ from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Evaluator, Needs
 from vidscore_evaluators.parameters import PARTIAL, parameter
-from vidscore_evaluators.plausibility.warnings import LabelUse
-from vidscore_evaluators.report import ReportWarning
+from vidscore_evaluators.plausibility.warnings import LabelUse, envelope_warnings
+from vidscore_evaluators.report import ReportWarning, Scores
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import TOLERANCE, Base, Similarity
 from vidscore_evaluators.specification import BenchmarkSpec
@@ -248,6 +248,15 @@ class Criterion(Evaluator[ParametersType]):
         return aligned.cache.get_or_compute(
             (make_scene, *make.keywords.values()), lambda: make(aligned)
         )
+
+    def warnings(
+        self, input_summary: Mapping[str, Table], scores: Scores
+    ) -> Sequence[ReportWarning]:
+        """Warnings as ever, and of four corners where the base compares upright boxes."""
+        found = super().warnings(input_summary, scores)
+        if self.parameters.similarity.arity != BOX:
+            return found
+        return (*found, *envelope_warnings(input_summary))
 
     def scene_warnings(self, tally: Tally) -> tuple[ReportWarning, ...]:
         """Say how many detections are not scored, and where a preset is not its benchmark's."""

@@ -20,8 +20,11 @@ import numpy as np
 
 from vidscore_evaluators import kernels
 from vidscore_evaluators.annotations import BOX, QUADRILATERAL
-from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.geometry import bounding_boxes
+from vidscore_evaluators.arrays import BoolArray, FloatArray
+from vidscore_evaluators.geometry import bounding_boxes, box_areas
+
+ROUNDING = 1e-6
+"""Share of its envelope that an upright box may lack where its corners were computed."""
 
 
 def corners_of_boxes(boxes: FloatArray) -> FloatArray:
@@ -58,6 +61,13 @@ def outline_areas(outlines: FloatArray) -> FloatArray:
     areas = np.empty(outlines.shape[:-1])
     kernels.outline_areas(np.ascontiguousarray(outlines), areas.size, areas)
     return areas
+
+
+def are_rotated(corners: FloatArray) -> BoolArray:
+    """(N,) whether (N, 8) quadrilaterals leave a part of the upright boxes around them out."""
+    envelopes = box_areas(bounding_boxes(corners))
+    rotated: BoolArray = outline_areas(outlines_of(corners)) < envelopes * (1.0 - ROUNDING)
+    return rotated
 
 
 def shared_areas(first: FloatArray, second: FloatArray) -> FloatArray:

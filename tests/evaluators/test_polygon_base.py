@@ -17,6 +17,7 @@ from vidscore_evaluators.quadrilaterals import corners_of_boxes, outlines_of
 from vidscore_evaluators.registry import _BUILT_IN, create_evaluator, evaluator_class
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.similarity import Similarity
+from vidscore_evaluators.tally import merge_tallies
 from vidscore_evaluators.testing import Thing, make_annotations
 
 VIDEO = ("", "video")
@@ -245,3 +246,37 @@ def test_the_library_takes_the_base_of_polygons() -> None:
         base="polygon",
     )
     assert report.value("ospa") == 0.5
+
+
+def warned(report: Report) -> dict[str, int | None]:
+    return {warning.code: warning.count for warning in report.warnings}
+
+
+@pytest.mark.parametrize("name", WITH_BASE)
+def test_a_report_that_compares_envelopes_says_so(name: str) -> None:
+    """With the number of objects, an example, and what to do."""
+    truth = one_frame(Thing(SQUARE, track_id=1), Thing(DIAMOND, track_id=2))
+    report = report_of(name, truth, truth)
+    [warning] = [entry for entry in report.warnings if entry.code == "envelopes_compared"]
+    assert warning.count == 2
+    assert "frame 0 of sequence video" in warning.message
+    assert "base=polygon" in warning.message
+    assert "envelopes_compared" not in warned(report_of(name, truth, truth, base="polygon"))
+
+
+def test_upright_corners_and_regions_are_no_reason_for_a_warning() -> None:
+    """Corners that were computed may be off by rounding; regions are compared as they are."""
+    computed = (0.1, 0.1, 20.1 + 1e-12, 0.1, 20.1, 20.1 - 1e-12, 0.1 - 1e-13, 20.1)
+    truth = one_frame(Thing(computed), Thing(SQUARE[::-1]), Thing(DIAMOND, flags=ObjectFlag.REGION))
+    assert "envelopes_compared" not in warned(report_of("f1", truth, one_frame(Thing(SQUARE))))
+    tilted = one_frame(Thing((0, 0, 20, 0.1, 20, 20, 0, 20)))
+    assert warned(report_of("f1", truth, tilted))["envelopes_compared"] == 1
+
+
+def test_the_warning_counts_all_parts_of_an_input() -> None:
+    """Two tallies of a frame each warn as one of both does."""
+    sides = [make_annotations({VIDEO: {number: [Thing(DIAMOND)]}}) for number in range(2)]
+    evaluator = create_evaluator("f1")
+    tallies = [evaluator.tally(side, side) for side in sides]
+    [warning] = evaluator.report(merge_tallies(tallies)).warnings
+    assert (warning.code, warning.count) == ("envelopes_compared", 4)

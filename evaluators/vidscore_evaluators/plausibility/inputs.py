@@ -11,7 +11,7 @@ import numpy as np
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import NO_TRACK, POINT, Annotations, Side, empty_annotations
 from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray, run_starts
-from vidscore_evaluators.geometry import bounding_boxes, box_areas
+from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.plausibility.summary import (
     input_summary_of,
 )
@@ -22,6 +22,7 @@ from vidscore_evaluators.plausibility.warnings import (
     place_name,
     side_warnings,
 )
+from vidscore_evaluators.quadrilaterals import outline_areas, outlines_of
 from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec
 
@@ -125,7 +126,7 @@ def truth_warnings(truth: Annotations) -> Iterator[ReportWarning]:
     """
     yield from _warning(truth, "same_box_twice", _repeated(truth))
     if truth.arity != POINT:
-        areas = box_areas(bounding_boxes(truth.coordinates))
+        areas = outline_areas(outlines_of(truth.coordinates))
         yield from _warning(truth, "boxes_without_area", areas == 0.0)
         yield from _warning(truth, "tracks_jump", _jumping(truth))
 

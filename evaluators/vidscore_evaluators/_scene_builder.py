@@ -9,17 +9,45 @@ import numpy as np
 
 from vidscore_evaluators._dont_care import DontCareRule, resolve_dont_care
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import POINT, QUADRILATERAL, Annotations, FrameFlag, ObjectFlag
+from vidscore_evaluators.annotations import (
+    BOX,
+    BOX_AREA,
+    POINT,
+    QUADRILATERAL,
+    Annotations,
+    FrameFlag,
+    ObjectFlag,
+)
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs
 from vidscore_evaluators.geometry import bounding_boxes, box_areas
 from vidscore_evaluators.kernels import factorize
 from vidscore_evaluators.regions import Regions, shares_inside
-from vidscore_evaluators.scene import Items, Scene, canonical_items, unique_groups
+from vidscore_evaluators.scene import (
+    GIVEN_AREA,
+    ROW,
+    Items,
+    Scene,
+    canonical_items,
+    unique_groups,
+)
 from vidscore_evaluators.shapes import boxes_as_shapes
 from vidscore_evaluators.similarity import Similarity
 from vidscore_evaluators.specification import BenchmarkSpec
 
 Classes = Literal["separate", "ignore"]
+
+
+@dataclass(frozen=True, slots=True)
+class AsGiven:
+    """What a criterion takes from how its input is given, besides its content.
+
+    Attributes:
+        row_order: Whether objects of a frame that are equal so far are in the order of its rows.
+        box_areas: Whether the area of a box is the column `BOX_AREA`, where there is one.
+    """
+
+    row_order: bool = False
+    box_areas: bool = False
 
 
 def make_scene(
@@ -30,6 +58,7 @@ def make_scene(
     classes: Classes = "separate",
     specification: BenchmarkSpec = BenchmarkSpec(),
     resolve_first: bool = False,
+    as_given: AsGiven = AsGiven(),
 ) -> Scene:
     """Bring both sides into the form that criteria work on.
 
@@ -44,12 +73,19 @@ def make_scene(
         specification: Says which classes a domain scores.
         resolve_first: Whether the criterion sees no absorbers and nothing forgiven, because it
             has no threshold at which they could be matched.
+        as_given: What is taken from rows besides their content.
 
     Returns:
         The scene; `Scene.left_out` counts the detections that are not scored.
     """
     evaluated = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
     kept = aligned.take_frames(evaluated)
+    if as_given != AsGiven():
+        kept = replace(
+            kept,
+            truth=_as_given(kept.truth, as_given),
+            detections=_as_given(kept.detections, as_given),
+        )
     objects = select_objects(kept, rule, specification)
     scene = _Grouping(objects, rule, separate=classes == "separate").scene()
     left_out = {
@@ -205,6 +241,18 @@ class _Grouping:
         return np.repeat(rows, counts), groups[expand_runs(first, counts)]
 
 
+def _as_given(side: Annotations, as_given: AsGiven) -> Annotations:
+    """One side with the columns that canonical items look for."""
+    columns = dict(side.columns)
+    if as_given.row_order:
+        rows = _rows(side) - np.repeat(side.frame_starts[:-1], side.object_counts)
+        columns[ROW] = rows.astype(np.float64)
+    if as_given.box_areas and BOX_AREA in columns and side.arity == BOX:
+        own, given = box_areas(side.coordinates), columns[BOX_AREA]
+        columns[GIVEN_AREA] = np.where(np.isnan(given), own, given)
+    return replace(side, columns=columns)
+
+
 def boxed(side: Annotations) -> Annotations:
     """The same annotations with every box and quadrilateral reduced to its envelope."""
     if side.arity == POINT:
@@ -275,6 +323,7 @@ def region_corners(regions: Annotations) -> FloatArray:
 def _areas(side: Annotations) -> FloatArray:
     """(N,) the named column ``area`` where an object has one, else its box's area; points: 0."""
     own = box_areas(side.coordinates) if side.arity != POINT else np.zeros(side.object_count)
+    own = side.columns.get(GIVEN_AREA, own)
     column = side.columns.get("area")
     return own if column is None else np.where(np.isnan(column), own, column)
 

@@ -17,7 +17,8 @@ differences:
    threshold and by the matching of the criterion. The evaluator ``neovision2`` has the protocol's
    own matching; this preset lends the rule to other criteria.
 2. `coco`: pycocotools overwrites a truth's ``ignore`` with ``iscrowd``; here an ignored object
-   stays ignored, and absorbs one detection.
+   stays ignored, and absorbs one detection. `pycocotools` does as pycocotools: an ignored object
+   that is no crowd is scored.
 3. `motchallenge` (trackeval's MotChallenge2DBox): detections are matched with scored truth,
    distractors and ignored objects; trackeval matches them with truth of all classes, and knows no
    ignored objects.
@@ -42,7 +43,7 @@ from vidscore_evaluators.matching import match_maximum_weight
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import TOLERANCE, Candidates, Similarity, find_candidates
 
-Preset = Literal["standard", "neovision2", "coco", "motchallenge", "kitti"]
+Preset = Literal["standard", "neovision2", "coco", "pycocotools", "motchallenge", "kitti"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,7 @@ PRESETS: Mapping[str, DontCareRule] = MappingProxyType(
             regions_cover_truth=True,
         ),
         "coco": DontCareRule(),
+        "pycocotools": DontCareRule(absorbing_flags=ObjectFlag.CROWD | ObjectFlag.DISTRACTOR),
         "motchallenge": DontCareRule(
             absorption="before",
             distractor_classes=(

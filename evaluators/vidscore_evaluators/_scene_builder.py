@@ -12,6 +12,7 @@ from vidscore_evaluators._dont_care import DontCareRule, resolve_dont_care
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import (
     BOX,
+    BOX_AREA,
     POINT,
     QUADRILATERAL,
     Annotations,
@@ -23,7 +24,14 @@ from vidscore_evaluators.geometry import bounding_boxes, box_areas
 from vidscore_evaluators.kernels import factorize
 from vidscore_evaluators.quadrilaterals import corners_of_boxes, outline_areas, outlines_of
 from vidscore_evaluators.regions import Regions, shares_inside, shares_of_outlines_inside
-from vidscore_evaluators.scene import Items, Scene, canonical_items, unique_groups
+from vidscore_evaluators.scene import (
+    GIVEN_AREA,
+    ROW,
+    Items,
+    Scene,
+    canonical_items,
+    unique_groups,
+)
 from vidscore_evaluators.shapes import boxes_as_shapes
 from vidscore_evaluators.similarity import Base, Similarity
 from vidscore_evaluators.specification import BenchmarkSpec
@@ -38,6 +46,19 @@ _DONT_CARE_BASES: Mapping[int, Base] = {
 """What don't-care that is resolved first compares by, whatever the criterion does."""
 
 
+@dataclass(frozen=True, slots=True)
+class AsGiven:
+    """What a criterion takes from how its input is given, besides its content.
+
+    Attributes:
+        row_order: Whether objects of a frame that are equal so far are in the order of its rows.
+        box_areas: Whether the area of a box is the column `BOX_AREA`, where there is one.
+    """
+
+    row_order: bool = False
+    box_areas: bool = False
+
+
 def make_scene(
     aligned: Aligned,
     rule: DontCareRule,
@@ -46,6 +67,7 @@ def make_scene(
     classes: Classes = "separate",
     specification: BenchmarkSpec = BenchmarkSpec(),
     resolve_first: bool = False,
+    as_given: AsGiven = AsGiven(),
 ) -> Scene:
     """Bring both sides into the form that criteria work on.
 
@@ -60,12 +82,19 @@ def make_scene(
         specification: Says which classes a domain scores.
         resolve_first: Whether the criterion sees no absorbers and nothing forgiven, because it
             has no threshold at which they could be matched.
+        as_given: What is taken from rows besides their content.
 
     Returns:
         The scene; `Scene.left_out` counts the detections that are not scored.
     """
     evaluated = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
     kept = aligned.take_frames(evaluated)
+    if as_given != AsGiven():
+        kept = replace(
+            kept,
+            truth=_as_given(kept.truth, as_given),
+            detections=_as_given(kept.detections, as_given),
+        )
     outlined = similarity.arity == QUADRILATERAL
     objects = select_objects(kept, rule, specification, outlined=outlined)
     scene = _Grouping(objects, rule, separate=classes == "separate").scene()
@@ -225,6 +254,18 @@ class _Grouping:
         return np.repeat(rows, counts), groups[expand_runs(first, counts)]
 
 
+def _as_given(side: Annotations, as_given: AsGiven) -> Annotations:
+    """One side with the columns that canonical items look for."""
+    columns = dict(side.columns)
+    if as_given.row_order:
+        rows = _rows(side) - np.repeat(side.frame_starts[:-1], side.object_counts)
+        columns[ROW] = rows.astype(np.float64)
+    if as_given.box_areas and BOX_AREA in columns and side.arity == BOX:
+        own, given = box_areas(side.coordinates), columns[BOX_AREA]
+        columns[GIVEN_AREA] = np.where(np.isnan(given), own, given)
+    return replace(side, columns=columns)
+
+
 def _shaped(side: Annotations, *, outlined: bool) -> Annotations:
     """The same annotations with the outline of every box and quadrilateral, or its envelope."""
     if side.arity == POINT:
@@ -301,6 +342,7 @@ def _areas(side: Annotations) -> FloatArray:
         own = outline_areas(side.coordinates)
     else:
         own = box_areas(side.coordinates) if side.arity == BOX else np.zeros(side.object_count)
+    own = side.columns.get(GIVEN_AREA, own)
     column = side.columns.get("area")
     return own if column is None else np.where(np.isnan(column), own, column)
 

@@ -19,7 +19,6 @@ Readings of this project:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -58,11 +57,14 @@ class Similarity:
             quadrilaterals (polygon), or the distance of points.
         confidence_extended: Whether confidences take part, as in Algorithm 1; not for points.
         cutoff_px: Distance from which points have nothing in common, in pixels.
+        inclusive_pixels: Whether boxes reach to the far end of their last pixel: a box from 1 to 3
+            is 3 pixels wide, as PASCAL VOC has it.
     """
 
     base: Base = "iou"
     confidence_extended: bool = False
     cutoff_px: float = 10.0
+    inclusive_pixels: bool = False
 
     @property
     def arity(self) -> int:
@@ -86,6 +88,7 @@ class Similarity:
         detections: FloatArray,
         truth_confidences: FloatArray | None = None,
         detection_confidences: FloatArray | None = None,
+        areas: tuple[FloatArray | None, FloatArray | None] = (None, None),
     ) -> FloatArray:
         """Similarity of pairs; a pair's value depends on nothing but the pair.
 
@@ -97,6 +100,8 @@ class Similarity:
             detections: (..., 2 | 4 | 8) points, upright boxes or outlines, in pixels.
             truth_confidences: (...) in [0, 1], 1 if left out; used if `confidence_extended`.
             detection_confidences: (...) in [0, 1], 1 if left out; used if `confidence_extended`.
+            areas: (...) areas of the boxes of the truth and of detections; those of their corners
+                where left out.
 
         Returns:
             (...) similarities in [`minimum`, 1].
@@ -108,31 +113,12 @@ class Similarity:
         if self.confidence_extended:
             truth_heights = 1.0 if truth_confidences is None else truth_confidences
             detection_heights = 1.0 if detection_confidences is None else detection_confidences
-        share, area = _ARITHMETIC[self.arity]
-        truth_volumes = area(truth) * truth_heights
-        detection_volumes = area(detections) * detection_heights
-        shared = share(truth, detections) * np.minimum(truth_heights, detection_heights)
-        union = truth_volumes + detection_volumes - shared
-        overlap = _ratio(shared, union)
-        if self.base != "giou":
-            return overlap
-        enclosing = _enclosing_areas(truth, detections)
-        hull = enclosing * np.maximum(truth_heights, detection_heights)
-        alike = overlap - _ratio(hull - union, hull)
-        return np.where((area(truth) > 0.0) & (area(detections) > 0.0), alike, -1.0)
-
-    def shares_of_detections(self, truth: FloatArray, detections: FloatArray) -> FloatArray:
-        """How much of each detection's area lies inside the truth: I / area of the detection.
-
-        Args:
-            truth: (P, 4 | 8) upright boxes or outlines.
-            detections: (P, 4 | 8) upright boxes or outlines.
-
-        Returns:
-            (P,) values in [0, 1]; 0 for a detection without area.
-        """
-        share, area = _ARITHMETIC[self.arity]
-        return _ratio(share(truth, detections), area(detections))
+        pixel = 1.0 if self.inclusive_pixels else 0.0
+        return _solid_similarities(
+            _Solids(truth, truth_heights, areas[0], pixel),
+            _Solids(detections, detection_heights, areas[1], pixel),
+            enclosing=self.base == "giou",
+        )
 
     def of_shares(self, shares: FloatArray) -> FloatArray:
         """Shares s of things inside others on the scale of similarities, so that thresholds fit.
@@ -169,25 +155,89 @@ def point_similarities(truth: FloatArray, detections: FloatArray, cutoff_px: flo
     return np.maximum(0.0, shares, out=shares)
 
 
+def shares_of_detections(
+    truth: FloatArray,
+    detections: FloatArray,
+    areas: FloatArray | None = None,
+    pixel: float = 0.0,
+) -> FloatArray:
+    """How much of each detection's area lies inside the truth: I / area of the detection.
+
+    Args:
+        truth: (P, 4 | 8) upright boxes or outlines.
+        detections: (P, 4 | 8) upright boxes or outlines.
+        areas: (P,) areas of the detections; those of their corners if left out.
+        pixel: What is added to widths and heights.
+
+    Returns:
+        (P,) values in [0, 1]; 0 for a detection without area.
+    """
+    whole = _areas(detections, pixel) if areas is None else areas
+    return _ratio(_shared_areas(truth, detections, pixel), whole)
+
+
+def _areas(shapes: FloatArray, pixel: float) -> FloatArray:
+    """Areas of upright boxes or outlines; `pixel` is added to widths and heights of boxes."""
+    if shapes.shape[-1] == QUADRILATERAL:
+        return outline_areas(shapes)
+    return box_areas(shapes, pixel)
+
+
+def _shared_areas(first: FloatArray, second: FloatArray, pixel: float) -> FloatArray:
+    """Areas that upright boxes or outlines share."""
+    if first.shape[-1] == QUADRILATERAL:
+        return shared_areas(first, second)
+    return intersection_areas(first, second, pixel)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Solids:
+    """Solids above upright boxes or outlines; the shapes themselves where heights are 1.
+
+    Attributes:
+        shapes: (..., 4 | 8) boxes or outlines.
+        heights: (...) heights.
+        given: (...) areas of the shapes; None for those of their corners.
+        pixel: What is added to widths and depths.
+    """
+
+    shapes: FloatArray
+    heights: FloatArray | float
+    given: FloatArray | None
+    pixel: float
+
+    @property
+    def areas(self) -> FloatArray:
+        """(...) areas of the shapes."""
+        return _areas(self.shapes, self.pixel) if self.given is None else self.given
+
+
+def _solid_similarities(truth: _Solids, detections: _Solids, *, enclosing: bool) -> FloatArray:
+    """IoU or GIoU of solids."""
+    pixel = truth.pixel
+    shared = _shared_areas(truth.shapes, detections.shapes, pixel)
+    shared = shared * np.minimum(truth.heights, detections.heights)
+    truth_areas, detection_areas = truth.areas, detections.areas
+    union = truth_areas * truth.heights + detection_areas * detections.heights - shared
+    overlap = _ratio(shared, union)
+    if not enclosing:
+        return overlap
+    hull = _enclosing_areas(truth.shapes, detections.shapes, pixel)
+    hull = hull * np.maximum(truth.heights, detections.heights)
+    alike = overlap - _ratio(hull - union, hull)
+    return np.where((truth_areas > 0.0) & (detection_areas > 0.0), alike, -1.0)
+
+
 def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
     """Part of a whole; 0 where there is no whole."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0.0)
 
 
-def _enclosing_areas(first: FloatArray, second: FloatArray) -> FloatArray:
+def _enclosing_areas(first: FloatArray, second: FloatArray, pixel: float) -> FloatArray:
     width = np.maximum(first[..., 2], second[..., 2]) - np.minimum(first[..., 0], second[..., 0])
     height = np.maximum(first[..., 3], second[..., 3]) - np.minimum(first[..., 1], second[..., 1])
-    enclosing: FloatArray = width * height
+    enclosing: FloatArray = (width + pixel) * (height + pixel)
     return enclosing
-
-
-_ARITHMETIC: Mapping[
-    int, tuple[Callable[[FloatArray, FloatArray], FloatArray], Callable[[FloatArray], FloatArray]]
-] = {
-    BOX: (intersection_areas, box_areas),
-    QUADRILATERAL: (shared_areas, outline_areas),
-}
-"""By coordinates an object has: the area that two share, and the area of one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,9 +268,15 @@ class Candidates:
         """Keep some pairs."""
         return Candidates(self.detections[rows], self.targets[rows], self.similarities[rows])
 
-    def ordered(self, second_choice: BoolArray) -> Candidates:
-        """By detection, from its best target to its worst, (P,) second choices last."""
-        return self.take(preference_order(self.pairs, self.similarities, second_choice))
+    def ordered(self, second_choice: BoolArray, places: FloatArray | None = None) -> Candidates:
+        """By detection, from its best target to its worst, (P,) second choices last.
+
+        Args:
+            second_choice: (P,) pairs that come after all others of their detection.
+            places: (targets,) places of which the last comes first among equally similar ones.
+        """
+        last = None if places is None else places[self.targets]
+        return self.take(preference_order(self.pairs, self.similarities, second_choice, last))
 
     def greedily_matched(self, reusable: BoolArray, at_least: float) -> IntArray:
         """Rows of the pairs that `match_greedy` chooses, of pairs that are `ordered`."""
@@ -269,9 +325,12 @@ def _with_absorbers(scene: Scene, similarity: Similarity, at_least: float) -> Ca
         if similarity.base == "euclidean":
             shares = alike[of_many]  # a point lies in a crowd as far as it is near it
         else:
-            shares = similarity.shares_of_detections(
+            rows = detection_rows[of_many]
+            shares = shares_of_detections(
                 absorbers.coordinates[absorber_rows[of_many]],
-                detections.coordinates[detection_rows[of_many]],
+                detections.coordinates[rows],
+                None if detections.box_areas is None else detections.box_areas[rows],
+                1.0 if similarity.inclusive_pixels else 0.0,
             )
         alike[of_many] = similarity.of_shares(shares)
         return alike
@@ -286,11 +345,16 @@ def _similarities(
     target_rows: IntArray,
     detection_rows: IntArray,
 ) -> FloatArray:
-    sides = ((targets, target_rows), (detections, detection_rows))
-    coordinates = [items.coordinates.take(rows, axis=0) for items, rows in sides]
-    if not similarity.confidence_extended:
-        return similarity.of_pairs(*coordinates)
-    return similarity.of_pairs(*coordinates, *(items.confidences[rows] for items, rows in sides))
+    return similarity.of_pairs(
+        targets.coordinates.take(target_rows, axis=0),
+        detections.coordinates.take(detection_rows, axis=0),
+        targets.confidences[target_rows] if similarity.confidence_extended else None,
+        detections.confidences[detection_rows] if similarity.confidence_extended else None,
+        (
+            None if targets.box_areas is None else targets.box_areas[target_rows],
+            None if detections.box_areas is None else detections.box_areas[detection_rows],
+        ),
+    )
 
 
 def _measured_pairs(
@@ -315,6 +379,8 @@ def _boxes_of(items: Items, similarity: Similarity, *, everywhere: bool) -> Boun
     """Where objects lie, points widened by the cut-off."""
     if everywhere:
         return BoundingBoxes(items.starts, np.zeros((len(items), BOX)))
+    if similarity.inclusive_pixels:
+        return BoundingBoxes(items.starts, items.coordinates + np.array([0.0, 0.0, 1.0, 1.0]))
     if similarity.base == "polygon":
         return BoundingBoxes(items.starts, bounding_boxes(items.coordinates))
     if similarity.base != "euclidean":

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.similarity import Similarity
+from vidscore_evaluators.similarity import Similarity, shares_of_detections
 
 
 def boxes(*rows: tuple[float, ...]) -> FloatArray:
@@ -101,7 +101,7 @@ def test_grids_go_from_the_least_value_to_one() -> None:
 def test_share_of_a_detection_is_its_part_inside() -> None:
     """Half of the shifted box is inside the first; a box without area has no share."""
     pairs = (np.repeat(FIRST, 2, axis=0), np.concatenate([SHIFTED, boxes((1, 1, 1, 1))]))
-    assert Similarity().shares_of_detections(*pairs).tolist() == [0.5, 0.0]
+    assert shares_of_detections(*pairs).tolist() == [0.5, 0.0]
 
 
 numbers = st.floats(0, 100)

@@ -158,7 +158,7 @@ def test_upright_boxes_share_what_boxes_share_to_the_last_bit(
         np.array([np.sort(np.reshape(box, (2, 2)), axis=0).ravel()]) for box in (first, second)
     ]
     mine, theirs = map(outlines_of, boxes)
-    assert shared_areas(mine, theirs).tolist() == intersection_areas(*boxes).tolist()
+    assert shared_areas(mine, theirs).tolist() == intersection_areas(boxes[0], boxes[1]).tolist()
     width, height = (boxes[0][:, 2:] - boxes[0][:, :2]).T
     assert outline_areas(mine).tolist() == (width * height).tolist()
 

@@ -27,10 +27,10 @@ import numpy as np
 
 from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats._csv import CsvRows, normalised_rows
+from vidscore_evaluators.formats._class_files import ClassFiles, image_names, write_class_files
+from vidscore_evaluators.formats._csv import CsvRows
 from vidscore_evaluators.formats._files import (
     InputPath,
-    first_line,
     is_folder,
     read_bytes,
     read_head,
@@ -42,26 +42,20 @@ from vidscore_evaluators.formats._format import (
     Format,
     WriteOptions,
     Writer,
-    file_name,
     shortest_number,
     unnamed_remarks,
 )
 from vidscore_evaluators.formats._image_names import (
-    EXPECTED_NAME,
     ImageFiles,
-    ImageFrame,
     files_of_frames,
-    frame_of_name,
-    name_of_frame,
 )
 from vidscore_evaluators.formats._row_frames import (
     RowColumns,
     index_frames,
     with_listed_frames,
 )
-from vidscore_evaluators.formats._sequence_files import read_plain_files, to_reading
+from vidscore_evaluators.formats._sequence_files import to_reading
 from vidscore_evaluators.formats._table import (
-    Kind,
     RowChecks,
     RowTable,
     StringColumn,
@@ -69,7 +63,6 @@ from vidscore_evaluators.formats._table import (
 )
 from vidscore_evaluators.formats._voc_xml import CORNERS, VocImage, object_faults, parse_voc_xml
 from vidscore_evaluators.formats.source import (
-    IMAGES,
     SWAPPED,
     FaultList,
     Files,
@@ -79,18 +72,21 @@ from vidscore_evaluators.formats.source import (
 from vidscore_evaluators.plausibility.summary import ImageSizes
 
 NAME = "pascal-voc"
-COLUMNS = ("image", "confidence", *CORNERS)
 DIGITS = 6
 """Digits of an image's number, as VOC writes it."""
 
 _ANNOTATIONS = "Annotations"
-_RESULTS = re.compile(r"(?:.*?_)?det_[^_]+_(.+)")
 _XML_HEAD = re.compile(rb"(?s)(?:\xef\xbb\xbf)?\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*)*<annotation[\s>]")
 _FILE = "an annotation file of PASCAL VOC"
-_RESULT_FILE = "a result file of PASCAL VOC, as comp3_det_test_car.txt"
+_RESULTS = ClassFiles(
+    NAME,
+    re.compile(r"(?:.*?_)?det_[^_]+_(.+)"),
+    "a result file of PASCAL VOC, as comp3_det_test_car.txt",
+    CORNERS,
+)
 _LAYOUT = {
     Side.TRUTH: "a folder of XML annotations, or one that holds such a folder Annotations",
-    Side.DETECTIONS: f"a folder of result files, each {_RESULT_FILE}, or one such file",
+    Side.DETECTIONS: f"a folder of result files, each {_RESULTS.example}, or one such file",
 }
 
 
@@ -100,25 +96,22 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     Raises:
         InputError: If there is nothing of the kind, or a file cannot be read at all.
     """
-    return _read_truth(path, limits) if side is Side.TRUTH else _read_results(path, limits)
+    if side is Side.TRUTH:
+        return _read_truth(path, limits)
+    files = _RESULTS.of_folder(path) if is_folder(path) else [path]
+    _check_count(files, path, side, limits)
+    return _RESULTS.read(files, path, limits)
 
 
 def matches(path: InputPath, head: bytes) -> bool:
     """Whether a path holds annotations, or result files by their names and first row."""
     if not is_folder(path):
-        return bool(_XML_HEAD.match(head)) or (_is_result(path) and _looks_like_rows(head))
+        is_result = _RESULTS.is_one(path) and _RESULTS.match_rows(head)
+        return is_result or bool(_XML_HEAD.match(head))
     annotations = next(iter(_annotation_files(path)), None)
     if annotations is not None:
         return bool(_XML_HEAD.match(read_head(annotations, _FILE)))
-    heads = (read_head(file, _RESULT_FILE) for file in _result_files(path))
-    return _looks_like_rows(next((head for head in heads if head.strip()), b""))
-
-
-def _looks_like_rows(head: bytes) -> bool:
-    fields = first_line(head).split()
-    return len(fields) == len(COLUMNS) and all(
-        parse_number(text) is not None for text in fields[1:]
-    )
+    return _RESULTS.match_folder(path)
 
 
 # --- files -----------------------------------------------------------------------------------
@@ -130,14 +123,6 @@ def _annotation_files(path: InputPath) -> list[InputPath]:
     return [file for file in visible_entries(folder) if file.suffix.lower() == ".xml"]
 
 
-def _is_result(file: InputPath) -> bool:
-    return file.suffix == ".txt" and _RESULTS.fullmatch(file.stem) is not None
-
-
-def _result_files(path: InputPath) -> list[InputPath]:
-    return [file for file in visible_entries(path) if _is_result(file)]
-
-
 def _check_count(
     files: Sequence[InputPath], path: InputPath, side: Side, limits: ReadLimits
 ) -> None:
@@ -147,7 +132,7 @@ def _check_count(
         InputError: If there are none, or too many.
     """
     if not files:
-        others = _result_files(path) if side is Side.TRUTH else _annotation_files(path)
+        others = _RESULTS.of_folder(path) if side is Side.TRUTH else _annotation_files(path)
         advice = SWAPPED if others else None
         fault = Fault("nothing of the kind", _LAYOUT[side], source=str(path), advice=advice)
         raise InputError([fault])
@@ -252,81 +237,15 @@ def _sizes(files: ImageFiles, images: Sequence[VocImage]) -> ImageSizes:
     return {key: size for key, size in sizes.items() if size is not None}
 
 
-# --- results ---------------------------------------------------------------------------------
-
-
-def _read_results(path: InputPath, limits: ReadLimits) -> Reading:
-    files = _result_files(path) if is_folder(path) else [path]
-    _check_count(files, path, Side.DETECTIONS, limits)
-    labels, wrong = [], FaultList()
-    texts = []
-    for file in files:
-        name = _RESULTS.fullmatch(file.stem)
-        if name is None:
-            wrong.add(Fault(repr(file.name), _RESULT_FILE, source=str(file.parent)))
-            continue
-        if name[1] in labels:
-            wrong.add(Fault(f"class {name[1]!r} again", "a file for each class", source=str(file)))
-        labels.append(name[1])
-        try:
-            data = read_bytes(file, _RESULT_FILE, limits)
-            texts.append(normalised_rows(data, str(file), blanks=True))
-        except InputError as error:
-            wrong.extend(error.faults)
-    if wrong:
-        raise InputError(wrong.listed())
-    kinds = [Kind.STRING, *[Kind.NUMBER] * (len(COLUMNS) - 1)]
-    rows = read_plain_files(list(map(str, files)), texts, COLUMNS, kinds)
-    frames = [frame_of_name(name) for name in rows.table.strings["image"].values]
-    checks = RowChecks(rows.table)
-    image = rows.table.strings["image"]
-    unknown = np.array([frame is None for frame in frames], dtype=np.bool_)[image.codes]
-    checks.refuse(unknown, "image", image, EXPECTED_NAME)
-    checks.require_finite("confidence")
-    checks.require_coordinates(CORNERS)
-
-    def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
-        return _result_columns(table, frames, labels), table
-
-    return to_reading(rows, checks, to_columns, str(path), NAME)
-
-
-def _result_columns(
-    table: RowTable, frames: Sequence[ImageFrame | None], labels: Sequence[str]
-) -> RowColumns:
-    """The detections; names of images that are none have no row left, so that any frame will do."""
-    some = next(filter(None, frames), (SequenceKey("", IMAGES), 0))
-    sequences, of_name, numbers = index_frames([frame or some for frame in frames])
-    codes = table.strings["image"].codes
-    count = len(table)
-    return RowColumns(
-        sequences=sequences,
-        sequence_of_row=of_name[codes],
-        frame_numbers=numbers[codes],
-        frame_flags=np.zeros(count, dtype=np.uint8),
-        holds_object=np.ones(count, dtype=np.bool_),
-        coordinates=np.stack([table.numbers[name] for name in CORNERS], axis=1),
-        labels=StringColumn(table.source_of_row, tuple(labels)),
-        confidences=table.numbers["confidence"],
-        track_ids=np.full(count, NO_TRACK, dtype=np.int64),
-        flags=np.zeros(count, dtype=np.uint8),
-    )
-
-
 # --- writing ---------------------------------------------------------------------------------
 
 
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     """``Annotations/<image>.xml``, or ``comp3_det_test_<class>.txt``."""
-    names = [
-        name_of_frame(annotations.sequences[sequence], number, DIGITS)
-        for sequence, number in zip(
-            annotations.frame_sequences.tolist(), annotations.frame_numbers.tolist(), strict=True
-        )
-    ]
-    labels = [label or UNNAMED for label in annotations.labels]
     if side is Side.DETECTIONS:
-        return _write_results(annotations, names, labels)
+        return write_class_files(annotations, "comp3_det_test_", DIGITS)
+    names = image_names(annotations, DIGITS)
+    labels = [label or UNNAMED for label in annotations.labels]
     starts = annotations.frame_starts.tolist()
     return {
         f"{_ANNOTATIONS}/{name}.xml": _xml(annotations, labels, name, rows, options)
@@ -354,24 +273,6 @@ def _xml(
             f"    <difficult>{difficult}</difficult><bndbox>{corners}</bndbox></object>",
         ]
     return ("\n".join([*lines, "</annotation>"]) + "\n").encode()
-
-
-def _write_results(annotations: Annotations, names: Sequence[str], labels: Sequence[str]) -> Files:
-    texts: dict[str, list[str]] = {label: [] for label in labels}
-    rows = zip(
-        annotations.object_frames.tolist(),
-        annotations.label_indices.tolist(),
-        annotations.confidences.tolist(),
-        annotations.coordinates.tolist(),
-        strict=True,
-    )
-    for frame, label, confidence, box in rows:
-        values = " ".join(str(shortest_number(value)) for value in (confidence, *box))
-        texts[labels[label]].append(f"{names[frame]} {values}\n")
-    return {
-        f"comp3_det_test_{file_name(label, 'class')}.txt": "".join(lines).encode()
-        for label, lines in texts.items()
-    }
 
 
 FORMAT = Format(

@@ -43,7 +43,9 @@ from vidscore_evaluators.matching import match_maximum_weight
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import TOLERANCE, Candidates, Similarity, find_candidates
 
-Preset = Literal["standard", "neovision2", "coco", "pycocotools", "motchallenge", "kitti"]
+Preset = Literal[
+    "standard", "neovision2", "coco", "pycocotools", "visdrone", "motchallenge", "kitti"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,13 @@ class DontCareRule:
         absorbing_flags: Bits of `ObjectFlag` whose objects absorb.
         crowds_absorb_many: Whether a crowd absorbs any number of detections, each by the share of
             its area inside the crowd (`Similarity.of_shares`); else a crowd is an ignored object.
+        ignored_absorb_many: Whether an ignored object does as such a crowd does.
         region_share: A detection lies in a region if more than this share of its area is inside the
             union of its frame's regions.
+        region_share_counts: Whether exactly that share is enough.
+        region_pixels: Whether the area is counted in whole pixels: coordinates of boxes are
+            rounded, at least 1, and a region includes its first and its last pixel. Not so of
+            polygons.
         tolerance: What `threshold` and `region_share` allow for rounding.
         regions_forgive: True: such a detection is forgiven. False: it is removed beforehand.
         regions_cover_truth: Whether truth in a region is removed, too.
@@ -76,7 +83,10 @@ class DontCareRule:
     ignored_labels: Literal["own", "any"] = "own"
     absorbing_flags: int = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.DISTRACTOR
     crowds_absorb_many: bool = True
+    ignored_absorb_many: bool = False
     region_share: float = 0.5
+    region_share_counts: bool = False
+    region_pixels: bool = False
     tolerance: float = TOLERANCE
     regions_forgive: bool = True
     regions_cover_truth: bool = False
@@ -101,6 +111,13 @@ PRESETS: Mapping[str, DontCareRule] = MappingProxyType(
         ),
         "coco": DontCareRule(),
         "pycocotools": DontCareRule(absorbing_flags=ObjectFlag.CROWD | ObjectFlag.DISTRACTOR),
+        "visdrone": DontCareRule(
+            ignored_absorb_many=True,
+            region_share_counts=True,
+            region_pixels=True,
+            regions_forgive=False,
+            regions_cover_truth=True,
+        ),
         "motchallenge": DontCareRule(
             absorption="before",
             distractor_classes=(

@@ -158,13 +158,12 @@ def select_objects(
     real = truth.take_objects(~(region | absorbing) & _is_scored(truth, scored))
     detections = detections.take_objects(_is_scored(detections, scored))
     scored_count = detections.object_count
-    most_outside = rule.region_share + rule.tolerance
-    inside = _inside(detections, regions, most_outside)
+    inside = _inside(detections, regions, rule)
     if not rule.regions_forgive:
         detections, inside = detections.take_objects(~inside), inside[~inside]
     if rule.regions_cover_truth:
-        real = real.take_objects(~_inside(real, regions, most_outside))
-        absorbers = absorbers.take_objects(~_inside(absorbers, regions, most_outside))
+        real = real.take_objects(~_inside(real, regions, rule))
+        absorbers = absorbers.take_objects(~_inside(absorbers, regions, rule))
     return SceneObjects(real, absorbers, detections, inside, scored_count)
 
 
@@ -217,8 +216,10 @@ class _Grouping:
 
     @property
     def _absorbs_many(self) -> BoolArray:
-        crowd: BoolArray = (self.objects.absorbers.flags & ObjectFlag.CROWD) != 0
-        return crowd & self.rule.crowds_absorb_many
+        flags = ObjectFlag.CROWD if self.rule.crowds_absorb_many else 0
+        flags |= ObjectFlag.IGNORE if self.rule.ignored_absorb_many else 0
+        many: BoolArray = (self.objects.absorbers.flags & flags) != 0
+        return many
 
     def _keys(self, side: Annotations) -> IntArray:
         """(N,) group key of each object: its frame, and its class where classes count."""
@@ -316,17 +317,42 @@ def _named(side: Annotations, names: tuple[str, ...]) -> BoolArray:
     return np.array([label.casefold() in folded for label in side.labels] or [False])
 
 
-def _inside(side: Annotations, regions: Annotations, share: float) -> BoolArray:
-    """(N,) whether more than `share` of an object's area lies in the regions of its frame."""
+def _inside(side: Annotations, regions: Annotations, rule: DontCareRule) -> BoolArray:
+    """(N,) whether enough of an object's area for a rule lies in the regions of its frame."""
     if regions.object_count == 0 or side.arity == POINT:
         return np.zeros(side.object_count, dtype=np.bool_)
-    areas = Regions(regions.frame_starts, _region_corners(regions))
     if side.arity == QUADRILATERAL:
+        areas = Regions(regions.frame_starts, _region_corners(regions))
         shares = shares_of_outlines_inside(side.frame_starts, side.coordinates, areas)
     else:
-        shares = shares_inside(boxes_as_shapes(side.frame_starts, side.coordinates), areas)
-    inside: BoolArray = shares > share
-    return inside
+        shares = _shares_of_boxes_inside(side, regions, rule)
+    if rule.region_share_counts:
+        return np.asarray(shares >= rule.region_share - rule.tolerance)
+    return np.asarray(shares > rule.region_share + rule.tolerance)
+
+
+def _shares_of_boxes_inside(
+    side: Annotations, regions: Annotations, rule: DontCareRule
+) -> FloatArray:
+    """(N,) share of each upright box inside the regions of its frame."""
+    boxes, corners = side.coordinates, _region_corners(regions)
+    if rule.region_pixels:
+        boxes = _rounded(boxes)
+        first = np.maximum(bounding_boxes(regions.coordinates), 1.0)
+        corners = corners_of_boxes(first - np.array([1.0, 1.0, 0.0, 0.0]))
+    shapes = boxes_as_shapes(side.frame_starts, boxes)
+    return shares_inside(shapes, Regions(regions.frame_starts, corners))
+
+
+def _rounded(boxes: FloatArray) -> FloatArray:
+    """(N, 4) boxes whose first corner and size are whole pixels, at least 1.
+
+    Source: VisDrone2018-DET-toolkit 1.0.4, dropObjectsInIgr.m, whose sums over an integral image
+    begin after the first corner. Halves go up, with room for a size taken from two corners.
+    """
+    corners, sizes = boxes[:, :2], boxes[:, 2:] - boxes[:, :2]
+    first, size = (np.maximum(np.floor(part + (0.5 + 1e-9)), 1.0) for part in (corners, sizes))
+    return np.concatenate([first, first + size], axis=1)
 
 
 def _region_corners(regions: Annotations) -> FloatArray:

@@ -24,7 +24,7 @@ from vidscore_evaluators.detection._outcomes import FALSE, TRUE, OutcomeArray, d
 from vidscore_evaluators.report import Block, Number
 from vidscore_evaluators.tally import Table
 
-Interpolation = Literal["all-point", "11-point", "11-point-voc", "101-point"]
+Interpolation = Literal["all-point", "11-point", "11-point-voc", "11-point-numpy", "101-point"]
 
 LEVELS_11 = np.arange(11) / 10
 """Recall levels of PASCAL VOC 2007, each the nearest number to its decimal."""
@@ -32,11 +32,19 @@ LEVELS_11 = np.arange(11) / 10
 LEVELS_11_VOC = np.concatenate([np.arange(5) * 0.1, [0.5], (1.0 - np.arange(5) * 0.1)[::-1]])
 """The same as Matlab makes them of 0:0.1:1, from both ends: 0.3 is one ulp over the decimal."""
 
+LEVELS_11_NUMPY = np.arange(0.0, 1.1, 0.1)
+"""The same as DOTA_devkit makes them: 0.3, 0.6 and 0.7 are one ulp over the decimal."""
+
 LEVELS_101 = np.linspace(0.0, 1.0, 101)
 """Recall levels of COCO, to the bit as pycocotools makes them: ten are one ulp over the decimal."""
 
 _LEVELS: Mapping[Interpolation, FloatArray] = MappingProxyType(
-    {"11-point": LEVELS_11, "11-point-voc": LEVELS_11_VOC, "101-point": LEVELS_101}
+    {
+        "11-point": LEVELS_11,
+        "11-point-voc": LEVELS_11_VOC,
+        "11-point-numpy": LEVELS_11_NUMPY,
+        "101-point": LEVELS_101,
+    }
 )
 
 

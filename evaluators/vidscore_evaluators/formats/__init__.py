@@ -23,6 +23,7 @@ from vidscore_evaluators.formats import (
     mot,
     neovision2,
     spotgeo,
+    visdrone_det,
     voc,
     yolo,
 )
@@ -62,6 +63,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             spotgeo.FORMAT,
             voc.FORMAT,
             dota.FORMAT,
+            visdrone_det.FORMAT,
             mot.FORMAT,
             neovision2.FORMAT,
             kitti.FORMAT,

@@ -156,9 +156,12 @@ def select_objects(
     regions = kept.truth.take_objects(region)
     absorbers = truth.take_objects(absorbing & ~region)
     real = truth.take_objects(~(region | absorbing) & _is_scored(truth, scored))
-    detections = detections.take_objects(_is_scored(detections, scored))
-    scored_count = detections.object_count
     inside = _inside(detections, regions, rule)
+    if not rule.regions_forgive:
+        detections = _renumbered(detections, ~inside)
+    of_scored = _is_scored(detections, scored)
+    detections, inside = detections.take_objects(of_scored), inside[of_scored]
+    scored_count = detections.object_count
     if not rule.regions_forgive:
         detections, inside = detections.take_objects(~inside), inside[~inside]
     if rule.regions_cover_truth:
@@ -265,6 +268,16 @@ def _as_given(side: Annotations, as_given: AsGiven) -> Annotations:
         own, given = box_areas(side.coordinates), columns[BOX_AREA]
         columns[GIVEN_AREA] = np.where(np.isnan(given), own, given)
     return replace(side, columns=columns)
+
+
+def _renumbered(side: Annotations, kept: BoolArray) -> Annotations:
+    """One side whose rows, where they have a say, are counted among those that are kept."""
+    if ROW not in side.columns:
+        return side
+    before = np.cumsum(kept) - kept
+    first = np.append(before, 0)[side.frame_starts[:-1]]
+    places = (before - np.repeat(first, side.object_counts)).astype(np.float64)
+    return replace(side, columns={**side.columns, ROW: places})
 
 
 def _shaped(side: Annotations, *, outlined: bool) -> Annotations:

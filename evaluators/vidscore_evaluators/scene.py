@@ -35,8 +35,9 @@ class Items:
         areas: (N,) areas in square pixels: the named column ``area``, else the shape's own.
         groups: (N,) group of each object.
         starts: (G + 1,) offsets: group g is rows ``starts[g]:starts[g + 1]``.
-        places: (N,) row of each object among those of its frame, from 0; None where rows have no
-            say. Where they have, equal confidences are in the order of rows.
+        places: (N,) row of each object among those of its side and frame that no region removes,
+            from 0; None where rows have no say. Where they have, what is equally confident is in
+            the order of rows.
         box_areas: (N,) areas of the boxes as their format gives them; None for those of corners.
     """
 

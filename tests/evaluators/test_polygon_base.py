@@ -10,13 +10,17 @@ import pytest
 import shapely
 
 from vidscore_evaluators import score
+from vidscore_evaluators._dont_care import PRESETS
+from vidscore_evaluators._scene_builder import make_scene
+from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, ObjectFlag
 from vidscore_evaluators.arrays import FloatArray
+from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.quadrilaterals import corners_of_boxes, outlines_of
 from vidscore_evaluators.registry import _BUILT_IN, create_evaluator, evaluator_class
 from vidscore_evaluators.report import Report
-from vidscore_evaluators.similarity import Similarity
+from vidscore_evaluators.similarity import Similarity, find_candidates
 from vidscore_evaluators.tally import merge_tallies
 from vidscore_evaluators.testing import Thing, make_annotations
 
@@ -280,3 +284,31 @@ def test_the_warning_counts_all_parts_of_an_input() -> None:
     tallies = [evaluator.tally(side, side) for side in sides]
     [warning] = evaluator.report(merge_tallies(tallies)).warnings
     assert (warning.code, warning.count) == ("envelopes_compared", 4)
+
+
+@pytest.mark.parametrize("at_least", [0.0, 1e-9, 0.3])
+def test_envelopes_gate_no_pair_that_is_alike_enough(at_least: float) -> None:
+    """All pairs of 150 objects of a frame with each other, more than a grid is needed for."""
+    random = np.random.default_rng(13)
+    sides = [
+        one_frame(*(Thing(tuple(corners)) for corners in random.uniform(0, 40, size=(150, 8))))
+        for _ in range(2)
+    ]
+    similarity = Similarity("polygon")
+    scene = make_scene(align(*sides), PRESETS["standard"], similarity)
+    found = find_candidates(scene, similarity, at_least)
+    every = similarity.of_pairs(
+        scene.truth.coordinates[:, None], scene.detections.coordinates[None, :]
+    )
+    expected = {
+        (detection, target) for target, detection in np.argwhere(every >= at_least).tolist()
+    }
+    pairs = list(zip(found.detections.tolist(), found.targets.tolist(), strict=True))
+    assert set(pairs) == expected
+    assert len(pairs) == len(expected)
+    assert found.similarities.tolist() == [every[target, row] for row, target in pairs]
+
+
+def test_inclusive_pixels_are_for_upright_boxes_alone() -> None:
+    with pytest.raises(ParameterError, match="true with base polygon"):
+        create_evaluator("map", {"base": "polygon", "inclusive_pixels": True})

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from vidscore_evaluators._scene_builder import AsGiven
-from vidscore_evaluators.arrays import IntArray, run_starts
+from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
 from vidscore_evaluators.criterion import SceneParameters
 from vidscore_evaluators.detection._outcomes import (
     TRUE,
@@ -57,21 +57,15 @@ class RankingParameters(SceneParameters):
         return AsGiven(row_order=self.ties == "row", box_areas=self.box_areas == "given")
 
 
-def frame_ranks(scene: Scene) -> IntArray:
-    """(D,) place of each detection among the rows of its frame that are in the scene, from 0.
+def frame_ranks(scene: Scene) -> FloatArray:
+    """(D,) place of each detection among the rows of its frame, from 0.
 
     Raises:
         ValueError: If the scene was made without regard to rows.
     """
-    places = scene.detections.places
-    if places is None:
+    if scene.detections.places is None:
         raise ValueError("a scene without the order of rows")
-    frames = scene.group_frames[scene.detections.groups]
-    order = np.lexsort((places, frames))
-    starts = np.searchsorted(frames[order], np.arange(scene.frame_count))
-    ranks = np.empty(len(order), dtype=np.int64)
-    ranks[order] = np.arange(len(order)) - starts[frames[order]]
-    return ranks
+    return scene.detections.places
 
 
 def first_table(

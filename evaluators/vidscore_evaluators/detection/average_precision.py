@@ -21,8 +21,8 @@ Numbered notes, each with its effect:
 6. The 101 levels of recall are pycocotools' own numbers, ten of which are one ulp over the decimal.
    The 11 levels are the decimals; ``11-point-voc`` has VOCdevkit's numbers.
 7. The first detections of a frame, for `ar_1` and the others, are of one class and by confidence.
-   With ``limit=frame`` they are the first rows of the frame, of any class that is scored, and are
-   matched anew for each number.
+   With ``limit=frame`` they are the first rows of the frame, of any class, and are matched anew
+   for each number.
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ Numbered notes, each with its effect:
    has no AP and costs nothing.
 5. `ap_m_partial` and `ap_m_full` are the means of AP over thresholds that the paper compares.
 6. The 101 levels of recall are pycocotools' own numbers, ten of which are one ulp over the decimal.
-   The 11 levels are the decimals; ``11-point-voc`` has VOCdevkit's numbers.
+   The 11 levels are the decimals; ``11-point-voc`` has VOCdevkit's numbers, and
+   ``11-point-numpy`` those of DOTA_devkit.
 7. The first detections of a frame, for `ar_1` and the others, are of one class and by confidence.
    With ``limit=frame`` they are the first rows of the frame, of any class, and are matched anew
    for each number.

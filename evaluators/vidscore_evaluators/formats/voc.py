@@ -96,11 +96,7 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     Raises:
         InputError: If there is nothing of the kind, or a file cannot be read at all.
     """
-    if side is Side.TRUTH:
-        return _read_truth(path, limits)
-    files = _RESULTS.of_folder(path) if is_folder(path) else [path]
-    _check_count(files, path, side, limits)
-    return _RESULTS.read(files, path, limits)
+    return _read_truth(path, limits) if side is Side.TRUTH else _read_results(path, limits)
 
 
 def matches(path: InputPath, head: bytes) -> bool:
@@ -235,6 +231,12 @@ def _sizes(files: ImageFiles, images: Sequence[VocImage]) -> ImageSizes:
         else:
             sizes[key] = (max(known[0], image.size[0]), max(known[1], image.size[1]))
     return {key: size for key, size in sizes.items() if size is not None}
+
+
+def _read_results(path: InputPath, limits: ReadLimits) -> Reading:
+    files = _RESULTS.of_folder(path) if is_folder(path) else [path]
+    _check_count(files, path, Side.DETECTIONS, limits)
+    return _RESULTS.read(files, path, limits)
 
 
 # --- writing ---------------------------------------------------------------------------------

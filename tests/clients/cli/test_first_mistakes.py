@@ -69,8 +69,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"a.txt": "These are my results\n"},
         (
             "a.txt: text that is no data, beginning with 'These are my results'; the formats are "
-            "coco-json, spotgeo-json, motchallenge, neovision2-csv, kitti-tracking, yolo-text, "
-            "generic-csv"
+            "coco-json, spotgeo-json, pascal-voc, dota, visdrone-det, motchallenge, "
+            "neovision2-csv, kitti-tracking, yolo-text, generic-csv"
         ),
     ),
     "TOML": (

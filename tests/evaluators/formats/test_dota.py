@@ -176,3 +176,9 @@ def test_what_it_cannot_hold_is_refused() -> None:
     assert name.sequences == (SequenceKey("", "P_"),)
     with pytest.raises(InputError, match="does not end with"):
         convert(Source(name, "given"), "dota", Side.DETECTIONS)
+
+
+@pytest.mark.parametrize("side", [Side.TRUTH, Side.DETECTIONS])
+def test_what_is_not_there_is_said_so(tmp_path: Path, side: Side) -> None:
+    (fault,) = validate_file(tmp_path / "Task1", side=side, format_name="dota")
+    assert fault.found == "file not found"

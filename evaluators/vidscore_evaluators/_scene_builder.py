@@ -351,8 +351,8 @@ def _shares_of_boxes_inside(
     boxes, corners = side.coordinates, _region_corners(regions)
     if rule.region_pixels:
         boxes = _rounded(boxes)
-        first = np.maximum(bounding_boxes(regions.coordinates), 1.0)
-        corners = corners_of_boxes(first - np.array([1.0, 1.0, 0.0, 0.0]))
+        whole = _rounded(bounding_boxes(regions.coordinates))
+        corners = corners_of_boxes(whole - np.array([1.0, 1.0, 0.0, 0.0]))
     shapes = boxes_as_shapes(side.frame_starts, boxes)
     return shares_inside(shapes, Regions(regions.frame_starts, corners))
 

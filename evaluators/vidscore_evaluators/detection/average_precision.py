@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vidscore_evaluators._dont_care import Preset
+from vidscore_evaluators._dont_care import RuleName
 from vidscore_evaluators._report_rows import Figures, block_of, mean, ratio
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
@@ -106,6 +106,7 @@ class MeanAveragePrecisionParameters(CriterionParameters):
 
     def faults(self) -> Iterator[Fault]:
         """At least one threshold is needed."""
+        yield from super().faults()
         if not self.thresholds:
             yield Fault("no threshold", "at least one", field="thresholds")
 
@@ -261,7 +262,7 @@ def ar_measure(name: str, description: str) -> Measure:
 class CocoParameters(SceneParameters):
     """Parameters of `Coco`."""
 
-    dont_care: Preset = parameter(
+    dont_care: RuleName = parameter(
         "coco", "Whose rule says what becomes of detections of what is not scored."
     )
 
@@ -272,7 +273,7 @@ class Coco(Criterion[CocoParameters]):
     Source: the COCO detection evaluation (cocodataset.org, section "Metrics") and its reference
     implementation, pycocotools 2.0 (`cocoeval.py`). Ten thresholds of IoU, precision at 101 levels
     of recall, area ranges, and at most 1, 10 or 100 detections of a class in an image. The rule for
-    what is not scored is the preset `coco`.
+    what is not scored is the rule `coco`.
 
     Numbered notes; with distinct confidences and similarities, and no ignored objects, all twelve
     figures are those of pycocotools to 1e-12:

@@ -234,7 +234,11 @@ class TrackingCriterion(Criterion[ParametersType]):
     def faults(self, side: Side, annotations: Annotations) -> Sequence[Fault]:
         """Tracked objects have an identity, which occurs once in a frame."""
         chosen = annotations.take_objects(self._is_tracked(side, annotations))
-        return [*_without_track(side, chosen), *self._repeated(side, chosen)]
+        return [
+            *super().faults(side, annotations),
+            *_without_track(side, chosen),
+            *self._repeated(side, chosen),
+        ]
 
     def _is_tracked(self, side: Side, annotations: Annotations) -> BoolArray:
         """(N,) whether objects must have an identity: what only absorbs detections need not."""

@@ -118,6 +118,13 @@ class Tracks:
         """Number of chains C."""
         return len(self.chain_sequences)
 
+    @property
+    def frame_counts(self) -> IntArray:
+        """(C,) evaluated frames of the sequence of each chain."""
+        of_sequences = np.bincount(self.scene.frame_sequences, minlength=len(self.scene.sequences))
+        counts: IntArray = of_sequences[self.chain_sequences]
+        return counts
+
     def shared_steps(self) -> IntArray:
         """(G,) number of each group among those of its chain that hold both sides' objects.
 

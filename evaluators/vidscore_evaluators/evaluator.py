@@ -179,6 +179,7 @@ class Evaluator(ABC, Generic[ParametersType]):
         ranking: Measures that rank systems, in order of precedence.
         needs: Requirements on its input; parameters of an instance may narrow those of its class.
         growth: Bound of the size of its tally.
+        preset: Name of the preset that asks for it, which its reports repeat; None where none does.
     """
 
     name: ClassVar[str]
@@ -189,6 +190,7 @@ class Evaluator(ABC, Generic[ParametersType]):
     measures: ClassVar[tuple[Measure, ...]]
     ranking: ClassVar[tuple[str, ...]]
     needs: Needs
+    preset: str | None = None
 
     def __init__(
         self, parameters: ParametersType, specification: BenchmarkSpec = BenchmarkSpec()
@@ -304,6 +306,7 @@ class Evaluator(ABC, Generic[ParametersType]):
             scores=replace(scores, warnings=warnings),
             specification=to_dict(self.specification),
             software=software_versions(),
+            preset=self.preset,
         )
 
     def rank_key(self, report: Report) -> RankKey:

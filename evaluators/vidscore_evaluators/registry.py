@@ -49,6 +49,11 @@ def evaluator_names() -> tuple[str, ...]:
     return (*_BUILT_IN, *sorted(name for name in _plug_ins() if name not in _BUILT_IN))
 
 
+def is_evaluator(name: str) -> bool:
+    """Whether an evaluator has that name."""
+    return name in _BUILT_IN or name in _plug_ins()
+
+
 @cache
 def evaluator_class(name: str) -> EvaluatorClass:
     """The evaluator class of that name.
@@ -68,8 +73,12 @@ def evaluator_class(name: str) -> EvaluatorClass:
 
 
 def _advice(name: str) -> str:
-    """What to do about a name that no evaluator has; it may be that of a measure."""
-    known = evaluator_names()
+    """What to do about a name that no evaluator has; it may be that of a preset or a measure."""
+    # Presets are made of evaluators and import this module.
+    presets = import_module("vidscore_evaluators.presets").preset_names()
+    if name in presets:
+        return f"{name} is a preset, which stands for several and cannot be named here"
+    known = tuple(dict.fromkeys([*evaluator_names(), *presets]))
     if name.casefold() in known:
         return f"did you mean {name.casefold()}?"
     measuring = [

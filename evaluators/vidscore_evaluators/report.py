@@ -144,6 +144,7 @@ class Report:
         specification: The benchmark specification in its JSON form.
         software: Versions of vidscore, numpy and scipy.
         scores: Blocks, curves and warnings.
+        preset: Name of the preset that asked for the evaluator; None where none did.
     """
 
     evaluator: str
@@ -154,6 +155,7 @@ class Report:
     scores: Scores
     specification: Mapping[str, Any] = field(default_factory=dict)
     software: Mapping[str, str] = field(default_factory=dict)
+    preset: str | None = None
 
     def rows(self) -> list[Row]:
         """Every score as a row."""
@@ -217,6 +219,7 @@ def report_to_dict(report: Report) -> dict[str, Any]:
     return {
         "evaluator": report.evaluator,
         "version": report.version,
+        **({} if report.preset is None else {"preset": report.preset}),
         "parameters": dict(report.parameters),
         "truth_digest": report.truth_digest,
         "detections_digest": report.detections_digest,
@@ -275,6 +278,7 @@ def report_from_dict(document: Mapping[str, Any]) -> Report:
         ),
         specification=document["specification"],
         software=document["software"],
+        preset=document.get("preset"),
     )
 
 

@@ -76,7 +76,8 @@ class FrameRanges:
         return inside
 
 
-def _name(value: object) -> str:
+def required_name(value: object) -> str:
+    """A name that is not empty; a ValueError says what was expected."""
     text = checked_name(value)
     if not text:
         raise ValueError("a name that is not empty")
@@ -98,10 +99,10 @@ def _list(value: object) -> list[Any]:
     return value
 
 
-def _names(value: object) -> tuple[str, ...]:
-    """Labels; an integer means its digits, as it does in data."""
+def label_names(value: object) -> tuple[str, ...]:
+    """Labels, each once; an integer means its digits, as it does in data."""
     entries = [str(entry) if type(entry) is int else entry for entry in _list(value)]
-    names = tuple(_name(entry) for entry in entries)
+    names = tuple(required_name(entry) for entry in entries)
     if len({name.casefold() for name in names}) < len(names):
         raise ValueError("labels that differ in more than case")
     return names
@@ -158,7 +159,7 @@ class DomainSpec:
     """A domain and, if given, the labels that are scored in it."""
 
     name: str
-    classes: tuple[str, ...] | None = converted(None, read=_names, write=list)
+    classes: tuple[str, ...] | None = converted(None, read=label_names, write=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +178,7 @@ class SequenceSpec:
         image_height: Height of the image in pixels.
     """
 
-    name: str = converted(read=_name)
+    name: str = converted(read=required_name)
     domain: str = converted("", leading=True)
     frame_count: int | None = converted(None, read=_FRAME)
     first_frame: int = converted(0, read=_FRAME)
@@ -205,18 +206,27 @@ class SequenceSpec:
 class EvaluatorSpec:
     """An evaluator by name, with the parameters that differ from its defaults."""
 
-    name: str = converted(read=_name)
+    name: str = converted(read=required_name)
     parameters: Mapping[str, Any] = converted({}, read=_parameters, write=_list_parameters)
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkSpec:
-    """A benchmark: domains, sequences and evaluators, all optional."""
+    """A benchmark, all of which is optional.
+
+    Attributes:
+        title: Title for people.
+        evaluators: Evaluators and presets that score.
+        domains: Domains that need a description.
+        sequences: Sequences that need one.
+        classes: Labels that are scored in every domain that lists none; None if unspecified.
+    """
 
     title: str = ""
     evaluators: tuple[EvaluatorSpec, ...] = converted((), unique=("name",))
     domains: tuple[DomainSpec, ...] = converted((), unique=("name",))
     sequences: tuple[SequenceSpec, ...] = converted((), unique=("domain", "name"))
+    classes: tuple[str, ...] | None = converted(None, read=label_names, write=list)
 
     @property
     def evaluated_frame_count(self) -> int:
@@ -227,9 +237,15 @@ class BenchmarkSpec:
     def classes_of(self, domain: str) -> tuple[str, ...] | None:
         """Labels that are scored in a domain; None if unspecified."""
         for entry in self.domains:
-            if entry.name == domain:
+            if entry.name == domain and entry.classes is not None:
                 return entry.classes
-        return None
+        return self.classes
+
+    @property
+    def listed_labels(self) -> tuple[str, ...]:
+        """Every label that it lists, each once as it is first written."""
+        lists = [self.classes or (), *(entry.classes or () for entry in self.domains)]
+        return tuple(dict.fromkeys(label for labels in lists for label in labels))
 
 
 SPECIFICATION_KEYS = tuple(rules_of(BenchmarkSpec))

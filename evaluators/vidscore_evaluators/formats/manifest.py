@@ -82,7 +82,7 @@ def write_manifest(specification: BenchmarkSpec) -> str:
 def _read(path: Path) -> tuple[dict[str, Any], list[Fault]]:
     """A document with its videos measured, and their faults."""
     limits = ReadLimits(maximum_file_bytes=MAXIMUM_BYTES)
-    document = _parse(read_bytes(path, "a manifest in TOML", limits), str(path))
+    document = parse_toml(read_bytes(path, "a manifest in TOML", limits), str(path), "a manifest")
     faults: list[Fault] = []
     sequences = document.get("sequences")
     if isinstance(sequences, list):
@@ -92,12 +92,22 @@ def _read(path: Path) -> tuple[dict[str, Any], list[Fault]]:
     return document, faults
 
 
-def _parse(data: bytes, name: str) -> dict[str, Any]:
+def parse_toml(data: bytes, name: str, expected: str) -> dict[str, Any]:
+    """A TOML file of ours.
+
+    Args:
+        data: Its bytes.
+        name: Its name, for error messages.
+        expected: What it is: ``a manifest``.
+
+    Raises:
+        SpecificationError: If it is no TOML, with line and column, or would take too much.
+    """
     deep = _DEEP_KEY.search(data)  # before it is parsed, which takes time by the square of it
     if deep is not None:
         line = data.count(b"\n", 0, deep.start()) + 1
         found = f"a key of more than {MAXIMUM_DEPTH} parts"
-        raise SpecificationError([Fault(found, "a key of a manifest", source=name, line=line)])
+        raise SpecificationError([Fault(found, f"a key of {expected}", source=name, line=line)])
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -108,7 +118,7 @@ def _parse(data: bytes, name: str) -> dict[str, Any]:
     except ValueError:  # Python's own: a number of thousands of digits
         fault = Fault("a number of too many digits", "one of 64 bits", source=name)
     except (RecursionError, MemoryError):
-        fault = Fault("arrays or tables that are too deep", "a manifest", source=name)
+        fault = Fault("arrays or tables that are too deep", expected, source=name)
     raise SpecificationError([fault])
 
 

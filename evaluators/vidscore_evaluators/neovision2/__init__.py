@@ -193,9 +193,8 @@ class Neovision2(Evaluator[Neovision2Parameters]):
     @property
     def growth(self) -> Growth:
         """By sequence, a row a class and, of each curve, ten points; else by detection."""
-        lists = [entry.classes or () for entry in self.specification.domains]
         # Detection-only is one more, and no row of it is longer than one of a class.
-        rows = 1 + max(len(classes) for classes in (ALL_CLASSES, *lists))
+        rows = 1 + max(len(ALL_CLASSES), len(self.specification.listed_labels))
         frames = (2 + len(COUNTERS)) * _NUMBER_BYTES
         each = rows * _COUNT_ROW_BYTES + frames
         if self.parameters.thresholds == "all":

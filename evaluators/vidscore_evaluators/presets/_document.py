@@ -1,0 +1,157 @@
+"""Preset: a benchmark's evaluators, labels and file format as one named and versioned document.
+
+Its TOML file has the keys of `Preset`, without the name, which is that of the file::
+
+    title = "Multiple pedestrian tracking, MOTChallenge 2017"
+    benchmark = "MOTChallenge"
+    version = "1.0.0"
+    scorer = "TrackEval 1.3.0, MotChallenge2DBox"
+    format = "motchallenge"
+    labels = ["pedestrian"]
+
+    [[evaluators]]
+    name = "hota"
+    parameters = { dont_care = "motchallenge" }
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from vidscore_evaluators.convert import converted, from_dict, to_dict
+from vidscore_evaluators.errors import (
+    Fault,
+    ParameterError,
+    SpecificationError,
+    UnknownEvaluatorError,
+)
+from vidscore_evaluators.formats import FORMATS
+from vidscore_evaluators.formats._files import read_bytes
+from vidscore_evaluators.formats.manifest import parse_toml, write_document
+from vidscore_evaluators.formats.source import ReadLimits
+from vidscore_evaluators.names import holds_controls
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.specification import EvaluatorSpec, label_names, required_name
+
+MAXIMUM_BYTES = 256 << 10
+"""Size of a file; the largest of our own has a hundredth of it."""
+
+MAXIMUM_EVALUATORS = 64
+"""Most evaluators of a preset."""
+
+_VERSION = re.compile(r"(0|[1-9][0-9]{0,5})(\.(0|[1-9][0-9]{0,5})){2}")
+
+
+def _no_name(value: object) -> str:
+    del value
+    raise ValueError("no name: a preset is called as its file")
+
+
+def _line(value: object) -> str:
+    text = required_name(value)
+    if holds_controls(text):
+        raise ValueError("a text of one line")
+    return text
+
+
+def _version(value: object) -> str:
+    if not isinstance(value, str) or _VERSION.fullmatch(value) is None:
+        raise ValueError("a version such as '1.0.0'")
+    return value
+
+
+def _format(value: object) -> str:
+    if not isinstance(value, str) or value not in FORMATS:
+        raise ValueError("a format: " + " or ".join(FORMATS))
+    return value
+
+
+def _labels(value: object) -> tuple[str, ...]:
+    labels = label_names(value)
+    if not labels:
+        raise ValueError("at least one label; without the key, all are scored")
+    return labels
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A benchmark by name.
+
+    Attributes:
+        title: One line for lists.
+        benchmark: The benchmark that it belongs to, under which lists show it.
+        version: Raised whenever a score may change.
+        scorer: The official scorer that it reproduces, with its version.
+        evaluators: What scores, in the order of the reports.
+        format: Format of its files; empty to go by their content.
+        labels: Labels that are scored, in every domain that the specification does not list;
+            None for all.
+        name: Its name, where evaluators are named; of a user's own file the name of the file.
+    """
+
+    title: str = converted(read=_line)
+    benchmark: str = converted(read=_line)
+    version: str = converted(read=_version)
+    scorer: str = converted(read=_line)
+    evaluators: tuple[EvaluatorSpec, ...] = converted(unique=("name",))
+    format: str = converted("", read=_format)
+    labels: tuple[str, ...] | None = converted(None, read=_labels, write=list)
+    name: str = converted("", read=_no_name, leading=True)
+
+
+def read_preset(path: Path, name: str) -> Preset:
+    """Read a preset.
+
+    Args:
+        path: Its file.
+        name: What it is called.
+
+    Raises:
+        InputError: If there is no such file, or it is too large.
+        SpecificationError: If it is no preset; with every fault.
+    """
+    limits = ReadLimits(maximum_file_bytes=MAXIMUM_BYTES)
+    data = read_bytes(path, "a preset in TOML", limits)
+    document = parse_toml(data, str(path), "a preset")
+    faults: list[Fault] = []
+    preset = None
+    try:
+        preset = from_dict(Preset, document, str(path))
+    except SpecificationError as error:
+        faults.extend(error.faults)
+    entries = document.get("evaluators")
+    if preset is not None and not 1 <= len(preset.evaluators) <= MAXIMUM_EVALUATORS:
+        found, expected = f"{len(preset.evaluators)}", f"1 to {MAXIMUM_EVALUATORS} evaluators"
+        faults.append(Fault(found, expected, str(path), field="evaluators"))
+    if isinstance(entries, list):
+        faults.extend(_evaluator_faults(entries[:MAXIMUM_EVALUATORS], str(path)))
+    if preset is None or faults:
+        raise SpecificationError(faults)
+    return replace(preset, name=name)
+
+
+def write_preset(preset: Preset) -> str:
+    """A preset as TOML; `read_preset` reads it back."""
+    return write_document(to_dict(replace(preset, name="")))
+
+
+def _evaluator_faults(entries: list[Any], source: str) -> Iterator[Fault]:
+    """What no evaluator takes; what has no name, or no table of parameters, is told elsewhere."""
+    for index, entry in enumerate(entries):
+        name = entry.get("name") if isinstance(entry, dict) else None
+        parameters = entry.get("parameters", {}) if isinstance(entry, dict) else None
+        if not isinstance(name, str) or not name or not isinstance(parameters, dict):
+            continue
+        place = f"evaluators[{index}]"
+        try:
+            create_evaluator(name, parameters)
+        except UnknownEvaluatorError as error:
+            yield Fault(str(error)[:500], "", source, field=f"{place}.name")
+        except ParameterError as error:
+            for fault in error.faults:
+                field = f"{place}.parameters" + (f".{fault.field}" if fault.field else "")
+                yield replace(fault, source=source, field=field)

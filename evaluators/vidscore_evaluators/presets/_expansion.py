@@ -1,0 +1,191 @@
+"""Names to evaluators: where an evaluator's name may stand, a preset's may as well.
+
+This is the one place where a preset becomes its evaluators. A name that an evaluator has always
+means the evaluator. `spotgeo` and `neovision2` are both: their preset is the evaluator with its
+default parameters, so nothing is expanded, parameters may be given, and reports name no preset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from vidscore_evaluators.errors import (
+    Fault,
+    ParameterError,
+    SpecificationError,
+    UnknownEvaluatorError,
+)
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.formats import AUTO
+from vidscore_evaluators.names import name_advice
+from vidscore_evaluators.presets._document import Preset, read_preset
+from vidscore_evaluators.presets._names import (
+    SUFFIX,
+    broken_plug_ins,
+    preset_files,
+    preset_names,
+)
+from vidscore_evaluators.registry import create_evaluator, is_evaluator
+from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
+
+
+def find_preset(name_or_path: str) -> Preset:
+    """The preset of that name or, where it ends in ``.toml``, of that file.
+
+    Raises:
+        UnknownEvaluatorError: If there is none, or several distributions have it.
+        InputError: If there is no such file.
+        SpecificationError: If its file is no preset; with every fault.
+    """
+    if name_or_path.endswith(SUFFIX):
+        path = Path(name_or_path)
+        return read_preset(path, path.name)
+    return _named_preset(name_or_path)
+
+
+@cache
+def _named_preset(name: str) -> Preset:
+    paths = preset_files(name)
+    if not paths:
+        advice = "; ".join([name_advice(name, preset_names()), *broken_plug_ins()])
+        raise UnknownEvaluatorError(f"no preset is called {name!r}; {advice}")
+    if len(paths) > 1:
+        places = " and ".join(map(str, paths))
+        raise UnknownEvaluatorError(f"the preset {name!r} is there twice: {places}")
+    preset = read_preset(paths[0], name)
+    if is_evaluator(name):
+        _check_namesake(preset, paths[0])
+    return preset
+
+
+def _check_namesake(preset: Preset, path: Path) -> None:
+    """Refuse a preset that has an evaluator's name and is not that evaluator as it stands."""
+    if preset.evaluators != (EvaluatorSpec(preset.name),) or preset.labels or preset.format:
+        expected = f"the evaluator {preset.name} alone, without parameters, labels and format"
+        found = "a preset with the name of an evaluator"
+        raise SpecificationError([Fault(found, expected, str(path))])
+
+
+def preset_of(name: str, *, files: bool = False) -> Preset | None:
+    """The preset that a name means; None where it is an evaluator's, or nothing's.
+
+    Args:
+        name: Where an evaluator is named.
+        files: Whether it may be the path of a file: never where it comes from outside.
+
+    Raises:
+        InputError: If it is the path of a file that is not there, or is no preset.
+        UnknownEvaluatorError: If it is a path and none may be given, or several distributions
+            have a preset of that name.
+    """
+    if is_evaluator(name):
+        return None
+    if name.endswith(SUFFIX):
+        if not files:
+            raise UnknownEvaluatorError(
+                f"{name[:80]!r} is a file, which cannot be read from here; "
+                "its evaluators and labels may stand in the specification"
+            )
+        return find_preset(name)
+    return find_preset(name) if preset_files(name) else None
+
+
+def evaluators_of(
+    entry: EvaluatorSpec, specification: BenchmarkSpec, *, files: bool = False
+) -> tuple[Evaluator[Any], ...]:
+    """Build what an entry means: an evaluator, or those of a preset in their order.
+
+    Args:
+        entry: Name and parameters, from outside.
+        specification: The benchmark's specification. Labels of a preset are scored in each domain
+            for which it lists none.
+        files: Whether the name may be the path of a preset's file.
+
+    Raises:
+        UnknownEvaluatorError: If nothing has that name.
+        ParameterError: With every fault of the parameters; a preset takes none.
+        InputError: If it is the path of a file that is not there, or is no preset.
+    """
+    preset = preset_of(entry.name, files=files)
+    if preset is None:
+        return (create_evaluator(entry.name, entry.parameters, specification),)
+    if entry.parameters:
+        raise ParameterError([_fixed(entry)])
+    if specification.classes is None:
+        specification = replace(specification, classes=preset.labels)
+    created = []
+    for one in preset.evaluators:
+        evaluator = create_evaluator(one.name, one.parameters, specification)
+        evaluator.preset = preset.name
+        created.append(evaluator)
+    return tuple(created)
+
+
+def _fixed(entry: EvaluatorSpec) -> Fault:
+    given = ", ".join(entry.parameters)[:200]
+    copy = f"vidscore evaluators {entry.name} --format toml --output my.toml"
+    return Fault(
+        f"the preset {entry.name} fixes its parameters",
+        "",
+        field=given,
+        advice=f"for others make a preset of your own: `{copy}`, then name my.toml",
+    )
+
+
+def create_evaluators(specification: BenchmarkSpec, *, files: bool = False) -> list[Evaluator[Any]]:
+    """Build every evaluator of a specification, presets expanded.
+
+    Raises:
+        UnknownEvaluatorError: If nothing has one of the names.
+        ParameterError: With the faults of the first evaluator that has some.
+        SpecificationError: If an evaluator comes twice.
+        InputError: If a preset's file cannot be read.
+    """
+    created = [
+        evaluator
+        for entry in specification.evaluators
+        for evaluator in evaluators_of(entry, specification, files=files)
+    ]
+    faults = repeated_evaluators(created)
+    if faults:
+        raise SpecificationError(faults)
+    return created
+
+
+def repeated_evaluators(evaluators: Iterable[Evaluator[Any]]) -> list[Fault]:
+    """A fault for each evaluator that several entries bring: reports go by its name."""
+    first: dict[str, Evaluator[Any]] = {}
+    faults = []
+    for evaluator in evaluators:
+        other = first.setdefault(evaluator.name, evaluator)
+        if other is not evaluator:
+            found = f"{evaluator.name} {_origin(other)} and {_origin(evaluator)}"
+            advice = "score them one after the other"
+            faults.append(Fault(found, "each evaluator once", field="evaluators", advice=advice))
+    return faults
+
+
+def _origin(evaluator: Evaluator[Any]) -> str:
+    return f"of the preset {evaluator.preset}" if evaluator.preset else "by itself"
+
+
+def format_of(entries: Sequence[EvaluatorSpec], chosen: str, *, files: bool = False) -> str:
+    """Format of the files: the one that was chosen or, if left open, that of the presets.
+
+    Args:
+        entries: Evaluators and presets.
+        chosen: The format that was asked for; ``auto`` leaves it open.
+        files: Whether names may be paths of presets' files.
+
+    Returns:
+        A format; still ``auto`` where no preset has one, or two have different ones.
+    """
+    if chosen != AUTO:
+        return chosen
+    presets = [preset_of(entry.name, files=files) for entry in entries]
+    formats = {preset.format for preset in presets if preset is not None and preset.format}
+    return formats.pop() if len(formats) == 1 else AUTO

@@ -336,7 +336,9 @@ def _row_columns(table: RowTable, sequences: tuple[SequenceKey, ...], side: Side
         flags = np.where(numbers["conf"] == 0.0, ObjectFlag.IGNORE, 0).astype(np.uint8)
         flags |= np.where(distracts, ObjectFlag.DISTRACTOR, 0).astype(np.uint8)
         confidences = np.ones(count)
-        columns = {"visibility": numbers["visibility"]}
+        # Where no file has it, as in MOT15, there is no such column.
+        if not np.isnan(numbers["visibility"]).all() or count == 0:
+            columns = {"visibility": numbers["visibility"]}
     return RowColumns(
         sequences=sequences,
         # A table holds its files in the order in which they were read, which is the sequences'.

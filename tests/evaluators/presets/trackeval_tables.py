@@ -155,16 +155,22 @@ def reports_of(preset: str, truth: Path, detections: Path) -> dict[str, Report]:
 
 def differences(reports: Mapping[str, Report], table: Table) -> list[str]:
     """Every figure that is another one in trackeval; what is undefined here is 0 or 1 there."""
-    found = []
-    for scope, fields in table.items():
-        for evaluator, metric, names in TABLES:
-            for measure, field in names.items():
-                label, sequence = scope
-                ours = reports[evaluator].value(measure, class_=label, sequence=sequence)
+    return [text for evaluator in reports for text in differences_of(evaluator, reports, table)]
+
+
+def differences_of(evaluator: str, reports: Mapping[str, Report], table: Table) -> list[str]:
+    """Those of one of the reports."""
+    report, found = reports[evaluator], []
+    for (label, sequence), fields in table.items():
+        for owner, metric, names in TABLES:
+            for measure, field in names.items() if owner == evaluator else ():
+                ours = report.value(measure, class_=label, sequence=sequence)
                 theirs = float(np.mean(fields[metric][field]))
                 if not _agree(measure, ours, theirs, fields[metric]):
-                    found.append(f"{scope} {measure}: {ours} here, {theirs} there")
-    return [*found, *_differing_curves(reports["hota"], table), *_differing_means(reports, table)]
+                    found.append(f"{label} {sequence} {measure}: {ours} here, {theirs} there")
+    if evaluator == "hota":
+        found.extend(_differing_curves(report, table))
+    return [*found, *_differing_means(evaluator, report, table)]
 
 
 def _agree(measure: str, ours: float | None, theirs: float, fields: Mapping[str, Any]) -> bool:
@@ -203,13 +209,15 @@ def _differing_curves(report: Report, table: Table) -> list[str]:
     return found
 
 
-def _differing_means(reports: Mapping[str, Report], table: Table) -> list[str]:
+def _differing_means(evaluator: str, report: Report, table: Table) -> list[str]:
     classes = [fields for (label, _), fields in table.items() if label is not None]
     if not all(fields["Count"]["GT_Dets"] for fields in classes):
         return []
     found = []
-    for (evaluator, measure), (metric, field) in CLASS_MEANS.items():
-        ours = reports[evaluator].value(measure)
+    for (owner, measure), (metric, field) in CLASS_MEANS.items():
+        if owner != evaluator:
+            continue
+        ours = report.value(measure)
         theirs = float(np.mean(table[None, None][metric]["class averaged"][field]))
         if ours != pytest.approx(theirs, abs=TOLERANCE):
             found.append(f"{measure}: {ours} here, {theirs} there")

@@ -75,7 +75,9 @@ def make_world(
                 taken = int(random.choice(kinds)) if random.random() < 0.3 else row.kind
                 found.append(Row(frame, int(names[index]), taken, near))
         for extra in range(int(random.poisson(0.7))):
-            box = _rounded((*random.uniform(0, extent, 2), *random.uniform(8, 40, 2)), style)
+            height = float(random.choice([25.0, random.uniform(8, 40)]))  # KITTI's limit is 25
+            sides = (float(random.uniform(8, 40)), height)
+            box = _rounded((*random.uniform(0, extent, 2), *sides), style)
             found.append(Row(frame, 200 + extra, int(random.choice(kinds)), box))
     world = World(truth, found, frames)
     return _with_exact_thresholds(random, world, kinds) if style == "decimals" else world
@@ -105,11 +107,11 @@ def _with_exact_thresholds(
         kind, level = int(random.choice(kinds)), int(random.choice([0, 0, 1, 2, 3]))
         for frame in range(0, world.frames, 3):
             unit = round(float(random.uniform(0.1, 2.0)), 1)
-            left = round(500.0 + 400 * step + float(random.uniform(0, 50)), 1)
-            width, apart = (20 + step) * unit, (20 - step) * unit
-            box = (left, 10.0, round(width, 1), 30.0)
-            truth.append(Row(frame, 1000 + step, kind, box, level))
-            moved = (round(left + apart, 1), 10.0, round(width, 1), 30.0)
+            # Small numbers across, so that rounding is of the order of trackeval's tolerance.
+            left, top = round(float(random.uniform(0, 3)), 1), 1000.0 + 40 * step
+            width, apart = round((20 + step) * unit, 1), (20 - step) * unit
+            truth.append(Row(frame, 1000 + step, kind, (left, top, width, 30.0), level))
+            moved = (round(left + apart, 1), top, width, 30.0)
             found.append(Row(frame, 2000 + step, kind, moved))
     return World(truth, found, world.frames)
 

@@ -2,8 +2,9 @@
 
 `score` takes the parameters of an evaluator by name, which no hand-written signature could say.
 The stub has an overload for each evaluator, so that editors complete its parameters and type
-checkers refuse others. Other evaluators are named by any string; the parameters of a plug-in go
-into an `EvaluatorSpec`.
+checkers refuse others, and for each preset, which has no parameters and gives one report or
+several. Other evaluators and presets are named by any string; the parameters of a plug-in go into
+an `EvaluatorSpec`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from pathlib import Path
 
 import vidscore_evaluators
 from vidscore_evaluators.parameters import describe_parameters
-from vidscore_evaluators.registry import evaluator_class, evaluator_names
+from vidscore_evaluators.presets import find_preset, is_built_in, preset_names
+from vidscore_evaluators.registry import evaluator_class, evaluator_names, is_evaluator
 
 STUB = Path(__file__).resolve().parents[1] / "evaluators/vidscore/__init__.pyi"
 
@@ -40,7 +42,7 @@ class _Options(TypedDict, total=False):
     manifest: str | PathLike[str] | None
     """The same, as a TOML file."""
     format: str
-    """Name of the files' format, or ``auto`` to go by their content."""
+    """Name of the files' format, or ``auto`` for the preset's or to go by their content."""
     on_error: Literal["refuse", "skip"]
     """Whether to score nothing where a row is broken, or to leave such rows out."""
     confidence_scale: str | None
@@ -81,7 +83,11 @@ def library_types() -> str:
         type_name = f"_{evaluator_class(name).__name__}Parameters"
         text.append(_PARAMETERS.format(type_name=type_name, fields="\n".join(_fields(name))))
         overloads.append((f'Literal["{name}"]', type_name, "Report"))
-    overloads.append(("str | EvaluatorSpec", "_Options", "Report"))
+    single, several = _presets()
+    overloads.append((f"Literal[{single}]", "_Options", "Report"))
+    overloads.append((f"Literal[{several}]", "_Options", "tuple[Report, ...]"))
+    # A name that no type checker knows may be a preset of several evaluators.
+    overloads.append(("str | EvaluatorSpec", "_Options", "Report | Any"))
     overloads.append(("Sequence[str | EvaluatorSpec]", "_Options", "list[Report]"))
     for evaluator, options, result in overloads:
         # A string is a sequence of strings as well; the overload before the last takes it.
@@ -96,6 +102,18 @@ def _built_in() -> list[str]:
     """Evaluators that every installation has."""
     own = f"{vidscore_evaluators.__name__}."
     return [name for name in evaluator_names() if evaluator_class(name).__module__.startswith(own)]
+
+
+def _presets() -> tuple[str, str]:
+    """Built-in presets that give one report, and those that give several."""
+    own = [
+        preset
+        for preset in (find_preset(name) for name in preset_names() if is_built_in(name))
+        if not is_evaluator(preset.name)
+    ]
+    single = ", ".join(f'"{preset.name}"' for preset in own if len(preset.evaluators) == 1)
+    several = ", ".join(f'"{preset.name}"' for preset in own if len(preset.evaluators) > 1)
+    return single, several
 
 
 def _fields(name: str) -> Iterator[str]:

@@ -15,6 +15,7 @@ from vidscore_evaluators import GeometryError as GeometryError
 from vidscore_evaluators import InputError as InputError
 from vidscore_evaluators import LimitError as LimitError
 from vidscore_evaluators import ParameterError as ParameterError
+from vidscore_evaluators import Preset as Preset
 from vidscore_evaluators import Report as Report
 from vidscore_evaluators import Row as Row
 from vidscore_evaluators import SequenceKey as SequenceKey
@@ -24,6 +25,8 @@ from vidscore_evaluators import SpecificationError as SpecificationError
 from vidscore_evaluators import UnknownEvaluatorError as UnknownEvaluatorError
 from vidscore_evaluators import VidscoreError as VidscoreError
 from vidscore_evaluators import evaluator_names as evaluator_names
+from vidscore_evaluators import find_preset as find_preset
+from vidscore_evaluators import preset_names as preset_names
 from vidscore_evaluators import read as read
 
 __all__ = [
@@ -37,6 +40,7 @@ __all__ = [
     "InputError",
     "LimitError",
     "ParameterError",
+    "Preset",
     "Report",
     "Row",
     "SequenceKey",
@@ -46,6 +50,8 @@ __all__ = [
     "UnknownEvaluatorError",
     "VidscoreError",
     "evaluator_names",
+    "find_preset",
+    "preset_names",
     "read",
     "score",
 ]
@@ -58,7 +64,7 @@ class _Options(TypedDict, total=False):
     manifest: str | PathLike[str] | None
     """The same, as a TOML file."""
     format: str
-    """Name of the files' format, or ``auto`` to go by their content."""
+    """Name of the files' format, or ``auto`` for the preset's or to go by their content."""
     on_error: Literal["refuse", "skip"]
     """Whether to score nothing where a row is broken, or to leave such rows out."""
     confidence_scale: str | None
@@ -531,11 +537,29 @@ def score(  # type: ignore[overload-overlap]
 
 @overload
 def score(  # type: ignore[overload-overlap]
-    evaluator: str | EvaluatorSpec,
+    evaluator: Literal["coco-detection"],
     truth: _Data,
     detections: _Data,
     **options: Unpack[_Options],
 ) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: Literal["mot17"],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_Options],
+) -> tuple[Report, ...]:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: str | EvaluatorSpec,
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_Options],
+) -> Report | Any:
     """Score detections against truth."""
 
 @overload

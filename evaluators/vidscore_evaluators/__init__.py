@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         UnknownEvaluatorError,
         VidscoreError,
     )
+    from vidscore_evaluators.presets import Preset, find_preset, preset_names
     from vidscore_evaluators.registry import evaluator_names
     from vidscore_evaluators.report import Report, Row
     from vidscore_evaluators.scoring import read, score
@@ -44,6 +45,7 @@ __all__ = [
     "InputError",
     "LimitError",
     "ParameterError",
+    "Preset",
     "Report",
     "Row",
     "SequenceKey",
@@ -53,6 +55,8 @@ __all__ = [
     "UnknownEvaluatorError",
     "VidscoreError",
     "evaluator_names",
+    "find_preset",
+    "preset_names",
     "read",
     "score",
 ]
@@ -70,6 +74,7 @@ _MODULES = MappingProxyType(
             "UnknownEvaluatorError",
             "VidscoreError",
         ),
+        "presets": ("Preset", "find_preset", "preset_names"),
         "scoring": ("read", "score"),
         "registry": ("evaluator_names",),
         "report": ("Report", "Row"),

@@ -17,7 +17,8 @@ treats them. Rules are those that their benchmarks publish, with these differenc
    threshold and by the matching of the criterion. The evaluator ``neovision2`` has the protocol's
    own matching; this rule lends the rest to other criteria.
 2. `coco`: pycocotools overwrites a truth's ``ignore`` with ``iscrowd``; here an ignored object
-   stays ignored, and absorbs one detection.
+   stays ignored, and absorbs one detection. `pycocotools` does as pycocotools: an ignored object
+   that is no crowd is scored.
 3. `motchallenge` (trackeval's MotChallenge2DBox): detections are matched with scored truth and
    distractors alone, and ignored objects absorb. trackeval matches them with truth of all labels
    and leaves ignored objects out; so do ``match_unscored_classes`` and ``ignored_objects = drop``,
@@ -27,8 +28,7 @@ treats them. Rules are those that their benchmarks publish, with these differenc
 5. `kitti` (trackeval's Kitti2DBox): limits of truncation, occlusion and height are parameters,
    which the preset `kitti-tracking` sets. Reports by the rule without them say so
    (`DontCareRule.shortfall`).
-6. `visdrone` (VisDrone's toolkits): regions are areas; the toolkits round them to pixels, one more
-   than wide and high, and clip them to the image.
+6. `visdrone` (VisDrone's toolkits): boxes are not clipped to the image, as the toolkits clip them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ from vidscore_evaluators.matching import match_maximum_weight
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import TOLERANCE, Candidates, Similarity, find_candidates
 
-RuleName = Literal["standard", "neovision2", "coco", "motchallenge", "kitti", "visdrone"]
+RuleName = Literal[
+    "standard", "neovision2", "coco", "pycocotools", "visdrone", "motchallenge", "kitti"
+]
 IgnoredObjects = Literal["absorb", "drop"]
 
 NO_LIMIT = -1.0
@@ -126,6 +128,7 @@ class DontCareRule:
         absorbing_flags: Bits of `ObjectFlag` whose objects absorb.
         crowds_absorb_many: Whether a crowd absorbs any number of detections, each by the share of
             its area inside the crowd (`Similarity.of_shares`); else a crowd is an ignored object.
+        ignored_absorb_many: Whether an ignored object does as such a crowd does.
         ignored_objects: Whether ignored objects ``absorb``, or the rule lets them ``drop``, so that
             detections of them count.
         limits: Which objects are ignored though no flag says so.
@@ -134,6 +137,8 @@ class DontCareRule:
         region_share: A detection lies in a region if more than this share of its area is inside the
             union of its frame's regions.
         region_share_counts: Whether exactly `region_share` is enough.
+        region_pixels: Whether the area is counted in whole pixels: coordinates of boxes are
+            rounded, at least 1, and a region includes its first and its last pixel.
         regions_apart: Whether the share inside each region counts alone, not that in the union.
         forgiven_height_px: Detections at most this high are forgiven; 0 for none.
         tolerance: What thresholds, shares and heights allow for rounding.
@@ -149,11 +154,13 @@ class DontCareRule:
     ignored_labels: Literal["own", "any"] = "own"
     absorbing_flags: int = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.DISTRACTOR
     crowds_absorb_many: bool = True
+    ignored_absorb_many: bool = False
     ignored_objects: IgnoredObjects = "absorb"
     limits: Limits = Limits()
     match_unscored_classes: bool = False
     region_share: float = 0.5
     region_share_counts: bool = False
+    region_pixels: bool = False
     regions_apart: bool = False
     forgiven_height_px: float = 0.0
     tolerance: float = TOLERANCE
@@ -185,6 +192,14 @@ RULES: Mapping[str, DontCareRule] = MappingProxyType(
             regions_cover_truth=True,
         ),
         "coco": DontCareRule(),
+        "pycocotools": DontCareRule(absorbing_flags=ObjectFlag.CROWD | ObjectFlag.DISTRACTOR),
+        "visdrone": DontCareRule(
+            ignored_absorb_many=True,
+            region_share_counts=True,
+            region_pixels=True,
+            regions_forgive=False,
+            regions_cover_truth=True,
+        ),
         "motchallenge": DontCareRule(
             absorption="before",
             distractor_classes=(
@@ -205,9 +220,6 @@ RULES: Mapping[str, DontCareRule] = MappingProxyType(
             shortfall="dont_care=kitti without maximum_truncation, maximum_occlusion and "
             "forgiven_height_px is not KITTI's whole rule: HOTA of published trackers is off by up "
             "to 5 points and MOTA by up to 8; the preset kitti-tracking sets all three",
-        ),
-        "visdrone": DontCareRule(
-            region_share_counts=True, regions_forgive=False, regions_cover_truth=True
         ),
     }
 )

@@ -9,17 +9,45 @@ import numpy as np
 
 from vidscore_evaluators._dont_care import DontCareRule, box_heights, resolve_dont_care
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import POINT, QUADRILATERAL, Annotations, FrameFlag, ObjectFlag
+from vidscore_evaluators.annotations import (
+    BOX,
+    BOX_AREA,
+    POINT,
+    QUADRILATERAL,
+    Annotations,
+    FrameFlag,
+    ObjectFlag,
+)
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs
 from vidscore_evaluators.geometry import bounding_boxes, box_areas
 from vidscore_evaluators.kernels import factorize
 from vidscore_evaluators.regions import Regions, greatest_shares_inside, shares_inside
-from vidscore_evaluators.scene import Items, Scene, canonical_items, unique_groups
+from vidscore_evaluators.scene import (
+    GIVEN_AREA,
+    ROW,
+    Items,
+    Scene,
+    canonical_items,
+    unique_groups,
+)
 from vidscore_evaluators.shapes import boxes_as_shapes
 from vidscore_evaluators.similarity import Similarity
 from vidscore_evaluators.specification import BenchmarkSpec
 
 Classes = Literal["separate", "ignore"]
+
+
+@dataclass(frozen=True, slots=True)
+class AsGiven:
+    """What a criterion takes from how its input is given, besides its content.
+
+    Attributes:
+        row_order: Whether objects of a frame that are equal so far are in the order of its rows.
+        box_areas: Whether the area of a box is the column `BOX_AREA`, where there is one.
+    """
+
+    row_order: bool = False
+    box_areas: bool = False
 
 
 def make_scene(
@@ -30,6 +58,7 @@ def make_scene(
     classes: Classes = "separate",
     specification: BenchmarkSpec = BenchmarkSpec(),
     resolve_first: bool = False,
+    as_given: AsGiven = AsGiven(),
 ) -> Scene:
     """Bring both sides into the form that criteria work on.
 
@@ -44,12 +73,19 @@ def make_scene(
         specification: Says which classes a domain scores.
         resolve_first: Whether the criterion sees no absorbers and nothing forgiven, because it
             has no threshold at which they could be matched.
+        as_given: What is taken from rows besides their content.
 
     Returns:
         The scene; `Scene.left_out` counts the detections that are not scored.
     """
     evaluated = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
     kept = aligned.take_frames(evaluated)
+    if as_given != AsGiven():
+        kept = replace(
+            kept,
+            truth=_as_given(kept.truth, as_given),
+            detections=_as_given(kept.detections, as_given),
+        )
     objects = select_objects(kept, rule, specification)
     resolves = resolve_first or rule.absorption == "before"
     if not resolves:
@@ -122,9 +158,12 @@ def select_objects(
     regions = kept.truth.take_objects(part.region)
     absorbers, real = truth.take_objects(part.standby), truth.take_objects(part.real)
     everywhere, competes = part.everywhere[part.standby], part.competes[part.standby]
-    detections = detections.take_objects(_is_scored(detections, scored))
-    scored_count = detections.object_count
     inside = _inside(detections, regions, rule)
+    if not rule.regions_forgive:
+        detections = _renumbered(detections, ~inside)
+    of_scored = _is_scored(detections, scored)
+    detections, inside = detections.take_objects(of_scored), inside[of_scored]
+    scored_count = detections.object_count
     if not rule.regions_forgive:
         detections, inside = detections.take_objects(~inside), np.zeros_like(inside[~inside])
     if rule.forgiven_height_px > 0.0:
@@ -238,8 +277,10 @@ class _Grouping:
 
     @property
     def _absorbs_many(self) -> BoolArray:
-        crowd: BoolArray = (self.objects.absorbers.flags & ObjectFlag.CROWD) != 0
-        return crowd & self.rule.crowds_absorb_many & ~self.objects.competes
+        flags = ObjectFlag.CROWD if self.rule.crowds_absorb_many else 0
+        flags |= ObjectFlag.IGNORE if self.rule.ignored_absorb_many else 0
+        many: BoolArray = (self.objects.absorbers.flags & flags) != 0
+        return many & ~self.objects.competes
 
     def _keys(self, side: Annotations) -> IntArray:
         """(N,) group key of each object: its frame, and its class where classes count."""
@@ -269,6 +310,28 @@ class _Grouping:
         first = np.searchsorted(groups, frames * self._class_count)
         counts = np.searchsorted(groups, (frames + 1) * self._class_count) - first
         return np.repeat(rows, counts), groups[expand_runs(first, counts)]
+
+
+def _as_given(side: Annotations, as_given: AsGiven) -> Annotations:
+    """One side with the columns that canonical items look for."""
+    columns = dict(side.columns)
+    if as_given.row_order:
+        rows = _rows(side) - np.repeat(side.frame_starts[:-1], side.object_counts)
+        columns[ROW] = rows.astype(np.float64)
+    if as_given.box_areas and BOX_AREA in columns and side.arity == BOX:
+        own, given = box_areas(side.coordinates), columns[BOX_AREA]
+        columns[GIVEN_AREA] = np.where(np.isnan(given), own, given)
+    return replace(side, columns=columns)
+
+
+def _renumbered(side: Annotations, kept: BoolArray) -> Annotations:
+    """One side whose rows, where they have a say, are counted among those that are kept."""
+    if ROW not in side.columns:
+        return side
+    before = np.cumsum(kept) - kept
+    first = np.append(before, 0)[side.frame_starts[:-1]]
+    places = (before - np.repeat(first, side.object_counts)).astype(np.float64)
+    return replace(side, columns={**side.columns, ROW: places})
 
 
 def boxed(side: Annotations) -> Annotations:
@@ -321,27 +384,49 @@ def _named(side: Annotations, names: tuple[str, ...]) -> BoolArray:
 
 
 def _inside(side: Annotations, regions: Annotations, rule: DontCareRule) -> BoolArray:
-    """(N,) whether an object lies in the regions of its frame, as a rule has it."""
+    """(N,) whether enough of an object's area for a rule lies in the regions of its frame."""
     if regions.object_count == 0 or side.arity == POINT:
         return np.zeros(side.object_count, dtype=np.bool_)
-    boxes = boxes_as_shapes(side.frame_starts, side.coordinates)
-    corners = Regions(regions.frame_starts, region_corners(regions))
-    shares = (greatest_shares_inside if rule.regions_apart else shares_inside)(boxes, corners)
+    boxes, corners = side.coordinates, region_corners(regions)
+    if rule.region_pixels:
+        boxes = _rounded(boxes)
+        first = np.maximum(bounding_boxes(regions.coordinates), 1.0)
+        corners = _corners(first - np.array([1.0, 1.0, 0.0, 0.0]))
+    shapes = boxes_as_shapes(side.frame_starts, boxes)
+    of_shapes = greatest_shares_inside if rule.regions_apart else shares_inside
+    shares = of_shapes(shapes, Regions(regions.frame_starts, corners))
     if rule.region_share_counts:
-        return shares >= rule.region_share - rule.tolerance
-    return shares > rule.region_share + rule.tolerance
+        return np.asarray(shares >= rule.region_share - rule.tolerance)
+    return np.asarray(shares > rule.region_share + rule.tolerance)
+
+
+def _rounded(boxes: FloatArray) -> FloatArray:
+    """(N, 4) boxes whose first corner and size are whole pixels, at least 1.
+
+    Source: VisDrone2018-DET-toolkit 1.0.4, dropObjectsInIgr.m, whose sums over an integral image
+    begin after the first corner. Halves go up, with room for a size taken from two corners.
+    """
+    corners, sizes = boxes[:, :2], boxes[:, 2:] - boxes[:, :2]
+    first, size = (np.maximum(np.floor(part + (0.5 + 1e-9)), 1.0) for part in (corners, sizes))
+    return np.concatenate([first, first + size], axis=1)
 
 
 def region_corners(regions: Annotations) -> FloatArray:
     """(R, 8) corners, in order along the outline."""
     if regions.arity == QUADRILATERAL:
         return regions.coordinates
-    return bounding_boxes(regions.coordinates)[:, [0, 1, 2, 1, 2, 3, 0, 3]]
+    return _corners(bounding_boxes(regions.coordinates))
+
+
+def _corners(boxes: FloatArray) -> FloatArray:
+    """(N, 8) corners of (N, 4) boxes, in order along the outline."""
+    return boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]]
 
 
 def _areas(side: Annotations) -> FloatArray:
     """(N,) the named column ``area`` where an object has one, else its box's area; points: 0."""
     own = box_areas(side.coordinates) if side.arity != POINT else np.zeros(side.object_count)
+    own = side.columns.get(GIVEN_AREA, own)
     column = side.columns.get("area")
     return own if column is None else np.where(np.isnan(column), own, column)
 

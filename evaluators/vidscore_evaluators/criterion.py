@@ -32,7 +32,7 @@ from vidscore_evaluators._dont_care import (
     RuleName,
 )
 from vidscore_evaluators._report_rows import mean
-from vidscore_evaluators._scene_builder import Classes, make_scene
+from vidscore_evaluators._scene_builder import AsGiven, Classes, make_scene
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL, Annotations, Side
 from vidscore_evaluators.errors import Fault
@@ -107,6 +107,11 @@ class SceneParameters:
     def unit_confidences(self) -> bool:
         """Whether confidences must lie from 0 to 1, because more than their order counts."""
         return self.similarity.confidence_extended
+
+    @property
+    def as_given(self) -> AsGiven:
+        """What is taken from how the input is given, besides its content."""
+        return AsGiven()
 
     def least(self, threshold: float) -> float:
         """The least similarity that meets a threshold."""
@@ -328,6 +333,7 @@ class Criterion(Evaluator[ParametersType]):
             classes=self.parameters.classes,
             specification=self.specification,
             resolve_first=self.resolves_dont_care,
+            as_given=self.parameters.as_given,
         )
         return aligned.cache.get_or_compute(
             (make_scene, *make.keywords.values()), lambda: make(aligned)

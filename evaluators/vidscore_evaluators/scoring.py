@@ -23,7 +23,7 @@ from vidscore_evaluators.formats.manifest import read_manifest
 from vidscore_evaluators.formats.plain_arrays import read_arrays
 from vidscore_evaluators.formats.source import ReadLimits, Source
 from vidscore_evaluators.jobs import tally_in_parts
-from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.presets import create_evaluators, format_of
 from vidscore_evaluators.report import Report, ReportWarning
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
@@ -100,7 +100,7 @@ def score(  # type: ignore[overload-overlap]  # a str is a Sequence too; this si
     workers: int = ...,
     progress: Progress | None = ...,
     **parameters: Any,
-) -> Report: ...
+) -> Report | Any: ...  # a tuple for a preset of several evaluators, which no type can tell
 
 
 @overload
@@ -132,34 +132,37 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
     workers: int = 1,
     progress: Progress | None = None,
     **parameters: Any,
-) -> Report | list[Report]:
+) -> Report | list[Report] | tuple[Report, ...]:
     """Score detections against truth.
 
     ``score("neovision2", "truth/", "detections/", overlap_threshold=0.3).value("nmotda")``
 
     Args:
-        evaluator: Name of an evaluator, or several. An `EvaluatorSpec` carries parameters too.
+        evaluator: Name of an evaluator or preset, or several. An `EvaluatorSpec` carries
+            parameters too. What ends in ``.toml`` is the path of a preset's file.
         truth: A path, annotations, or arrays by the column names of generic CSV (a dictionary or a
             data frame).
         detections: Likewise.
         specification: What the data lacks: frames, labels, don't-care frames.
         manifest: The same as a TOML file; its evaluator parameters apply unless overridden here.
-        format: Name of the files' format, or ``auto`` to detect it by content.
+        format: Name of the files' format, or ``auto`` for that of the preset and, where it has
+            none, to detect it by content.
         on_error: ``refuse`` to raise an error for a malformed row; ``skip`` to leave such rows out,
             with a warning in the report.
         confidence_scale: How to map the confidences of detections to numbers from 0 to 1, for
             evaluators that need them so: ``sigmoid``, or ``MIN,MAX``.
         workers: Processes to use; 1 for this one alone. The scores do not depend on it.
         progress: Called with (frames done, frames in all).
-        parameters: Parameters of the evaluator, if it is only one.
+        parameters: Parameters of the evaluator, if it is only one; a preset takes none.
 
     Returns:
-        A report, or for several evaluators a list of reports in their order.
+        A report. For a preset of several evaluators a tuple of reports in the order of its file;
+        for several evaluators or presets a list of reports in their order.
 
     Raises:
         InputError: With every fault of the data.
         ParameterError: With every fault of the parameters.
-        SpecificationError: With every fault of the specification.
+        SpecificationError: With every fault of the specification, or of a preset's file.
         UnknownEvaluatorError: If an evaluator is unknown.
     """
     scene = _scene(specification, manifest)
@@ -171,17 +174,19 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
         )
     requests = [_request(entry, scene, parameters) for entry in wanted]
     scene = replace(scene, evaluators=tuple(requests))
-    evaluators = [create_evaluator(entry.name, entry.parameters, scene) for entry in requests]
+    evaluators = create_evaluators(scene, files=True)
     pair = read_pair(
         _given(truth, Side.TRUTH),
         _given(detections, Side.DETECTIONS),
-        format_name=format,
+        format_name=format_of(requests, format, files=True),
         on_error=on_error,
         known=frozenset(sequence.key for sequence in scene.sequences),
     )
     pair = replace(pair, detections=scaled(pair.detections, confidence_scale))
     reports = score_pair(evaluators, pair, scene, workers=workers, progress=progress)
-    return reports[0] if single else reports
+    if not single:
+        return reports
+    return reports[0] if len(reports) == 1 else tuple(reports)
 
 
 def score_pair(

@@ -48,11 +48,14 @@ class Similarity:
         base: What is compared: overlap (IoU), overlap and gap (GIoU), or the distance of points.
         confidence_extended: Whether confidences take part, as in Algorithm 1; not for points.
         cutoff_px: Distance from which points have nothing in common, in pixels.
+        inclusive_pixels: Whether boxes reach to the far end of their last pixel: a box from 1 to 3
+            is 3 pixels wide, as PASCAL VOC has it.
     """
 
     base: Base = "iou"
     confidence_extended: bool = False
     cutoff_px: float = 10.0
+    inclusive_pixels: bool = False
 
     @property
     def arity(self) -> int:
@@ -76,6 +79,7 @@ class Similarity:
         detections: FloatArray,
         truth_confidences: FloatArray | None = None,
         detection_confidences: FloatArray | None = None,
+        areas: tuple[FloatArray | None, FloatArray | None] = (None, None),
     ) -> FloatArray:
         """Similarity of pairs; a pair's value depends on nothing but the pair.
 
@@ -87,6 +91,8 @@ class Similarity:
             detections: (..., 2 | 4) points or upright boxes, in pixels.
             truth_confidences: (...) in [0, 1], 1 if left out; used if `confidence_extended`.
             detection_confidences: (...) in [0, 1], 1 if left out; used if `confidence_extended`.
+            areas: (...) areas of the boxes of the truth and of detections; those of their corners
+                where left out.
 
         Returns:
             (...) similarities in [`minimum`, 1].
@@ -98,8 +104,11 @@ class Similarity:
         if self.confidence_extended:
             truth_heights = 1.0 if truth_confidences is None else truth_confidences
             detection_heights = 1.0 if detection_confidences is None else detection_confidences
+        pixel = 1.0 if self.inclusive_pixels else 0.0
         return _solid_similarities(
-            truth, detections, truth_heights, detection_heights, enclosing=self.base == "giou"
+            _Solids(truth, truth_heights, areas[0], pixel),
+            _Solids(detections, detection_heights, areas[1], pixel),
+            enclosing=self.base == "giou",
         )
 
     def of_shares(self, shares: FloatArray) -> FloatArray:
@@ -137,35 +146,61 @@ def point_similarities(truth: FloatArray, detections: FloatArray, cutoff_px: flo
     return np.maximum(0.0, shares, out=shares)
 
 
-def shares_of_detections(truth: FloatArray, detections: FloatArray) -> FloatArray:
+def shares_of_detections(
+    truth: FloatArray,
+    detections: FloatArray,
+    areas: FloatArray | None = None,
+    pixel: float = 0.0,
+) -> FloatArray:
     """How much of each detection's area lies inside the truth's box: I / area of the detection.
 
     Args:
         truth: (P, 4) upright boxes.
         detections: (P, 4) upright boxes.
+        areas: (P,) areas of the detections; those of their corners if left out.
+        pixel: What is added to widths and heights.
 
     Returns:
         (P,) values in [0, 1]; 0 for a detection without area.
     """
-    return _ratio(intersection_areas(truth, detections), box_areas(detections))
+    whole = box_areas(detections, pixel) if areas is None else areas
+    return _ratio(intersection_areas(truth, detections, pixel), whole)
 
 
-def _solid_similarities(
-    truth: FloatArray,
-    detections: FloatArray,
-    truth_heights: FloatArray | float,
-    detection_heights: FloatArray | float,
-    *,
-    enclosing: bool,
-) -> FloatArray:
-    """IoU or GIoU of solids above boxes; of the boxes themselves where heights are 1."""
-    shared = intersection_areas(truth, detections) * np.minimum(truth_heights, detection_heights)
-    truth_areas, detection_areas = box_areas(truth), box_areas(detections)
-    union = truth_areas * truth_heights + detection_areas * detection_heights - shared
+@dataclass(frozen=True, eq=False, slots=True)
+class _Solids:
+    """Solids above upright boxes; the boxes themselves where heights are 1.
+
+    Attributes:
+        boxes: (..., 4) boxes.
+        heights: (...) heights.
+        given: (...) areas of the boxes; None for those of their corners.
+        pixel: What is added to widths and depths.
+    """
+
+    boxes: FloatArray
+    heights: FloatArray | float
+    given: FloatArray | None
+    pixel: float
+
+    @property
+    def areas(self) -> FloatArray:
+        """(...) areas of the boxes."""
+        return box_areas(self.boxes, self.pixel) if self.given is None else self.given
+
+
+def _solid_similarities(truth: _Solids, detections: _Solids, *, enclosing: bool) -> FloatArray:
+    """IoU or GIoU of solids."""
+    pixel = truth.pixel
+    shared = intersection_areas(truth.boxes, detections.boxes, pixel)
+    shared = shared * np.minimum(truth.heights, detections.heights)
+    truth_areas, detection_areas = truth.areas, detections.areas
+    union = truth_areas * truth.heights + detection_areas * detections.heights - shared
     overlap = _ratio(shared, union)
     if not enclosing:
         return overlap
-    hull = _enclosing_areas(truth, detections) * np.maximum(truth_heights, detection_heights)
+    hull = _enclosing_areas(truth.boxes, detections.boxes, pixel)
+    hull = hull * np.maximum(truth.heights, detections.heights)
     alike = overlap - _ratio(hull - union, hull)
     return np.where((truth_areas > 0.0) & (detection_areas > 0.0), alike, -1.0)
 
@@ -175,10 +210,10 @@ def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0.0)
 
 
-def _enclosing_areas(first: FloatArray, second: FloatArray) -> FloatArray:
+def _enclosing_areas(first: FloatArray, second: FloatArray, pixel: float) -> FloatArray:
     width = np.maximum(first[..., 2], second[..., 2]) - np.minimum(first[..., 0], second[..., 0])
     height = np.maximum(first[..., 3], second[..., 3]) - np.minimum(first[..., 1], second[..., 1])
-    enclosing: FloatArray = width * height
+    enclosing: FloatArray = (width + pixel) * (height + pixel)
     return enclosing
 
 
@@ -210,9 +245,15 @@ class Candidates:
         """Keep some pairs."""
         return Candidates(self.detections[rows], self.targets[rows], self.similarities[rows])
 
-    def ordered(self, second_choice: BoolArray) -> Candidates:
-        """By detection, from its best target to its worst, (P,) second choices last."""
-        return self.take(preference_order(self.pairs, self.similarities, second_choice))
+    def ordered(self, second_choice: BoolArray, places: FloatArray | None = None) -> Candidates:
+        """By detection, from its best target to its worst, (P,) second choices last.
+
+        Args:
+            second_choice: (P,) pairs that come after all others of their detection.
+            places: (targets,) places of which the last comes first among equally similar ones.
+        """
+        last = None if places is None else places[self.targets]
+        return self.take(preference_order(self.pairs, self.similarities, second_choice, last))
 
     def greedily_matched(self, reusable: BoolArray, at_least: float) -> IntArray:
         """Rows of the pairs that `match_greedy` chooses, of pairs that are `ordered`."""
@@ -261,9 +302,12 @@ def _with_absorbers(scene: Scene, similarity: Similarity, at_least: float) -> Ca
         if similarity.base == "euclidean":
             shares = alike[of_many]  # a point lies in a crowd as far as it is near it
         else:
+            rows = detection_rows[of_many]
             shares = shares_of_detections(
                 absorbers.coordinates[absorber_rows[of_many]],
-                detections.coordinates[detection_rows[of_many]],
+                detections.coordinates[rows],
+                None if detections.box_areas is None else detections.box_areas[rows],
+                1.0 if similarity.inclusive_pixels else 0.0,
             )
         alike[of_many] = similarity.of_shares(shares)
         return alike
@@ -278,11 +322,16 @@ def _similarities(
     target_rows: IntArray,
     detection_rows: IntArray,
 ) -> FloatArray:
-    sides = ((targets, target_rows), (detections, detection_rows))
-    coordinates = [items.coordinates.take(rows, axis=0) for items, rows in sides]
-    if not similarity.confidence_extended:
-        return similarity.of_pairs(*coordinates)
-    return similarity.of_pairs(*coordinates, *(items.confidences[rows] for items, rows in sides))
+    return similarity.of_pairs(
+        targets.coordinates.take(target_rows, axis=0),
+        detections.coordinates.take(detection_rows, axis=0),
+        targets.confidences[target_rows] if similarity.confidence_extended else None,
+        detections.confidences[detection_rows] if similarity.confidence_extended else None,
+        (
+            None if targets.box_areas is None else targets.box_areas[target_rows],
+            None if detections.box_areas is None else detections.box_areas[detection_rows],
+        ),
+    )
 
 
 def _measured_pairs(
@@ -307,6 +356,8 @@ def _boxes_of(items: Items, similarity: Similarity, *, everywhere: bool) -> Boun
     """Where objects lie, points widened by the cut-off."""
     if everywhere:
         return BoundingBoxes(items.starts, np.zeros((len(items), BOX)))
+    if similarity.inclusive_pixels:
+        return BoundingBoxes(items.starts, items.coordinates + np.array([0.0, 0.0, 1.0, 1.0]))
     if similarity.base != "euclidean":
         return BoundingBoxes(items.starts, items.coordinates)
     low, high = items.coordinates - similarity.cutoff_px, items.coordinates + similarity.cutoff_px

@@ -23,8 +23,10 @@ from vidscore_evaluators.registry import EvaluatorClass
 BETTER = {Direction.HIGHER: "higher", Direction.LOWER: "lower", Direction.NONE: ""}
 
 
-def all_evaluators(classes: Sequence[EvaluatorClass]) -> ConsoleRenderable:
-    """Evaluators by task, with what each needs."""
+def all_evaluators(
+    classes: Sequence[EvaluatorClass], presets: ConsoleRenderable
+) -> ConsoleRenderable:
+    """Evaluators by task, with what each needs; then the table of presets."""
     parts: list[RenderableType] = []
     ordered = sorted(classes, key=lambda chosen: str(chosen.task))
     for task, group in groupby(ordered, key=lambda chosen: str(chosen.task)):
@@ -32,6 +34,7 @@ def all_evaluators(classes: Sequence[EvaluatorClass]) -> ConsoleRenderable:
         for chosen in group:
             table.add_row(Text(chosen.name, style="bold"), chosen.title, _needs(chosen))
         parts.extend([Text(task.capitalize(), style="bold"), indented(table), Text("")])
+    parts.append(presets)
     parts.append(Text("vidscore evaluators NAME shows the parameters and measures of one."))
     return Group(*parts)
 

@@ -138,14 +138,21 @@ def what_happens(benchmark: Benchmark, to: str) -> str:
 def look_up(client: Client, submission: Submission) -> Outcome:
     """Find out what became of a submission, as far as the policy shows it."""
     benchmark = client.benchmarks.get(submission.benchmark)
-    order = [entry["name"] for entry in benchmark.definition["evaluators"]]
     chosen = benchmark.definition.get("policy", {}).get("ranking_measure")
     ranking = {entry.name: entry.ranking for entry in client.evaluators()}
+    named = [entry["name"] for entry in benchmark.definition["evaluators"]]
+    order = named if ranking.keys() >= set(named) else _expanded(client, named)
     scores = [score for score in client.submissions.scores(submission.name) if score.current]
     scores.sort(key=lambda score: [name != score.report.evaluator for name in order])
     if chosen:
         ranking = {name: (chosen, *measures) for name, measures in ranking.items()}
     return Outcome(submission, scores, ranking)
+
+
+def _expanded(client: Client, names: Sequence[str]) -> list[str]:
+    """Evaluators of a benchmark in its order, those of presets in theirs."""
+    presets = {preset.name: [name for name, _ in preset.evaluators] for preset in client.presets()}
+    return [one for name in names for one in presets.get(name, [name])]
 
 
 def standing(client: Client, submission: Submission) -> list[str]:

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from vidscore_evaluators.errors import InputError, ParameterError, UnknownEvaluatorError
+from vidscore_evaluators.errors import (
+    InputError,
+    ParameterError,
+    SpecificationError,
+    UnknownEvaluatorError,
+)
 from vidscore_evaluators.names import name_advice
 
 if TYPE_CHECKING:
@@ -84,20 +89,22 @@ def read_data(choice: InputChoice, specification: BenchmarkSpec) -> Pair:
 
     Args:
         choice: Which data.
-        specification: What is known of it; detections may belong to its sequences too.
+        specification: What is known of it; detections may belong to its sequences too. Its
+            presets say the format where none was typed.
 
     Raises:
         click.BadParameter: If there is no such format.
         InputError: With every fault of both sides.
     """
     from vidscore_evaluators.formats import read_pair
+    from vidscore_evaluators.presets import format_of
     from vidscore_evaluators.scoring import scaled
 
     check_format_name(choice.input_format)
     pair = read_pair(
         Path(choice.truth),
         Path(choice.detections),
-        format_name=choice.input_format,
+        format_name=format_of(specification.evaluators, choice.input_format, files=True),
         on_error=choice.on_error,
         image_size=choice.image_size,
         known=frozenset(sequence.key for sequence in specification.sequences),
@@ -170,16 +177,55 @@ def create_evaluators(
         click.UsageError: If what was typed is wrong.
         VidscoreError: If what the manifest says is wrong.
     """
-    return [_create(entry, specification, names, typed) for entry in specification.evaluators]
+    from vidscore_evaluators.presets import repeated_evaluators
+
+    created = [
+        evaluator
+        for entry in specification.evaluators
+        for evaluator in _create(entry, specification, names, typed)
+    ]
+    faults = repeated_evaluators(created)
+    if faults:
+        if names:
+            raise click.UsageError("\n".join(fault.description for fault in faults))
+        raise SpecificationError([replace(fault, source="manifest") for fault in faults])
+    return created
+
+
+def create_alone(name: str, typed: Sequence[str] = ()) -> list[Evaluator[Any]]:
+    """Build the evaluator, or those of the preset, that a command takes without a manifest.
+
+    Args:
+        name: Its name as typed.
+        typed: Values of ``--set`` as typed.
+
+    Raises:
+        click.UsageError: If something is wrong.
+    """
+    from vidscore_evaluators.specification import BenchmarkSpec
+
+    specification, settings = select_evaluators([name], typed, BenchmarkSpec())
+    return create_evaluators(specification, [name], settings)
+
+
+def refuse_presets(evaluators: Sequence[Evaluator[Any]]) -> None:
+    """Refuse presets where there are no files of a benchmark.
+
+    Raises:
+        click.UsageError: If an evaluator is of a preset.
+    """
+    for preset in dict.fromkeys(one.preset for one in evaluators if one.preset):
+        names = " or ".join(one.name for one in evaluators if one.preset == preset)
+        raise click.UsageError(f"{preset} is a preset, for files of its benchmark; name {names}")
 
 
 def _create(
     entry: EvaluatorSpec, specification: BenchmarkSpec, names: Sequence[str], typed: Settings
-) -> Evaluator[Any]:
-    from vidscore_evaluators.registry import create_evaluator
+) -> tuple[Evaluator[Any], ...]:
+    from vidscore_evaluators.presets import evaluators_of
 
     try:
-        return create_evaluator(entry.name, entry.parameters, specification)
+        return evaluators_of(entry, specification, files=True)
     except UnknownEvaluatorError as error:
         if entry.name in names:
             raise click.UsageError(str(error)) from None

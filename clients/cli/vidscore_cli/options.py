@@ -334,10 +334,12 @@ def complete_setting(ctx: click.Context, _parameter: click.Parameter, incomplete
 def complete_evaluator(
     _ctx: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[str]:
-    """Names of evaluators that begin as typed, for shells that complete."""
+    """Names of evaluators and presets that begin as typed, for shells that complete."""
+    from vidscore_evaluators.presets import preset_names
     from vidscore_evaluators.registry import evaluator_names
 
-    return [name for name in evaluator_names() if name.startswith(incomplete)]
+    names = dict.fromkeys([*evaluator_names(), *preset_names()])
+    return [name for name in names if name.startswith(incomplete)]
 
 
 def together(*options: Decorator[Any]) -> Decorator[Any]:

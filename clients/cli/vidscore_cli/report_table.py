@@ -269,7 +269,8 @@ def _cells(line: Sequence[str], before: Sequence[str], leading: int) -> Iterator
 
 def _all_parts(reports: Sequence[Report], view: View) -> Iterator[ConsoleRenderable]:
     for report in reports:
-        yield Text(f"{report.evaluator} {report.version}", style="bold")
+        of = f" ({report.preset})" if report.preset else ""
+        yield Text(f"{report.evaluator} {report.version}{escape_controls(of)}", style="bold")
         settings = ", ".join(_parameter(*item) for item in report.parameters.items())
         yield Text(settings, style="dim")
     overall = overall_grid(reports)

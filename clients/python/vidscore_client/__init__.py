@@ -31,7 +31,12 @@ from vidscore_client.errors import (
     VersionError,
     VidscoreError,
 )
-from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription, Measure
+from vidscore_client.evaluators import (
+    EvaluatorChoice,
+    EvaluatorDescription,
+    Measure,
+    PresetDescription,
+)
 from vidscore_client.frames import FrameFlag, Frames, Geometry, ObjectFlag, Side
 from vidscore_client.hosting import (
     AuditFilter,
@@ -103,6 +108,7 @@ __all__ = [
     "NotFoundError",
     "ObjectFlag",
     "Policy",
+    "PresetDescription",
     "Quota",
     "QuotaExceededError",
     "RankingQuestions",

@@ -16,7 +16,7 @@ from vidscore_client._specification import (
     decode_specification,
 )
 from vidscore_client.errors import InternalError
-from vidscore_client.evaluators import EvaluatorDescription, Measure
+from vidscore_client.evaluators import EvaluatorDescription, Measure, PresetDescription
 from vidscore_client.frames import Geometry
 from vidscore_client.hosting import (
     Benchmark,
@@ -45,6 +45,7 @@ from vidscore_protos.v1 import (
 )
 
 EVALUATOR_PREFIX = "evaluators/"
+PRESET_PREFIX = "presets/"
 _DIRECTIONS: dict[int, str] = {
     evaluator_service_pb2.DIRECTION_HIGHER: "higher",
     evaluator_service_pb2.DIRECTION_LOWER: "lower",
@@ -98,6 +99,7 @@ def decode_report(message: report_pb2.Report) -> Report:
         scores=tuple(_row(score) for score in message.scores),
         curves=tuple(_curve(curve) for curve in message.curves),
         warnings=tuple(_warning(warning) for warning in message.warnings),
+        preset=message.preset if message.HasField("preset") else None,
     )
 
 
@@ -114,6 +116,19 @@ def decode_evaluator(message: evaluator_service_pb2.Evaluator) -> EvaluatorDescr
         ),
         truth_geometries=_geometries(message.truth_geometries),
         detection_geometries=_geometries(message.detection_geometries),
+    )
+
+
+def decode_preset(message: evaluator_service_pb2.Preset) -> PresetDescription:
+    """One description of a preset."""
+    return to_dataclass(
+        PresetDescription,
+        message,
+        name=message.name.removeprefix(PRESET_PREFIX),
+        labels=tuple(message.labels.names) if message.HasField("labels") else None,
+        evaluators=tuple(
+            (entry.name, decode_parameters(entry.parameters)) for entry in message.evaluators
+        ),
     )
 
 

@@ -340,6 +340,7 @@ SPECIFICATION: Fields = {
     "evaluators": entries(_EVALUATOR),
     "domains": entries(_DOMAIN),
     "sequences": entries(_SEQUENCE),
+    "classes": Form(_fill_classes, _show_classes),
 }
 _DEFINITION: Fields = {
     **dict.fromkeys(GEOMETRY_FIELDS, Form(_fill_geometry, present)),

@@ -25,7 +25,7 @@ from vidscore_client._transport import Transport
 from vidscore_client._upload import UNHURRIED, plan_upload
 from vidscore_client.access import AsyncTokens, list_audit_records
 from vidscore_client.benchmarks import AsyncBenchmarks, AsyncRescoring
-from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription
+from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription, PresetDescription
 from vidscore_client.frames import Frames, Geometry
 from vidscore_client.hosting import AuditFilter, AuditRecord
 from vidscore_client.reports import Report
@@ -143,6 +143,10 @@ class AsyncClient:
     async def evaluator(self, name: str) -> EvaluatorDescription:
         """One evaluator; see `vidscore_client.Client.evaluator`."""
         return await servers.get_evaluator(self._transport, name)
+
+    async def presets(self) -> list[PresetDescription]:
+        """Every preset of the server; see `vidscore_client.Client.presets`."""
+        return await servers.list_presets(self._transport)
 
     async def health(self, service: str = "") -> Health:
         """Whether the server takes calls; see `vidscore_client.Client.health`."""

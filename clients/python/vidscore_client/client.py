@@ -14,7 +14,7 @@ from vidscore_client._transport import run_blocking
 from vidscore_client.access import Tokens
 from vidscore_client.aio import AsyncClient
 from vidscore_client.benchmarks import Benchmarks
-from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription
+from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription, PresetDescription
 from vidscore_client.frames import Frames, Geometry
 from vidscore_client.hosting import AuditFilter, AuditRecord
 from vidscore_client.reports import Report
@@ -169,6 +169,14 @@ class Client:
             VidscoreError: If the call fails.
         """
         return run_blocking(self._client.evaluator(name))
+
+    def presets(self) -> list[PresetDescription]:
+        """Every preset of the server, built-in ones first.
+
+        Raises:
+            VidscoreError: If the call fails.
+        """
+        return run_blocking(self._client.presets())
 
     def health(self, service: str = "") -> Health:
         """Whether the server takes calls, by the standard health protocol.

@@ -12,7 +12,7 @@ ParameterValue = bool | int | float | str | Sequence[float] | Sequence[str]
 """A value of a parameter, of the type that the evaluator declares."""
 
 EvaluatorChoice = str | tuple[str, Mapping[str, ParameterValue]]
-"""An evaluator by name, or by name with the parameters that differ from its defaults."""
+"""An evaluator or preset by name, or an evaluator with parameters that differ from its defaults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +68,28 @@ class EvaluatorDescription:
     detection_geometries: tuple[Geometry, ...]
     uses_confidences: bool
     needs_tracks: bool
+
+
+@dataclass(frozen=True)
+class PresetDescription:
+    """A benchmark's evaluators, labels and file format by one name, as a server has them.
+
+    Attributes:
+        name: Name by which it is chosen.
+        version: Goes up whenever a score may change.
+        title: One line for lists.
+        benchmark: Benchmark that it belongs to.
+        scorer: Official scorer that it reproduces, with its version.
+        format: Format of the benchmark's files; empty where it is told by their content.
+        labels: Labels that are scored; None for all.
+        evaluators: Name and parameters of each evaluator, in the order of the reports.
+    """
+
+    name: str
+    version: str
+    title: str
+    benchmark: str
+    scorer: str
+    format: str
+    labels: tuple[str, ...] | None
+    evaluators: tuple[tuple[str, Mapping[str, Any]], ...]

@@ -71,6 +71,7 @@ class Report:
         scores: Every score.
         curves: Every curve.
         warnings: Every warning.
+        preset: Name of the preset that the evaluator is of; None where it is of none.
     """
 
     evaluator: str
@@ -83,6 +84,7 @@ class Report:
     scores: tuple[Row, ...]
     curves: tuple[Curve, ...]
     warnings: tuple[ReportWarning, ...]
+    preset: str | None = None
 
     def rows(self) -> list[Row]:
         """Every score as a row, ready for ``pandas.DataFrame(report.rows())``."""
@@ -126,6 +128,7 @@ class Report:
         return {
             "evaluator": self.evaluator,
             "version": self.version,
+            **({} if self.preset is None else {"preset": self.preset}),
             "parameters": dict(self.parameters),
             "truth_digest": self.truth_digest,
             "detections_digest": self.detections_digest,

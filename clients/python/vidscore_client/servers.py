@@ -10,10 +10,10 @@ from enum import StrEnum
 from google.protobuf.wrappers_pb2 import Int32Value, StringValue
 
 from vidscore_client._convert import to_dataclass
-from vidscore_client._decoding import EVALUATOR_PREFIX, decode_evaluator
+from vidscore_client._decoding import EVALUATOR_PREFIX, decode_evaluator, decode_preset
 from vidscore_client._encoding import benchmark_name
 from vidscore_client._transport import Transport, list_pages, read_only, requests_of
-from vidscore_client.evaluators import EvaluatorDescription
+from vidscore_client.evaluators import EvaluatorDescription, PresetDescription
 from vidscore_client.frames import parse_string
 from vidscore_client.hosting import Token
 from vidscore_protos.v1 import backup_pb2, evaluator_service_pb2
@@ -101,6 +101,17 @@ async def get_evaluator(transport: Transport, name: str) -> EvaluatorDescription
         evaluator_service_pb2.GetEvaluatorResponse,
     )
     return decode_evaluator(response.evaluator)
+
+
+async def list_presets(transport: Transport) -> list[PresetDescription]:
+    """Every preset."""
+    pages = await list_pages(
+        transport,
+        EVALUATORS + "ListPresets",
+        evaluator_service_pb2.ListPresetsRequest(),
+        evaluator_service_pb2.ListPresetsResponse,
+    )
+    return [decode_preset(preset) for page in pages for preset in page.presets]
 
 
 async def check_health(transport: Transport, service: str) -> Health:

@@ -1,8 +1,9 @@
-"""The manifest: a BenchmarkSpec in TOML, with videos whose frames are counted here.
+"""The manifest: a BenchmarkSpec in TOML, with paths that are relative to it.
 
 Its keys are those of `vidscore_evaluators.convert.to_dict`. Besides, a sequence may
-name ``video = "file.mp4"`` or ``images = "folder"``, relative to the manifest; the frames are
-counted by decoding, and ``frame_count``, ``image_width`` and ``image_height`` take their place.
+name ``video = "file.mp4"`` or ``images = "folder"``; the frames are counted by decoding, and
+``frame_count``, ``image_width`` and ``image_height`` take their place. An evaluator whose name ends
+in ``.toml`` is the file of a preset.
 """
 
 from __future__ import annotations
@@ -89,6 +90,9 @@ def _read(path: Path) -> tuple[dict[str, Any], list[Fault]]:
         document["sequences"] = [
             _measured(entry, index, path, faults) for index, entry in enumerate(sequences)
         ]
+    evaluators = document.get("evaluators")
+    if isinstance(evaluators, list):
+        document["evaluators"] = [_located(entry, path) for entry in evaluators]
     return document, faults
 
 
@@ -153,6 +157,14 @@ def _measured(entry: object, index: int, manifest: Path, faults: list[Fault]) ->
         faults.append(Fault(found, expected, source=str(manifest), field=place))
     measured = {"image_width": size.width, "image_height": size.height}
     return measured | rest | {"frame_count": size.frame_count}
+
+
+def _located(entry: object, manifest: Path) -> object:
+    """An evaluator; the file of a preset with the path at which it is found from here."""
+    name = entry.get("name") if isinstance(entry, dict) else None
+    if not isinstance(entry, dict) or not isinstance(name, str) or not name.endswith(".toml"):
+        return entry
+    return entry | {"name": str(manifest.parent / name)}
 
 
 def _without_tuples(value: Any) -> Any:

@@ -13,8 +13,9 @@ from vidscore_evaluators.presets._expansion import (
     format_of,
     preset_of,
     repeated_evaluators,
+    without_files,
 )
-from vidscore_evaluators.presets._names import broken_plug_ins, preset_names
+from vidscore_evaluators.presets._names import broken_plug_ins, is_built_in, preset_names
 
 __all__ = [
     "Preset",
@@ -23,9 +24,11 @@ __all__ = [
     "evaluators_of",
     "find_preset",
     "format_of",
+    "is_built_in",
     "preset_names",
     "preset_of",
     "read_preset",
     "repeated_evaluators",
+    "without_files",
     "write_preset",
 ]

@@ -15,6 +15,7 @@ from typing import Any
 
 from vidscore_evaluators.errors import (
     Fault,
+    InputError,
     ParameterError,
     SpecificationError,
     UnknownEvaluatorError,
@@ -37,9 +38,9 @@ def find_preset(name_or_path: str) -> Preset:
     """The preset of that name or, where it ends in ``.toml``, of that file.
 
     Raises:
-        UnknownEvaluatorError: If there is none, or several distributions have it.
+        UnknownEvaluatorError: If there is none, or one of a distribution cannot be used.
         InputError: If there is no such file.
-        SpecificationError: If its file is no preset; with every fault.
+        SpecificationError: If the file is no preset; with every fault.
     """
     if name_or_path.endswith(SUFFIX):
         path = Path(name_or_path)
@@ -56,18 +57,19 @@ def _named_preset(name: str) -> Preset:
     if len(paths) > 1:
         places = " and ".join(map(str, paths))
         raise UnknownEvaluatorError(f"the preset {name!r} is there twice: {places}")
-    preset = read_preset(paths[0], name)
-    if is_evaluator(name):
-        _check_namesake(preset, paths[0])
+    try:
+        preset = read_preset(paths[0], name)
+    except InputError as error:
+        # Without the path: servers repeat this to anyone.
+        told = "; ".join(str(replace(fault, source=None)) for fault in error.faults[:5])
+        raise UnknownEvaluatorError(f"the preset {name!r} cannot be used: {told}") from None
+    plain = preset.evaluators == (EvaluatorSpec(name),) and not preset.labels and not preset.format
+    if is_evaluator(name) and not plain:
+        raise UnknownEvaluatorError(
+            f"the preset {name!r} cannot be used: an evaluator has its name, so it must be that "
+            "evaluator alone, without parameters, labels and format"
+        )
     return preset
-
-
-def _check_namesake(preset: Preset, path: Path) -> None:
-    """Refuse a preset that has an evaluator's name and is not that evaluator as it stands."""
-    if preset.evaluators != (EvaluatorSpec(preset.name),) or preset.labels or preset.format:
-        expected = f"the evaluator {preset.name} alone, without parameters, labels and format"
-        found = "a preset with the name of an evaluator"
-        raise SpecificationError([Fault(found, expected, str(path))])
 
 
 def preset_of(name: str, *, files: bool = False) -> Preset | None:
@@ -79,8 +81,8 @@ def preset_of(name: str, *, files: bool = False) -> Preset | None:
 
     Raises:
         InputError: If it is the path of a file that is not there, or is no preset.
-        UnknownEvaluatorError: If it is a path and none may be given, or several distributions
-            have a preset of that name.
+        UnknownEvaluatorError: If it is a path and none may be given, or a distribution's preset
+            cannot be used.
     """
     if is_evaluator(name):
         return None
@@ -126,12 +128,11 @@ def evaluators_of(
 
 
 def _fixed(entry: EvaluatorSpec) -> Fault:
-    given = ", ".join(entry.parameters)[:200]
     copy = f"vidscore evaluators {entry.name} --format toml --output my.toml"
     return Fault(
         f"the preset {entry.name} fixes its parameters",
         "",
-        field=given,
+        field=next(iter(entry.parameters)),
         advice=f"for others make a preset of your own: `{copy}`, then name my.toml",
     )
 
@@ -154,6 +155,43 @@ def create_evaluators(specification: BenchmarkSpec, *, files: bool = False) -> l
     if faults:
         raise SpecificationError(faults)
     return created
+
+
+def without_files(specification: BenchmarkSpec) -> tuple[BenchmarkSpec, dict[str, str]]:
+    """A specification for another machine, which cannot read the files of presets.
+
+    Args:
+        specification: A specification whose evaluators may be paths of presets' files.
+
+    Returns:
+        The same with the evaluators and labels of these presets, and by evaluator the preset that
+        it is of.
+
+    Raises:
+        InputError: If a file is no preset, parameters are given with it, or its labels are not
+            those that the others score.
+    """
+    opened: dict[str, Preset] = {}
+    for entry in specification.evaluators:
+        if entry.name.endswith(SUFFIX):
+            opened[entry.name] = find_preset(entry.name)
+            if entry.parameters:
+                raise ParameterError([_fixed(entry)])
+    labels = {preset.labels for preset in opened.values()}
+    mixed = len(labels) > 1 or len(opened) < len(specification.evaluators)
+    if specification.classes is None and mixed and labels - {None}:
+        expected = "the file alone, or classes for all of them in a manifest"
+        found = "a preset's file that lists labels beside other evaluators"
+        raise SpecificationError([Fault(found, expected, ", ".join(opened))])
+    entries = [
+        one
+        for entry in specification.evaluators
+        for one in (opened[entry.name].evaluators if entry.name in opened else (entry,))
+    ]
+    listed = specification.classes
+    classes = listed if listed is not None or not labels else labels.pop()
+    presets = {one.name: preset.name for preset in opened.values() for one in preset.evaluators}
+    return replace(specification, evaluators=tuple(entries), classes=classes), presets
 
 
 def repeated_evaluators(evaluators: Iterable[Evaluator[Any]]) -> list[Fault]:

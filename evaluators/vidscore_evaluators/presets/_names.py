@@ -28,12 +28,16 @@ def preset_names() -> tuple[str, ...]:
     return (*built_in, *sorted(_plug_ins()[0].keys() - set(built_in)))
 
 
+def is_built_in(name: str) -> bool:
+    """Whether every installation has a preset of that name."""
+    return _NAME.fullmatch(name) is not None and (_FOLDER / f"{name}{SUFFIX}").is_file()
+
+
 def preset_files(name: str) -> tuple[Path, ...]:
     """Files of the preset of that name: one, or as many as distributions claim it; else none."""
-    own = _FOLDER / f"{name}{SUFFIX}"
-    if _NAME.fullmatch(name) is None:
-        return ()
-    return (own,) if own.is_file() else _plug_ins()[0].get(name, ())
+    if is_built_in(name):
+        return (_FOLDER / f"{name}{SUFFIX}",)
+    return _plug_ins()[0].get(name, ())
 
 
 def broken_plug_ins() -> tuple[str, ...]:

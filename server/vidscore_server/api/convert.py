@@ -81,6 +81,7 @@ def read_specification(message: specification_pb2.BenchmarkSpec, source: str) ->
         "evaluators": evaluators,
         "domains": [_domain_to_dict(entry) for entry in message.domains],
         "sequences": [_sequence_to_dict(entry) for entry in message.sequences],
+        **_classes_to_dict(message),
     }
     try:
         specification = spec_from_dict(document, source=source)
@@ -118,13 +119,20 @@ def write_specification(document: Mapping[str, Any]) -> specification_pb2.Benchm
             name=entry["name"], parameters=write_parameters(entry.get("parameters", {}))
         )
     for entry in document.get("domains", ()):
-        domain = message.domains.add(name=entry["name"])
-        if "classes" in entry:
-            domain.classes.SetInParent()
-            domain.classes.names.extend(entry["classes"])
+        _write_classes(message.domains.add(name=entry["name"]), entry)
     for entry in document.get("sequences", ()):
         message.sequences.append(_sequence_from_dict(entry))
+    _write_classes(message, document)
     return message
+
+
+def _write_classes(
+    message: specification_pb2.BenchmarkSpec | specification_pb2.DomainSpec,
+    document: Mapping[str, Any],
+) -> None:
+    if "classes" in document:
+        message.classes.SetInParent()
+        message.classes.names.extend(document["classes"])
 
 
 def write_parameters(values: Mapping[str, Any]) -> list[specification_pb2.Parameter]:
@@ -189,10 +197,13 @@ def _read_parameters(
 
 
 def _domain_to_dict(message: specification_pb2.DomainSpec) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": message.name}
-    if message.HasField("classes"):
-        entry["classes"] = list(message.classes.names)
-    return entry
+    return {"name": message.name, **_classes_to_dict(message)}
+
+
+def _classes_to_dict(
+    message: specification_pb2.BenchmarkSpec | specification_pb2.DomainSpec,
+) -> dict[str, Any]:
+    return {"classes": list(message.classes.names)} if message.HasField("classes") else {}
 
 
 def _sequence_to_dict(message: specification_pb2.SequenceSpec) -> dict[str, Any]:
@@ -257,6 +268,7 @@ def write_report(report: Report, *, summary_only: bool = False) -> report_pb2.Re
             report_pb2.Warning(code=warning.code, message=warning.message, count=warning.count)
             for warning in report.warnings
         ],
+        preset=report.preset,
     )
 
 

@@ -22,7 +22,7 @@ from vidscore_evaluators.errors import (
     VidscoreError,
 )
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.presets import evaluators_of, repeated_evaluators
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2, scoring_service_pb2_grpc
@@ -84,16 +84,22 @@ class _Collector:
         return specification
 
     def evaluators(self, specification: BenchmarkSpec) -> tuple[Evaluator[Any], ...]:
-        created = []
+        created: list[Evaluator[Any]] = []
         for index, entry in enumerate(specification.evaluators):
             path = f"specification.evaluators[{index}]"
             try:
-                created.append(create_evaluator(entry.name, entry.parameters, specification))
+                created.extend(evaluators_of(entry, specification))
             except UnknownEvaluatorError as error:
                 self.errors.append(error)
-                self._fault(entry.name[:80], "an evaluator of this server", f"{path}.name")
+                expected = "an evaluator or preset of this server"
+                self._fault(entry.name[:80], expected, f"{path}.name")
             except ParameterError as error:
                 self.errors.append(_moved(error, f"{PATH}.{path}.parameters"))
+        repeated = repeated_evaluators(created)
+        if repeated:
+            self.errors.append(_moved(SpecificationError(repeated), SPECIFICATION_PATH))
+        if len(specification.evaluators) <= self._settings.maximum_evaluators:
+            self._limit(len(created), "evaluators", "maximum_evaluators")
         return tuple(created)
 
     def arities(

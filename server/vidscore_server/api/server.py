@@ -1,4 +1,4 @@
-"""ServerService and EvaluatorService: the server, its backups, its evaluators."""
+"""ServerService and EvaluatorService: the server, its backups, its evaluators and presets."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ import shutil
 import tempfile
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from google.protobuf import struct_pb2
 
-from vidscore_evaluators.errors import Fault, InputError, LimitError
+from vidscore_evaluators.convert import to_dict
+from vidscore_evaluators.errors import Fault, InputError, LimitError, UnknownEvaluatorError
 from vidscore_evaluators.evaluator import Direction, Measure
 from vidscore_evaluators.parameters import json_schema
+from vidscore_evaluators.presets import Preset, find_preset, preset_names
 from vidscore_evaluators.registry import EvaluatorClass, evaluator_class, evaluator_names
 from vidscore_protos.v1 import (
     annotations_pb2,
@@ -26,9 +29,10 @@ from vidscore_protos.v1 import (
     server_service_pb2_grpc,
 )
 from vidscore_protos.v1 import server_service_pb2 as pb
+from vidscore_protos.v1.specification_pb2 import ClassList
 from vidscore_server.api.access import write_token
 from vidscore_server.api.batches import GEOMETRY_OF_ARITY
-from vidscore_server.api.convert import write_time
+from vidscore_server.api.convert import write_specification, write_time
 from vidscore_server.api.requests import page_size_of, read_page_token, request_of, write_page_token
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.clock import utc_now
@@ -252,6 +256,21 @@ def _geometries(arities: tuple[int, ...]) -> list[annotations_pb2.Geometry]:
     return [GEOMETRY_OF_ARITY[arity] for arity in arities]
 
 
+def write_preset(preset: Preset) -> evaluator_service_pb2.Preset:
+    """A preset as a message."""
+    entries = write_specification({"evaluators": [to_dict(entry) for entry in preset.evaluators]})
+    return evaluator_service_pb2.Preset(
+        name=f"presets/{preset.name}",
+        version=preset.version,
+        title=preset.title,
+        benchmark=preset.benchmark,
+        scorer=preset.scorer,
+        format=preset.format,
+        labels=None if preset.labels is None else ClassList(names=preset.labels),
+        evaluators=entries.evaluators,
+    )
+
+
 _NAME = re.compile(re.escape(RESOURCE_PREFIX) + r"([^/]+)")
 
 
@@ -285,6 +304,30 @@ class EvaluatorService(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
             raise InputError([Fault(found, f"{RESOURCE_PREFIX}{{evaluator}}", field="name")])
         [evaluator] = await asyncio.to_thread(_described, match.groups())
         return evaluator_service_pb2.GetEvaluatorResponse(evaluator=evaluator)
+
+    async def ListPresets(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self,
+        request: evaluator_service_pb2.ListPresetsRequest,
+        _: Responses[Any],
+    ) -> evaluator_service_pb2.ListPresetsResponse:
+        """A page of presets."""
+        [start] = read_page_token(request, int) or (0,)
+        size = page_size_of(request)
+        names = await asyncio.to_thread(preset_names)
+        more = start + size < len(names)
+        return evaluator_service_pb2.ListPresetsResponse(
+            presets=await asyncio.to_thread(_written_presets, names[start : start + size]),
+            next_page_token=write_page_token(start + size) if more else "",
+        )
+
+
+def _written_presets(names: Sequence[str]) -> list[evaluator_service_pb2.Preset]:
+    """Presets as messages, without those of plug-ins that cannot be used."""
+    written = []
+    for name in names:
+        with suppress(UnknownEvaluatorError):
+            written.append(write_preset(find_preset(name)))
+    return written
 
 
 def _described(names: Sequence[str]) -> list[evaluator_service_pb2.Evaluator]:

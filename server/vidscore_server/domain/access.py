@@ -102,6 +102,7 @@ OPEN_RPCS = (
 ROLES_BY_RPC: Mapping[str, Roles] = {
     "/vidscore.v1.EvaluatorService/ListEvaluators": ANYONE,
     "/vidscore.v1.EvaluatorService/GetEvaluator": ANYONE,
+    "/vidscore.v1.EvaluatorService/ListPresets": ANYONE,
     "/vidscore.v1.ScoringService/Score": ANYONE,
     "/vidscore.v1.ScoringService/ScoreBatch": ANYONE,
     "/vidscore.v1.RankingService/ExamineUpload": ANYONE,

@@ -17,6 +17,7 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.names import closest_name
 from vidscore_evaluators.plausibility.warnings import LabelUse
+from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.context import Context
 from vidscore_server.domain.definition import Definition
@@ -56,6 +57,7 @@ class KnownNames:
     Attributes:
         sequences: Sequences, each with its first and last frame where these are public.
         listed_labels: Labels that the specification lists, by domain; case does not count.
+        listed_elsewhere: Those that it lists for every other domain; None where it lists none.
         labels: Labels of the truth.
         fold_labels: Whether labels that differ by case alone are the same to all evaluators.
         withheld: Warning to every submission where names are withheld; otherwise empty.
@@ -63,50 +65,78 @@ class KnownNames:
 
     sequences: Mapping[SequenceKey, FrameBounds | None] | None
     listed_labels: Mapping[str, tuple[str, ...]]
+    listed_elsewhere: tuple[str, ...] | None
     labels: frozenset[str] | None
     fold_labels: bool
     withheld: str
 
     def are_fine(self, domain: str, labels: Iterable[str]) -> bool:
         """Whether at a glance nothing is wrong with any of some labels."""
-        fine = self._fine.get(domain, self.labels)
+        fine = self._lists(domain).fine
         return fine is None or fine.issuperset(labels)
+
+    def listed(self, domain: str) -> tuple[str, ...]:
+        """Labels that the specification lists for a domain."""
+        return self.listed_labels.get(domain, self.listed_elsewhere or ())
 
     def refuses(self, domain: str, label: str) -> bool:
         """Whether the specification lists labels of a domain, and not this one."""
-        return domain in self._listed and label.casefold() not in self._listed[domain]
+        folded = self._lists(domain).folded
+        return folded is not None and label.casefold() not in folded
 
     def doubts(self, domain: str, label: str) -> bool:
         """Whether no object of the truth has the label, or only in another spelling.
 
         That a listed label has no object at all is no reason for doubt.
         """
+        return self._doubts(label, listed=self._lists(domain).folded is not None)
+
+    def _doubts(self, label: str, *, listed: bool) -> bool:
         if self.labels is None or label in self.labels:
             return False
         other_spelling = label.casefold() in self._folded
         if self.fold_labels and other_spelling:
             return False
-        return other_spelling or domain not in self._listed
-
-    @cached_property
-    def _listed(self) -> dict[str, frozenset[str]]:
-        return {domain: _folded(labels) for domain, labels in self.listed_labels.items()}
+        return other_spelling or not listed
 
     @cached_property
     def _folded(self) -> frozenset[str]:
         return _folded(self.labels or ())
 
+    def _lists(self, domain: str) -> _Lists:
+        return self._by_domain.get(domain, self._elsewhere)
+
     @cached_property
-    def _fine(self) -> dict[str, frozenset[str]]:
-        """Labels with which nothing is wrong, by domain, where the specification lists any."""
-        return {
-            domain: frozenset(
-                label
-                for label in {*listed, *(self.labels or ())}
-                if not self.refuses(domain, label) and not self.doubts(domain, label)
-            )
-            for domain, listed in self.listed_labels.items()
-        }
+    def _by_domain(self) -> dict[str, _Lists]:
+        return {domain: self._lists_of(labels) for domain, labels in self.listed_labels.items()}
+
+    @cached_property
+    def _elsewhere(self) -> _Lists:
+        if self.listed_elsewhere is None:
+            return _Lists(None, self.labels)
+        return self._lists_of(self.listed_elsewhere)
+
+    def _lists_of(self, labels: tuple[str, ...]) -> _Lists:
+        folded = _folded(labels)
+        fine = frozenset(
+            label
+            for label in {*labels, *(self.labels or ())}
+            if label.casefold() in folded and not self._doubts(label, listed=True)
+        )
+        return _Lists(folded, fine)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    """What is known of the labels of a domain.
+
+    Attributes:
+        folded: Those that the specification lists, without case; None where it lists none.
+        fine: Those with which nothing is wrong; None for all.
+    """
+
+    folded: frozenset[str] | None
+    fine: frozenset[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +172,14 @@ def known_names(definition: Definition, truth: Annotations | None) -> KnownNames
         truth: Its truth; None where it is not complete.
     """
     public = definition.public_names
-    domains = definition.specification.domains if NameKind.LABELS in public else ()
+    shown = definition.specification if NameKind.LABELS in public else BenchmarkSpec()
     of_truth = NameKind.LABELS in public and definition.label_use is not LabelUse.IGNORED
     return KnownNames(
         sequences=_sequences(definition, truth) if NameKind.SEQUENCES in public else None,
-        listed_labels={entry.name: entry.classes for entry in domains if entry.classes is not None},
+        listed_labels={
+            entry.name: entry.classes for entry in shown.domains if entry.classes is not None
+        },
+        listed_elsewhere=shown.classes,
         labels=_labels(truth) if of_truth and truth is not None else None,
         fold_labels=definition.label_use is LabelUse.LISTED,
         withheld=withheld_warning(public),
@@ -292,7 +325,7 @@ def _doubtful_labels(names: KnownNames, batch: Annotations) -> Iterator[tuple[st
 def _label_fault(
     names: KnownNames, label: str, domain: str, row: int, source: str, *, near: bool
 ) -> Fault:
-    listed = names.listed_labels[domain]
+    listed = names.listed(domain)
     found = f"label {label[:SHOWN_CHARACTERS]!r}"
     where = f"a label of domain {domain}" if domain else "a label of the benchmark"
     advice = _advice(label, listed, "its labels") if near else None

@@ -29,7 +29,7 @@ from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_evaluators.names import did_you_mean
 from vidscore_evaluators.parameters import parameter_values, parse_parameters
 from vidscore_evaluators.plausibility.warnings import LabelUse
-from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.presets import create_evaluators, evaluators_of, repeated_evaluators
 from vidscore_evaluators.specification import SPECIFICATION_KEYS, BenchmarkSpec, spec_from_dict
 from vidscore_server.domain.ladder import Scale
 from vidscore_server.domain.policy import (
@@ -85,20 +85,24 @@ class Definition:
 
     @cached_property
     def evaluators(self) -> tuple[Evaluator[Any], ...]:
-        """The evaluators, ready to judge, in the specification's order."""
-        return tuple(
-            create_evaluator(entry.name, entry.parameters, self.specification)
-            for entry in self.specification.evaluators
-        )
+        """The evaluators, ready to judge, in the specification's order, presets expanded."""
+        return tuple(create_evaluators(self.specification))
 
     @cached_property
     def configurations(self) -> dict[str, str]:
         """By evaluator all that its scores follow from but the data: the title is no part of it."""
-        untitled = dataclasses.replace(self.specification, title="")
         return {
-            evaluator.name: type(evaluator)(evaluator.parameters, untitled).identity
+            evaluator.name: type(evaluator)(
+                evaluator.parameters, dataclasses.replace(evaluator.specification, title="")
+            ).identity
             for evaluator in self.evaluators
         }
+
+    @property
+    def listed_labels(self) -> tuple[str, ...]:
+        """Labels that the specification or a preset lists."""
+        lists = [evaluator.specification.listed_labels for evaluator in self.evaluators]
+        return tuple(dict.fromkeys(label for labels in lists for label in labels))
 
     @property
     def label_use(self) -> LabelUse:
@@ -234,9 +238,10 @@ def check_definition(
     policy = checker.policy(values.get("policy", {}))
     public = checker.public_names(values.get("public_names"), policy)
     evaluators: list[Evaluator[Any]] = []
+    before = len(checker.faults)
     if specification.evaluators or not known_faults:
         evaluators = checker.evaluators(specification)
-    if evaluators and len(evaluators) == len(specification.evaluators):
+    if evaluators and len(checker.faults) == before:
         checker.measures(policy, evaluators)
     arities = checker.arities(given, evaluators)
     faults = [*(known_faults or ()), *checker.faults]
@@ -350,18 +355,17 @@ class _Checker:
     def evaluators(self, specification: BenchmarkSpec) -> list[Evaluator[Any]]:
         if not specification.evaluators:
             self._fault("no evaluator", "at least one", "evaluators")
-        created = []
+        created: list[Evaluator[Any]] = []
         for index, entry in enumerate(specification.evaluators):
             path = f"evaluators[{index}]"
             try:
-                evaluator = create_evaluator(entry.name, entry.parameters, specification)
+                created.extend(evaluators_of(entry, specification))
             except UnknownEvaluatorError as error:
                 self._fault(entry.name[:80], str(error), f"{path}.name")
-                continue
             except ParameterError as error:
                 self._move(error, f"{path}.parameters")
-                continue
-            created.append(evaluator)
+        for fault in repeated_evaluators(created):
+            self.faults.append(dataclasses.replace(fault, source=self._source))
         return created
 
     def measures(self, policy: Policy, evaluators: list[Evaluator[Any]]) -> None:

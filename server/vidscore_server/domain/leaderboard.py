@@ -312,7 +312,7 @@ def refuse_unknown_part(
         InputError: If it is unknown, with the names of those that are known.
     """
     domains = {entry.name for entry in definition.specification.domains}
-    classes = {name for entry in definition.specification.domains for name in entry.classes or ()}
+    classes = {*definition.listed_labels}
     team, looked_at = team_seen(caller), False
     for score in reader.published_scores(board.benchmark, board.evaluator.name):
         submission = reader.submission(board.benchmark, score.submission)

@@ -122,7 +122,7 @@ def final_rows(definition: Definition, report: Report, submitted: SubmittedNames
         report: The whole report.
         submitted: Names that the submission has.
     """
-    known = submitted | _specified_names(definition.specification)
+    known = submitted | _specified_names(definition)
     named = {entry.name: entry for entry in definition.evaluators}
     scales = definition.scales(named[report.evaluator]) if report.evaluator in named else {}
     measures = {*scales, *(definition.policy.released_measures if scales else ())}
@@ -174,6 +174,7 @@ def public_specification(definition: Definition) -> BenchmarkSpec:
     domains = specification.domains if NameKind.SEQUENCES in public else ()
     return replace(
         specification,
+        classes=specification.classes if NameKind.LABELS in public else None,
         sequences=tuple(_public_sequence(entry, public) for entry in sequences),
         domains=tuple(
             entry if NameKind.LABELS in public else replace(entry, classes=None)
@@ -196,11 +197,12 @@ def _public_sequence(entry: SequenceSpec, public: frozenset[NameKind]) -> Sequen
     return replace(shown, frame_count=None, first_frame=0)
 
 
-def _specified_names(specification: BenchmarkSpec) -> SubmittedNames:
+def _specified_names(definition: Definition) -> SubmittedNames:
+    specification = definition.specification
     domains = {entry.name for entry in specification.domains}
     domains |= {entry.domain for entry in specification.sequences}
-    labels = {name for entry in specification.domains for name in entry.classes or ()}
-    return SubmittedNames(frozenset(domains), frozenset(map(str.casefold, labels)))
+    labels = frozenset(map(str.casefold, definition.listed_labels))
+    return SubmittedNames(frozenset(domains), labels)
 
 
 def _shown_number(

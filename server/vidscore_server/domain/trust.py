@@ -25,7 +25,6 @@ from vidscore_evaluators.trust.analyses import Analysis, CriterionAnalysis, Rank
 from vidscore_evaluators.trust.criterion import chosen_candidates
 from vidscore_evaluators.trust.ranking import Questions
 from vidscore_evaluators.trust.systems import Contest
-from vidscore_evaluators.trust.systems import Request as EvaluatorRequest
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.context import Context, Request, audit_server
 from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases
@@ -231,10 +230,7 @@ class TrustAnalyses:
             return CriterionAnalysis(plan.test, tuple(candidates), plan.plan)
         definition = self._benchmarks.definition(required_benchmark(reader, plan.benchmark))
         specification = definition.specification
-        evaluators = tuple(
-            EvaluatorRequest(entry.name, entry.parameters, specification)
-            for entry in plan.evaluators
-        )
+        evaluators = tuple(entry.request(specification) for entry in plan.evaluators)
         contest = Contest(*self._sides(reader, plan), specification)
         return RankingAnalysis(evaluators, contest, plan.questions)
 

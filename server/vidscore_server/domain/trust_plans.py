@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from vidscore_evaluators.alignment import restrict
@@ -20,8 +21,8 @@ from vidscore_evaluators.errors import (
 )
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.parameters import parameter_values
-from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.specification import EvaluatorSpec
+from vidscore_evaluators.presets import evaluators_of
+from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 from vidscore_evaluators.trust.analyses import RankingAnalysis
 from vidscore_evaluators.trust.criterion import Plan, chosen_candidates
 from vidscore_evaluators.trust.ranking import Questions
@@ -39,6 +40,27 @@ KINDS = (RANKING, CRITERION)
 
 
 @dataclass(frozen=True)
+class RankingEvaluator:
+    """An evaluator that ranks.
+
+    Attributes:
+        name: Its name.
+        parameters: Every parameter.
+        classes: Labels that it scores in domains that list none; None for the specification's.
+    """
+
+    name: str
+    parameters: Mapping[str, Any]
+    classes: tuple[str, ...] | None = None
+
+    def request(self, specification: BenchmarkSpec) -> EvaluatorRequest:
+        """The evaluator under a benchmark's specification, to be created in any process."""
+        if self.classes is not None:
+            specification = replace(specification, classes=self.classes)
+        return EvaluatorRequest(self.name, self.parameters, specification)
+
+
+@dataclass(frozen=True)
 class RankingPlan:
     """An examination of a benchmark's ranking.
 
@@ -46,14 +68,14 @@ class RankingPlan:
         benchmark: The benchmark.
         revision: Revision of the truth, fixed when it was asked for.
         submissions: The submissions.
-        evaluators: The evaluators that rank, with every parameter that is not the default.
+        evaluators: The evaluators that rank.
         questions: The questions.
     """
 
     benchmark: str
     revision: int
     submissions: tuple[str, ...]
-    evaluators: tuple[EvaluatorSpec, ...]
+    evaluators: tuple[RankingEvaluator, ...]
     questions: Questions
 
 
@@ -88,7 +110,7 @@ def read_plan(record: OperationRecord) -> TrustPlan:
             kept["benchmark"],
             kept["revision"],
             tuple(kept["submissions"]),
-            _specs(kept["evaluators"]),
+            tuple(map(_ranking_evaluator, kept["evaluators"])),
             Questions(**kept["questions"]),
         )
     return CriterionPlan(kept["test"], _specs(kept["criteria"]), Plan(**kept["plan"]))
@@ -96,12 +118,13 @@ def read_plan(record: OperationRecord) -> TrustPlan:
 
 def ranking_evaluators(
     definition: Definition, wanted: Sequence[EvaluatorSpec], path: str = "evaluators"
-) -> tuple[EvaluatorSpec, ...]:
+) -> tuple[RankingEvaluator, ...]:
     """The evaluators that rank: those that a caller wants, completed by the benchmark's own.
 
     Args:
         definition: The benchmark.
-        wanted: Evaluators with the parameters that are to differ; none for the benchmark's own.
+        wanted: Evaluators with the parameters that are to differ, and presets; none for the
+            benchmark's own.
         path: Where they stand in the request.
 
     Raises:
@@ -109,21 +132,30 @@ def ranking_evaluators(
             the benchmark.
     """
     specification = definition.specification
-    own = {entry.name: entry.parameters for entry in specification.evaluators}
-    chosen: list[EvaluatorSpec] = []
+    own = dict(_own_evaluators(specification))
+    chosen: list[RankingEvaluator] = []
     errors: list[VidscoreError] = []
-    for index, entry in enumerate(wanted or [EvaluatorSpec(name) for name in own]):
-        whole = EvaluatorSpec(entry.name, {**own.get(entry.name, {}), **entry.parameters})
+    entries = wanted or [EvaluatorSpec(entry.name) for entry in specification.evaluators]
+    for index, entry in enumerate(entries):
+        parameters, scored = own.get(entry.name, ({}, specification))
         try:
-            evaluator = create_evaluator(whole.name, whole.parameters, specification)
-            for side in Side:
+            created = evaluators_of(
+                EvaluatorSpec(entry.name, {**parameters, **entry.parameters}), scored
+            )
+            for evaluator, side in product(created, Side):
                 with suppress(LookupError):  # before there is truth, its shape may be open
                     evaluator.check_arity(side, definition.arity(side))
         except (InputError, UnknownEvaluatorError) as error:
             errors.extend(_placed(error, f"{path}[{index}]", entry.name))
             continue
-        both = [evaluator] if "base" in entry.parameters else with_both_bases(evaluator)
-        chosen.extend(EvaluatorSpec(one.name, parameter_values(one.parameters)) for one in both)
+        for evaluator in created:
+            both = [evaluator] if "base" in entry.parameters else with_both_bases(evaluator)
+            chosen.extend(
+                RankingEvaluator(
+                    one.name, parameter_values(one.parameters), one.specification.classes
+                )
+                for one in both
+            )
     if errors:
         raise ExceptionGroup("the evaluators cannot be used", errors)
     return tuple(chosen)
@@ -186,7 +218,8 @@ def _amounts(
 def _placed(error: VidscoreError, path: str, name: str) -> list[VidscoreError]:
     """The error, with its place in the request."""
     if not isinstance(error, InputError):
-        fault = Fault(repr(name)[:80], "an evaluator of this server", field=f"{path}.name")
+        expected = "an evaluator or preset of this server"
+        fault = Fault(repr(name)[:80], expected, field=f"{path}.name")
         return [error, InputError([fault])]
     moved = [
         dataclasses.replace(
@@ -195,6 +228,24 @@ def _placed(error: VidscoreError, path: str, name: str) -> list[VidscoreError]:
         for fault in error.faults
     ]
     return [type(error)(moved)]
+
+
+def _own_evaluators(
+    specification: BenchmarkSpec,
+) -> Iterator[tuple[str, tuple[Mapping[str, Any], BenchmarkSpec]]]:
+    """By name what a benchmark sets of evaluators, those of its presets included."""
+    for entry in specification.evaluators:
+        yield entry.name, (entry.parameters, specification)
+        with suppress(InputError, UnknownEvaluatorError):  # told where it is wanted
+            for one in evaluators_of(entry, specification):
+                if one.preset is not None:
+                    yield one.name, (parameter_values(one.parameters), one.specification)
+
+
+def _ranking_evaluator(kept: Mapping[str, Any]) -> RankingEvaluator:
+    classes = kept.get("classes")
+    listed = None if classes is None else tuple(classes)
+    return RankingEvaluator(kept["name"], kept["parameters"], listed)
 
 
 def _specs(kept: Sequence[Mapping[str, Any]]) -> tuple[EvaluatorSpec, ...]:
@@ -215,13 +266,13 @@ class Examination:
 
     Attributes:
         definition: Specification and geometries; its policy plays no part.
-        evaluators: The evaluators that rank, with every parameter that is not the default.
+        evaluators: The evaluators that rank.
         systems: Name of each system.
         questions: The questions.
     """
 
     definition: Definition
-    evaluators: tuple[EvaluatorSpec, ...]
+    evaluators: tuple[RankingEvaluator, ...]
     systems: tuple[str, ...]
     questions: Questions
 
@@ -288,7 +339,7 @@ class UploadedContest:
 
     def _requests(self) -> Iterator[EvaluatorRequest]:
         for entry in self._examination.evaluators:
-            yield EvaluatorRequest(entry.name, entry.parameters, self._specification)
+            yield entry.request(self._specification)
 
     def _add(self, frames: _Frames, read: ReadBatch, source: str) -> None:
         batch = read(BatchRules(frames.arity, self._settings))

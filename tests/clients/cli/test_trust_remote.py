@@ -333,4 +333,4 @@ def test_an_evaluator_that_the_server_does_not_have_is_a_usage_error(
         "trust", "ranking", "spotgio", "--benchmark", "sky", cwd=folder, env=organiser
     )
     assert done.returncode == 2
-    assert "found 'spotgio', expected an evaluator of this server" in done.stderr
+    assert "found 'spotgio', expected an evaluator or preset of this server" in done.stderr

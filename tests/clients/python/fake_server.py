@@ -111,6 +111,19 @@ class _Evaluators(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
             abort(context, grpc.StatusCode.NOT_FOUND, f"no evaluator is called {name!r}")
         return evaluator_service_pb2.GetEvaluatorResponse(evaluator=_evaluator(name))
 
+    def ListPresets(self, request: Any, context: Any) -> Any:  # noqa: N802
+        """One preset a page: all labels, then none."""
+        del context
+        first = not request.page_token
+        preset = evaluator_service_pb2.Preset(name="presets/street", version="1.0.0")
+        preset.evaluators.add(name="f1").parameters.add(name="threshold", number=0.25)
+        if not first:
+            preset.name = "presets/sky"
+            preset.labels.names.extend(["plane", "bird"])
+        return evaluator_service_pb2.ListPresetsResponse(
+            presets=[preset], next_page_token="1" if first else ""
+        )
+
 
 def _evaluator(name: str) -> evaluator_service_pb2.Evaluator:
     return evaluator_service_pb2.Evaluator(name=f"evaluators/{name}", version="1")

@@ -31,6 +31,9 @@ class PlayedServer(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
     def GetEvaluator(self, request: Any, context: Any) -> Any:  # noqa: N802 - gRPC's name
         raise NotImplementedError(request, context)
 
+    def ListPresets(self, request: Any, context: Any) -> Any:  # noqa: N802 - gRPC's name
+        raise NotImplementedError(request, context)
+
 
 @contextmanager
 def playing(version: str | None) -> Iterator[str]:

@@ -23,6 +23,8 @@ class TestF1(EvaluatorContract):
 
 class TestMap(Detection):
     evaluator = create_evaluator("map")
+    # One detection cannot find several objects.
+    imperfect_measures = ("ar_1",)
 
 
 class TestCoco(Detection):
@@ -62,3 +64,4 @@ class TestMapOptimal(Variant):
     evaluator = create_evaluator(
         "map", {"assignment": "optimal", "base": "giou", "dont_care": "motchallenge"}
     )
+    imperfect_measures = ("ar_1",)

@@ -95,7 +95,10 @@ NOTHING = asked({})
 V1 = "/vidscore.v1."
 OF_BENCHMARK, OF_SUBMISSION = named(BENCHMARK, "benchmarks/none"), named(ONE, TWO, f"{ONE}x")
 CASES: dict[str, Case] = {
-    **{f"{V1}EvaluatorService/{name}": NOTHING for name in ("ListEvaluators", "GetEvaluator")},
+    **{
+        f"{V1}EvaluatorService/{name}": NOTHING
+        for name in ("ListEvaluators", "GetEvaluator", "ListPresets")
+    },
     **{f"{V1}ScoringService/{name}": NOTHING for name in ("Score", "ScoreBatch")},
     **{
         f"{V1}AccessService/{name}": NOTHING

@@ -87,6 +87,7 @@ VIEWERS_MAY = {
 ANYONE_MAY = {
     "EvaluatorService/ListEvaluators",
     "EvaluatorService/GetEvaluator",
+    "EvaluatorService/ListPresets",
     "ScoringService/Score",
     "ScoringService/ScoreBatch",
     "RankingService/ExamineUpload",

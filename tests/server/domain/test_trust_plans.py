@@ -15,6 +15,7 @@ from vidscore_server.domain.trust_plans import (
     CRITERION,
     RANKING,
     CriterionPlan,
+    RankingEvaluator,
     RankingPlan,
     TrustPlan,
     check_limits,
@@ -29,7 +30,7 @@ RANKED = RankingPlan(
     "sky",
     1,
     ("a", "b", "c"),
-    (EvaluatorSpec("spotgeo", {"tau": 5.0}), EvaluatorSpec("ospa")),
+    (RankingEvaluator("spotgeo", {"tau": 5.0}), RankingEvaluator("ospa", {}, ("car",))),
     Questions(draws=10, trials=5),
 )
 TESTED = CriterionPlan("figure-3", (EvaluatorSpec("ospa"), EvaluatorSpec("emd")), Plan(4, 5, 6))

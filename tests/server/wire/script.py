@@ -90,6 +90,12 @@ def script() -> list[Call]:
         *_access(),
         *_trust(),
         *_ending(),
+        Call(
+            "vidscore.v1.EvaluatorService",
+            "ListPresets",
+            [evaluators.ListPresetsRequest(page_size=1)],
+            caller="",
+        ),
     ]
 
 

@@ -1,4 +1,4 @@
-"""`vidscore evaluators`: which evaluators there are, what one takes and gives."""
+"""`vidscore evaluators`: which evaluators and presets there are, what one takes and gives."""
 
 from __future__ import annotations
 
@@ -8,45 +8,91 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vidscore_cli.command_tree import command
-from vidscore_cli.options import complete_evaluator, format_option
-from vidscore_cli.output import STDOUT, deliver_json, deliver_table, say
-from vidscore_evaluators.errors import UnknownEvaluatorError
+from vidscore_cli.options import complete_evaluator, format_option, output_option
+from vidscore_cli.output import check_output, deliver, deliver_json, deliver_table, say
+from vidscore_evaluators.errors import UnknownEvaluatorError, VidscoreError
 
 if TYPE_CHECKING:
     from rich.console import ConsoleRenderable
 
     from vidscore_evaluators.evaluator import Measure
+    from vidscore_evaluators.presets import Preset
     from vidscore_evaluators.registry import EvaluatorClass
 
 
 @command(
     "evaluators",
-    examples=("vidscore evaluators", "vidscore evaluators neovision2 --format json"),
+    examples=(
+        "vidscore evaluators",
+        "vidscore evaluators neovision2 --format json",
+        "vidscore evaluators mot17",
+        "vidscore evaluators mot17 --format toml --output my.toml",
+    ),
 )
 @click.argument("name", required=False, shell_complete=complete_evaluator)
-@format_option("table", "json")
-def evaluators(name: str | None, format_: str) -> None:
-    """List the evaluators, or show the parameters and measures of one."""
+@click.option("--presets", "presets_alone", is_flag=True, help="List the presets alone.")
+@format_option("table", "json", "toml")
+@output_option()
+def evaluators(name: str | None, presets_alone: bool, format_: str, output: str) -> None:
+    """List the evaluators and presets, or show one.
+
+    An evaluator has parameters and measures. A preset is a benchmark by name: its evaluators with
+    their parameters, labels and file format. As toml it is the beginning of a preset of your own,
+    which is named by the path of its file.
+    """
     from vidscore_cli.evaluator_tables import all_evaluators, one_evaluator
+    from vidscore_cli.preset_tables import all_presets, one_preset
+    from vidscore_evaluators.presets import Preset, preset_names, write_preset
     from vidscore_evaluators.registry import evaluator_names
 
-    if name is not None:
-        chosen = _find(name)
-        _write(describe(chosen), one_evaluator(chosen), format_)
-        return
-    classes, broken = load_all(evaluator_names())
-    for line in broken:
-        say(f"Warning: {line}", err=True)
-    _write([describe(chosen) for chosen in classes], all_evaluators(classes), format_)
+    check_output(output)
+    chosen = None if name is None else _find(name)
+    if format_ == "toml":
+        if not isinstance(chosen, Preset):
+            raise click.UsageError("--format toml: name a preset")
+        deliver(write_preset(chosen), output)
+    elif isinstance(chosen, Preset):
+        _write(describe_preset(chosen), one_preset(chosen), format_, output)
+    elif chosen is not None:
+        _write(describe(chosen), one_evaluator(chosen), format_, output)
+    else:
+        presets, broken = load_presets(preset_names())
+        listing = [describe_preset(preset) for preset in presets], all_presets(presets)
+        if not presets_alone:
+            classes, unusable = load_all(evaluator_names())
+            broken = [*unusable, *broken]
+            table = all_evaluators(classes, listing[1])
+            listing = [describe(one) for one in classes], table
+        for line in broken:
+            say(f"Warning: {line}", err=True)
+        _write(*listing, format_, output)
 
 
-def _find(name: str) -> EvaluatorClass:
+def _find(name: str) -> EvaluatorClass | Preset:
+    from vidscore_evaluators.presets import preset_of
     from vidscore_evaluators.registry import evaluator_class
 
     try:
-        return evaluator_class(name)
+        return preset_of(name, files=True) or evaluator_class(name)
     except UnknownEvaluatorError as error:
         raise click.UsageError(str(error)) from None
+
+
+def load_presets(names: Sequence[str]) -> tuple[list[Preset], list[str]]:
+    """Load presets; one of a plug-in that cannot be used must not hide the others.
+
+    Returns:
+        The presets, and a sentence for each that could not be loaded.
+    """
+    from vidscore_evaluators.presets import broken_plug_ins, find_preset
+
+    presets, broken = [], []
+    for name in names:
+        try:
+            presets.append(find_preset(name))
+        except VidscoreError as error:
+            broken.append(f"preset {name} cannot be used ({error})")
+    return presets, [*broken, *broken_plug_ins()]
 
 
 def load_all(names: Sequence[str]) -> tuple[list[EvaluatorClass], list[str]]:
@@ -88,6 +134,23 @@ def describe(chosen: EvaluatorClass) -> dict[str, Any]:
     }
 
 
+def describe_preset(preset: Preset) -> dict[str, Any]:
+    """All about a preset, as JSON can hold it."""
+    return {
+        "name": preset.name,
+        "version": preset.version,
+        "title": preset.title,
+        "benchmark": preset.benchmark,
+        "scorer": preset.scorer,
+        "format": preset.format or None,
+        "labels": None if preset.labels is None else list(preset.labels),
+        "evaluators": [
+            {"name": entry.name, "parameters": dict(entry.parameters)}
+            for entry in preset.evaluators
+        ],
+    }
+
+
 def _describe_measure(measure: Measure) -> dict[str, Any]:
     return {
         "name": measure.name,
@@ -101,8 +164,8 @@ def _describe_measure(measure: Measure) -> dict[str, Any]:
     }
 
 
-def _write(document: object, table: ConsoleRenderable, format_: str) -> None:
+def _write(document: object, table: ConsoleRenderable, format_: str, output: str) -> None:
     if format_ == "json":
-        deliver_json(document, STDOUT)
+        deliver_json(document, output)
     else:
-        deliver_table(table, STDOUT)
+        deliver_table(table, output)

@@ -57,6 +57,7 @@ class FileScoring:
         "vidscore score spotgeo --truth truth.json --detections detections.json",
         "vidscore score neovision2 --truth truth/ --detections detections/ --format json",
         "vidscore score spotgeo --set tau=5 --truth truth.json --detections detections.json",
+        "vidscore score mot17 --truth gt/ --detections tracks/",
     ),
 )
 @evaluator_options()
@@ -77,8 +78,8 @@ class FileScoring:
 def score(**choices: Any) -> None:
     """Score detections in files against truth in files.
 
-    EVALUATOR is one or more names that `vidscore evaluators` lists; a --manifest may name them
-    instead.
+    EVALUATOR is one or more names of evaluators or presets that `vidscore evaluators` lists, or
+    the file of a preset of your own; a --manifest may name them instead.
     """
     from vidscore_evaluators.scoring import score_pair
 

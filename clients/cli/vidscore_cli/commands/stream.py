@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -168,13 +168,13 @@ def _stream(
 ) -> list[Report]:
     from vidscore_client import Live
     from vidscore_evaluators.convert import to_dict
+    from vidscore_evaluators.presets import without_files
 
     typed = bool(replay.evaluators or replay.settings)
+    specification, presets = without_files(specification)
     rate_fps = None if replay.full_speed else replay.rate_fps
     with open_client(replay.server, typed=typed) as client:
-        ranking = {
-            entry.name: client.evaluator(entry.name).ranking for entry in specification.evaluators
-        }
+        ranking = {entry.name: entry.ranking for entry in client.evaluators()}
         progress = ReplayProgress(frame_total(truth, detections), ranking)
         display = LiveDisplay(sys.stderr, progress.draw, progress.line)
 
@@ -194,4 +194,7 @@ def _stream(
             for step in steps_at(rate_fps, truth, detections):
                 stream.send_batch("truth", to_frames(step.truth))
                 stream.send_batch("detections", to_frames(step.detections))
-            return to_reports(stream.finish())
+            reports = to_reports(stream.finish())
+    return [
+        replace(report, preset=presets.get(report.evaluator, report.preset)) for report in reports
+    ]

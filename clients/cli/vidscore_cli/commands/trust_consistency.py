@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vidscore_cli.command_tree import command
-from vidscore_cli.inputs import create_evaluators, select_evaluators
+from vidscore_cli.inputs import create_alone, refuse_presets
 from vidscore_cli.options import (
     complete_evaluator,
     number_option,
@@ -67,15 +67,14 @@ def consistency(**choices: Any) -> None:
     detour. Small sets of objects are compared, all with all. A counter-example is a proof; that
     none is found is none.
     """
-    from vidscore_evaluators.specification import BenchmarkSpec
     from vidscore_evaluators.trust.consistency import search_violations
     from vidscore_evaluators.trust.dissimilarities import declared_measure
 
     typed = ConsistencySearch(**choices)
     check_output(typed.output)
-    names = [typed.evaluator]
-    specification, settings = select_evaluators(names, typed.settings, BenchmarkSpec())
-    [evaluator] = create_evaluators(specification, names, settings)
+    created = create_alone(typed.evaluator, typed.settings)
+    refuse_presets(created)
+    [evaluator] = created
     measure = None if typed.measure is None else declared_measure(evaluator, typed.measure)
     with ProgressBar() as bar:
         bar.stage("comparing sets")

@@ -11,6 +11,7 @@ import click
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
     create_evaluators,
+    refuse_presets,
     select_evaluators,
 )
 from vidscore_cli.options import (
@@ -175,5 +176,5 @@ def _criteria(typed: CriterionTest) -> list[EvaluatorSpec]:
             if entry.parameters or entry.name not in CRITERIA[typed.test]
         )
         own = replace(specification, evaluators=evaluators)
-        create_evaluators(own, typed.criteria, settings)
+        refuse_presets(create_evaluators(own, typed.criteria, settings))
     return list(specification.evaluators)

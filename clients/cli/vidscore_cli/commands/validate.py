@@ -15,8 +15,7 @@ from vidscore_cli.failures import lines_of
 from vidscore_cli.inputs import (
     check_format_name,
     check_scale_of_side,
-    create_evaluators,
-    select_evaluators,
+    create_alone,
 )
 from vidscore_cli.options import (
     all_faults_option,
@@ -109,7 +108,7 @@ class Checked:
     "--evaluator",
     metavar="NAME",
     shell_complete=complete_evaluator,
-    help="Hold the data to the rules of this evaluator.",
+    help="Hold the data to the rules of this evaluator or preset.",
 )
 @strict_option()
 @format_option("table", "json")
@@ -123,10 +122,10 @@ def validate(session: Session, /, **choices: Any) -> int:
     typed = FileCheck(**choices)
     check_format_name(typed.input_format)
     check_scale_of_side(typed.confidence_scale, typed.checked_side)
-    evaluator = None if typed.evaluator is None else _evaluator(typed.evaluator)
+    evaluators = [] if typed.evaluator is None else create_alone(typed.evaluator)
     with ProgressBar() as bar:
         bar.stage("reading")
-        checked = _check(typed, evaluator)
+        checked = _check(typed, evaluators)
     show_warnings(checked.warnings, checked.place_of)
     if typed.format_ == "json":
         document = {
@@ -146,46 +145,43 @@ def validate(session: Session, /, **choices: Any) -> int:
     return ExitCode.INPUT if refused else ExitCode.OK
 
 
-def _evaluator(name: str) -> Evaluator[Any]:
-    from vidscore_evaluators.specification import BenchmarkSpec
-
-    specification, _ = select_evaluators([name], [], BenchmarkSpec())
-    return create_evaluators(specification, [name], {})[0]
-
-
-def _check(typed: FileCheck, evaluator: Evaluator[Any] | None) -> Checked:
+def _check(typed: FileCheck, evaluators: Sequence[Evaluator[Any]]) -> Checked:
     side = typed.checked_side
     try:
         source, pair = _read(typed)
     except InputError as error:
         return Checked(None, error.faults)
-    faults: Sequence[Fault] = ()
-    if evaluator is not None:
+    faults: dict[Fault, None] = {}  # those of several evaluators once
+    for evaluator in evaluators:
         try:
             evaluator.check_arity(side, source.annotations.arity, source.annotations.columns)
-            faults = evaluator.input_faults(side, source.annotations)
+            found = evaluator.input_faults(side, source.annotations)
         except InputError as error:
-            faults = error.faults
-    located = [source.locate(fault) for fault in faults]
-    return Checked(source, located, tuple(_doubts(source, pair, side, evaluator)), pair)
+            found = list(error.faults)
+        faults |= dict.fromkeys(source.locate(fault) for fault in found)
+    return Checked(source, tuple(faults), tuple(_doubts(source, pair, side, evaluators)), pair)
 
 
 def _read(typed: FileCheck) -> tuple[Source, Pair | None]:
     from vidscore_evaluators.formats import read_pair, read_source
+    from vidscore_evaluators.presets import format_of
     from vidscore_evaluators.scoring import scaled
+    from vidscore_evaluators.specification import EvaluatorSpec
 
+    entries = [] if typed.evaluator is None else [EvaluatorSpec(typed.evaluator)]
+    format_name = format_of(entries, typed.input_format, files=True)
     if typed.truth is None:
         source = read_source(
             Path(typed.path),
             typed.checked_side,
-            format_name=typed.input_format,
+            format_name=format_name,
             image_size=typed.image_size,
         )
         return scaled(source, typed.confidence_scale), None
     pair = read_pair(
         Path(typed.truth),
         Path(typed.path),
-        format_name=typed.input_format,
+        format_name=format_name,
         image_size=typed.image_size,
     )
     pair = dataclasses.replace(pair, detections=scaled(pair.detections, typed.confidence_scale))
@@ -193,7 +189,7 @@ def _read(typed: FileCheck) -> tuple[Source, Pair | None]:
 
 
 def _doubts(
-    source: Source, pair: Pair | None, side: Side, evaluator: Evaluator[Any] | None
+    source: Source, pair: Pair | None, side: Side, evaluators: Sequence[Evaluator[Any]]
 ) -> Iterator[ReportWarning]:
     from vidscore_evaluators.plausibility.inputs import warnings_of_pair, warnings_of_side
     from vidscore_evaluators.plausibility.warnings import LabelUse, warnings_of_positions
@@ -204,11 +200,12 @@ def _doubts(
         yield from warnings_of_side(side, source.annotations)
         return
     yield from pair.warnings
+    uses = {evaluator.needs.labels for evaluator in evaluators}
     yield from warnings_of_pair(
         pair.truth.annotations,
         pair.detections.annotations,
-        labels=LabelUse.EXACT if evaluator is None else evaluator.needs.labels,
-        ranked=None if evaluator is None else evaluator.needs.ranked,
+        labels=next((use for use in LabelUse if use in uses), LabelUse.EXACT),
+        ranked=any(evaluator.needs.ranked for evaluator in evaluators) if evaluators else None,
     )
 
 

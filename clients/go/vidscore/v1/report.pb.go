@@ -45,7 +45,9 @@ type Report struct {
 	// Curves.
 	Curves []*Curve `protobuf:"bytes,9,rep,name=curves,proto3" json:"curves,omitempty"`
 	// Warnings.
-	Warnings      []*Warning `protobuf:"bytes,10,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Warnings []*Warning `protobuf:"bytes,10,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	// Name of the preset that the evaluator is of; absent: none.
+	Preset        *string `protobuf:"bytes,11,opt,name=preset,proto3,oneof" json:"preset,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -148,6 +150,13 @@ func (x *Report) GetWarnings() []*Warning {
 		return x.Warnings
 	}
 	return nil
+}
+
+func (x *Report) GetPreset() string {
+	if x != nil && x.Preset != nil {
+		return *x.Preset
+	}
+	return ""
 }
 
 // Score is the value of one measure over one scope.
@@ -515,7 +524,7 @@ var File_vidscore_v1_report_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_report_proto_rawDesc = "" +
 	"\n" +
-	"\x18vidscore/v1/report.proto\x12\vvidscore.v1\x1a\x1fvidscore/v1/specification.proto\"\x90\x04\n" +
+	"\x18vidscore/v1/report.proto\x12\vvidscore.v1\x1a\x1fvidscore/v1/specification.proto\"\xb8\x04\n" +
 	"\x06Report\x12\x1c\n" +
 	"\tevaluator\x18\x01 \x01(\tR\tevaluator\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x126\n" +
@@ -529,10 +538,12 @@ const file_vidscore_v1_report_proto_rawDesc = "" +
 	"\x06scores\x18\b \x03(\v2\x12.vidscore.v1.ScoreR\x06scores\x12*\n" +
 	"\x06curves\x18\t \x03(\v2\x12.vidscore.v1.CurveR\x06curves\x120\n" +
 	"\bwarnings\x18\n" +
-	" \x03(\v2\x14.vidscore.v1.WarningR\bwarnings\x1a;\n" +
+	" \x03(\v2\x14.vidscore.v1.WarningR\bwarnings\x12\x1b\n" +
+	"\x06preset\x18\v \x01(\tH\x00R\x06preset\x88\x01\x01\x1a;\n" +
 	"\rSoftwareEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xc6\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\t\n" +
+	"\a_preset\"\xc6\x01\n" +
 	"\x05Score\x12\x1b\n" +
 	"\x06domain\x18\x01 \x01(\tH\x00R\x06domain\x88\x01\x01\x12\x19\n" +
 	"\x05label\x18\x02 \x01(\tH\x01R\x05label\x88\x01\x01\x12\x1f\n" +
@@ -609,6 +620,7 @@ func file_vidscore_v1_report_proto_init() {
 		return
 	}
 	file_vidscore_v1_specification_proto_init()
+	file_vidscore_v1_report_proto_msgTypes[0].OneofWrappers = []any{}
 	file_vidscore_v1_report_proto_msgTypes[1].OneofWrappers = []any{}
 	file_vidscore_v1_report_proto_msgTypes[2].OneofWrappers = []any{
 		(*Value_Count)(nil),

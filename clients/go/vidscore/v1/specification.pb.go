@@ -28,12 +28,14 @@ type BenchmarkSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Title for people.
 	Title string `protobuf:"bytes,1,opt,name=title,proto3" json:"title,omitempty"`
-	// Evaluators that score; each name once.
+	// Evaluators and presets that score; each name once.
 	Evaluators []*EvaluatorSpec `protobuf:"bytes,2,rep,name=evaluators,proto3" json:"evaluators,omitempty"`
 	// Domains that need a description; each name once.
 	Domains []*DomainSpec `protobuf:"bytes,3,rep,name=domains,proto3" json:"domains,omitempty"`
 	// Sequences that need a description; each key once.
-	Sequences     []*SequenceSpec `protobuf:"bytes,4,rep,name=sequences,proto3" json:"sequences,omitempty"`
+	Sequences []*SequenceSpec `protobuf:"bytes,4,rep,name=sequences,proto3" json:"sequences,omitempty"`
+	// Labels that are scored in domains that list none; absent: those of the evaluator or preset.
+	Classes       *ClassList `protobuf:"bytes,5,opt,name=classes,proto3,oneof" json:"classes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -96,12 +98,20 @@ func (x *BenchmarkSpec) GetSequences() []*SequenceSpec {
 	return nil
 }
 
-// EvaluatorSpec is an evaluator with the parameters that differ from its defaults.
+func (x *BenchmarkSpec) GetClasses() *ClassList {
+	if x != nil {
+		return x.Classes
+	}
+	return nil
+}
+
+// EvaluatorSpec is an evaluator with the parameters that differ from its defaults, or a preset.
 type EvaluatorSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the evaluator, as in EvaluatorService.ListEvaluators.
+	// Name of the evaluator, as in EvaluatorService.ListEvaluators, or of a preset, as in
+	// EvaluatorService.ListPresets, which stands for its evaluators.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Parameters; omitted ones take their defaults. Each name once.
+	// Parameters; omitted ones take their defaults. Each name once. A preset takes none.
 	Parameters    []*Parameter `protobuf:"bytes,2,rep,name=parameters,proto3" json:"parameters,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -412,7 +422,7 @@ type DomainSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the domain.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Labels that are scored in it; absent: those of the evaluator.
+	// Labels that are scored in it; absent: `classes` of the specification.
 	Classes       *ClassList `protobuf:"bytes,2,opt,name=classes,proto3,oneof" json:"classes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -722,14 +732,17 @@ var File_vidscore_v1_specification_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_specification_proto_rawDesc = "" +
 	"\n" +
-	"\x1fvidscore/v1/specification.proto\x12\vvidscore.v1\"\xcd\x01\n" +
+	"\x1fvidscore/v1/specification.proto\x12\vvidscore.v1\"\x90\x02\n" +
 	"\rBenchmarkSpec\x12\x14\n" +
 	"\x05title\x18\x01 \x01(\tR\x05title\x12:\n" +
 	"\n" +
 	"evaluators\x18\x02 \x03(\v2\x1a.vidscore.v1.EvaluatorSpecR\n" +
 	"evaluators\x121\n" +
 	"\adomains\x18\x03 \x03(\v2\x17.vidscore.v1.DomainSpecR\adomains\x127\n" +
-	"\tsequences\x18\x04 \x03(\v2\x19.vidscore.v1.SequenceSpecR\tsequences\"[\n" +
+	"\tsequences\x18\x04 \x03(\v2\x19.vidscore.v1.SequenceSpecR\tsequences\x125\n" +
+	"\aclasses\x18\x05 \x01(\v2\x16.vidscore.v1.ClassListH\x00R\aclasses\x88\x01\x01B\n" +
+	"\n" +
+	"\b_classes\"[\n" +
 	"\rEvaluatorSpec\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x126\n" +
 	"\n" +
@@ -810,18 +823,19 @@ var file_vidscore_v1_specification_proto_depIdxs = []int32{
 	1,  // 0: vidscore.v1.BenchmarkSpec.evaluators:type_name -> vidscore.v1.EvaluatorSpec
 	5,  // 1: vidscore.v1.BenchmarkSpec.domains:type_name -> vidscore.v1.DomainSpec
 	7,  // 2: vidscore.v1.BenchmarkSpec.sequences:type_name -> vidscore.v1.SequenceSpec
-	2,  // 3: vidscore.v1.EvaluatorSpec.parameters:type_name -> vidscore.v1.Parameter
-	3,  // 4: vidscore.v1.Parameter.numbers:type_name -> vidscore.v1.NumberList
-	4,  // 5: vidscore.v1.Parameter.texts:type_name -> vidscore.v1.TextList
-	6,  // 6: vidscore.v1.DomainSpec.classes:type_name -> vidscore.v1.ClassList
-	8,  // 7: vidscore.v1.SequenceSpec.frames:type_name -> vidscore.v1.FrameRangeList
-	9,  // 8: vidscore.v1.SequenceSpec.dont_care_frames:type_name -> vidscore.v1.FrameRange
-	9,  // 9: vidscore.v1.FrameRangeList.ranges:type_name -> vidscore.v1.FrameRange
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	6,  // 3: vidscore.v1.BenchmarkSpec.classes:type_name -> vidscore.v1.ClassList
+	2,  // 4: vidscore.v1.EvaluatorSpec.parameters:type_name -> vidscore.v1.Parameter
+	3,  // 5: vidscore.v1.Parameter.numbers:type_name -> vidscore.v1.NumberList
+	4,  // 6: vidscore.v1.Parameter.texts:type_name -> vidscore.v1.TextList
+	6,  // 7: vidscore.v1.DomainSpec.classes:type_name -> vidscore.v1.ClassList
+	8,  // 8: vidscore.v1.SequenceSpec.frames:type_name -> vidscore.v1.FrameRangeList
+	9,  // 9: vidscore.v1.SequenceSpec.dont_care_frames:type_name -> vidscore.v1.FrameRange
+	9,  // 10: vidscore.v1.FrameRangeList.ranges:type_name -> vidscore.v1.FrameRange
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_specification_proto_init() }
@@ -829,6 +843,7 @@ func file_vidscore_v1_specification_proto_init() {
 	if File_vidscore_v1_specification_proto != nil {
 		return
 	}
+	file_vidscore_v1_specification_proto_msgTypes[0].OneofWrappers = []any{}
 	file_vidscore_v1_specification_proto_msgTypes[2].OneofWrappers = []any{
 		(*Parameter_Boolean)(nil),
 		(*Parameter_Integer)(nil),

@@ -24,9 +24,10 @@ _sym_db = _symbol_database.Default()
 
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from vidscore_protos.v1 import annotations_pb2 as vidscore_dot_v1_dot_annotations__pb2
+from vidscore_protos.v1 import specification_pb2 as vidscore_dot_v1_dot_specification__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#vidscore/v1/evaluator_service.proto\x12\x0bvidscore.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1dvidscore/v1/annotations.proto\">\n\x15ListEvaluatorsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"]\n\x16ListEvaluatorsResponse\x12*\n\nevaluators\x18\x01 \x03(\x0b\x32\x16.vidscore.v1.Evaluator\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"#\n\x13GetEvaluatorRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"A\n\x14GetEvaluatorResponse\x12)\n\tevaluator\x18\x01 \x01(\x0b\x32\x16.vidscore.v1.Evaluator\"\xca\x02\n\tEvaluator\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x0c\n\x04task\x18\x04 \x01(\t\x12\x32\n\x11parameters_schema\x18\x05 \x01(\x0b\x32\x17.google.protobuf.Struct\x12&\n\x08measures\x18\x06 \x03(\x0b\x32\x14.vidscore.v1.Measure\x12\x0f\n\x07ranking\x18\x07 \x03(\t\x12/\n\x10truth_geometries\x18\x08 \x03(\x0e\x32\x15.vidscore.v1.Geometry\x12\x33\n\x14\x64\x65tection_geometries\x18\t \x03(\x0e\x32\x15.vidscore.v1.Geometry\x12\x18\n\x10uses_confidences\x18\n \x01(\x08\x12\x14\n\x0cneeds_tracks\x18\x0b \x01(\x08\"\xbc\x01\n\x07Measure\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12\x0c\n\x04unit\x18\x03 \x01(\t\x12\x14\n\x07minimum\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\x14\n\x07maximum\x18\x05 \x01(\x01H\x01\x88\x01\x01\x12)\n\tdirection\x18\x06 \x01(\x0e\x32\x16.vidscore.v1.Direction\x12\x11\n\taveraging\x18\x07 \x01(\tB\n\n\x08_minimumB\n\n\x08_maximum*e\n\tDirection\x12\x19\n\x15\x44IRECTION_UNSPECIFIED\x10\x00\x12\x14\n\x10\x44IRECTION_HIGHER\x10\x01\x12\x13\n\x0f\x44IRECTION_LOWER\x10\x02\x12\x12\n\x0e\x44IRECTION_NONE\x10\x03\x32\xc2\x01\n\x10\x45valuatorService\x12Y\n\x0eListEvaluators\x12\".vidscore.v1.ListEvaluatorsRequest\x1a#.vidscore.v1.ListEvaluatorsResponse\x12S\n\x0cGetEvaluator\x12 .vidscore.v1.GetEvaluatorRequest\x1a!.vidscore.v1.GetEvaluatorResponseBp\n\x15io.github.vidscore.v1B\x15\x45valuatorServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#vidscore/v1/evaluator_service.proto\x12\x0bvidscore.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\">\n\x15ListEvaluatorsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"]\n\x16ListEvaluatorsResponse\x12*\n\nevaluators\x18\x01 \x03(\x0b\x32\x16.vidscore.v1.Evaluator\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"#\n\x13GetEvaluatorRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"A\n\x14GetEvaluatorResponse\x12)\n\tevaluator\x18\x01 \x01(\x0b\x32\x16.vidscore.v1.Evaluator\";\n\x12ListPresetsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"T\n\x13ListPresetsResponse\x12$\n\x07presets\x18\x01 \x03(\x0b\x32\x13.vidscore.v1.Preset\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xd1\x01\n\x06Preset\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x11\n\tbenchmark\x18\x04 \x01(\t\x12\x0e\n\x06scorer\x18\x05 \x01(\t\x12\x0e\n\x06\x66ormat\x18\x06 \x01(\t\x12+\n\x06labels\x18\x07 \x01(\x0b\x32\x16.vidscore.v1.ClassListH\x00\x88\x01\x01\x12.\n\nevaluators\x18\x08 \x03(\x0b\x32\x1a.vidscore.v1.EvaluatorSpecB\t\n\x07_labels\"\xca\x02\n\tEvaluator\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x0c\n\x04task\x18\x04 \x01(\t\x12\x32\n\x11parameters_schema\x18\x05 \x01(\x0b\x32\x17.google.protobuf.Struct\x12&\n\x08measures\x18\x06 \x03(\x0b\x32\x14.vidscore.v1.Measure\x12\x0f\n\x07ranking\x18\x07 \x03(\t\x12/\n\x10truth_geometries\x18\x08 \x03(\x0e\x32\x15.vidscore.v1.Geometry\x12\x33\n\x14\x64\x65tection_geometries\x18\t \x03(\x0e\x32\x15.vidscore.v1.Geometry\x12\x18\n\x10uses_confidences\x18\n \x01(\x08\x12\x14\n\x0cneeds_tracks\x18\x0b \x01(\x08\"\xbc\x01\n\x07Measure\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12\x0c\n\x04unit\x18\x03 \x01(\t\x12\x14\n\x07minimum\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\x14\n\x07maximum\x18\x05 \x01(\x01H\x01\x88\x01\x01\x12)\n\tdirection\x18\x06 \x01(\x0e\x32\x16.vidscore.v1.Direction\x12\x11\n\taveraging\x18\x07 \x01(\tB\n\n\x08_minimumB\n\n\x08_maximum*e\n\tDirection\x12\x19\n\x15\x44IRECTION_UNSPECIFIED\x10\x00\x12\x14\n\x10\x44IRECTION_HIGHER\x10\x01\x12\x13\n\x0f\x44IRECTION_LOWER\x10\x02\x12\x12\n\x0e\x44IRECTION_NONE\x10\x03\x32\x94\x02\n\x10\x45valuatorService\x12Y\n\x0eListEvaluators\x12\".vidscore.v1.ListEvaluatorsRequest\x1a#.vidscore.v1.ListEvaluatorsResponse\x12S\n\x0cGetEvaluator\x12 .vidscore.v1.GetEvaluatorRequest\x1a!.vidscore.v1.GetEvaluatorResponse\x12P\n\x0bListPresets\x12\x1f.vidscore.v1.ListPresetsRequest\x1a .vidscore.v1.ListPresetsResponseBp\n\x15io.github.vidscore.v1B\x15\x45valuatorServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,20 +35,26 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'vidscore_protos.v1.evaluato
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\025io.github.vidscore.v1B\025EvaluatorServiceProtoP\001Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1'
-  _globals['_DIRECTION']._serialized_start=900
-  _globals['_DIRECTION']._serialized_end=1001
-  _globals['_LISTEVALUATORSREQUEST']._serialized_start=113
-  _globals['_LISTEVALUATORSREQUEST']._serialized_end=175
-  _globals['_LISTEVALUATORSRESPONSE']._serialized_start=177
-  _globals['_LISTEVALUATORSRESPONSE']._serialized_end=270
-  _globals['_GETEVALUATORREQUEST']._serialized_start=272
-  _globals['_GETEVALUATORREQUEST']._serialized_end=307
-  _globals['_GETEVALUATORRESPONSE']._serialized_start=309
-  _globals['_GETEVALUATORRESPONSE']._serialized_end=374
-  _globals['_EVALUATOR']._serialized_start=377
-  _globals['_EVALUATOR']._serialized_end=707
-  _globals['_MEASURE']._serialized_start=710
-  _globals['_MEASURE']._serialized_end=898
-  _globals['_EVALUATORSERVICE']._serialized_start=1004
-  _globals['_EVALUATORSERVICE']._serialized_end=1198
+  _globals['_DIRECTION']._serialized_start=1292
+  _globals['_DIRECTION']._serialized_end=1393
+  _globals['_LISTEVALUATORSREQUEST']._serialized_start=146
+  _globals['_LISTEVALUATORSREQUEST']._serialized_end=208
+  _globals['_LISTEVALUATORSRESPONSE']._serialized_start=210
+  _globals['_LISTEVALUATORSRESPONSE']._serialized_end=303
+  _globals['_GETEVALUATORREQUEST']._serialized_start=305
+  _globals['_GETEVALUATORREQUEST']._serialized_end=340
+  _globals['_GETEVALUATORRESPONSE']._serialized_start=342
+  _globals['_GETEVALUATORRESPONSE']._serialized_end=407
+  _globals['_LISTPRESETSREQUEST']._serialized_start=409
+  _globals['_LISTPRESETSREQUEST']._serialized_end=468
+  _globals['_LISTPRESETSRESPONSE']._serialized_start=470
+  _globals['_LISTPRESETSRESPONSE']._serialized_end=554
+  _globals['_PRESET']._serialized_start=557
+  _globals['_PRESET']._serialized_end=766
+  _globals['_EVALUATOR']._serialized_start=769
+  _globals['_EVALUATOR']._serialized_end=1099
+  _globals['_MEASURE']._serialized_start=1102
+  _globals['_MEASURE']._serialized_end=1290
+  _globals['_EVALUATORSERVICE']._serialized_start=1396
+  _globals['_EVALUATORSERVICE']._serialized_end=1672
 # @@protoc_insertion_point(module_scope)

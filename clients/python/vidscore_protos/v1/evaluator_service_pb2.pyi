@@ -1,5 +1,6 @@
 from google.protobuf import struct_pb2 as _struct_pb2
 from vidscore_protos.v1 import annotations_pb2 as _annotations_pb2
+from vidscore_protos.v1 import specification_pb2 as _specification_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -47,6 +48,42 @@ class GetEvaluatorResponse(_message.Message):
     EVALUATOR_FIELD_NUMBER: _ClassVar[int]
     evaluator: Evaluator
     def __init__(self, evaluator: _Optional[_Union[Evaluator, _Mapping]] = ...) -> None: ...
+
+class ListPresetsRequest(_message.Message):
+    __slots__ = ("page_size", "page_token")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListPresetsResponse(_message.Message):
+    __slots__ = ("presets", "next_page_token")
+    PRESETS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    presets: _containers.RepeatedCompositeFieldContainer[Preset]
+    next_page_token: str
+    def __init__(self, presets: _Optional[_Iterable[_Union[Preset, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class Preset(_message.Message):
+    __slots__ = ("name", "version", "title", "benchmark", "scorer", "format", "labels", "evaluators")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
+    SCORER_FIELD_NUMBER: _ClassVar[int]
+    FORMAT_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    EVALUATORS_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    version: str
+    title: str
+    benchmark: str
+    scorer: str
+    format: str
+    labels: _specification_pb2.ClassList
+    evaluators: _containers.RepeatedCompositeFieldContainer[_specification_pb2.EvaluatorSpec]
+    def __init__(self, name: _Optional[str] = ..., version: _Optional[str] = ..., title: _Optional[str] = ..., benchmark: _Optional[str] = ..., scorer: _Optional[str] = ..., format: _Optional[str] = ..., labels: _Optional[_Union[_specification_pb2.ClassList, _Mapping]] = ..., evaluators: _Optional[_Iterable[_Union[_specification_pb2.EvaluatorSpec, _Mapping]]] = ...) -> None: ...
 
 class Evaluator(_message.Message):
     __slots__ = ("name", "version", "title", "task", "parameters_schema", "measures", "ranking", "truth_geometries", "detection_geometries", "uses_confidences", "needs_tracks")

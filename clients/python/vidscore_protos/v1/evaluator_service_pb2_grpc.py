@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class EvaluatorServiceStub(object):
-    """EvaluatorService describes the evaluators of the server.
+    """EvaluatorService describes the evaluators and presets of the server.
     """
 
     def __init__(self, channel):
@@ -45,10 +45,15 @@ class EvaluatorServiceStub(object):
                 request_serializer=vidscore_dot_v1_dot_evaluator__service__pb2.GetEvaluatorRequest.SerializeToString,
                 response_deserializer=vidscore_dot_v1_dot_evaluator__service__pb2.GetEvaluatorResponse.FromString,
                 _registered_method=True)
+        self.ListPresets = channel.unary_unary(
+                '/vidscore.v1.EvaluatorService/ListPresets',
+                request_serializer=vidscore_dot_v1_dot_evaluator__service__pb2.ListPresetsRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_evaluator__service__pb2.ListPresetsResponse.FromString,
+                _registered_method=True)
 
 
 class EvaluatorServiceServicer(object):
-    """EvaluatorService describes the evaluators of the server.
+    """EvaluatorService describes the evaluators and presets of the server.
     """
 
     def ListEvaluators(self, request, context):
@@ -60,6 +65,13 @@ class EvaluatorServiceServicer(object):
 
     def GetEvaluator(self, request, context):
         """GetEvaluator describes one evaluator. NOT_FOUND if there is none of that name.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListPresets(self, request, context):
+        """ListPresets lists all presets that can be used, built-in ones first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -78,6 +90,11 @@ def add_EvaluatorServiceServicer_to_server(servicer, server):
                     request_deserializer=vidscore_dot_v1_dot_evaluator__service__pb2.GetEvaluatorRequest.FromString,
                     response_serializer=vidscore_dot_v1_dot_evaluator__service__pb2.GetEvaluatorResponse.SerializeToString,
             ),
+            'ListPresets': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListPresets,
+                    request_deserializer=vidscore_dot_v1_dot_evaluator__service__pb2.ListPresetsRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_evaluator__service__pb2.ListPresetsResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'vidscore.v1.EvaluatorService', rpc_method_handlers)
@@ -87,7 +104,7 @@ def add_EvaluatorServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class EvaluatorService(object):
-    """EvaluatorService describes the evaluators of the server.
+    """EvaluatorService describes the evaluators and presets of the server.
     """
 
     @staticmethod
@@ -134,6 +151,33 @@ class EvaluatorService(object):
             '/vidscore.v1.EvaluatorService/GetEvaluator',
             vidscore_dot_v1_dot_evaluator__service__pb2.GetEvaluatorRequest.SerializeToString,
             vidscore_dot_v1_dot_evaluator__service__pb2.GetEvaluatorResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListPresets(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/vidscore.v1.EvaluatorService/ListPresets',
+            vidscore_dot_v1_dot_evaluator__service__pb2.ListPresetsRequest.SerializeToString,
+            vidscore_dot_v1_dot_evaluator__service__pb2.ListPresetsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from vidscore_protos.v1 import specification_pb2 as vidscore_dot_v1_dot_specification__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18vidscore/v1/report.proto\x12\x0bvidscore.v1\x1a\x1fvidscore/v1/specification.proto\"\x92\x03\n\x06Report\x12\x11\n\tevaluator\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12*\n\nparameters\x18\x03 \x03(\x0b\x32\x16.vidscore.v1.Parameter\x12\x14\n\x0ctruth_digest\x18\x04 \x01(\t\x12\x19\n\x11\x64\x65tections_digest\x18\x05 \x01(\t\x12\x33\n\x08software\x18\x06 \x03(\x0b\x32!.vidscore.v1.Report.SoftwareEntry\x12\x31\n\rspecification\x18\x07 \x01(\x0b\x32\x1a.vidscore.v1.BenchmarkSpec\x12\"\n\x06scores\x18\x08 \x03(\x0b\x32\x12.vidscore.v1.Score\x12\"\n\x06\x63urves\x18\t \x03(\x0b\x32\x12.vidscore.v1.Curve\x12&\n\x08warnings\x18\n \x03(\x0b\x32\x14.vidscore.v1.Warning\x1a/\n\rSoftwareEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\x9d\x01\n\x05Score\x12\x13\n\x06\x64omain\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x12\n\x05label\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\x15\n\x08sequence\x18\x03 \x01(\tH\x02\x88\x01\x01\x12\x0f\n\x07measure\x18\x04 \x01(\t\x12!\n\x05value\x18\x05 \x01(\x0b\x32\x12.vidscore.v1.ValueB\t\n\x07_domainB\x08\n\x06_labelB\x0b\n\t_sequence\"2\n\x05Value\x12\x0f\n\x05\x63ount\x18\x01 \x01(\x03H\x00\x12\x10\n\x06number\x18\x02 \x01(\x01H\x00\x42\x06\n\x04kind\"~\n\x05\x43urve\x12\x13\n\x06\x64omain\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x12\n\x05label\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\x0c\n\x04name\x18\x03 \x01(\t\x12)\n\x07\x63olumns\x18\x04 \x03(\x0b\x32\x18.vidscore.v1.CurveColumnB\t\n\x07_domainB\x08\n\x06_label\"?\n\x0b\x43urveColumn\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\"\n\x06values\x18\x02 \x03(\x0b\x32\x12.vidscore.v1.Value\"7\n\x07Warning\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\r\n\x05\x63ount\x18\x03 \x01(\x03\x42\x66\n\x15io.github.vidscore.v1B\x0bReportProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18vidscore/v1/report.proto\x12\x0bvidscore.v1\x1a\x1fvidscore/v1/specification.proto\"\xb2\x03\n\x06Report\x12\x11\n\tevaluator\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12*\n\nparameters\x18\x03 \x03(\x0b\x32\x16.vidscore.v1.Parameter\x12\x14\n\x0ctruth_digest\x18\x04 \x01(\t\x12\x19\n\x11\x64\x65tections_digest\x18\x05 \x01(\t\x12\x33\n\x08software\x18\x06 \x03(\x0b\x32!.vidscore.v1.Report.SoftwareEntry\x12\x31\n\rspecification\x18\x07 \x01(\x0b\x32\x1a.vidscore.v1.BenchmarkSpec\x12\"\n\x06scores\x18\x08 \x03(\x0b\x32\x12.vidscore.v1.Score\x12\"\n\x06\x63urves\x18\t \x03(\x0b\x32\x12.vidscore.v1.Curve\x12&\n\x08warnings\x18\n \x03(\x0b\x32\x14.vidscore.v1.Warning\x12\x13\n\x06preset\x18\x0b \x01(\tH\x00\x88\x01\x01\x1a/\n\rSoftwareEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\t\n\x07_preset\"\x9d\x01\n\x05Score\x12\x13\n\x06\x64omain\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x12\n\x05label\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\x15\n\x08sequence\x18\x03 \x01(\tH\x02\x88\x01\x01\x12\x0f\n\x07measure\x18\x04 \x01(\t\x12!\n\x05value\x18\x05 \x01(\x0b\x32\x12.vidscore.v1.ValueB\t\n\x07_domainB\x08\n\x06_labelB\x0b\n\t_sequence\"2\n\x05Value\x12\x0f\n\x05\x63ount\x18\x01 \x01(\x03H\x00\x12\x10\n\x06number\x18\x02 \x01(\x01H\x00\x42\x06\n\x04kind\"~\n\x05\x43urve\x12\x13\n\x06\x64omain\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x12\n\x05label\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\x0c\n\x04name\x18\x03 \x01(\t\x12)\n\x07\x63olumns\x18\x04 \x03(\x0b\x32\x18.vidscore.v1.CurveColumnB\t\n\x07_domainB\x08\n\x06_label\"?\n\x0b\x43urveColumn\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\"\n\x06values\x18\x02 \x03(\x0b\x32\x12.vidscore.v1.Value\"7\n\x07Warning\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\r\n\x05\x63ount\x18\x03 \x01(\x03\x42\x66\n\x15io.github.vidscore.v1B\x0bReportProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,17 +36,17 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_REPORT_SOFTWAREENTRY']._loaded_options = None
   _globals['_REPORT_SOFTWAREENTRY']._serialized_options = b'8\001'
   _globals['_REPORT']._serialized_start=75
-  _globals['_REPORT']._serialized_end=477
-  _globals['_REPORT_SOFTWAREENTRY']._serialized_start=430
-  _globals['_REPORT_SOFTWAREENTRY']._serialized_end=477
-  _globals['_SCORE']._serialized_start=480
-  _globals['_SCORE']._serialized_end=637
-  _globals['_VALUE']._serialized_start=639
-  _globals['_VALUE']._serialized_end=689
-  _globals['_CURVE']._serialized_start=691
-  _globals['_CURVE']._serialized_end=817
-  _globals['_CURVECOLUMN']._serialized_start=819
-  _globals['_CURVECOLUMN']._serialized_end=882
-  _globals['_WARNING']._serialized_start=884
-  _globals['_WARNING']._serialized_end=939
+  _globals['_REPORT']._serialized_end=509
+  _globals['_REPORT_SOFTWAREENTRY']._serialized_start=451
+  _globals['_REPORT_SOFTWAREENTRY']._serialized_end=498
+  _globals['_SCORE']._serialized_start=512
+  _globals['_SCORE']._serialized_end=669
+  _globals['_VALUE']._serialized_start=671
+  _globals['_VALUE']._serialized_end=721
+  _globals['_CURVE']._serialized_start=723
+  _globals['_CURVE']._serialized_end=849
+  _globals['_CURVECOLUMN']._serialized_start=851
+  _globals['_CURVECOLUMN']._serialized_end=914
+  _globals['_WARNING']._serialized_start=916
+  _globals['_WARNING']._serialized_end=971
 # @@protoc_insertion_point(module_scope)

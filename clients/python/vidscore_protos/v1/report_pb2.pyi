@@ -8,7 +8,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Report(_message.Message):
-    __slots__ = ("evaluator", "version", "parameters", "truth_digest", "detections_digest", "software", "specification", "scores", "curves", "warnings")
+    __slots__ = ("evaluator", "version", "parameters", "truth_digest", "detections_digest", "software", "specification", "scores", "curves", "warnings", "preset")
     class SoftwareEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -26,6 +26,7 @@ class Report(_message.Message):
     SCORES_FIELD_NUMBER: _ClassVar[int]
     CURVES_FIELD_NUMBER: _ClassVar[int]
     WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    PRESET_FIELD_NUMBER: _ClassVar[int]
     evaluator: str
     version: str
     parameters: _containers.RepeatedCompositeFieldContainer[_specification_pb2.Parameter]
@@ -36,7 +37,8 @@ class Report(_message.Message):
     scores: _containers.RepeatedCompositeFieldContainer[Score]
     curves: _containers.RepeatedCompositeFieldContainer[Curve]
     warnings: _containers.RepeatedCompositeFieldContainer[Warning]
-    def __init__(self, evaluator: _Optional[str] = ..., version: _Optional[str] = ..., parameters: _Optional[_Iterable[_Union[_specification_pb2.Parameter, _Mapping]]] = ..., truth_digest: _Optional[str] = ..., detections_digest: _Optional[str] = ..., software: _Optional[_Mapping[str, str]] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[Score, _Mapping]]] = ..., curves: _Optional[_Iterable[_Union[Curve, _Mapping]]] = ..., warnings: _Optional[_Iterable[_Union[Warning, _Mapping]]] = ...) -> None: ...
+    preset: str
+    def __init__(self, evaluator: _Optional[str] = ..., version: _Optional[str] = ..., parameters: _Optional[_Iterable[_Union[_specification_pb2.Parameter, _Mapping]]] = ..., truth_digest: _Optional[str] = ..., detections_digest: _Optional[str] = ..., software: _Optional[_Mapping[str, str]] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[Score, _Mapping]]] = ..., curves: _Optional[_Iterable[_Union[Curve, _Mapping]]] = ..., warnings: _Optional[_Iterable[_Union[Warning, _Mapping]]] = ..., preset: _Optional[str] = ...) -> None: ...
 
 class Score(_message.Message):
     __slots__ = ("domain", "label", "sequence", "measure", "value")

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fvidscore/v1/specification.proto\x12\x0bvidscore.v1\"\xa6\x01\n\rBenchmarkSpec\x12\r\n\x05title\x18\x01 \x01(\t\x12.\n\nevaluators\x18\x02 \x03(\x0b\x32\x1a.vidscore.v1.EvaluatorSpec\x12(\n\x07\x64omains\x18\x03 \x03(\x0b\x32\x17.vidscore.v1.DomainSpec\x12,\n\tsequences\x18\x04 \x03(\x0b\x32\x19.vidscore.v1.SequenceSpec\"I\n\rEvaluatorSpec\x12\x0c\n\x04name\x18\x01 \x01(\t\x12*\n\nparameters\x18\x02 \x03(\x0b\x32\x16.vidscore.v1.Parameter\"\xbe\x01\n\tParameter\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\x07\x62oolean\x18\x02 \x01(\x08H\x00\x12\x11\n\x07integer\x18\x03 \x01(\x03H\x00\x12\x10\n\x06number\x18\x04 \x01(\x01H\x00\x12\x0e\n\x04text\x18\x05 \x01(\tH\x00\x12*\n\x07numbers\x18\x06 \x01(\x0b\x32\x17.vidscore.v1.NumberListH\x00\x12&\n\x05texts\x18\x07 \x01(\x0b\x32\x15.vidscore.v1.TextListH\x00\x42\x07\n\x05value\"\x1c\n\nNumberList\x12\x0e\n\x06values\x18\x01 \x03(\x01\"\x1a\n\x08TextList\x12\x0e\n\x06values\x18\x01 \x03(\t\"T\n\nDomainSpec\x12\x0c\n\x04name\x18\x01 \x01(\t\x12,\n\x07\x63lasses\x18\x02 \x01(\x0b\x32\x16.vidscore.v1.ClassListH\x00\x88\x01\x01\x42\n\n\x08_classes\"\x1a\n\tClassList\x12\r\n\x05names\x18\x01 \x03(\t\"\xb1\x02\n\x0cSequenceSpec\x12\x0e\n\x06\x64omain\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x18\n\x0b\x66rame_count\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x13\n\x0b\x66irst_frame\x18\x04 \x01(\x03\x12\x30\n\x06\x66rames\x18\x05 \x01(\x0b\x32\x1b.vidscore.v1.FrameRangeListH\x01\x88\x01\x01\x12\x31\n\x10\x64ont_care_frames\x18\x06 \x03(\x0b\x32\x17.vidscore.v1.FrameRange\x12\x18\n\x0bimage_width\x18\x07 \x01(\x05H\x02\x88\x01\x01\x12\x19\n\x0cimage_height\x18\x08 \x01(\x05H\x03\x88\x01\x01\x42\x0e\n\x0c_frame_countB\t\n\x07_framesB\x0e\n\x0c_image_widthB\x0f\n\r_image_height\"9\n\x0e\x46rameRangeList\x12\'\n\x06ranges\x18\x01 \x03(\x0b\x32\x17.vidscore.v1.FrameRange\")\n\nFrameRange\x12\r\n\x05\x66irst\x18\x01 \x01(\x03\x12\x0c\n\x04last\x18\x02 \x01(\x03\x42m\n\x15io.github.vidscore.v1B\x12SpecificationProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fvidscore/v1/specification.proto\x12\x0bvidscore.v1\"\xe0\x01\n\rBenchmarkSpec\x12\r\n\x05title\x18\x01 \x01(\t\x12.\n\nevaluators\x18\x02 \x03(\x0b\x32\x1a.vidscore.v1.EvaluatorSpec\x12(\n\x07\x64omains\x18\x03 \x03(\x0b\x32\x17.vidscore.v1.DomainSpec\x12,\n\tsequences\x18\x04 \x03(\x0b\x32\x19.vidscore.v1.SequenceSpec\x12,\n\x07\x63lasses\x18\x05 \x01(\x0b\x32\x16.vidscore.v1.ClassListH\x00\x88\x01\x01\x42\n\n\x08_classes\"I\n\rEvaluatorSpec\x12\x0c\n\x04name\x18\x01 \x01(\t\x12*\n\nparameters\x18\x02 \x03(\x0b\x32\x16.vidscore.v1.Parameter\"\xbe\x01\n\tParameter\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\x07\x62oolean\x18\x02 \x01(\x08H\x00\x12\x11\n\x07integer\x18\x03 \x01(\x03H\x00\x12\x10\n\x06number\x18\x04 \x01(\x01H\x00\x12\x0e\n\x04text\x18\x05 \x01(\tH\x00\x12*\n\x07numbers\x18\x06 \x01(\x0b\x32\x17.vidscore.v1.NumberListH\x00\x12&\n\x05texts\x18\x07 \x01(\x0b\x32\x15.vidscore.v1.TextListH\x00\x42\x07\n\x05value\"\x1c\n\nNumberList\x12\x0e\n\x06values\x18\x01 \x03(\x01\"\x1a\n\x08TextList\x12\x0e\n\x06values\x18\x01 \x03(\t\"T\n\nDomainSpec\x12\x0c\n\x04name\x18\x01 \x01(\t\x12,\n\x07\x63lasses\x18\x02 \x01(\x0b\x32\x16.vidscore.v1.ClassListH\x00\x88\x01\x01\x42\n\n\x08_classes\"\x1a\n\tClassList\x12\r\n\x05names\x18\x01 \x03(\t\"\xb1\x02\n\x0cSequenceSpec\x12\x0e\n\x06\x64omain\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x18\n\x0b\x66rame_count\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x13\n\x0b\x66irst_frame\x18\x04 \x01(\x03\x12\x30\n\x06\x66rames\x18\x05 \x01(\x0b\x32\x1b.vidscore.v1.FrameRangeListH\x01\x88\x01\x01\x12\x31\n\x10\x64ont_care_frames\x18\x06 \x03(\x0b\x32\x17.vidscore.v1.FrameRange\x12\x18\n\x0bimage_width\x18\x07 \x01(\x05H\x02\x88\x01\x01\x12\x19\n\x0cimage_height\x18\x08 \x01(\x05H\x03\x88\x01\x01\x42\x0e\n\x0c_frame_countB\t\n\x07_framesB\x0e\n\x0c_image_widthB\x0f\n\r_image_height\"9\n\x0e\x46rameRangeList\x12\'\n\x06ranges\x18\x01 \x03(\x0b\x32\x17.vidscore.v1.FrameRange\")\n\nFrameRange\x12\r\n\x05\x66irst\x18\x01 \x01(\x03\x12\x0c\n\x04last\x18\x02 \x01(\x03\x42m\n\x15io.github.vidscore.v1B\x12SpecificationProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,23 +33,23 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\025io.github.vidscore.v1B\022SpecificationProtoP\001Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1'
   _globals['_BENCHMARKSPEC']._serialized_start=49
-  _globals['_BENCHMARKSPEC']._serialized_end=215
-  _globals['_EVALUATORSPEC']._serialized_start=217
-  _globals['_EVALUATORSPEC']._serialized_end=290
-  _globals['_PARAMETER']._serialized_start=293
-  _globals['_PARAMETER']._serialized_end=483
-  _globals['_NUMBERLIST']._serialized_start=485
-  _globals['_NUMBERLIST']._serialized_end=513
-  _globals['_TEXTLIST']._serialized_start=515
-  _globals['_TEXTLIST']._serialized_end=541
-  _globals['_DOMAINSPEC']._serialized_start=543
-  _globals['_DOMAINSPEC']._serialized_end=627
-  _globals['_CLASSLIST']._serialized_start=629
-  _globals['_CLASSLIST']._serialized_end=655
-  _globals['_SEQUENCESPEC']._serialized_start=658
-  _globals['_SEQUENCESPEC']._serialized_end=963
-  _globals['_FRAMERANGELIST']._serialized_start=965
-  _globals['_FRAMERANGELIST']._serialized_end=1022
-  _globals['_FRAMERANGE']._serialized_start=1024
-  _globals['_FRAMERANGE']._serialized_end=1065
+  _globals['_BENCHMARKSPEC']._serialized_end=273
+  _globals['_EVALUATORSPEC']._serialized_start=275
+  _globals['_EVALUATORSPEC']._serialized_end=348
+  _globals['_PARAMETER']._serialized_start=351
+  _globals['_PARAMETER']._serialized_end=541
+  _globals['_NUMBERLIST']._serialized_start=543
+  _globals['_NUMBERLIST']._serialized_end=571
+  _globals['_TEXTLIST']._serialized_start=573
+  _globals['_TEXTLIST']._serialized_end=599
+  _globals['_DOMAINSPEC']._serialized_start=601
+  _globals['_DOMAINSPEC']._serialized_end=685
+  _globals['_CLASSLIST']._serialized_start=687
+  _globals['_CLASSLIST']._serialized_end=713
+  _globals['_SEQUENCESPEC']._serialized_start=716
+  _globals['_SEQUENCESPEC']._serialized_end=1021
+  _globals['_FRAMERANGELIST']._serialized_start=1023
+  _globals['_FRAMERANGELIST']._serialized_end=1080
+  _globals['_FRAMERANGE']._serialized_start=1082
+  _globals['_FRAMERANGE']._serialized_end=1123
 # @@protoc_insertion_point(module_scope)

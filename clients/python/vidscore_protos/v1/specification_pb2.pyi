@@ -7,16 +7,18 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class BenchmarkSpec(_message.Message):
-    __slots__ = ("title", "evaluators", "domains", "sequences")
+    __slots__ = ("title", "evaluators", "domains", "sequences", "classes")
     TITLE_FIELD_NUMBER: _ClassVar[int]
     EVALUATORS_FIELD_NUMBER: _ClassVar[int]
     DOMAINS_FIELD_NUMBER: _ClassVar[int]
     SEQUENCES_FIELD_NUMBER: _ClassVar[int]
+    CLASSES_FIELD_NUMBER: _ClassVar[int]
     title: str
     evaluators: _containers.RepeatedCompositeFieldContainer[EvaluatorSpec]
     domains: _containers.RepeatedCompositeFieldContainer[DomainSpec]
     sequences: _containers.RepeatedCompositeFieldContainer[SequenceSpec]
-    def __init__(self, title: _Optional[str] = ..., evaluators: _Optional[_Iterable[_Union[EvaluatorSpec, _Mapping]]] = ..., domains: _Optional[_Iterable[_Union[DomainSpec, _Mapping]]] = ..., sequences: _Optional[_Iterable[_Union[SequenceSpec, _Mapping]]] = ...) -> None: ...
+    classes: ClassList
+    def __init__(self, title: _Optional[str] = ..., evaluators: _Optional[_Iterable[_Union[EvaluatorSpec, _Mapping]]] = ..., domains: _Optional[_Iterable[_Union[DomainSpec, _Mapping]]] = ..., sequences: _Optional[_Iterable[_Union[SequenceSpec, _Mapping]]] = ..., classes: _Optional[_Union[ClassList, _Mapping]] = ...) -> None: ...
 
 class EvaluatorSpec(_message.Message):
     __slots__ = ("name", "parameters")

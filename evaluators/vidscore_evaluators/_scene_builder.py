@@ -390,8 +390,8 @@ def _inside(side: Annotations, regions: Annotations, rule: DontCareRule) -> Bool
     boxes, corners = side.coordinates, region_corners(regions)
     if rule.region_pixels:
         boxes = _rounded(boxes)
-        first = np.maximum(bounding_boxes(regions.coordinates), 1.0)
-        corners = _corners(first - np.array([1.0, 1.0, 0.0, 0.0]))
+        whole = _rounded(bounding_boxes(regions.coordinates))
+        corners = _corners(whole - np.array([1.0, 1.0, 0.0, 0.0]))
     shapes = boxes_as_shapes(side.frame_starts, boxes)
     of_shapes = greatest_shares_inside if rule.regions_apart else shares_inside
     shares = of_shapes(shapes, Regions(regions.frame_starts, corners))

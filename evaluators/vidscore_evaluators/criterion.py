@@ -348,8 +348,8 @@ class Criterion(Evaluator[ParametersType]):
 
 
 _SOURCES: Mapping[str, str] = {
-    "truncation": "the formats kitti-tracking and visdrone-mot have it",
-    "occlusion": "the formats kitti-tracking and visdrone-mot have it",
+    "truncation": "the formats kitti-tracking, visdrone-det and visdrone-mot have it",
+    "occlusion": "the formats kitti-tracking, visdrone-det and visdrone-mot have it",
     "visibility": "the format motchallenge has it, in truth of nine columns",
 }
 """Where the named columns of limits come from."""

@@ -70,6 +70,13 @@ class _Contacts:
         boxes = self.boxes.take(pairs, axis=0)
         return _Contacts(self.rows[chosen], starts, counts, boxes, self.regions[pairs])
 
+    def apart(self) -> _Contacts:
+        """The same pairs, each as if its box overlapped that one region alone."""
+        count = len(self.regions)
+        each = np.arange(count, dtype=np.int64)
+        rows = np.repeat(self.rows, self.counts)
+        return _Contacts(rows, each, np.ones(count, dtype=np.int64), self.boxes, self.regions)
+
 
 def shares_inside(boxes: Shapes, regions: Regions) -> FloatArray:
     """Share of each box's area that is inside the union of its group's regions.
@@ -87,30 +94,61 @@ def shares_inside(boxes: Shapes, regions: Regions) -> FloatArray:
     hulls = bounding_boxes(regions.corners)
     contacts = _contacts(boxes, boxes_as_shapes(regions.group_starts, hulls))
     shares = np.zeros(len(boxes))
-    if len(contacts.rows) == 0:
-        return shares
-    upright = _are_upright(regions.corners, hulls)[contacts.regions]
-    simple = np.logical_and.reduceat(upright, contacts.starts) & (contacts.counts <= 2)
-    easy, rest = contacts.take(simple), contacts.take(~simple)
-    shares[easy.rows] = _inside_upright(easy, hulls)
-    lie_apart = _lie_apart(rest, hulls)
-    apart, hard = rest.take(lie_apart), rest.take(~lie_apart)
-    shares[apart.rows] = _inside_apart(apart, outlines_of(regions.corners))
-    shares[hard.rows] = _inside_polygons(hard, regions.corners)
     touched = contacts.rows
-    shares[touched] = np.minimum(shares[touched] / boxes.areas[touched], 1.0)
+    inside = _areas_inside(contacts, regions, hulls)
+    shares[touched] = np.minimum(inside / boxes.areas[touched], 1.0)
     return shares
 
 
+def greatest_shares_inside(boxes: Shapes, regions: Regions) -> FloatArray:
+    """Share of each box's area that is inside the one region of its group that has most of it.
+
+    Args:
+        boxes: N plain boxes in G groups.
+        regions: The regions of the same groups.
+
+    Returns:
+        (N,) shares in [0, 1]; 0 for a box without area.
+    """
+    hulls = bounding_boxes(regions.corners)
+    contacts = _contacts(boxes, boxes_as_shapes(regions.group_starts, hulls))
+    shares = np.zeros(len(boxes))
+    if len(contacts.rows) == 0:
+        return shares
+    inside = _areas_inside(contacts.apart(), regions, hulls)
+    greatest = np.maximum.reduceat(inside, contacts.starts)
+    shares[contacts.rows] = np.minimum(greatest / boxes.areas[contacts.rows], 1.0)
+    return shares
+
+
+def _areas_inside(contacts: _Contacts, regions: Regions, hulls: FloatArray) -> FloatArray:
+    """(K,) area of each box inside the union of the regions that it overlaps."""
+    areas = np.zeros(len(contacts.rows))
+    if len(areas) == 0:
+        return areas
+    upright = _are_upright(regions.corners, hulls)[contacts.regions]
+    simple = np.logical_and.reduceat(upright, contacts.starts) & (contacts.counts <= 2)
+    easy, rest = contacts.take(simple), contacts.take(~simple)
+    areas[simple] = _inside_upright(easy, hulls)
+    lie_apart = _lie_apart(rest, hulls)
+    outlines = outlines_of(regions.corners)
+    areas[np.flatnonzero(~simple)[lie_apart]] = _inside_apart(rest.take(lie_apart), outlines)
+    areas[np.flatnonzero(~simple)[~lie_apart]] = _inside_polygons(
+        rest.take(~lie_apart), regions.corners
+    )
+    return areas
+
+
 def shares_of_outlines_inside(
-    group_starts: IntArray, outlines: FloatArray, regions: Regions
+    group_starts: IntArray, outlines: FloatArray, regions: Regions, *, apart: bool = False
 ) -> FloatArray:
-    """Share of each quadrilateral's area that is inside the union of its group's regions.
+    """Share of each quadrilateral's area that is inside the regions of its group.
 
     Args:
         group_starts: (G + 1,) offsets of the groups into the quadrilaterals.
         outlines: (N, 8) outlines of quadrilaterals.
         regions: The regions of the same groups.
+        apart: Whether the one region counts that has most of it, and not their union.
 
     Returns:
         (N,) shares in [0, 1]; 0 for a quadrilateral without area.
@@ -126,11 +164,11 @@ def shares_of_outlines_inside(
         measure,
         at_least=np.nextafter(0.0, 1.0),
     )
+    areas = np.zeros(len(outlines))
+    np.maximum.at(areas, pairs.left, shared)
     counts = np.bincount(pairs.left, minlength=len(outlines))
-    # Of one region the sum is its own share; the union of several needs general polygons.
-    areas = np.bincount(pairs.left, shared, minlength=len(outlines)).astype(np.float64)
     several = np.flatnonzero(counts[pairs.left] > 1)
-    if len(several):
+    if len(several) and not apart:  # the union of several regions needs general polygons
         rows = pairs.left[several]
         mine, theirs = (
             quadrilateral_polygons(sides.take(of_pairs, axis=0))

@@ -10,7 +10,7 @@ import pytest
 import shapely
 
 from vidscore_evaluators import score
-from vidscore_evaluators._dont_care import PRESETS
+from vidscore_evaluators._dont_care import RULES
 from vidscore_evaluators._scene_builder import make_scene
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, ObjectFlag
@@ -295,7 +295,7 @@ def test_envelopes_gate_no_pair_that_is_alike_enough(at_least: float) -> None:
         for _ in range(2)
     ]
     similarity = Similarity("polygon")
-    scene = make_scene(align(*sides), PRESETS["standard"], similarity)
+    scene = make_scene(align(*sides), RULES["standard"], similarity)
     found = find_candidates(scene, similarity, at_least)
     every = similarity.of_pairs(
         scene.truth.coordinates[:, None], scene.detections.coordinates[None, :]
@@ -312,3 +312,28 @@ def test_envelopes_gate_no_pair_that_is_alike_enough(at_least: float) -> None:
 def test_inclusive_pixels_are_for_upright_boxes_alone() -> None:
     with pytest.raises(ParameterError, match="true with base polygon"):
         create_evaluator("map", {"base": "polygon", "inclusive_pixels": True})
+
+
+def test_regions_that_count_apart_do_so_for_polygons() -> None:
+    """KITTI's rule: 32 % in each of two regions is not half, 64 % of both would be."""
+    strips = [(0, 0, 30, 0, 30, 8, 0, 8), (0, 12, 30, 12, 30, 30, 0, 30)]
+    truth = one_frame(*(Thing(corners, flags=ObjectFlag.REGION) for corners in strips))
+    found = {
+        rule: report_of("f1", truth, one_frame(Thing(DIAMOND)), base="polygon", dont_care=rule)
+        for rule in ("standard", "kitti")
+    }
+    assert found["standard"].value("false_positives") == 0
+    assert found["kitti"].value("false_positives") == 1
+
+
+@pytest.mark.parametrize(("height_px", "counted"), [(19.9, 1), (20.0, 0)])
+def test_the_height_of_a_polygon_is_that_of_the_box_around_it(
+    height_px: float, counted: int
+) -> None:
+    """The diamond is 20 pixels high."""
+    report = report_of(
+        *("f1", one_frame(), one_frame(Thing(DIAMOND))),
+        base="polygon",
+        forgiven_height_px=height_px,
+    )
+    assert report.value("false_positives") == counted

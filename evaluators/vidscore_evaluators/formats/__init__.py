@@ -24,6 +24,7 @@ from vidscore_evaluators.formats import (
     neovision2,
     spotgeo,
     visdrone_det,
+    visdrone_mot,
     voc,
     yolo,
 )
@@ -64,6 +65,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             voc.FORMAT,
             dota.FORMAT,
             visdrone_det.FORMAT,
+            visdrone_mot.FORMAT,
             mot.FORMAT,
             neovision2.FORMAT,
             kitti.FORMAT,

@@ -38,7 +38,7 @@ from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL, Annotatio
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Evaluator, Needs
 from vidscore_evaluators.parameters import PARTIAL, parameter
-from vidscore_evaluators.plausibility.warnings import LabelUse, envelope_warnings
+from vidscore_evaluators.plausibility.warnings import LabelUse, bounding_box_warnings
 from vidscore_evaluators.report import ReportWarning, Scores
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import TOLERANCE, Base, Similarity
@@ -348,7 +348,7 @@ class Criterion(Evaluator[ParametersType]):
         found = super().warnings(input_summary, scores)
         if self.parameters.similarity.arity != BOX:
             return found
-        return (*found, *envelope_warnings(input_summary))
+        return (*found, *bounding_box_warnings(input_summary))
 
     def scene_warnings(self, tally: Tally) -> tuple[ReportWarning, ...]:
         """Say how many detections are not scored, and where a rule is not its benchmark's."""

@@ -24,7 +24,7 @@ from vidscore_evaluators.arrays import BoolArray, FloatArray
 from vidscore_evaluators.geometry import bounding_boxes, box_areas
 
 ROUNDING = 1e-6
-"""Share of its envelope that an upright box may lack where its corners were computed."""
+"""Share of its bounding box that an upright box may lack where its corners were computed."""
 
 
 def corners_of_boxes(boxes: FloatArray) -> FloatArray:
@@ -65,8 +65,8 @@ def outline_areas(outlines: FloatArray) -> FloatArray:
 
 def are_rotated(corners: FloatArray) -> BoolArray:
     """(N,) whether (N, 8) quadrilaterals leave a part of the upright boxes around them out."""
-    envelopes = box_areas(bounding_boxes(corners))
-    rotated: BoolArray = outline_areas(outlines_of(corners)) < envelopes * (1.0 - ROUNDING)
+    around = box_areas(bounding_boxes(corners))
+    rotated: BoolArray = outline_areas(outlines_of(corners)) < around * (1.0 - ROUNDING)
     return rotated
 
 

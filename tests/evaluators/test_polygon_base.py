@@ -261,20 +261,20 @@ def test_a_report_that_compares_envelopes_says_so(name: str) -> None:
     """With the number of objects, an example, and what to do."""
     truth = one_frame(Thing(SQUARE, track_id=1), Thing(DIAMOND, track_id=2))
     report = report_of(name, truth, truth)
-    [warning] = [entry for entry in report.warnings if entry.code == "envelopes_compared"]
+    [warning] = [entry for entry in report.warnings if entry.code == "bounding_boxes_compared"]
     assert warning.count == 2
     assert "frame 0 of sequence video" in warning.message
     assert "base=polygon" in warning.message
-    assert "envelopes_compared" not in warned(report_of(name, truth, truth, base="polygon"))
+    assert "bounding_boxes_compared" not in warned(report_of(name, truth, truth, base="polygon"))
 
 
 def test_upright_corners_and_regions_are_no_reason_for_a_warning() -> None:
     """Corners that were computed may be off by rounding; regions are compared as they are."""
     computed = (0.1, 0.1, 20.1 + 1e-12, 0.1, 20.1, 20.1 - 1e-12, 0.1 - 1e-13, 20.1)
     truth = one_frame(Thing(computed), Thing(SQUARE[::-1]), Thing(DIAMOND, flags=ObjectFlag.REGION))
-    assert "envelopes_compared" not in warned(report_of("f1", truth, one_frame(Thing(SQUARE))))
+    assert "bounding_boxes_compared" not in warned(report_of("f1", truth, one_frame(Thing(SQUARE))))
     tilted = one_frame(Thing((0, 0, 20, 0.1, 20, 20, 0, 20)))
-    assert warned(report_of("f1", truth, tilted))["envelopes_compared"] == 1
+    assert warned(report_of("f1", truth, tilted))["bounding_boxes_compared"] == 1
 
 
 def test_the_warning_counts_all_parts_of_an_input() -> None:
@@ -283,7 +283,7 @@ def test_the_warning_counts_all_parts_of_an_input() -> None:
     evaluator = create_evaluator("f1")
     tallies = [evaluator.tally(side, side) for side in sides]
     [warning] = evaluator.report(merge_tallies(tallies)).warnings
-    assert (warning.code, warning.count) == ("envelopes_compared", 4)
+    assert (warning.code, warning.count) == ("bounding_boxes_compared", 4)
 
 
 @pytest.mark.parametrize("at_least", [0.0, 1e-9, 0.3])

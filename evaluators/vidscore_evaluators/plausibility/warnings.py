@@ -253,7 +253,7 @@ def warnings_of_positions(
         yield from beyond_image_warnings(side, int(beyond.sum()), sized, example)
 
 
-def envelope_warnings(input_summary: InputSummary) -> Iterator[ReportWarning]:
+def bounding_box_warnings(input_summary: InputSummary) -> Iterator[ReportWarning]:
     """A warning where four corners were compared as the upright boxes around them."""
     if not input_summary:
         return
@@ -262,7 +262,7 @@ def envelope_warnings(input_summary: InputSummary) -> Iterator[ReportWarning]:
     example = next(filter(None, found), None)
     if example is not None:
         yield ReportWarning(
-            "envelopes_compared",
+            "bounding_boxes_compared",
             "objects and detections with four corners are compared by the upright boxes around "
             f"them, which are larger, the first of them in {place_name(example)}; base=polygon "
             "compares what the corners enclose",

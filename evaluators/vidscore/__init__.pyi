@@ -113,7 +113,7 @@ class _Neovision2Parameters(_Options, total=False):
 class _F1Parameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -131,7 +131,7 @@ class _F1Parameters(_Options, total=False):
 class _MeanAveragePrecisionParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -141,27 +141,45 @@ class _MeanAveragePrecisionParameters(_Options, total=False):
     """How alike two objects are: IoU or GIoU of boxes, or the distance of points. [default: 'iou']"""
     cutoff_px: float
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+    ties: Literal['step', 'row']
+    """Whether equal confidences are one step of the curve, or are ranked by sequence, frame and row of the frame. [default: 'step']"""
+    box_areas: Literal['corners', 'given']
+    """Whether a box's area is that of its corners, or width times height where the format has these. [default: 'corners']"""
     thresholds: Sequence[float]
     """Least similarities of a true positive; `ap` is the mean over them. [default: (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)]"""
-    interpolation: Literal['all-point', '11-point', '101-point']
+    interpolation: Literal['all-point', '11-point', '11-point-voc', '101-point']
     """At which recalls precision is taken: everywhere, at 11 or at 101 levels. [default: 'all-point']"""
-    assignment: Literal['greedy', 'optimal']
-    """Greedy by confidence, or optimal on the confidence-extended similarity. [default: 'greedy']"""
+    assignment: Literal['greedy', 'optimal', 'best']
+    """Greedy by confidence, optimal on the confidence-extended similarity, or each detection's best object alone, taken or not. [default: 'greedy']"""
+    inclusive_pixels: bool
+    """Whether boxes include their last pixels: 1 is added to widths and heights. [default: False]"""
+    maximum_detections: int
+    """Detections of a frame that are looked at, by `limit`; 0 for all. [default: 0]"""
+    limit: Literal['class', 'frame']
+    """Which detections of a frame come first: the most confident of each class, or its first rows (needs `ties=row`). [default: 'class']"""
+    class_mean: Literal['classes', 'frames']
+    """Whether a mean over classes counts each once, or once for each frame that has an object of it. [default: 'classes']"""
 
 class _CocoParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
     """Whose rule says what becomes of detections of what is not scored. [default: 'coco']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
+    ties: Literal['step', 'row']
+    """Whether equal confidences are one step of the curve, or are ranked by sequence, frame and row of the frame. [default: 'step']"""
+    box_areas: Literal['corners', 'given']
+    """Whether a box's area is that of its corners, or width times height where the format has these. [default: 'corners']"""
+    thresholds: Sequence[float]
+    """Least IoU of a true positive; figures are means over them, `ap_50` and `ap_75` are null where 0.5 and 0.75 are not among them. [default: (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)]"""
 
 class _LogAverageMissRateParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -173,13 +191,13 @@ class _LogAverageMissRateParameters(_Options, total=False):
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
     threshold: float
     """Least similarity of a true positive. [default: 0.5]"""
-    assignment: Literal['greedy', 'optimal']
+    assignment: Literal['greedy', 'optimal', 'best']
     """Greedy by confidence, or optimal on the confidence-extended similarity. [default: 'greedy']"""
 
 class _DetectionErrorsParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -193,13 +211,13 @@ class _DetectionErrorsParameters(_Options, total=False):
     """Least similarity of a true positive. [default: 0.5]"""
     background_threshold: float
     """Least similarity of a detection that means an object at all. [default: 0.1]"""
-    interpolation: Literal['all-point', '11-point', '101-point']
+    interpolation: Literal['all-point', '11-point', '11-point-voc', '101-point']
     """At which recalls precision is taken: everywhere, at 11 or at 101 levels. [default: '101-point']"""
 
 class _HausdorffParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -217,7 +235,7 @@ class _HausdorffParameters(_Options, total=False):
 class _EmdParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -237,7 +255,7 @@ class _EmdParameters(_Options, total=False):
 class _OspaParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -259,7 +277,7 @@ class _OspaParameters(_Options, total=False):
 class _ClearParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -277,7 +295,7 @@ class _ClearParameters(_Options, total=False):
 class _IdentityParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -293,7 +311,7 @@ class _IdentityParameters(_Options, total=False):
 class _HotaParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -307,7 +325,7 @@ class _HotaParameters(_Options, total=False):
 class _TrackHausdorffParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -323,7 +341,7 @@ class _TrackHausdorffParameters(_Options, total=False):
 class _TrackEmdParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -341,7 +359,7 @@ class _TrackEmdParameters(_Options, total=False):
 class _TrackOspaParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -361,7 +379,7 @@ class _TrackOspaParameters(_Options, total=False):
 class _Ospa2Parameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -537,7 +555,7 @@ def score(  # type: ignore[overload-overlap]
 
 @overload
 def score(  # type: ignore[overload-overlap]
-    evaluator: Literal["coco-detection"],
+    evaluator: Literal["coco-detection", "visdrone-det", "voc2007", "voc2012"],
     truth: _Data,
     detections: _Data,
     **options: Unpack[_Options],

@@ -26,7 +26,6 @@ differences:
 5. `kitti` (trackeval's Kitti2DBox): truth that is truncated or much occluded is scored, so is
    ``Person``, and small detections are not dropped. Reports say so (`DontCareRule.shortfall`).
 6. `kitti`: a detection is forgiven by the union of the regions, there by one region alone.
-7. `visdrone` (VisDrone2018-DET-toolkit 1.0.4): boxes and regions are not clipped to the image.
 """
 
 from __future__ import annotations

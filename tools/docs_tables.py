@@ -32,7 +32,9 @@ from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.evaluator import Direction, Measure, Needs
 from vidscore_evaluators.formats import FORMATS
 from vidscore_evaluators.parameters import Bounds, ParameterDescription, describe_parameters
+from vidscore_evaluators.presets import Preset, find_preset, is_built_in, preset_names
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
+from vidscore_evaluators.specification import EvaluatorSpec
 from vidscore_server.application import SERVICES
 from vidscore_server.domain.access import OF_SUBMISSIONS, OPEN_RPCS, ROLES_BY_RPC
 from vidscore_server.domain.policy import Policy
@@ -41,6 +43,7 @@ from vidscore_server.settings import ENVIRONMENT_PREFIX, Settings
 from vidscore_server.status import code_of
 from vidscore_server.store.records import Role
 
+PRESET_PAGES = Path(__file__).resolve().parent.parent / "docs/presets"
 PROTOS = Path(__file__).resolve().parent.parent / "protos/vidscore/v1"
 MESSAGES_PAGE = "wire-messages.md"
 
@@ -157,6 +160,53 @@ def _range(measure: Measure) -> str:
         useful = "" if measure.of_nothing is None else f", of use from {measure.of_nothing:g}"
         return f"≤ {greatest:g}{useful}"
     return f"{least:g} to {greatest:g}"
+
+
+# --- presets ---------------------------------------------------------------------------------
+
+
+def presets(*names: str) -> str:
+    """All about some presets; without names every built-in preset, with a link to its page."""
+    if names:
+        return "\n\n".join(_preset(find_preset(name)) for name in names)
+    own = [find_preset(name) for name in preset_names() if is_built_in(name)]
+    pages = pages_by_preset()
+    rows = [
+        [
+            f"[`{preset.name}`]({pages[preset.name][0]})" if preset.name in pages else preset.name,
+            preset.benchmark,
+            preset.title,
+            preset.scorer,
+        ]
+        for preset in sorted(own, key=lambda preset: (preset.benchmark.casefold(), preset.name))
+    ]
+    return table(("preset", "benchmark", "what it scores", "official scorer"), rows)
+
+
+def _preset(preset: Preset) -> str:
+    rows = [
+        ["version", preset.version],
+        ["official scorer", preset.scorer],
+        ["files", code(preset.format) if preset.format else "told by their content"],
+        ["labels", ", ".join(map(code, preset.labels)) if preset.labels else "all"],
+        *([f"report of {code(entry.name)}", _set(entry)] for entry in preset.evaluators),
+    ]
+    return table((code(preset.name), ""), rows)
+
+
+def _set(entry: EvaluatorSpec) -> str:
+    values = (code(f"{name} = {_shown(value)}") for name, value in entry.parameters.items())
+    return ", ".join(values) or "default parameters"
+
+
+def pages_by_preset() -> dict[str, list[str]]:
+    """By preset the pages of docs/presets/ that have its table."""
+    found: dict[str, list[str]] = {}
+    for page in sorted(PRESET_PAGES.glob("*.md")):
+        for names in re.findall(r"<!-- generated: presets (.+?) -->", page.read_text("utf-8")):
+            for name in names.split():
+                found.setdefault(name, []).append(page.name)
+    return found
 
 
 # --- formats and clients ---------------------------------------------------------------------
@@ -366,6 +416,7 @@ TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
         "options": options,
         "parameters": parameters,
         "policy": policy,
+        "presets": presets,
         "rpcs": rpcs,
         "roles": role_table,
         "service": service,

@@ -98,6 +98,8 @@ type Report struct {
 	Evaluator string
 	// Version of the evaluator.
 	Version string
+	// Preset is the name of the preset that the evaluator is of; nil where it is of none.
+	Preset *string
 	// Parameters is every parameter with the value that was used.
 	Parameters Parameters
 	// TruthDigest is a fingerprint of the truth, 32 hexadecimal digits.
@@ -156,6 +158,7 @@ func decodeReport(message *vidscorev1.Report) *Report {
 	report := &Report{
 		Evaluator:        message.GetEvaluator(),
 		Version:          message.GetVersion(),
+		Preset:           message.Preset,
 		Parameters:       decodeParameters(message.GetParameters()),
 		TruthDigest:      message.GetTruthDigest(),
 		DetectionsDigest: message.GetDetectionsDigest(),

@@ -33,6 +33,7 @@ WANTED = {
         "connection-options",
         *(f"options {name}" for name in COMMANDS),
     ],
+    "docs/presets/README.md": ["presets"],
     "docs/hosting.md": ["policy"],
     "docs/server.md": ["setting-spellings", "settings", "roles"],
     "docs/wire-protocol.md": ["rpcs", "errors"],

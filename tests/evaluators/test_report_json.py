@@ -51,6 +51,7 @@ REPORTS = st.builds(
     detections_digest=TEXTS,
     specification=st.just({"title": "t", "sequences": [{"name": "s", "frames": [[0, 3]]}]}),
     software=st.dictionaries(TEXTS, TEXTS, max_size=2),
+    preset=st.none() | TEXTS,
     scores=st.builds(
         Scores,
         blocks=st.lists(
@@ -126,6 +127,16 @@ def test_what_json_cannot_hold_is_never_written(value: float) -> None:
     report = Report("e", "1", {}, "t", "d", Scores((Block({"f1": (value,)}),)))
     with pytest.raises(ValueError, match="JSON"):
         report_to_json(report)
+
+
+def test_a_report_of_no_preset_has_no_such_key() -> None:
+    """Reports from before there were presets stay what they were, byte for byte."""
+    report = Report("f1", "1", {}, "", "", Scores(()))
+    assert "preset" not in report_to_dict(report)
+    assert report_from_dict(report_to_dict(report)).preset is None
+    named = report_to_dict(replace(report, preset="mot17"))
+    assert list(named)[:3] == ["evaluator", "version", "preset"]
+    assert report_from_dict(named).preset == "mot17"
 
 
 def test_reports_that_call_labels_classes_are_still_read() -> None:

@@ -65,6 +65,7 @@ SPECS = st.builds(
         unique_by=lambda entry: entry.name,
     ).map(tuple),
     sequences=st.lists(SEQUENCES, max_size=3, unique_by=lambda entry: entry.key).map(tuple),
+    classes=st.none() | st.sampled_from([(), ("Car",), ("Car", "Bus")]),
 )
 
 
@@ -113,6 +114,13 @@ def test_classes_are_those_of_the_domain_if_it_has_some() -> None:
     assert spec.classes_of("b") is None
     assert spec.classes_of("c") == ()
     assert spec.classes_of("d") is None
+
+
+def test_domains_that_list_no_classes_have_those_of_the_specification() -> None:
+    domains = (DomainSpec("a", ("x",)), DomainSpec("b"), DomainSpec("c", ()))
+    spec = BenchmarkSpec(domains=domains, classes=("y", "x"))
+    assert [spec.classes_of(name) for name in "abcd"] == [("x",), ("y", "x"), (), ("y", "x")]
+    assert spec.listed_labels == ("y", "x")
 
 
 @given(SPECS)

@@ -137,6 +137,7 @@ Report decode_report(const wire::Report& message) {
   report.scores = decode_all(message.scores(), decode_score_row);
   report.curves = decode_all(message.curves(), decode_curve);
   report.warnings = decode_all(message.warnings(), decode_warning);
+  if (message.has_preset()) report.preset = message.preset();
   return report;
 }
 

@@ -49,11 +49,26 @@ void encode_evaluator(const Evaluator& evaluator, wire::EvaluatorSpec* message) 
   }
 }
 
+using Classes = std::optional<std::vector<std::string>>;
+
+/// Sets the classes of a domain or a specification.
+template <typename Message>
+void encode_classes(const Classes& names, Message* message) {
+  if (!names) return;
+  wire::ClassList* classes = message->mutable_classes();  // an empty list is one, too
+  for (const std::string& name : *names) classes->add_names(name);
+}
+
+template <typename Message>
+Classes decode_classes(const Message& message) {
+  if (!message.has_classes()) return std::nullopt;
+  const auto& names = message.classes().names();
+  return std::vector<std::string>(names.begin(), names.end());
+}
+
 void encode_domain(const Domain& domain, wire::DomainSpec* message) {
   message->set_name(domain.name);
-  if (!domain.classes) return;
-  wire::ClassList* classes = message->mutable_classes();  // an empty list is one, too
-  for (const std::string& name : *domain.classes) classes->add_names(name);
+  encode_classes(domain.classes, message);
 }
 
 void encode_sequence(const Sequence& sequence, wire::SequenceSpec* message) {
@@ -68,12 +83,7 @@ void encode_sequence(const Sequence& sequence, wire::SequenceSpec* message) {
 }
 
 Domain decode_domain(const wire::DomainSpec& message) {
-  Domain domain{message.name(), std::nullopt};
-  if (message.has_classes()) {
-    const auto& names = message.classes().names();
-    domain.classes.emplace(names.begin(), names.end());
-  }
-  return domain;
+  return {message.name(), decode_classes(message)};
 }
 
 Sequence decode_sequence(const wire::SequenceSpec& message) {
@@ -128,6 +138,7 @@ void encode_specification(const Specification& specification, const std::vector<
   for (const Sequence& sequence : specification.sequences) {
     encode_sequence(sequence, message->add_sequences());
   }
+  encode_classes(specification.classes, message);
 }
 
 Specification decode_specification(const wire::BenchmarkSpec& message) {
@@ -143,6 +154,7 @@ Specification decode_specification(const wire::BenchmarkSpec& message) {
   for (const wire::SequenceSpec& sequence : message.sequences()) {
     specification.sequences.push_back(decode_sequence(sequence));
   }
+  specification.classes = decode_classes(message);
   return specification;
 }
 

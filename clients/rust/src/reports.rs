@@ -109,6 +109,8 @@ pub struct Report {
     pub evaluator: String,
     /// Its version.
     pub version: String,
+    /// Name of the preset that the evaluator is of; `None` where it is of none.
+    pub preset: Option<String>,
     /// Every parameter with the value that was used.
     pub parameters: Vec<(String, ParameterValue)>,
     /// Fingerprint of the truth: 32 hexadecimal digits, independent of order and batches.
@@ -157,6 +159,7 @@ impl Report {
         Self {
             evaluator: message.evaluator,
             version: message.version,
+            preset: message.preset,
             parameters: decode_parameters(message.parameters),
             truth_digest: message.truth_digest,
             detections_digest: message.detections_digest,

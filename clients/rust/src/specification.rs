@@ -100,7 +100,7 @@ impl From<String> for Evaluator {
 pub struct Domain {
     /// Its name.
     pub name: String,
-    /// Classes that are scored in it; `None` where the evaluator's own list holds.
+    /// Classes that are scored in it; `None` where those of the specification hold.
     pub classes: Option<Vec<String>>,
 }
 
@@ -158,6 +158,8 @@ pub struct Specification {
     pub domains: Vec<Domain>,
     /// Sequences about which there is something to say; each name once in its domain.
     pub sequences: Vec<Sequence>,
+    /// Classes that are scored in domains that list none; `None`: those of the evaluator.
+    pub classes: Option<Vec<String>>,
 }
 
 impl Specification {
@@ -176,6 +178,7 @@ impl Specification {
             evaluators: evaluators.iter().map(Evaluator::encode).collect(),
             domains: self.domains.iter().map(encode_domain).collect(),
             sequences: self.sequences.iter().map(encode_sequence).collect(),
+            classes: encode_classes(self.classes.as_ref()),
         })
     }
 
@@ -189,6 +192,7 @@ impl Specification {
                 .collect(),
             domains: message.domains.into_iter().map(decode_domain).collect(),
             sequences: message.sequences.into_iter().map(decode_sequence).collect(),
+            classes: message.classes.map(|list| list.names),
         }
     }
 }
@@ -227,11 +231,12 @@ fn encode_parameter((name, value): &(String, ParameterValue)) -> wire::Parameter
 fn encode_domain(domain: &Domain) -> wire::DomainSpec {
     wire::DomainSpec {
         name: domain.name.clone(),
-        classes: domain
-            .classes
-            .clone()
-            .map(|names| wire::ClassList { names }),
+        classes: encode_classes(domain.classes.as_ref()),
     }
+}
+
+fn encode_classes(classes: Option<&Vec<String>>) -> Option<wire::ClassList> {
+    classes.cloned().map(|names| wire::ClassList { names })
 }
 
 fn decode_domain(message: wire::DomainSpec) -> Domain {

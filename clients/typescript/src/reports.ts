@@ -54,6 +54,8 @@ export class Report {
   readonly evaluator: string;
   /** Its version. */
   readonly version: string;
+  /** Name of the preset that the evaluator is of; null where it is of none. */
+  readonly preset: string | null;
   /** Every parameter with the value that was used. */
   readonly parameters: Readonly<Record<string, ParameterValue | null>>;
   /** Fingerprint of the truth: 32 hexadecimal digits. */
@@ -76,6 +78,7 @@ export class Report {
   constructor(message: ReportMessage) {
     this.evaluator = message.evaluator;
     this.version = message.version;
+    this.preset = message.preset ?? null;
     this.parameters = decodeParameters(message.parameters);
     this.truthDigest = message.truthDigest;
     this.detectionsDigest = message.detectionsDigest;

@@ -67,6 +67,8 @@ export interface Specification {
   readonly evaluators?: readonly EvaluatorChoice[];
   readonly domains?: readonly DomainSpecification[];
   readonly sequences?: readonly SequenceSpecification[];
+  /** Classes that are scored in domains that list none; left out: those of the evaluator. */
+  readonly classes?: readonly string[];
 }
 
 /**
@@ -91,6 +93,7 @@ export function encodeSpecification(
       classes: classes && { names: [...classes] },
     })),
     sequences: (specification.sequences ?? []).map(encodeSequence),
+    classes: specification.classes && { names: [...specification.classes] },
   });
 }
 
@@ -107,6 +110,7 @@ export function decodeSpecification(message: BenchmarkSpec | undefined): Specifi
       ...(classes && { classes: classes.names }),
     })),
     sequences: (message?.sequences ?? []).map(decodeSequence),
+    ...(message?.classes && { classes: message.classes.names }),
   };
 }
 

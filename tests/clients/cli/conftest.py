@@ -60,11 +60,12 @@ def configuration(
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A folder with what the examples of the help name: spotGEO files and Neovision2 trees.
+    """A folder with what the examples of the help name: spotGEO and Neovision2 files, and tracks.
 
     Of the spotGEO sequence's three objects two are found, one of them 4 pixels off (a regression
     error of 16 px^2), and there is one false alarm. Of the Neovision2 objects in Tower both cars
-    are found with one false alarm, and in Helicopter the boat is missed.
+    are found with one false alarm, and in Helicopter the boat is missed. In MOTChallenge's files
+    one pedestrian is tracked exactly.
     """
     truth = [spotgeo_entry(1, (100, 100), (200, 200)), spotgeo_entry(2, (300, 300))]
     detections = [spotgeo_entry(1, (100, 100), (204, 200)), spotgeo_entry(2, (10, 10))]
@@ -77,6 +78,11 @@ def data(tmp_path: Path) -> Path:
     write_neovision2(tmp_path / "truth", "Helicopter", "007", [neovision2_row(0, 0, "Boat")])
     write_neovision2(tmp_path / "detections", "Tower", "001", [*cars, false_alarm])
     write_neovision2(tmp_path / "detections", "Helicopter", "007", [])
+    boxes = [f"{frame},1,{10 * frame},20,30,60" for frame in (1, 2, 3)]
+    (tmp_path / "gt/MOT17-02/gt").mkdir(parents=True)
+    (tmp_path / "gt/MOT17-02/gt/gt.txt").write_text("".join(f"{box},1,1,1\n" for box in boxes))
+    (tmp_path / "tracks").mkdir()
+    (tmp_path / "tracks/MOT17-02.txt").write_text("".join(f"{box},1,-1,-1,-1\n" for box in boxes))
     return tmp_path
 
 

@@ -61,6 +61,14 @@ def test_every_page_of_evaluators_is_read(client_of: Any) -> None:
         assert len(server.metadata) == 3
 
 
+def test_every_page_of_presets_is_read(client_of: Any) -> None:
+    with serving() as server:
+        street, sky = client_of(server.target).presets()
+    assert (street.name, street.labels) == ("street", None)
+    assert street.evaluators == (("f1", {"threshold": 0.25}),)
+    assert (sky.name, sky.labels) == ("sky", ("plane", "bird"))
+
+
 def test_one_evaluator_is_found_by_name(client_of: Any) -> None:
     with serving(evaluators=["a", "b"]) as server:
         client = client_of(server.target)

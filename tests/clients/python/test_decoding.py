@@ -89,6 +89,7 @@ def wire_report(report: Report) -> report_pb2.Report:
         version=report.version,
         truth_digest=report.truth_digest,
         detections_digest=report.detections_digest,
+        preset=report.preset,
         software=report.software,
         specification=encode_specification(["-"], report.specification),
     )
@@ -140,7 +141,8 @@ REPORT = Report(
         (Curve("roc", {"threshold": (0.95, 0.85), "detection_rate": (0.0, None)}, "Tower", "Car"),),
         (ReportWarning("empty_box", "Boxes without area.", 2),),
     ),
-    specification={"title": "T"},
+    specification={"title": "T", "classes": ["Car", "Bus"]},
+    preset="tower",
     software={"numpy": "2", "scipy": "1", "vidscore": "0"},
 )
 

@@ -62,6 +62,7 @@ REPORTS = st.builds(
         to_dict(BenchmarkSpec(title="t", sequences=(SequenceSpec("a", frame_count=3),)))
     ),
     software=st.dictionaries(NAMES, NAMES, max_size=2),
+    preset=st.none() | NAMES,
 )
 
 
@@ -81,6 +82,7 @@ def _json_form(message: report_pb2.Report) -> dict[str, Any]:
     return {
         "evaluator": message.evaluator,
         "version": message.version,
+        **({"preset": message.preset} if message.HasField("preset") else {}),
         "parameters": {
             entry.name: getattr(entry, entry.WhichOneof("value")) for entry in message.parameters
         },

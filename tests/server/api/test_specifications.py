@@ -72,6 +72,7 @@ SPECIFICATIONS = st.builds(
         max_size=3,
         unique_by=lambda entry: entry.key,
     ).map(tuple),
+    classes=st.none() | st.lists(NAMES, max_size=3, unique_by=str.casefold).map(tuple),
 )
 
 

@@ -10,6 +10,7 @@ from tests.server.store.records import NOON
 
 from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL
 from vidscore_evaluators.errors import GeometryError, SpecificationError
+from vidscore_evaluators.presets import find_preset
 from vidscore_protos.v1 import benchmark_pb2
 from vidscore_server.api.definitions import read_definition, write_benchmark
 from vidscore_server.domain.definition import Definition, definition_from_dict, definition_to_dict
@@ -206,3 +207,27 @@ def test_a_message_with_an_unknown_enumeration_is_refused() -> None:
 def test_the_organisers_measure_ranks_in_place_of_the_evaluators_order() -> None:
     definition = _read()
     assert list(definition.ranking(definition.evaluators[0])) == ["mse"]
+
+
+def test_a_preset_judges_by_its_evaluators_and_stays_a_name() -> None:
+    """Boards rank by the first of them, and name the labels that it scores."""
+    definition = definition_from_dict({"evaluators": [{"name": "mot17"}]})
+    expected = [entry.name for entry in find_preset("mot17").evaluators]
+    assert [evaluator.name for evaluator in definition.evaluators] == expected
+    assert list(definition.configurations) == expected
+    assert definition.listed_labels == find_preset("mot17").labels
+    assert definition_to_dict(definition)["evaluators"] == [{"name": "mot17"}]
+
+
+@pytest.mark.parametrize(
+    ("evaluators", "field"),
+    [
+        ([{"name": "mot17", "parameters": {"base": "giou"}}], "evaluators[0].parameters.base"),
+        ([{"name": "mot17"}, {"name": "hota"}], "evaluators"),
+        ([{"name": "/etc/mot17.toml"}], "evaluators[0].name"),
+    ],
+)
+def test_what_no_preset_can_be_is_named(evaluators: list[dict[str, Any]], field: str) -> None:
+    with pytest.raises(SpecificationError) as caught:
+        definition_from_dict({"evaluators": evaluators})
+    assert [fault.field for fault in caught.value.faults] == [field]

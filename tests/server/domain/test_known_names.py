@@ -63,6 +63,14 @@ def test_a_label_is_listed_for_its_own_domain() -> None:
     assert checked(boxes("boat", domain="Elsewhere"), domains=domains) == NameCheck()
 
 
+def test_labels_of_the_specification_are_listed_for_every_other_domain() -> None:
+    more: dict[str, Any] = {"domains": [{"name": "Tower", "classes": ["car"]}], "classes": ["boat"]}
+    found = checked(boxes("car", domain="Elsewhere"), **more)
+    assert [fault.expected for fault in found.faults] == ["a label of domain Elsewhere"]
+    assert checked(boxes("Boat", domain="Elsewhere"), **more) == NameCheck()
+    assert checked(boxes("car", domain="Tower"), **more) == NameCheck()
+
+
 def test_a_label_of_the_table_that_no_object_has_is_passed_over() -> None:
     used = boxes("car", "zebra")
     assert checked(used.take_objects(used.label_indices == 0), boxes("car")) == NameCheck()

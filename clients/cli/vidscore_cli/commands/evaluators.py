@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         "vidscore evaluators",
         "vidscore evaluators neovision2 --format json",
         "vidscore evaluators mot17",
-        "vidscore evaluators mot17 --format toml --output my.toml",
+        "vidscore evaluators mot17 --format toml",
     ),
 )
 @click.argument("name", required=False, shell_complete=complete_evaluator)

@@ -62,6 +62,7 @@ struct Report {
   std::vector<Row> scores;                      ///< Every score.
   std::vector<Curve> curves;                    ///< Every curve.
   std::vector<Warning> warnings;                ///< Every warning.
+  std::optional<std::string> preset;            ///< Preset of the evaluator; nullopt: of none.
 
   /// One score: a measure of a domain, a label and a sequence, each nullopt for all of them;
   /// nullptr where the report has no such row.

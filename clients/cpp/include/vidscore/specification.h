@@ -36,7 +36,7 @@ struct Evaluator {
 /// A domain: a group of videos.
 struct Domain {
   std::string name;                                 ///< Its name.
-  std::optional<std::vector<std::string>> classes;  ///< Scored classes; nullopt: the evaluator's.
+  std::optional<std::vector<std::string>> classes;  ///< Scored; nullopt: as the specification says.
 };
 
 /// Consecutive frames, both ends included.
@@ -64,6 +64,8 @@ struct Specification {
   std::vector<Evaluator> evaluators;  ///< Evaluators that judge; each name once.
   std::vector<Domain> domains;        ///< Domains about which there is something to say.
   std::vector<Sequence> sequences;    ///< Sequences about which there is something to say.
+  /// Classes that are scored in domains that list none; nullopt: those of the evaluator.
+  std::optional<std::vector<std::string>> classes;
 };
 
 }  // namespace vidscore

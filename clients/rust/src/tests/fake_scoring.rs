@@ -199,6 +199,13 @@ impl EvaluatorService for Service {
             ))),
         }
     }
+
+    async fn list_presets(
+        &self,
+        _: Request<wire::ListPresetsRequest>,
+    ) -> Result<Response<wire::ListPresetsResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
 }
 
 type Sender = mpsc::Sender<Result<wire::ScoreResponse, Status>>;

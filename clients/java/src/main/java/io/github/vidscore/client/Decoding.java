@@ -29,7 +29,8 @@ final class Decoding {
         message.getCurvesList().stream().map(Decoding::curve).toList(),
         message.getWarningsList().stream()
             .map(entry -> new Warning(entry.getCode(), entry.getMessage(), entry.getCount()))
-            .toList());
+            .toList(),
+        message.hasPreset() ? message.getPreset() : null);
   }
 
   static LiveReport live(io.github.vidscore.v1.LiveReport message) {

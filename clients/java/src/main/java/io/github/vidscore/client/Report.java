@@ -20,6 +20,7 @@ import java.util.Optional;
  * @param scores every score
  * @param curves every curve
  * @param warnings every warning
+ * @param preset name of the preset that the evaluator is of; null where it is of none
  */
 public record Report(
     String evaluator,
@@ -31,7 +32,8 @@ public record Report(
     BenchmarkSpec specification,
     List<Row> scores,
     List<Curve> curves,
-    List<Warning> warnings) {
+    List<Warning> warnings,
+    String preset) {
 
   /**
    * One score over everything.

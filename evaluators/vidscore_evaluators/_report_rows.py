@@ -7,7 +7,7 @@ and class has the content of each. What is undefined stays undefined in means an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -78,6 +78,43 @@ class Total(NamedTuple):
 
     counts: Mapping[str, int]
     sums: Mapping[str, int]
+
+
+def blocks_with_class_means(
+    figures: Sequence[Figures], means: Mapping[str, str], counted: Collection[Scope]
+) -> tuple[Block, Block]:
+    """Figures as blocks of a report; those of everything and of domains get means over classes.
+
+    Args:
+        figures: The figures.
+        means: Name of each mean, and the measure that it is the mean of.
+        counted: The scopes that count, in general those with truth.
+
+    Returns:
+        Figures of everything and of domains, and the other ones. Where nothing has a class, the
+        mean is that of the one class which all belongs to.
+    """
+    whole, parts = [], []
+    for entry in figures:
+        if entry.class_ is not None or entry.sequence is not None:
+            parts.append(entry)
+            continue
+        classes = [
+            other
+            for other in figures
+            if (other.domain, other.sequence) == (entry.domain, None) and other.class_ is not None
+        ]
+        own = [other.values for other in classes or [entry] if Scope(*other[:3]) in counted]
+        of_classes = {
+            name: mean([_float(values[measure]) for values in own])
+            for name, measure in means.items()
+        }
+        whole.append(entry._replace(values={**entry.values, **of_classes}))
+    return block_of(whole), block_of(parts)
+
+
+def _float(number: Number) -> float | None:
+    return None if number is None else float(number)
 
 
 def with_every_sequence(table: Table, scene: Scene) -> Table:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from vidscore_evaluators._dont_care import DontCareRule, resolve_dont_care
+from vidscore_evaluators._dont_care import DontCareRule, box_heights, resolve_dont_care
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import (
     BOX,
@@ -21,7 +21,7 @@ from vidscore_evaluators.annotations import (
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs
 from vidscore_evaluators.geometry import bounding_boxes, box_areas
 from vidscore_evaluators.kernels import factorize
-from vidscore_evaluators.regions import Regions, shares_inside
+from vidscore_evaluators.regions import Regions, greatest_shares_inside, shares_inside
 from vidscore_evaluators.scene import (
     GIVEN_AREA,
     ROW,
@@ -87,17 +87,19 @@ def make_scene(
             detections=_as_given(kept.detections, as_given),
         )
     objects = select_objects(kept, rule, specification)
-    scene = _Grouping(objects, rule, separate=classes == "separate").scene()
+    resolves = resolve_first or rule.absorption == "before"
+    if not resolves:
+        objects = objects.without_competitors()
+    scene, competes = _Grouping(objects, rule, separate=classes == "separate").scene()
     left_out = {
         "frames_not_evaluated": aligned.detections.object_count - kept.detections.object_count,
         "classes_not_scored": kept.detections.object_count - objects.scored_detections,
         "in_regions": objects.scored_detections - len(scene.detections),
     }
-    if resolve_first or rule.absorption == "before":
-        base = Similarity("euclidean", cutoff_px=similarity.cutoff_px)
-        resolved = resolve_dont_care(
-            scene, rule, base if similarity.arity == POINT else Similarity("iou")
-        )
+    if resolves:
+        points = Similarity("euclidean", cutoff_px=similarity.cutoff_px)
+        base = points if similarity.arity == POINT else Similarity("iou")
+        resolved = resolve_dont_care(scene, rule, base, competes)
         left_out["dont_care"] = len(scene.detections) - len(resolved.detections)
         scene = resolved
     return replace(scene, left_out={key: number for key, number in left_out.items() if number})
@@ -111,17 +113,33 @@ class SceneObjects:
 
     Attributes:
         truth: Real objects of scored classes.
-        absorbers: Objects that absorb detections.
+        absorbers: Objects that absorb detections, and those that compete for them.
+        everywhere: (absorbers,) whether an object meets detections of every class.
+        competes: (absorbers,) whether an object absorbs nothing, but takes part in the matching
+            that resolves don't-care beforehand.
         detections: Detections of scored classes that are not removed.
-        forgiven: (detections,) whether they lie in a region.
+        forgiven: (detections,) whether they lie in a region, or are too small to count.
         scored_detections: Detections of scored classes, removed ones included.
     """
 
     truth: Annotations
     absorbers: Annotations
+    everywhere: BoolArray
+    competes: BoolArray
     detections: Annotations
     forgiven: BoolArray
     scored_detections: int
+
+    def without_competitors(self) -> SceneObjects:
+        """The same objects for a matching in which nothing competes."""
+        if not self.competes.any():
+            return self
+        return replace(
+            self,
+            absorbers=self.absorbers.take_objects(~self.competes),
+            everywhere=self.everywhere[~self.competes],
+            competes=self.competes[~self.competes],
+        )
 
 
 def select_objects(
@@ -134,15 +152,12 @@ def select_objects(
         rule: What absorbs, what regions do, and how much of an object must lie in them.
         specification: Says which classes a domain scores.
     """
-    truth, detections = boxed(kept.truth), boxed(kept.detections)
+    truth, detections = _limited(boxed(kept.truth), rule), boxed(kept.detections)
     scored = _scored_labels(truth, rule, specification)
-    region = (truth.flags & ObjectFlag.REGION) != 0
-    absorbing = (truth.flags & rule.absorbing_flags) != 0
-    if rule.unscored_labels:
-        absorbing |= _has_label(truth, rule.unscored_labels)
-    regions = kept.truth.take_objects(region)
-    absorbers = truth.take_objects(absorbing & ~region)
-    real = truth.take_objects(~(region | absorbing) & _is_scored(truth, scored))
+    part = _parts(truth, rule, _is_scored(truth, scored))
+    regions = kept.truth.take_objects(part.region)
+    absorbers, real = truth.take_objects(part.standby), truth.take_objects(part.real)
+    everywhere, competes = part.everywhere[part.standby], part.competes[part.standby]
     inside = _inside(detections, regions, rule)
     if not rule.regions_forgive:
         detections = _renumbered(detections, ~inside)
@@ -150,11 +165,65 @@ def select_objects(
     detections, inside = detections.take_objects(of_scored), inside[of_scored]
     scored_count = detections.object_count
     if not rule.regions_forgive:
-        detections, inside = detections.take_objects(~inside), inside[~inside]
+        detections, inside = detections.take_objects(~inside), np.zeros_like(inside[~inside])
+    if rule.forgiven_height_px > 0.0:
+        inside |= box_heights(detections) <= rule.forgiven_height_px + rule.tolerance
     if rule.regions_cover_truth:
         real = real.take_objects(~_inside(real, regions, rule))
-        absorbers = absorbers.take_objects(~_inside(absorbers, regions, rule))
-    return SceneObjects(real, absorbers, detections, inside, scored_count)
+        outside = ~_inside(absorbers, regions, rule)
+        absorbers = absorbers.take_objects(outside)
+        everywhere, competes = everywhere[outside], competes[outside]
+    return SceneObjects(real, absorbers, everywhere, competes, detections, inside, scored_count)
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """(N,) what each object of the truth is to a rule.
+
+    Attributes:
+        region: A region.
+        real: Scored.
+        standby: Absorbs detections, or competes for them.
+        competes: Absorbs nothing, but takes part in the matching.
+        everywhere: Meets detections of every class.
+    """
+
+    region: BoolArray
+    real: BoolArray
+    standby: BoolArray
+    competes: BoolArray
+    everywhere: BoolArray
+
+
+def _parts(truth: Annotations, rule: DontCareRule, scored: BoolArray) -> _Parts:
+    """Tell the objects of the truth apart; `scored` says whose label is scored."""
+    region = (truth.flags & ObjectFlag.REGION) != 0
+    ignored = (truth.flags & ObjectFlag.IGNORE) != 0
+    absorbs = (truth.flags & rule.absorbing) != 0
+    everywhere = (truth.flags & ObjectFlag.DISTRACTOR) != 0
+    if rule.unscored_labels:
+        absorbs |= _has_label(truth, rule.unscored_labels)
+        everywhere |= _has_label(truth, rule.distractor_classes)
+    if rule.ignored_labels == "any":
+        everywhere |= ignored
+    dropped = ignored if rule.ignored_objects == "drop" else np.zeros_like(ignored)
+    real = scored & ~(region | absorbs | dropped)
+    competes = np.zeros_like(region)
+    if rule.match_unscored_classes:
+        # An object whose own label is not scored absorbs nothing but by a rule for other labels.
+        beside = _has_label(truth, tuple(label for label, _ in rule.neighbours))
+        competes = ~(region | real | (absorbs & (scored | everywhere | beside)))
+        everywhere |= competes & ~scored
+    return _Parts(region, real, (absorbs | competes) & ~region, competes, everywhere)
+
+
+def _limited(truth: Annotations, rule: DontCareRule) -> Annotations:
+    """The same truth, with objects beyond the limits of a rule flagged as ignored."""
+    beyond = rule.limits.broken_by(truth, rule.tolerance)
+    if not beyond.any():
+        return truth
+    flags = np.where(beyond, truth.flags | ObjectFlag.IGNORE, truth.flags).astype(np.uint8)
+    return replace(truth, flags=flags)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +240,8 @@ class _Grouping:
     rule: DontCareRule
     separate: bool
 
-    def scene(self) -> Scene:
-        """Group and sort everything."""
+    def scene(self) -> tuple[Scene, BoolArray]:
+        """Group and sort everything; the mask says which absorbers only compete."""
         truth, detections = self.objects.truth, self.objects.detections
         truth_keys, detection_keys = self._keys(truth), self._keys(detections)
         absorber_rows, absorber_keys = self._absorbers(detection_keys)
@@ -186,7 +255,8 @@ class _Grouping:
         real, _ = items(truth, _rows(truth), groups[0])
         detected, order = items(detections, _rows(detections), groups[1])
         absorbers, absorber_order = items(self.objects.absorbers, absorber_rows, groups[2])
-        return Scene(
+        ordered = absorber_rows[absorber_order]
+        scene = Scene(
             sequences=truth.sequences,
             frame_sequences=truth.frame_sequences,
             frame_numbers=truth.frame_numbers,
@@ -195,10 +265,11 @@ class _Grouping:
             group_classes=keys % self._class_count,
             truth=real,
             absorbers=absorbers,
-            absorbs_many=self._absorbs_many[absorber_rows[absorber_order]],
+            absorbs_many=self._absorbs_many[ordered],
             detections=detected,
             forgiven=self.objects.forgiven[order],
         )
+        return scene, self.objects.competes[ordered]
 
     @property
     def _class_count(self) -> int:
@@ -209,7 +280,7 @@ class _Grouping:
         flags = ObjectFlag.CROWD if self.rule.crowds_absorb_many else 0
         flags |= ObjectFlag.IGNORE if self.rule.ignored_absorb_many else 0
         many: BoolArray = (self.objects.absorbers.flags & flags) != 0
-        return many
+        return many & ~self.objects.competes
 
     def _keys(self, side: Annotations) -> IntArray:
         """(N,) group key of each object: its frame, and its class where classes count."""
@@ -224,11 +295,7 @@ class _Grouping:
         keys = self._keys(side)
         if not self.separate:
             return own, keys
-        anywhere = ((side.flags & ObjectFlag.DISTRACTOR) != 0) | _has_label(
-            side, self.rule.distractor_classes
-        )
-        if self.rule.ignored_labels == "any":
-            anywhere |= (side.flags & ObjectFlag.IGNORE) != 0
+        anywhere = self.objects.everywhere
         keys = keys + _neighbour_shift(side, self.rule)
         rows, spread = self._in_every_group(np.flatnonzero(anywhere), detection_keys)
         here = ~anywhere & np.isin(keys, detection_keys)
@@ -326,7 +393,8 @@ def _inside(side: Annotations, regions: Annotations, rule: DontCareRule) -> Bool
         whole = _rounded(bounding_boxes(regions.coordinates))
         corners = _corners(whole - np.array([1.0, 1.0, 0.0, 0.0]))
     shapes = boxes_as_shapes(side.frame_starts, boxes)
-    shares = shares_inside(shapes, Regions(regions.frame_starts, corners))
+    of_shapes = greatest_shares_inside if rule.regions_apart else shares_inside
+    shares = of_shapes(shapes, Regions(regions.frame_starts, corners))
     if rule.region_share_counts:
         return np.asarray(shares >= rule.region_share - rule.tolerance)
     return np.asarray(shares > rule.region_share + rule.tolerance)

@@ -115,6 +115,13 @@ class _Contacts:
         boxes = self.boxes.take(pairs, axis=0)
         return _Contacts(self.rows[chosen], starts, counts, boxes, self.regions[pairs])
 
+    def apart(self) -> _Contacts:
+        """The same pairs, each as if its box overlapped that one region alone."""
+        count = len(self.regions)
+        each = np.arange(count, dtype=np.int64)
+        rows = np.repeat(self.rows, self.counts)
+        return _Contacts(rows, each, np.ones(count, dtype=np.int64), self.boxes, self.regions)
+
 
 def shares_inside(boxes: Shapes, regions: Regions) -> FloatArray:
     """Share of each box's area that is inside the union of its group's regions.
@@ -132,19 +139,48 @@ def shares_inside(boxes: Shapes, regions: Regions) -> FloatArray:
     hulls = bounding_boxes(regions.corners)
     contacts = _contacts(boxes, boxes_as_shapes(regions.group_starts, hulls))
     shares = np.zeros(len(boxes))
+    touched = contacts.rows
+    inside = _areas_inside(contacts, regions, hulls)
+    shares[touched] = np.minimum(inside / boxes.areas[touched], 1.0)
+    return shares
+
+
+def greatest_shares_inside(boxes: Shapes, regions: Regions) -> FloatArray:
+    """Share of each box's area that is inside the one region of its group that has most of it.
+
+    Args:
+        boxes: N plain boxes in G groups.
+        regions: The regions of the same groups.
+
+    Returns:
+        (N,) shares in [0, 1]; 0 for a box without area.
+    """
+    hulls = bounding_boxes(regions.corners)
+    contacts = _contacts(boxes, boxes_as_shapes(regions.group_starts, hulls))
+    shares = np.zeros(len(boxes))
     if len(contacts.rows) == 0:
         return shares
+    inside = _areas_inside(contacts.apart(), regions, hulls)
+    greatest = np.maximum.reduceat(inside, contacts.starts)
+    shares[contacts.rows] = np.minimum(greatest / boxes.areas[contacts.rows], 1.0)
+    return shares
+
+
+def _areas_inside(contacts: _Contacts, regions: Regions, hulls: FloatArray) -> FloatArray:
+    """(K,) area of each box inside the union of the regions that it overlaps."""
+    areas = np.zeros(len(contacts.rows))
+    if len(areas) == 0:
+        return areas
     upright = _are_upright(regions.corners, hulls)[contacts.regions]
     simple = np.logical_and.reduceat(upright, contacts.starts) & (contacts.counts <= 2)
     easy, rest = contacts.take(simple), contacts.take(~simple)
-    shares[easy.rows] = _inside_upright(easy, hulls)
+    areas[simple] = _inside_upright(easy, hulls)
     lie_apart = _lie_apart(rest, regions.corners, hulls)
-    apart, hard = rest.take(lie_apart), rest.take(~lie_apart)
-    shares[apart.rows] = _inside_apart(apart, regions.corners)
-    shares[hard.rows] = _inside_polygons(hard, regions.corners)
-    touched = contacts.rows
-    shares[touched] = np.minimum(shares[touched] / boxes.areas[touched], 1.0)
-    return shares
+    areas[np.flatnonzero(~simple)[lie_apart]] = _inside_apart(rest.take(lie_apart), regions.corners)
+    areas[np.flatnonzero(~simple)[~lie_apart]] = _inside_polygons(
+        rest.take(~lie_apart), regions.corners
+    )
+    return areas
 
 
 def _contacts(boxes: Shapes, hulls: Shapes) -> _Contacts:

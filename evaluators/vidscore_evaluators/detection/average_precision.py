@@ -147,6 +147,7 @@ class MeanAveragePrecisionParameters(RankingParameters, CriterionParameters):
 
     def faults(self) -> Iterator[Fault]:
         """At least one threshold is needed, and some choices exclude others."""
+        yield from super().faults()
         if not self.thresholds:
             yield Fault("no threshold", "at least one", field="thresholds")
         if self.inclusive_pixels and self.base == "euclidean":

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from vidscore_evaluators._dont_care import Preset
+from vidscore_evaluators._dont_care import RuleName
 from vidscore_evaluators._report_rows import mean, ratio
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.arrays import BoolArray, IntArray
@@ -62,7 +62,7 @@ FEWER_DETECTIONS = (1, 10)
 class CocoParameters(RankingParameters):
     """Parameters of `Coco`."""
 
-    dont_care: Preset = parameter(
+    dont_care: RuleName = parameter(
         "coco", "Whose rule says what becomes of detections of what is not scored."
     )
     thresholds: tuple[float, ...] = parameter(
@@ -85,7 +85,7 @@ class Coco(Criterion[CocoParameters]):
     Source: the COCO detection evaluation (cocodataset.org, section "Metrics") and its reference
     implementation, pycocotools 2.0 (`cocoeval.py`). Ten thresholds of IoU, precision at 101 levels
     of recall, area ranges, and at most 1, 10 or 100 detections of a class in an image. The rule for
-    what is not scored is the preset `coco`.
+    what is not scored is the rule `coco`.
 
     Numbered notes; with distinct confidences and similarities, and no ignored objects, all twelve
     figures are those of pycocotools to 1e-12. Parameters take notes 1 to 4 away, and the preset

@@ -23,6 +23,7 @@ from vidscore_evaluators.formats import (
     neovision2,
     spotgeo,
     visdrone_det,
+    visdrone_mot,
     voc,
     yolo,
 )
@@ -62,6 +63,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             spotgeo.FORMAT,
             voc.FORMAT,
             visdrone_det.FORMAT,
+            visdrone_mot.FORMAT,
             mot.FORMAT,
             neovision2.FORMAT,
             kitti.FORMAT,

@@ -149,6 +149,22 @@ def look_up(client: Client, submission: Submission) -> Outcome:
     return Outcome(submission, scores, ranking)
 
 
+def format_for(client: Client, benchmark: str, typed: str) -> str:
+    """Format of a benchmark's files: the one that was typed or, if none was, that of its preset.
+
+    Raises:
+        click.ClickException: If there is no such benchmark, or the server cannot be reached.
+    """
+    from vidscore_evaluators.formats import AUTO
+    from vidscore_evaluators.presets import format_of
+    from vidscore_evaluators.specification import EvaluatorSpec
+
+    if typed != AUTO:
+        return typed
+    listed = client.benchmarks.get(benchmark).definition.get("evaluators", ())
+    return format_of([EvaluatorSpec(entry["name"]) for entry in listed], typed)
+
+
 def _expanded(client: Client, names: Sequence[str]) -> list[str]:
     """Evaluators of a benchmark in its order, those of presets in theirs."""
     presets = {preset.name: [name for name, _ in preset.evaluators] for preset in client.presets()}

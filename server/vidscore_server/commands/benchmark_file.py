@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,11 +65,9 @@ _SEQUENCES = """\
 def new(evaluator: str, title: str, file: str) -> None:
     """Write the file of a benchmark, with every choice and its default explained.
 
-    A benchmark can be created from it as it stands.
+    A benchmark can be created from it as it stands. EVALUATOR may be a preset.
     """
-    from vidscore_evaluators.registry import create_evaluator
-
-    text = template(create_evaluator(evaluator), title)
+    text = template(evaluator, title)
     if file == STDOUT:
         click.echo(text, nl=False)
         return
@@ -141,11 +139,24 @@ def _read_definition(file: str) -> dict[str, Any]:
     return document
 
 
-def template(evaluator: Evaluator[object], title: str) -> str:
-    """A benchmark's file; what is commented out has its default."""
+def template(name: str, title: str) -> str:
+    """A benchmark's file for an evaluator or a preset; what is commented out has its default."""
     from vidscore_evaluators.parameters import describe_parameters
+    from vidscore_evaluators.presets import evaluators_of, preset_of
+    from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
     from vidscore_server.domain.policy import DEFAULT_PUBLIC_NAMES, NameKind, Policy, in_order
 
+    evaluators = evaluators_of(EvaluatorSpec(name), BenchmarkSpec())
+    preset = preset_of(name)
+    what = evaluators[0].title if preset is None else preset.title
+    settings = (
+        ()
+        if preset is not None
+        else (
+            "[evaluators.parameters]",
+            *_settings(describe_parameters(evaluators[0].Parameters)),
+        )
+    )
     kinds = ", ".join(f'"{kind}"' for kind in in_order(NameKind))
     lines = [
         "# A benchmark for vidscore: vidscore benchmark create NAME FILE",
@@ -153,7 +164,7 @@ def template(evaluator: Evaluator[object], title: str) -> str:
         "",
         f"title = {_value(title)}",
         "",
-        *_geometries(evaluator),
+        *_geometries(name, evaluators),
         "",
         *_comment("Dates and times with their offset from UTC. Not said: at once, and never."),
         "# open_time = 2026-05-01T00:00:00Z",
@@ -162,12 +173,11 @@ def template(evaluator: Evaluator[object], title: str) -> str:
         *_comment(f"Names that participants may know, and wrong ones are refused for: {kinds}."),
         f"# public_names = {_value(tuple(in_order(DEFAULT_PUBLIC_NAMES)))}",
         "",
-        *_comment(f"{evaluator.title}. Further evaluators: further tables [[evaluators]]."),
+        *_comment(f"{what}. Further evaluators: further tables [[evaluators]]."),
         "[[evaluators]]",
-        f"name = {_value(evaluator.name)}",
+        f"name = {_value(name)}",
         "",
-        "[evaluators.parameters]",
-        *_settings(describe_parameters(evaluator.Parameters)),
+        *settings,
         *_SEQUENCES.splitlines(),
         "",
         "[policy]",
@@ -176,14 +186,13 @@ def template(evaluator: Evaluator[object], title: str) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _geometries(evaluator: Evaluator[object]) -> Iterator[str]:
+def _geometries(name: str, evaluators: Sequence[Evaluator[Any]]) -> Iterator[str]:
     from vidscore_evaluators.annotations import Side
-    from vidscore_server.domain.definition import NAME_OF_ARITY
+    from vidscore_server.domain.definition import NAME_OF_ARITY, common_arities
 
-    needs = evaluator.needs
-    usable = {Side.TRUTH: needs.truth_arities, Side.DETECTIONS: needs.detection_arities}
+    usable = {side: common_arities(evaluators, side) for side in Side}
     if all(len(arities) == 1 for arities in usable.values()):
-        follows = f"they follow from {evaluator.name}"
+        follows = f"they follow from {name}"
     else:
         follows = "not said, they follow from the truth that is uploaded"
     yield from _comment(f"Shapes of objects: {follows}.")

@@ -130,13 +130,13 @@ class Definition:
         Raises:
             GeometryError: If truth of that shape does not fit.
         """
-        chosen = self.truth_arity or arity or _common_arities(self.evaluators, Side.TRUTH)[0]
+        chosen = self.truth_arity or arity or common_arities(self.evaluators, Side.TRUTH)[0]
         if arity not in {None, chosen}:
             found, expected = ARITIES.get(arity or 0, "objects of no known shape"), ARITIES[chosen]
             raise GeometryError([Fault(found, f"{expected}, as the benchmark has them", "truth")])
         for evaluator in self.evaluators:
             evaluator.check_arity(Side.TRUTH, chosen)
-        usable = _common_arities(self.evaluators, Side.DETECTIONS)
+        usable = common_arities(self.evaluators, Side.DETECTIONS)
         detected = self.detection_arity or (chosen if chosen in usable else usable[0])
         return dataclasses.replace(self, truth_arity=chosen, detection_arity=detected)
 
@@ -258,7 +258,7 @@ def check_definition(
     )
 
 
-def _common_arities(evaluators: Iterable[Evaluator[Any]], side: Side) -> list[int]:
+def common_arities(evaluators: Iterable[Evaluator[Any]], side: Side) -> list[int]:
     """Shapes of a side that every evaluator can use."""
     usable = [
         evaluator.needs.truth_arities if side is Side.TRUTH else evaluator.needs.detection_arities
@@ -295,7 +295,7 @@ class _Checker:
             if arity is not None:
                 self._fit(evaluators, side, arity)
                 continue
-            usable = _common_arities(evaluators, side)
+            usable = common_arities(evaluators, side)
             if not usable:
                 names = ", ".join(evaluator.name for evaluator in evaluators)
                 self._fault(names, "evaluators that can judge the same objects", field)

@@ -11,6 +11,7 @@ import pytest
 from tests.clients.cli.helpers import BENCHMARK, Call, run, well
 
 from vidscore_cli.session import ExitCode
+from vidscore_evaluators.presets import preset_names
 from vidscore_evaluators.registry import evaluator_names
 from vidscore_server.domain.definition import definition_from_dict
 
@@ -33,11 +34,11 @@ def test_a_file_that_defines_no_benchmark_is_an_input_error_that_says_where(
     assert said in result.stderr
 
 
-def test_a_template_for_any_evaluator_is_a_benchmark_as_it_stands(
+def test_a_template_for_any_evaluator_or_preset_is_a_benchmark_as_it_stands(
     folder: Path, organiser: Call
 ) -> None:
     """And one with every line uncommented that has a default is the same benchmark."""
-    for name in evaluator_names():
+    for name in dict.fromkeys([*evaluator_names(), *preset_names()]):
         text = well(run("benchmark", "new", name, "--title", "A 'title'"))
         definition = definition_from_dict(tomllib.loads(text))
         assert [entry.name for entry in definition.specification.evaluators] == [name]
@@ -63,7 +64,7 @@ def test_every_fault_of_a_benchmarks_file_is_told_at_once(folder: Path, organise
     assert result.exit_code == ExitCode.INPUT
     told = result.stderr
     assert "titel: found an unknown key, expected one of title, evaluators, domains, " in told
-    assert "sequences, truth_geometry, detection_geometry, open_time, close_time, " in told
+    assert "sequences, classes, truth_geometry, detection_geometry, open_time, close_time, " in told
     assert "public_names, policy; did you mean title?" in told
     assert "policy.visibility: found 'finale'" in told
     assert "policy.submission_per_day" in told

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
+import click
 import pytest
 from tests.clients.cli.helpers import run
 
 from vidscore_cli.commands.evaluators import load_all
+from vidscore_cli.options import complete_evaluator
 from vidscore_evaluators import registry
+from vidscore_evaluators.presets import find_preset, preset_names
 from vidscore_evaluators.registry import evaluator_names
 
 
@@ -52,6 +57,100 @@ def test_an_unknown_evaluator_is_a_usage_error_with_a_suggestion() -> None:
     result = run("evaluators", "spotgio")
     assert result.exit_code == 2
     assert "no evaluator is called 'spotgio'; did you mean spotgeo?" in result.stderr
+
+
+def test_presets_are_listed_by_benchmark_with_the_official_scorer() -> None:
+    lines = run("evaluators").output.splitlines()
+    at = lines.index("MOTChallenge")
+    found = next(line for line in lines[at:] if line.split()[:1] == ["mot17"])
+    assert find_preset("mot17").scorer in found
+
+
+def test_the_presets_alone_are_a_list_in_json_too() -> None:
+    documents = json.loads(run("evaluators", "--presets", "--format", "json").stdout)
+    assert [document["name"] for document in documents] == list(preset_names())
+    own = find_preset("mot17")
+    [found] = [document for document in documents if document["name"] == "mot17"]
+    assert found == json.loads(run("evaluators", "mot17", "--format", "json").stdout)
+    assert found["labels"] == list(own.labels or ())
+    assert (found["format"], found["scorer"]) == (own.format, own.scorer)
+    assert [entry["name"] for entry in found["evaluators"]] == [
+        entry.name for entry in own.evaluators
+    ]
+
+
+def test_one_preset_shows_its_evaluators_parameters_labels_and_format() -> None:
+    own = find_preset("mot17")
+    text = run("evaluators", "mot17").output
+    assert f"Reproduces: {own.scorer}" in text
+    assert f"Files:      {own.format}" in text
+    assert f"Labels:     {', '.join(own.labels or ())}" in text
+    for entry in own.evaluators:
+        assert entry.name in text
+        assert all(name in text for name in entry.parameters)
+
+
+def test_a_presets_toml_is_a_preset_of_ones_own(tmp_path: Path) -> None:
+    path = str(tmp_path / "my.toml")
+    assert run("evaluators", "mot17", "--format", "toml", "--output", path).exit_code == 0
+    assert replace(find_preset(path), name="mot17") == find_preset("mot17")
+    shown = json.loads(run("evaluators", path, "--format", "json").stdout)
+    assert shown["name"] == "my.toml"
+
+
+@pytest.mark.parametrize("arguments", [(), ("f1",), ("spotgeo",)])
+def test_only_a_preset_is_a_file(arguments: tuple[str, ...]) -> None:
+    result = run("evaluators", *arguments, "--format", "toml")
+    assert result.exit_code == 2
+    assert "name a preset" in result.stderr
+
+
+def test_a_file_that_is_no_preset_is_an_input_error(tmp_path: Path) -> None:
+    (tmp_path / "my.toml").write_text("titel = 1")
+    result = run("evaluators", str(tmp_path / "my.toml"))
+    assert result.exit_code == 1
+    assert "titel: unknown key; did you mean title?" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "reason"),
+    [
+        (("score", "mot17", "--set", "base=giou"), "the preset mot17 fixes its parameters"),
+        (("score", "mot17", "hota"), "hota of the preset mot17 and by itself"),
+        (("trust", "consistency", "mot17"), "mot17 is a preset, for files of its benchmark"),
+        (("trust", "criterion", "mot17"), "mot17 is a preset, for files of its benchmark"),
+        (("validate", "gt", "--evaluator", "mot71"), "did you mean mot17?"),
+    ],
+)
+def test_what_cannot_be_done_with_a_preset_is_a_usage_error(
+    typed: tuple[str, ...], reason: str, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(data)
+    files = ("--truth", "gt", "--detections", "tracks") if typed[0] == "score" else ()
+    result = run(*typed, *files)
+    assert result.exit_code == 2
+    assert reason in result.stderr
+
+
+def test_a_check_takes_the_format_of_the_preset(tmp_path: Path) -> None:
+    """A tracker's file of which the content alone does not tell what it is."""
+    (tmp_path / "own.toml").write_text(
+        'title = "x"\nbenchmark = "x"\nversion = "1.0.0"\nscorer = "x"\nformat = "yolo-text"\n'
+        '[[evaluators]]\nname = "f1"\n'
+    )
+    (tmp_path / "boxes.csv").write_text("sequence,frame,x1,y1,x2,y2\ns,1,1,2,3,4\n")
+    asked = ("validate", str(tmp_path / "boxes.csv"))
+    assert run(*asked).exit_code == 0
+    assert run(*asked, "--evaluator", str(tmp_path / "own.toml")).exit_code != 0
+    both = (*asked, "--evaluator", str(tmp_path / "own.toml"), "--input-format", "generic-csv")
+    assert run(*both).exit_code == 0
+
+
+def test_names_of_presets_are_completed() -> None:
+    command, parameter = click.Command("score"), click.Argument(["name"])
+    found = complete_evaluator(click.Context(command), parameter, "mot1")
+    assert "mot17" in found
+    assert "spotgeo" in complete_evaluator(click.Context(command), parameter, "spot")
 
 
 def test_a_plug_in_that_cannot_be_loaded_does_not_hide_the_others(

@@ -58,8 +58,8 @@ def random_files(seed: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
                 box, label = _moved(random, near["bbox"], decimals), near["category_id"]
             score = round(float(random.random()), int(random.choice([1, 2])))
             results.append({"image_id": image, "category_id": label, "bbox": box, "score": score})
-    random.shuffle(annotations)  # type: ignore[arg-type]
-    random.shuffle(results)  # type: ignore[arg-type]
+    random.shuffle(annotations)
+    random.shuffle(results)
     truth = {
         "images": [{"id": image} for image in ids],
         "categories": [{"id": number, "name": f"c{number}"} for number in range(1, classes + 3)],

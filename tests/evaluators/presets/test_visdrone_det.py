@@ -12,6 +12,7 @@ from vidscore_evaluators.presets import find_preset
 from vidscore_evaluators.scoring import score
 
 SIZE = 80
+Box = tuple[float, float, float, float]
 Images = dict[str, tuple[list[Row], list[Row]]]
 
 
@@ -30,7 +31,7 @@ def random_images(seed: int) -> Images:
             truth.append((*_box(random, decimals, 14), float(label != 11), label))
         random.shuffle(truth)
         objects = [row for row in truth if row[5]]
-        detections = []
+        detections: list[Row] = []
         for _ in range(int(random.integers(0, 620 if crowded else 16))):
             box, label = _box(random, decimals, 14), int(random.choice([0, 1, 2, 4, 9, 11]))
             if objects and random.random() < 0.8:
@@ -50,21 +51,23 @@ def _plain(row: Row) -> Row:
     return (*map(float, row[:5]), int(row[5]))  # type: ignore[return-value]
 
 
-def _box(random: np.random.Generator, decimals: int, most: int) -> tuple[float, ...]:
+def _box(random: np.random.Generator, decimals: int, most: int) -> Box:
     x, y = random.integers(0, SIZE - most, 2)
     width, height = random.integers(0 if most < 20 else 1, most, 2)
-    return tuple(
+    left, top, across, down = (
         round(float(value + (random.random() if decimals else 0.0)), decimals)
         for value in (x, y, width, height)
     )
+    return left, top, across, down
 
 
-def _moved(random: np.random.Generator, row: Row, decimals: int) -> tuple[float, ...]:
+def _moved(random: np.random.Generator, row: Row, decimals: int) -> Box:
     values = list(row[:4])
     for _ in range(int(random.integers(0, 3))):
         side = int(random.integers(4))
         values[side] = max(0.0, round(values[side] + float(random.integers(-3, 4)), decimals))
-    return tuple(values)
+    left, top, width, height = values
+    return left, top, width, height
 
 
 def write_files(folder: Path, images: Images) -> tuple[Path, Path]:

@@ -111,8 +111,9 @@ def scores(images: dict[str, tuple[list[Row], list[Row]]], size: int) -> dict[st
     precisions, recalls, classes = {}, {}, []
     for label in range(1, 11):
         classes += [label for truth, _ in kept if any(row[5] == label for row in truth)]
-        objects = sum(row[5] == label for truth, _ in kept for row in truth)
+        count = sum(row[5] == label for truth, _ in kept for row in truth)
         for column, threshold in enumerate(THRESHOLDS):
+            outcomes: list[int] = []
             for limit in LIMITS:
                 found: list[tuple[float, int]] = []
                 for truth, detections in kept:
@@ -123,8 +124,8 @@ def scores(images: dict[str, tuple[list[Row], list[Row]]], size: int) -> dict[st
                     )
                 found.sort(key=lambda entry: -entry[0])
                 outcomes = [outcome for _, outcome in found]
-                recalls[label, column, limit] = outcomes.count(1) / max(1, objects)
-            precisions[label, column] = area_under(outcomes, objects)
+                recalls[label, column, limit] = outcomes.count(1) / max(1, count)
+            precisions[label, column] = area_under(outcomes, count)
     if not classes:
         return dict.fromkeys(("ap", "ap_50", "ap_75", *(f"ar_{limit}" for limit in LIMITS)))
     columns = range(len(THRESHOLDS))

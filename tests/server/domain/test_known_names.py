@@ -64,7 +64,7 @@ def test_a_label_is_listed_for_its_own_domain() -> None:
 
 
 def test_labels_of_the_specification_are_listed_for_every_other_domain() -> None:
-    more = {"domains": [{"name": "Tower", "classes": ["car"]}], "classes": ["boat"]}
+    more: dict[str, Any] = {"domains": [{"name": "Tower", "classes": ["car"]}], "classes": ["boat"]}
     found = checked(boxes("car", domain="Elsewhere"), **more)
     assert [fault.expected for fault in found.faults] == ["a label of domain Elsewhere"]
     assert checked(boxes("Boat", domain="Elsewhere"), **more) == NameCheck()

@@ -14,6 +14,7 @@ from vidscore_cli.command_tree import command
 from vidscore_cli.failures import InputRefusedError
 from vidscore_cli.hosted import (
     benchmark_waits_for,
+    format_for,
     look_up,
     quotas_left,
     refuse_unscored,
@@ -201,7 +202,8 @@ def _read(client: Client, typed: FileSubmission) -> Annotations:
     from vidscore_evaluators.scoring import scaled
 
     path = Path(typed.detections)
-    source = read_source(path, Side.DETECTIONS, format_name=typed.input_format)
+    format_name = format_for(client, typed.benchmark, typed.input_format)
+    source = read_source(path, Side.DETECTIONS, format_name=format_name)
     refuse_image_names(source)
     warnings = show_source_warnings(source, Side.DETECTIONS)
     if typed.strict:

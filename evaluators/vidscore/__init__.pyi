@@ -179,7 +179,7 @@ class _MeanAveragePrecisionParameters(_Options, total=False):
     """Whether a box's area is that of its corners, or width times height where the format has these. [default: 'corners']"""
     thresholds: Sequence[float]
     """Least similarities of a true positive; `ap` is the mean over them. [default: (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)]"""
-    interpolation: Literal['all-point', '11-point', '11-point-voc', '101-point']
+    interpolation: Literal['all-point', '11-point', '11-point-voc', '11-point-numpy', '101-point']
     """At which recalls precision is taken: everywhere, at 11 or at 101 levels. [default: 'all-point']"""
     assignment: Literal['greedy', 'optimal', 'best']
     """Greedy by confidence, optimal on the confidence-extended similarity, or each detection's best object alone, taken or not. [default: 'greedy']"""
@@ -221,6 +221,8 @@ class _CocoParameters(_Options, total=False):
     """Whether equal confidences are one step of the curve, or are ranked by sequence, frame and row of the frame. [default: 'step']"""
     box_areas: Literal['corners', 'given']
     """Whether a box's area is that of its corners, or width times height where the format has these. [default: 'corners']"""
+    base: Literal['iou', 'polygon']
+    """How alike two objects are: IoU of upright boxes, or of polygons (four corners). [default: 'iou']"""
     thresholds: Sequence[float]
     """Least IoU of a true positive; figures are means over them, `ap_50` and `ap_75` are null where 0.5 and 0.75 are not among them. [default: (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)]"""
 
@@ -291,7 +293,7 @@ class _DetectionErrorsParameters(_Options, total=False):
     """Least similarity of a true positive. [default: 0.5]"""
     background_threshold: float
     """Least similarity of a detection that means an object at all. [default: 0.1]"""
-    interpolation: Literal['all-point', '11-point', '11-point-voc', '101-point']
+    interpolation: Literal['all-point', '11-point', '11-point-voc', '11-point-numpy', '101-point']
     """At which recalls precision is taken: everywhere, at 11 or at 101 levels. [default: '101-point']"""
 
 class _HausdorffParameters(_Options, total=False):
@@ -797,7 +799,7 @@ def score(  # type: ignore[overload-overlap]
 
 @overload
 def score(  # type: ignore[overload-overlap]
-    evaluator: Literal["coco-detection", "visdrone-det", "voc2007", "voc2012"],
+    evaluator: Literal["coco-detection", "dota", "visdrone-det", "voc2007", "voc2012"],
     truth: _Data,
     detections: _Data,
     **options: Unpack[_Options],

@@ -1,30 +1,34 @@
 """Don't-care as data: what happens to detections of what is not scored, for all criteria alike.
 
 Truth says what is not scored with flags: ignored objects, crowds, regions, distractors (objects
-of a class that systems may confuse with a scored one), and frames as a whole. A `DontCareRule`
-says what becomes of the detections there. It is a handful of choices that do not depend on one
-another; the rule of each benchmark is one instance of it, a *preset*, and so is the default.
+of a class that systems may confuse with a scored one), and frames as a whole. `Limits` make ignored
+objects of what is truncated, occluded or small. A `DontCareRule` says what becomes of the
+detections there. It is a handful of choices that do not depend on one another; `RULES` has those of
+each benchmark, and the default.
 
 Words: a detection is *absorbed* where it is matched with an ignored object, a crowd or a
 distractor, and is then neither true nor false. A detection is *forgiven* where it lies in a
-region: should it be matched with nothing, it is not counted.
+region, or is small: should it be matched with nothing, it is not counted.
 
-Every preset drops don't-care frames. Flags that a benchmark does not know are treated as
-`standard` treats them. Presets are the rules as their benchmarks publish them, with these
-differences:
+Every rule drops don't-care frames. Flags that a benchmark does not know are treated as `standard`
+treats them. Rules are those that their benchmarks publish, with these differences:
 
 1. `neovision2` (Neovision2 Performance Evaluation Protocol 3.0): don't-care objects absorb at the
    threshold and by the matching of the criterion. The evaluator ``neovision2`` has the protocol's
-   own matching; this preset lends the rule to other criteria.
+   own matching; this rule lends the rest to other criteria.
 2. `coco`: pycocotools overwrites a truth's ``ignore`` with ``iscrowd``; here an ignored object
-   stays ignored, and absorbs one detection.
-3. `motchallenge` (trackeval's MotChallenge2DBox): detections are matched with scored truth,
-   distractors and ignored objects; trackeval matches them with truth of all classes, and knows no
-   ignored objects.
-4. `motchallenge`: MOT20's distractor ``non_mot_vehicle`` is not among the preset's.
-5. `kitti` (trackeval's Kitti2DBox): truth that is truncated or much occluded is scored, so is
-   ``Person``, and small detections are not dropped. Reports say so (`DontCareRule.shortfall`).
-6. `kitti`: a detection is forgiven by the union of the regions, there by one region alone.
+   stays ignored, and absorbs one detection. `pycocotools` does as pycocotools: an ignored object
+   that is no crowd is scored.
+3. `motchallenge` (trackeval's MotChallenge2DBox): detections are matched with scored truth and
+   distractors alone, and ignored objects absorb. trackeval matches them with truth of all labels
+   and leaves ignored objects out; so do ``match_unscored_classes`` and ``ignored_objects = drop``,
+   which the presets of the MOTChallenge set.
+4. `motchallenge`: MOT20's distractor ``non_mot_vehicle`` is not among the rule's; the preset
+   `mot20` adds it.
+5. `kitti` (trackeval's Kitti2DBox): limits of truncation, occlusion and height are parameters,
+   which the preset `kitti-tracking` sets. Reports by the rule without them say so
+   (`DontCareRule.shortfall`).
+6. `visdrone` (VisDrone's toolkits): boxes are not clipped to the image, as the toolkits clip them.
 """
 
 from __future__ import annotations
@@ -36,13 +40,90 @@ from typing import Literal
 
 import numpy as np
 
-from vidscore_evaluators.annotations import ObjectFlag
-from vidscore_evaluators.arrays import IntArray, marked
+from vidscore_evaluators.annotations import POINT, Annotations, ObjectFlag
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, marked
+from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.matching import match_maximum_weight
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import TOLERANCE, Candidates, Similarity, find_candidates
 
-Preset = Literal["standard", "neovision2", "coco", "motchallenge", "kitti"]
+RuleName = Literal[
+    "standard", "neovision2", "coco", "pycocotools", "visdrone", "motchallenge", "kitti"
+]
+IgnoredObjects = Literal["absorb", "drop"]
+
+NO_LIMIT = -1.0
+"""A greatest truncation or occlusion that limits nothing."""
+
+
+_WITH_DEGREES = "the formats kitti-tracking, visdrone-det and visdrone-mot have it"
+COLUMN_SOURCES: Mapping[str, str] = MappingProxyType(
+    {
+        "truncation": _WITH_DEGREES,
+        "occlusion": _WITH_DEGREES,
+        "visibility": "the format motchallenge has it, in truth of nine columns",
+    }
+)
+"""Where the named columns that limits are of come from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an object of the truth may be and still be scored; beyond, it is an ignored object.
+
+    A level that is not known (NaN) is beyond no limit.
+
+    Attributes:
+        maximum_truncation: Greatest value of the column ``truncation``; `NO_LIMIT` for any.
+        maximum_occlusion: Greatest value of the column ``occlusion``; `NO_LIMIT` for any.
+        minimum_visibility: Least value of the column ``visibility``; 0 for any.
+        minimum_height_px: Least height of a box; 0 for any.
+    """
+
+    maximum_truncation: float = NO_LIMIT
+    maximum_occlusion: float = NO_LIMIT
+    minimum_visibility: float = 0.0
+    minimum_height_px: float = 0.0
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Named columns of the truth that are needed."""
+        limited = {
+            "truncation": self.maximum_truncation != NO_LIMIT,
+            "occlusion": self.maximum_occlusion != NO_LIMIT,
+            "visibility": self.minimum_visibility > 0.0,
+        }
+        return tuple(name for name, needed in limited.items() if needed)
+
+    def broken_by(self, truth: Annotations, tolerance: float) -> BoolArray:
+        """(N,) which objects are beyond a limit.
+
+        Args:
+            truth: Points, upright boxes or outlines.
+            tolerance: What the limits allow for rounding.
+        """
+        broken = np.zeros(truth.object_count, dtype=np.bool_)
+        columns = truth.columns
+        for name, greatest in (
+            ("truncation", self.maximum_truncation),
+            ("occlusion", self.maximum_occlusion),
+        ):
+            if greatest != NO_LIMIT and name in columns:
+                broken |= columns[name] > greatest + tolerance
+        if self.minimum_visibility > 0.0 and "visibility" in columns:
+            broken |= columns["visibility"] < self.minimum_visibility - tolerance
+        if self.minimum_height_px > 0.0:
+            broken |= box_heights(truth) < self.minimum_height_px - tolerance
+        return broken
+
+
+def box_heights(side: Annotations) -> FloatArray:
+    """(N,) heights of upright boxes, or of those around outlines; endless for points."""
+    if side.arity == POINT:
+        return np.full(side.object_count, np.inf)
+    boxes = bounding_boxes(side.coordinates)
+    heights: FloatArray = boxes[:, 3] - boxes[:, 1]
+    return heights
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +141,26 @@ class DontCareRule:
         absorbing_flags: Bits of `ObjectFlag` whose objects absorb.
         crowds_absorb_many: Whether a crowd absorbs any number of detections, each by the share of
             its area inside the crowd (`Similarity.of_shares`); else a crowd is an ignored object.
+        ignored_absorb_many: Whether an ignored object does as such a crowd does.
+        ignored_objects: Whether ignored objects ``absorb``, or the rule lets them ``drop``, so that
+            detections of them count.
+        limits: Which objects are ignored though no flag says so.
+        match_unscored_classes: Whether the matching before sees the truth that is neither real nor
+            absorbs, such as that of unscored labels. What it takes is kept.
         region_share: A detection lies in a region if more than this share of its area is inside the
             union of its frame's regions.
-        tolerance: What `threshold` and `region_share` allow for rounding.
+        region_share_counts: Whether exactly `region_share` is enough.
+        region_pixels: Whether the area is counted in whole pixels: coordinates of boxes are
+            rounded, at least 1, and a region includes its first and its last pixel. Not so of
+            polygons.
+        regions_apart: Whether the share inside each region counts alone, not that in the union.
+        forgiven_height_px: Detections at most this high are forgiven; 0 for none.
+        tolerance: What thresholds, shares and heights allow for rounding.
         regions_forgive: True: such a detection is forgiven. False: it is removed beforehand.
         regions_cover_truth: Whether truth in a region is removed, too.
         distractor_classes: Labels whose objects are distractors, for every class.
         neighbours: (label, scored label): objects of the first are distractors for the second.
-        shortfall: What reports say of a preset that is not yet its benchmark's whole rule.
+        shortfall: What reports say of a rule that is not its benchmark's whole one as it stands.
     """
 
     absorption: Literal["matching", "before"] = "matching"
@@ -75,7 +168,15 @@ class DontCareRule:
     ignored_labels: Literal["own", "any"] = "own"
     absorbing_flags: int = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.DISTRACTOR
     crowds_absorb_many: bool = True
+    ignored_absorb_many: bool = False
+    ignored_objects: IgnoredObjects = "absorb"
+    limits: Limits = Limits()
+    match_unscored_classes: bool = False
     region_share: float = 0.5
+    region_share_counts: bool = False
+    region_pixels: bool = False
+    regions_apart: bool = False
+    forgiven_height_px: float = 0.0
     tolerance: float = TOLERANCE
     regions_forgive: bool = True
     regions_cover_truth: bool = False
@@ -84,12 +185,18 @@ class DontCareRule:
     shortfall: str = ""
 
     @property
+    def absorbing(self) -> int:
+        """Bits of `ObjectFlag` whose objects absorb, less what `ignored_objects` lets drop."""
+        dropped = ObjectFlag.IGNORE if self.ignored_objects == "drop" else 0
+        return self.absorbing_flags & ~dropped
+
+    @property
     def unscored_labels(self) -> tuple[str, ...]:
         """Labels that this rule takes from what is scored."""
         return (*self.distractor_classes, *(label for label, _ in self.neighbours))
 
 
-PRESETS: Mapping[str, DontCareRule] = MappingProxyType(
+RULES: Mapping[str, DontCareRule] = MappingProxyType(
     {
         "standard": DontCareRule(),
         "neovision2": DontCareRule(
@@ -99,6 +206,14 @@ PRESETS: Mapping[str, DontCareRule] = MappingProxyType(
             regions_cover_truth=True,
         ),
         "coco": DontCareRule(),
+        "pycocotools": DontCareRule(absorbing_flags=ObjectFlag.CROWD | ObjectFlag.DISTRACTOR),
+        "visdrone": DontCareRule(
+            ignored_absorb_many=True,
+            region_share_counts=True,
+            region_pixels=True,
+            regions_forgive=False,
+            regions_cover_truth=True,
+        ),
         "motchallenge": DontCareRule(
             absorption="before",
             distractor_classes=(
@@ -110,17 +225,24 @@ PRESETS: Mapping[str, DontCareRule] = MappingProxyType(
         ),
         "kitti": DontCareRule(
             absorption="before",
-            neighbours=(("Van", "Car"), ("Person_sitting", "Pedestrian")),
-            shortfall="dont_care=kitti is not KITTI's whole rule: truncated or much occluded truth "
-            "and Person are scored, and small detections count; HOTA of published trackers is off "
-            "by up to 5 points and MOTA by up to 8",
+            regions_apart=True,
+            neighbours=(
+                ("Van", "Car"),
+                ("Person", "Pedestrian"),
+                ("Person_sitting", "Pedestrian"),
+            ),
+            shortfall="dont_care=kitti without maximum_truncation, maximum_occlusion and "
+            "forgiven_height_px is not KITTI's whole rule: HOTA of published trackers is off by up "
+            "to 5 points and MOTA by up to 8; the preset kitti-tracking sets all three",
         ),
     }
 )
 """The rule of each benchmark; `standard` is the default and does what each flag asks for."""
 
 
-def resolve_dont_care(scene: Scene, rule: DontCareRule, similarity: Similarity) -> Scene:
+def resolve_dont_care(
+    scene: Scene, rule: DontCareRule, similarity: Similarity, competes: BoolArray
+) -> Scene:
     """Take out what is absorbed, and what is forgiven and matched with nothing.
 
     Source: the preprocessing of MOTChallenge and KITTI tracking, as trackeval does it: detections
@@ -130,17 +252,19 @@ def resolve_dont_care(scene: Scene, rule: DontCareRule, similarity: Similarity) 
     Args:
         scene: A scene.
         rule: Says how similar a pair must be.
-        similarity: IoU for boxes, whatever the criterion's own similarity is.
+        similarity: IoU for boxes and polygons, whatever the criterion's own similarity is.
+        competes: (A,) which absorbers absorb nothing, but keep what they are matched with.
 
     Returns:
         The scene with real truth and the detections that remain, and nothing else.
     """
-    if len(scene.absorbers) == 0 and not scene.forgiven.any():
+    if competes.all() and not scene.forgiven.any():
         return scene.without_absorbers()
     candidates = find_candidates(scene, similarity, rule.threshold - rule.tolerance)
     many = scene.reusable_targets[candidates.targets]
     matched = _matched_targets(scene, candidates.take(~many))
-    absorbed = matched >= len(scene.truth)
+    absorbs = np.concatenate([np.zeros(len(scene.truth), dtype=np.bool_), ~competes])
+    absorbed = (matched >= 0) & absorbs[matched] if len(absorbs) else matched >= 0
     alone = matched < 0
     taken_by_many = marked(len(scene.detections), candidates.detections[many])
     out = absorbed | (alone & (taken_by_many | scene.forgiven))

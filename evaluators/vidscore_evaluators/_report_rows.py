@@ -7,7 +7,7 @@ and class has the content of each. What is undefined stays undefined in means an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ class Figures(NamedTuple):
     """Every measure of one domain, class and sequence; None stands for all of them."""
 
     domain: str | None
-    class_: str | None
+    label: str | None
     sequence: str | None
     values: Mapping[str, Number]
 
@@ -33,7 +33,7 @@ def block_of(figures: Sequence[Figures]) -> Block:
     return Block(
         measures={name: [entry.values[name] for entry in figures] for name in names},
         domains=[entry.domain for entry in figures],
-        classes=[entry.class_ for entry in figures],
+        classes=[entry.label for entry in figures],
         sequences=[entry.sequence for entry in figures],
     )
 
@@ -66,7 +66,7 @@ class Scope(NamedTuple):
     """What a score is of; None stands for all of them."""
 
     domain: str | None = None
-    class_: str | None = None
+    label: str | None = None
     sequence: str | None = None
 
 
@@ -78,6 +78,43 @@ class Total(NamedTuple):
 
     counts: Mapping[str, int]
     sums: Mapping[str, int]
+
+
+def blocks_with_class_means(
+    figures: Sequence[Figures], means: Mapping[str, str], counted: Collection[Scope]
+) -> tuple[Block, Block]:
+    """Figures as blocks of a report; those of everything and of domains get means over classes.
+
+    Args:
+        figures: The figures.
+        means: Name of each mean, and the measure that it is the mean of.
+        counted: The scopes that count, in general those with truth.
+
+    Returns:
+        Figures of everything and of domains, and the other ones. Where nothing has a class, the
+        mean is that of the one class which all belongs to.
+    """
+    classes: dict[str | None, list[Figures]] = {}
+    for entry in figures:
+        if entry.label is not None and entry.sequence is None:
+            classes.setdefault(entry.domain, []).append(entry)
+    whole, parts = [], []
+    for entry in figures:
+        if entry.label is not None or entry.sequence is not None:
+            parts.append(entry)
+            continue
+        of_classes = classes.get(entry.domain) or [entry]
+        own = [other.values for other in of_classes if Scope(*other[:3]) in counted]
+        class_means = {
+            name: mean([_float(values[measure]) for values in own])
+            for name, measure in means.items()
+        }
+        whole.append(entry._replace(values={**entry.values, **class_means}))
+    return block_of(whole), block_of(parts)
+
+
+def _float(number: Number) -> float | None:
+    return None if number is None else float(number)
 
 
 def with_every_sequence(table: Table, scene: Scene) -> Table:

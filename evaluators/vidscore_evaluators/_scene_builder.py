@@ -2,24 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from vidscore_evaluators._dont_care import DontCareRule, resolve_dont_care
+from vidscore_evaluators._dont_care import DontCareRule, box_heights, resolve_dont_care
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import POINT, QUADRILATERAL, Annotations, FrameFlag, ObjectFlag
+from vidscore_evaluators.annotations import (
+    BOX,
+    BOX_AREA,
+    POINT,
+    QUADRILATERAL,
+    Annotations,
+    FrameFlag,
+    ObjectFlag,
+)
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs
 from vidscore_evaluators.geometry import bounding_boxes, box_areas
 from vidscore_evaluators.kernels import factorize
-from vidscore_evaluators.regions import Regions, shares_inside
-from vidscore_evaluators.scene import Items, Scene, canonical_items, unique_groups
+from vidscore_evaluators.quadrilaterals import corners_of_boxes, outline_areas, outlines_of
+from vidscore_evaluators.regions import (
+    Regions,
+    greatest_shares_inside,
+    shares_inside,
+    shares_of_outlines_inside,
+)
+from vidscore_evaluators.scene import (
+    GIVEN_AREA,
+    ROW,
+    Items,
+    Scene,
+    canonical_items,
+    unique_groups,
+)
 from vidscore_evaluators.shapes import boxes_as_shapes
-from vidscore_evaluators.similarity import Similarity
+from vidscore_evaluators.similarity import Base, Similarity
 from vidscore_evaluators.specification import BenchmarkSpec
 
 Classes = Literal["separate", "ignore"]
+
+_DONT_CARE_BASES: Mapping[int, Base] = {
+    POINT: "euclidean",
+    BOX: "iou",
+    QUADRILATERAL: "polygon",
+}
+"""What don't-care that is resolved first compares by, whatever the criterion does."""
+
+
+@dataclass(frozen=True, slots=True)
+class AsGiven:
+    """What a criterion takes from how its input is given, besides its content.
+
+    Attributes:
+        row_order: Whether objects of a frame that are equal so far are in the order of its rows.
+        box_areas: Whether the area of a box is the column `BOX_AREA`, where there is one.
+    """
+
+    row_order: bool = False
+    box_areas: bool = False
 
 
 def make_scene(
@@ -30,6 +72,7 @@ def make_scene(
     classes: Classes = "separate",
     specification: BenchmarkSpec = BenchmarkSpec(),
     resolve_first: bool = False,
+    as_given: AsGiven = AsGiven(),
 ) -> Scene:
     """Bring both sides into the form that criteria work on.
 
@@ -44,24 +87,33 @@ def make_scene(
         specification: Says which classes a domain scores.
         resolve_first: Whether the criterion sees no absorbers and nothing forgiven, because it
             has no threshold at which they could be matched.
+        as_given: What is taken from rows besides their content.
 
     Returns:
         The scene; `Scene.left_out` counts the detections that are not scored.
     """
     evaluated = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
     kept = aligned.take_frames(evaluated)
-    objects = select_objects(kept, rule, specification)
-    scene = _Grouping(objects, rule, separate=classes == "separate").scene()
+    if as_given != AsGiven():
+        kept = replace(
+            kept,
+            truth=_as_given(kept.truth, as_given),
+            detections=_as_given(kept.detections, as_given),
+        )
+    outlined = similarity.arity == QUADRILATERAL
+    objects = select_objects(kept, rule, specification, outlined=outlined)
+    resolves = resolve_first or rule.absorption == "before"
+    if not resolves:
+        objects = objects.without_competitors()
+    scene, competes = _Grouping(objects, rule, separate=classes == "separate").scene()
     left_out = {
         "frames_not_evaluated": aligned.detections.object_count - kept.detections.object_count,
         "classes_not_scored": kept.detections.object_count - objects.scored_detections,
         "in_regions": objects.scored_detections - len(scene.detections),
     }
-    if resolve_first or rule.absorption == "before":
-        base = Similarity("euclidean", cutoff_px=similarity.cutoff_px)
-        resolved = resolve_dont_care(
-            scene, rule, base if similarity.arity == POINT else Similarity("iou")
-        )
+    if resolves:
+        base = Similarity(_DONT_CARE_BASES[similarity.arity], cutoff_px=similarity.cutoff_px)
+        resolved = resolve_dont_care(scene, rule, base, competes)
         left_out["dont_care"] = len(scene.detections) - len(resolved.detections)
         scene = resolved
     return replace(scene, left_out={key: number for key, number in left_out.items() if number})
@@ -71,25 +123,45 @@ def make_scene(
 class SceneObjects:
     """Objects of the evaluated frames by what they are to a don't-care rule, in order of rows.
 
-    All but regions are points or upright boxes.
+    All but regions are points, upright boxes or outlines.
 
     Attributes:
         truth: Real objects of scored classes.
-        absorbers: Objects that absorb detections.
+        absorbers: Objects that absorb detections, and those that compete for them.
+        everywhere: (absorbers,) whether an object meets detections of every class.
+        competes: (absorbers,) whether an object absorbs nothing, but takes part in the matching
+            that resolves don't-care beforehand.
         detections: Detections of scored classes that are not removed.
-        forgiven: (detections,) whether they lie in a region.
+        forgiven: (detections,) whether they lie in a region, or are too small to count.
         scored_detections: Detections of scored classes, removed ones included.
     """
 
     truth: Annotations
     absorbers: Annotations
+    everywhere: BoolArray
+    competes: BoolArray
     detections: Annotations
     forgiven: BoolArray
     scored_detections: int
 
+    def without_competitors(self) -> SceneObjects:
+        """The same objects for a matching in which nothing competes."""
+        if not self.competes.any():
+            return self
+        return replace(
+            self,
+            absorbers=self.absorbers.take_objects(~self.competes),
+            everywhere=self.everywhere[~self.competes],
+            competes=self.competes[~self.competes],
+        )
+
 
 def select_objects(
-    kept: Aligned, rule: DontCareRule, specification: BenchmarkSpec = BenchmarkSpec()
+    kept: Aligned,
+    rule: DontCareRule,
+    specification: BenchmarkSpec = BenchmarkSpec(),
+    *,
+    outlined: bool = False,
 ) -> SceneObjects:
     """Tell the objects of evaluated frames apart by a rule, and leave out what it removes.
 
@@ -97,26 +169,81 @@ def select_objects(
         kept: Both sides in evaluated frames alone.
         rule: What absorbs, what regions do, and how much of an object must lie in them.
         specification: Says which classes a domain scores.
+        outlined: Whether boxes and quadrilaterals become outlines, and not their envelopes.
     """
-    truth, detections = boxed(kept.truth), boxed(kept.detections)
+    truth, detections = (_shaped(side, outlined=outlined) for side in (kept.truth, kept.detections))
+    truth = _limited(truth, rule)
     scored = _scored_labels(truth, rule, specification)
-    region = (truth.flags & ObjectFlag.REGION) != 0
-    absorbing = (truth.flags & rule.absorbing_flags) != 0
-    if rule.unscored_labels:
-        absorbing |= _has_label(truth, rule.unscored_labels)
-    regions = kept.truth.take_objects(region)
-    absorbers = truth.take_objects(absorbing & ~region)
-    real = truth.take_objects(~(region | absorbing) & _is_scored(truth, scored))
-    detections = detections.take_objects(_is_scored(detections, scored))
-    scored_count = detections.object_count
-    most_outside = rule.region_share + rule.tolerance
-    inside = _inside(detections, regions, most_outside)
+    part = _parts(truth, rule, _is_scored(truth, scored))
+    regions = kept.truth.take_objects(part.region)
+    absorbers, real = truth.take_objects(part.standby), truth.take_objects(part.real)
+    everywhere, competes = part.everywhere[part.standby], part.competes[part.standby]
+    inside = _inside(detections, regions, rule)
     if not rule.regions_forgive:
-        detections, inside = detections.take_objects(~inside), inside[~inside]
+        detections = _renumbered(detections, ~inside)
+    of_scored = _is_scored(detections, scored)
+    detections, inside = detections.take_objects(of_scored), inside[of_scored]
+    scored_count = detections.object_count
+    if not rule.regions_forgive:
+        detections, inside = detections.take_objects(~inside), np.zeros_like(inside[~inside])
+    if rule.forgiven_height_px > 0.0:
+        inside |= box_heights(detections) <= rule.forgiven_height_px + rule.tolerance
     if rule.regions_cover_truth:
-        real = real.take_objects(~_inside(real, regions, most_outside))
-        absorbers = absorbers.take_objects(~_inside(absorbers, regions, most_outside))
-    return SceneObjects(real, absorbers, detections, inside, scored_count)
+        real = real.take_objects(~_inside(real, regions, rule))
+        outside = ~_inside(absorbers, regions, rule)
+        absorbers = absorbers.take_objects(outside)
+        everywhere, competes = everywhere[outside], competes[outside]
+    return SceneObjects(real, absorbers, everywhere, competes, detections, inside, scored_count)
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """(N,) what each object of the truth is to a rule.
+
+    Attributes:
+        region: A region.
+        real: Scored.
+        standby: Absorbs detections, or competes for them.
+        competes: Absorbs nothing, but takes part in the matching.
+        everywhere: Meets detections of every class.
+    """
+
+    region: BoolArray
+    real: BoolArray
+    standby: BoolArray
+    competes: BoolArray
+    everywhere: BoolArray
+
+
+def _parts(truth: Annotations, rule: DontCareRule, scored: BoolArray) -> _Parts:
+    """Tell the objects of the truth apart; `scored` says whose label is scored."""
+    region = (truth.flags & ObjectFlag.REGION) != 0
+    ignored = (truth.flags & ObjectFlag.IGNORE) != 0
+    absorbs = (truth.flags & rule.absorbing) != 0
+    everywhere = (truth.flags & ObjectFlag.DISTRACTOR) != 0
+    if rule.unscored_labels:
+        absorbs |= _has_label(truth, rule.unscored_labels)
+        everywhere |= _has_label(truth, rule.distractor_classes)
+    if rule.ignored_labels == "any":
+        everywhere |= ignored
+    dropped = ignored if rule.ignored_objects == "drop" else np.zeros_like(ignored)
+    real = scored & ~(region | absorbs | dropped)
+    competes = np.zeros_like(region)
+    if rule.match_unscored_classes:
+        # An object whose own label is not scored absorbs nothing but by a rule for other labels.
+        beside = _has_label(truth, tuple(label for label, _ in rule.neighbours))
+        competes = ~(region | real | (absorbs & (scored | everywhere | beside)))
+        everywhere |= competes & ~scored
+    return _Parts(region, real, (absorbs | competes) & ~region, competes, everywhere)
+
+
+def _limited(truth: Annotations, rule: DontCareRule) -> Annotations:
+    """The same truth, with objects beyond the limits of a rule flagged as ignored."""
+    beyond = rule.limits.broken_by(truth, rule.tolerance)
+    if not beyond.any():
+        return truth
+    flags = np.where(beyond, truth.flags | ObjectFlag.IGNORE, truth.flags).astype(np.uint8)
+    return replace(truth, flags=flags)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +260,8 @@ class _Grouping:
     rule: DontCareRule
     separate: bool
 
-    def scene(self) -> Scene:
-        """Group and sort everything."""
+    def scene(self) -> tuple[Scene, BoolArray]:
+        """Group and sort everything; the mask says which absorbers only compete."""
         truth, detections = self.objects.truth, self.objects.detections
         truth_keys, detection_keys = self._keys(truth), self._keys(detections)
         absorber_rows, absorber_keys = self._absorbers(detection_keys)
@@ -148,7 +275,8 @@ class _Grouping:
         real, _ = items(truth, _rows(truth), groups[0])
         detected, order = items(detections, _rows(detections), groups[1])
         absorbers, absorber_order = items(self.objects.absorbers, absorber_rows, groups[2])
-        return Scene(
+        ordered = absorber_rows[absorber_order]
+        scene = Scene(
             sequences=truth.sequences,
             frame_sequences=truth.frame_sequences,
             frame_numbers=truth.frame_numbers,
@@ -157,10 +285,11 @@ class _Grouping:
             group_classes=keys % self._class_count,
             truth=real,
             absorbers=absorbers,
-            absorbs_many=self._absorbs_many[absorber_rows[absorber_order]],
+            absorbs_many=self._absorbs_many[ordered],
             detections=detected,
             forgiven=self.objects.forgiven[order],
         )
+        return scene, self.objects.competes[ordered]
 
     @property
     def _class_count(self) -> int:
@@ -168,8 +297,10 @@ class _Grouping:
 
     @property
     def _absorbs_many(self) -> BoolArray:
-        crowd: BoolArray = (self.objects.absorbers.flags & ObjectFlag.CROWD) != 0
-        return crowd & self.rule.crowds_absorb_many
+        flags = ObjectFlag.CROWD if self.rule.crowds_absorb_many else 0
+        flags |= ObjectFlag.IGNORE if self.rule.ignored_absorb_many else 0
+        many: BoolArray = (self.objects.absorbers.flags & flags) != 0
+        return many & ~self.objects.competes
 
     def _keys(self, side: Annotations) -> IntArray:
         """(N,) group key of each object: its frame, and its class where classes count."""
@@ -184,11 +315,7 @@ class _Grouping:
         keys = self._keys(side)
         if not self.separate:
             return own, keys
-        anywhere = ((side.flags & ObjectFlag.DISTRACTOR) != 0) | _has_label(
-            side, self.rule.distractor_classes
-        )
-        if self.rule.ignored_labels == "any":
-            anywhere |= (side.flags & ObjectFlag.IGNORE) != 0
+        anywhere = self.objects.everywhere
         keys = keys + _neighbour_shift(side, self.rule)
         rows, spread = self._in_every_group(np.flatnonzero(anywhere), detection_keys)
         here = ~anywhere & np.isin(keys, detection_keys)
@@ -205,11 +332,34 @@ class _Grouping:
         return np.repeat(rows, counts), groups[expand_runs(first, counts)]
 
 
-def boxed(side: Annotations) -> Annotations:
-    """The same annotations with every box and quadrilateral reduced to its envelope."""
+def _as_given(side: Annotations, as_given: AsGiven) -> Annotations:
+    """One side with the columns that canonical items look for."""
+    columns = dict(side.columns)
+    if as_given.row_order:
+        rows = _rows(side) - np.repeat(side.frame_starts[:-1], side.object_counts)
+        columns[ROW] = rows.astype(np.float64)
+    if as_given.box_areas and BOX_AREA in columns and side.arity == BOX:
+        own, given = box_areas(side.coordinates), columns[BOX_AREA]
+        columns[GIVEN_AREA] = np.where(np.isnan(given), own, given)
+    return replace(side, columns=columns)
+
+
+def _renumbered(side: Annotations, kept: BoolArray) -> Annotations:
+    """One side whose rows, where they have a say, are counted among those that are kept."""
+    if ROW not in side.columns:
+        return side
+    before: IntArray = np.cumsum(kept) - kept
+    first = np.append(before, 0)[side.frame_starts[:-1]]
+    places = (before - np.repeat(first, side.object_counts)).astype(np.float64)
+    return replace(side, columns={**side.columns, ROW: places})
+
+
+def _shaped(side: Annotations, *, outlined: bool) -> Annotations:
+    """The same annotations with the outline of every box and quadrilateral, or its envelope."""
     if side.arity == POINT:
         return side
-    return replace(side, coordinates=bounding_boxes(side.coordinates))
+    shape = outlines_of if outlined else bounding_boxes
+    return replace(side, coordinates=shape(side.coordinates))
 
 
 def _neighbour_shift(side: Annotations, rule: DontCareRule) -> IntArray:
@@ -254,27 +404,61 @@ def _named(side: Annotations, names: tuple[str, ...]) -> BoolArray:
     return np.array([label.casefold() in folded for label in side.labels] or [False])
 
 
-def _inside(side: Annotations, regions: Annotations, share: float) -> BoolArray:
-    """(N,) whether more than `share` of an object's area lies in the regions of its frame."""
+def _inside(side: Annotations, regions: Annotations, rule: DontCareRule) -> BoolArray:
+    """(N,) whether enough of an object's area for a rule lies in the regions of its frame."""
     if regions.object_count == 0 or side.arity == POINT:
         return np.zeros(side.object_count, dtype=np.bool_)
-    boxes = boxes_as_shapes(side.frame_starts, side.coordinates)
-    inside: BoolArray = (
-        shares_inside(boxes, Regions(regions.frame_starts, region_corners(regions))) > share
-    )
-    return inside
+    if side.arity == QUADRILATERAL:
+        areas = Regions(regions.frame_starts, _region_corners(regions))
+        shares = shares_of_outlines_inside(
+            side.frame_starts, side.coordinates, areas, apart=rule.regions_apart
+        )
+    else:
+        shares = _shares_of_boxes_inside(side, regions, rule)
+    if rule.region_share_counts:
+        return np.asarray(shares >= rule.region_share - rule.tolerance)
+    return np.asarray(shares > rule.region_share + rule.tolerance)
 
 
-def region_corners(regions: Annotations) -> FloatArray:
+def _shares_of_boxes_inside(
+    side: Annotations, regions: Annotations, rule: DontCareRule
+) -> FloatArray:
+    """(N,) share of each upright box inside the regions of its frame."""
+    boxes, corners = side.coordinates, _region_corners(regions)
+    if rule.region_pixels:
+        boxes = _rounded(boxes)
+        whole = _rounded(bounding_boxes(regions.coordinates))
+        corners = corners_of_boxes(whole - np.array([1.0, 1.0, 0.0, 0.0]))
+    shapes = boxes_as_shapes(side.frame_starts, boxes)
+    of_shapes = greatest_shares_inside if rule.regions_apart else shares_inside
+    return of_shapes(shapes, Regions(regions.frame_starts, corners))
+
+
+def _rounded(boxes: FloatArray) -> FloatArray:
+    """(N, 4) boxes whose first corner and size are whole pixels, at least 1.
+
+    Source: VisDrone2018-DET-toolkit 1.0.4, dropObjectsInIgr.m, whose sums over an integral image
+    begin after the first corner. Halves go up, with room for a size taken from two corners.
+    """
+    corners, sizes = boxes[:, :2], boxes[:, 2:] - boxes[:, :2]
+    first, size = (np.maximum(np.floor(part + (0.5 + 1e-9)), 1.0) for part in (corners, sizes))
+    return np.concatenate([first, first + size], axis=1)
+
+
+def _region_corners(regions: Annotations) -> FloatArray:
     """(R, 8) corners, in order along the outline."""
     if regions.arity == QUADRILATERAL:
         return regions.coordinates
-    return bounding_boxes(regions.coordinates)[:, [0, 1, 2, 1, 2, 3, 0, 3]]
+    return corners_of_boxes(bounding_boxes(regions.coordinates))
 
 
 def _areas(side: Annotations) -> FloatArray:
-    """(N,) the named column ``area`` where an object has one, else its box's area; points: 0."""
-    own = box_areas(side.coordinates) if side.arity != POINT else np.zeros(side.object_count)
+    """(N,) the named column ``area`` where an object has one, else its shape's area; points: 0."""
+    if side.arity == QUADRILATERAL:
+        own = outline_areas(side.coordinates)
+    else:
+        own = box_areas(side.coordinates) if side.arity == BOX else np.zeros(side.object_count)
+    own = side.columns.get(GIVEN_AREA, own)
     column = side.columns.get("area")
     return own if column is None else np.where(np.isnan(column), own, column)
 

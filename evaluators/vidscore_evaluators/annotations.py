@@ -36,6 +36,10 @@ ARITIES = {POINT: "points (x, y)", BOX: "upright boxes (x1, y1, x2, y2)", QUADRI
 NO_TRACK = -1
 """Track id of an object that belongs to no track."""
 
+BOX_AREA = "box_area"
+"""Further column: a box's width times its height where its format has these and not the far corner,
+NaN where that is to the bit the area of the corners."""
+
 BATCH_OVERHEAD_BYTES = 2048
 """Approximate overhead of Python objects per batch; most of the memory of a batch of one frame."""
 

@@ -23,16 +23,24 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from vidscore_evaluators._dont_care import PRESETS, DontCareRule, Preset
+from vidscore_evaluators._dont_care import (
+    COLUMN_SOURCES,
+    NO_LIMIT,
+    RULES,
+    DontCareRule,
+    IgnoredObjects,
+    Limits,
+    RuleName,
+)
 from vidscore_evaluators._report_rows import mean
-from vidscore_evaluators._scene_builder import Classes, make_scene
+from vidscore_evaluators._scene_builder import AsGiven, Classes, make_scene
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL
+from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL, Annotations, Side
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Evaluator, Needs
 from vidscore_evaluators.parameters import PARTIAL, parameter
-from vidscore_evaluators.plausibility.warnings import LabelUse
-from vidscore_evaluators.report import ReportWarning
+from vidscore_evaluators.plausibility.warnings import LabelUse, bounding_box_warnings
+from vidscore_evaluators.report import ReportWarning, Scores
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import TOLERANCE, Base, Similarity
 from vidscore_evaluators.specification import BenchmarkSpec
@@ -46,11 +54,42 @@ class SceneParameters:
     classes: Classes = parameter(
         "separate", "Match within each class, or ignore classes and match everything."
     )
-    dont_care: Preset = parameter(
+    dont_care: RuleName = parameter(
         "standard", "Whose rule says what becomes of detections of what is not scored."
     )
     distractor_classes: tuple[str, ...] = parameter(
         (), "Labels whose objects are distractors, beside those of the rule and flagged ones."
+    )
+    neighbour_classes: tuple[str, ...] = parameter(
+        (), "Pairs such as Van=Car: objects of the first label are distractors of the second."
+    )
+    match_unscored_classes: bool = parameter(
+        False, "Whether the matching that resolves don't-care beforehand sees truth of all labels."
+    )
+    ignored_objects: IgnoredObjects = parameter(
+        "absorb", "Whether ignored objects absorb detections or drop out, so that these count."
+    )
+    maximum_truncation: float = parameter(
+        NO_LIMIT,
+        "Truth whose truncation is greater is an ignored object; -1 for no limit.",
+        minimum=NO_LIMIT,
+    )
+    maximum_occlusion: float = parameter(
+        NO_LIMIT,
+        "Truth whose occlusion is greater is an ignored object; -1 for no limit.",
+        minimum=NO_LIMIT,
+    )
+    minimum_visibility: float = parameter(
+        0.0, "Truth whose visibility is less is an ignored object.", minimum=0.0, maximum=1.0
+    )
+    minimum_height_px: float = parameter(
+        0.0, "Truth that is less high is an ignored object.", unit="px", minimum=0.0
+    )
+    forgiven_height_px: float = parameter(
+        0.0,
+        "Detections matched with nothing and at most this high are not counted; 0 for none.",
+        unit="px",
+        minimum=0.0,
     )
 
     threshold_tolerance: float = parameter(
@@ -70,16 +109,54 @@ class SceneParameters:
         """Whether confidences must lie from 0 to 1, because more than their order counts."""
         return self.similarity.confidence_extended
 
+    @property
+    def as_given(self) -> AsGiven:
+        """What is taken from how the input is given, besides its content."""
+        return AsGiven()
+
     def least(self, threshold: float) -> float:
         """The least similarity that meets a threshold."""
         return threshold - self.threshold_tolerance
 
     @property
     def rule(self) -> DontCareRule:
-        """The rule for what is not scored, with what the parameters add to the preset."""
-        preset = PRESETS[self.dont_care]
-        distractors = (*preset.distractor_classes, *self.distractor_classes)
-        return replace(preset, distractor_classes=distractors, tolerance=self.threshold_tolerance)
+        """The rule for what is not scored, with what the parameters add to the one by name."""
+        named = RULES[self.dont_care]
+        limits = self.limits
+        is_whole = {"truncation", "occlusion"}.issubset(limits.columns) and self.forgiven_height_px
+        return replace(
+            named,
+            distractor_classes=(*named.distractor_classes, *self.distractor_classes),
+            neighbours=(*named.neighbours, *map(_neighbours, self.neighbour_classes)),
+            match_unscored_classes=self.match_unscored_classes,
+            ignored_objects=self.ignored_objects,
+            limits=limits,
+            forgiven_height_px=self.forgiven_height_px,
+            tolerance=self.threshold_tolerance,
+            shortfall="" if is_whole else named.shortfall,
+        )
+
+    @property
+    def limits(self) -> Limits:
+        """What an object of the truth may be and still be scored."""
+        return Limits(
+            self.maximum_truncation,
+            self.maximum_occlusion,
+            self.minimum_visibility,
+            self.minimum_height_px,
+        )
+
+    def faults(self) -> Iterator[Fault]:
+        """Neighbours are pairs of labels."""
+        for entry in self.neighbour_classes:
+            if not all(_neighbours(entry)):
+                yield Fault(repr(entry), "two labels, such as Van=Car", field="neighbour_classes")
+
+
+def _neighbours(entry: str) -> tuple[str, str]:
+    """The two labels of ``Van=Car``; either is empty where the entry is no such pair."""
+    label, _, neighbour = (part.strip() for part in entry.partition("="))
+    return label, neighbour
 
 
 @dataclass(frozen=True)
@@ -87,7 +164,9 @@ class CriterionParameters(SceneParameters):
     """The same, and what is compared."""
 
     base: Base = parameter(
-        "iou", "How alike two objects are: IoU or GIoU of boxes, or the distance of points."
+        "iou",
+        "How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners), "
+        "or the distance of points.",
     )
     cutoff_px: float = parameter(
         10.0,
@@ -102,13 +181,20 @@ class CriterionParameters(SceneParameters):
         """How alike a pair is, without regard to confidences."""
         return Similarity(self.base, cutoff_px=self.cutoff_px)
 
+    def faults(self) -> Iterator[Fault]:
+        """Points have no height."""
+        yield from super().faults()
+        for name in ("minimum_height_px", "forgiven_height_px"):
+            if self.base == "euclidean" and getattr(self, name):
+                yield Fault("a height with base euclidean", "0: points have none", field=name)
+
 
 @dataclass(frozen=True)
 class ExtendedParameters(CriterionParameters):
     """The same for criteria that may take confidences into the similarity."""
 
     confidence_extended: bool = parameter(
-        False, "Whether confidences take part in the similarity of boxes (Algorithm 1)."
+        False, "Whether confidences take part in the similarity of areas (Algorithm 1)."
     )
 
     @property
@@ -118,6 +204,7 @@ class ExtendedParameters(CriterionParameters):
 
     def faults(self) -> Iterator[Fault]:
         """Points have no extension to confidences."""
+        yield from super().faults()
         if self.base == "euclidean" and self.confidence_extended:
             yield Fault("true with base euclidean", "false", field="confidence_extended")
 
@@ -217,7 +304,7 @@ class Criterion(Evaluator[ParametersType]):
     ) -> None:
         """Choose parameters and specification; the base decides which shapes can be used."""
         super().__init__(parameters, specification)
-        arities = BOXES if parameters.similarity.arity == BOX else (POINT,)
+        arities = (POINT,) if parameters.similarity.arity == POINT else BOXES
         labels = LabelUse.IGNORED if parameters.classes == "ignore" else LabelUse.EXACT
         self.needs = replace(
             self.needs,
@@ -233,6 +320,13 @@ class Criterion(Evaluator[ParametersType]):
             return self.parameters.similarity.grid
         return super().grid(parameter)
 
+    def faults(self, side: Side, annotations: Annotations) -> Sequence[Fault]:
+        """The truth has the named columns that limits are of."""
+        if side is Side.DETECTIONS or annotations.object_count == 0:
+            return ()
+        needed = self.parameters.limits.columns
+        return [_missing_column(name) for name in needed if name not in annotations.columns]
+
     def scene(self, aligned: Aligned) -> Scene:
         """What the criterion sees of an input."""
         make = partial(
@@ -242,17 +336,37 @@ class Criterion(Evaluator[ParametersType]):
             classes=self.parameters.classes,
             specification=self.specification,
             resolve_first=self.resolves_dont_care,
+            as_given=self.parameters.as_given,
         )
         return aligned.cache.get_or_compute(
             (make_scene, *make.keywords.values()), lambda: make(aligned)
         )
 
+    def warnings(
+        self, input_summary: Mapping[str, Table], scores: Scores
+    ) -> Sequence[ReportWarning]:
+        """Warnings as ever, and of four corners where the base compares upright boxes."""
+        found = super().warnings(input_summary, scores)
+        if self.parameters.similarity.arity != BOX:
+            return found
+        return (*found, *bounding_box_warnings(input_summary))
+
     def scene_warnings(self, tally: Tally) -> tuple[ReportWarning, ...]:
-        """Say how many detections are not scored, and where a preset is not its benchmark's."""
+        """Say how many detections are not scored, and where a rule is not its benchmark's."""
         table, shortfall = tally.tables[LEFT_OUT], self.parameters.rule.shortfall
         reasons = zip(table.texts("reason"), table.count("detections").tolist(), strict=True)
         left_out = [ReportWarning(name, _REASONS[name], count) for name, count in reasons]
-        return (*left_out, *([ReportWarning("preset_incomplete", shortfall)] if shortfall else []))
+        return (*left_out, *([ReportWarning("rule_incomplete", shortfall)] if shortfall else []))
+
+
+def _missing_column(name: str) -> Fault:
+    return Fault(
+        f"truth without the column {name}",
+        f"the {name} of each object, which a limit is set for",
+        source=Side.TRUTH.value,
+        field=f"columns.{name}",
+        advice=f"{COLUMN_SOURCES[name]}; in generic-csv it is a column {name}",
+    )
 
 
 def left_out_table(scene: Scene) -> Table:

@@ -56,16 +56,27 @@ def extend_boxes(boxes: FloatArray, rows: IntArray, others: FloatArray) -> None:
         reduction.at(boxes[:, column], rows, others[:, column])
 
 
-def box_areas(boxes: FloatArray) -> FloatArray:
-    """(...) areas of (..., 4) boxes, in square pixels."""
-    areas: FloatArray = (boxes[..., 2] - boxes[..., 0]) * (boxes[..., 3] - boxes[..., 1])
+def box_areas(boxes: FloatArray, pixel: float = 0.0) -> FloatArray:
+    """(...) areas of (..., 4) boxes, in square pixels; `pixel` is added to widths and heights."""
+    width, height = boxes[..., 2] - boxes[..., 0], boxes[..., 3] - boxes[..., 1]
+    if pixel:
+        width, height = width + pixel, height + pixel
+    areas: FloatArray = width * height
     return areas
 
 
-def intersection_areas(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Intersection areas of (..., 4) boxes, in square pixels; all but the last axes broadcast."""
+def intersection_areas(first: FloatArray, second: FloatArray, pixel: float = 0.0) -> FloatArray:
+    """Intersection areas of (..., 4) boxes, in square pixels; all but the last axes broadcast.
+
+    Args:
+        first: Boxes.
+        second: Boxes.
+        pixel: What is added to widths and heights.
+    """
     width = np.minimum(first[..., 2], second[..., 2]) - np.maximum(first[..., 0], second[..., 0])
     height = np.minimum(first[..., 3], second[..., 3]) - np.maximum(first[..., 1], second[..., 1])
+    if pixel:
+        width, height = width + pixel, height + pixel
     shared: FloatArray = np.maximum(width, 0.0) * np.maximum(height, 0.0)
     return shared
 

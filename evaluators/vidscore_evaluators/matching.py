@@ -342,21 +342,24 @@ def _insert_in_order(pairs: Pairs, gains: BoolArray, priorities: FloatArray | No
     gains[rights] = found
 
 
-def preference_order(pairs: Pairs, weights: FloatArray, second_choice: BoolArray) -> IntArray:
+def preference_order(
+    pairs: Pairs, weights: FloatArray, second_choice: BoolArray, last: FloatArray | None = None
+) -> IntArray:
     """Sort pairs by left object and, for each, from its best right object to its worst.
 
     Args:
         pairs: P pairs, sorted by left object and then by right one.
         weights: (P,) weight of each pair, the greatest best.
         second_choice: (P,) pairs that come after all others of their left object.
+        last: (P,) numbers; of pairs of equal weight the greatest comes first.
 
     Returns:
         (P,) rows of the pairs.
     """
-    order = np.lexsort((-weights, pairs.left))
+    order = np.lexsort((*(() if last is None else (-last,)), -weights, pairs.left))
     # The rest is nearly sorted, which a stable sort makes use of.
-    keys = 2 * pairs.left[order] + second_choice[order]
-    return order[np.argsort(keys, kind="stable")]
+    choices = 2 * pairs.left[order] + second_choice[order]
+    return order[np.argsort(choices, kind="stable")]
 
 
 def match_greedy(

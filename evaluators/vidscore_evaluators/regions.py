@@ -1,4 +1,4 @@
-"""Don't-care regions: the share of a box that is inside the regions of its frame.
+"""Don't-care regions: the share of an object that is inside the regions of its frame.
 
 The regions of a frame are quadrilaterals. Their union counts, so that adjacent regions act as one
 and an area that two of them cover counts once. A region whose sides cross is replaced by its convex
@@ -14,66 +14,21 @@ import shapely
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs, run_starts
 from vidscore_evaluators.geometry import bounding_boxes, intersection_areas
+from vidscore_evaluators.pairs import BoundingBoxes, measured_pairs
+from vidscore_evaluators.quadrilaterals import (
+    corners_of_boxes,
+    outline_areas,
+    outlines_of,
+    shared_areas,
+)
 from vidscore_evaluators.shapes import (
     Shapes,
     box_polygons,
     boxes_as_shapes,
     overlapping_pairs,
     quadrilateral_polygons,
-    sides_cross,
     unions_of_runs,
 )
-
-
-def clipped_areas(corners: FloatArray, boxes: FloatArray) -> FloatArray:
-    """Intersection area of each quadrilateral with a box.
-
-    The area under a side, within the box, is the integral of the side's height clipped to the
-    box's; the signed sum over the four sides is the enclosed area (Green's theorem).
-
-    Args:
-        corners: (P, 8) corners x1, y1, ..., x4, y4 along the outline, without crossing sides.
-        boxes: (P, 4) upright boxes.
-
-    Returns:
-        (P,) areas, in square pixels.
-    """
-    areas = np.zeros(len(boxes))
-    for index in range(0, 8, 2):
-        start, end = corners[:, index : index + 2].T, corners[:, [index + 2 - 8, index + 3 - 8]].T
-        areas += _areas_under(start, end, boxes.T)
-    return np.abs(areas)
-
-
-def _areas_under(start: FloatArray, end: FloatArray, boxes: FloatArray) -> FloatArray:
-    """Signed areas between the lower edges of boxes and sides from start to end.
-
-    Args:
-        start: (2, P) x and y.
-        end: (2, P) x and y.
-        boxes: (4, P) boxes, x1, y1, x2, y2.
-    """
-    left, low, right, high = boxes
-    first_x, last_x = np.clip(start[0], left, right), np.clip(end[0], left, right)
-    run, fall = end - start
-    # Fractions of the side; beside the box nothing is under it, whatever they are.
-    first_y = start[1] + np.clip(_ratios(first_x - start[0], run), 0.0, 1.0) * fall
-    last_y = start[1] + np.clip(_ratios(last_x - start[0], run), 0.0, 1.0) * fall
-    # Between these fractions the side is within the box's height; elsewhere it is clipped.
-    rise = last_y - first_y
-    crossings = [np.clip(_ratios(level - first_y, rise), 0.0, 1.0) for level in (low, high)]
-    enter, leave = np.minimum(*crossings), np.maximum(*crossings)
-    first, last = np.clip(first_y, low, high) - low, np.clip(last_y, low, high) - low
-    mean_heights = enter * first + (leave - enter) * (first + last) / 2 + (1.0 - leave) * last
-    areas: FloatArray = (last_x - first_x) * mean_heights
-    return areas
-
-
-def _ratios(dividends: FloatArray, divisors: FloatArray) -> FloatArray:
-    """Quotients; 0 where the divisor is 0, so that a flat or upright side has no crossing."""
-    quotients = np.zeros(dividends.shape)
-    with np.errstate(over="ignore"):  # a side may be almost flat
-        return np.divide(dividends, divisors, out=quotients, where=divisors != 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +70,13 @@ class _Contacts:
         boxes = self.boxes.take(pairs, axis=0)
         return _Contacts(self.rows[chosen], starts, counts, boxes, self.regions[pairs])
 
+    def apart(self) -> _Contacts:
+        """The same pairs, each as if its box overlapped that one region alone."""
+        count = len(self.regions)
+        each = np.arange(count, dtype=np.int64)
+        rows = np.repeat(self.rows, self.counts)
+        return _Contacts(rows, each, np.ones(count, dtype=np.int64), self.boxes, self.regions)
+
 
 def shares_inside(boxes: Shapes, regions: Regions) -> FloatArray:
     """Share of each box's area that is inside the union of its group's regions.
@@ -132,19 +94,92 @@ def shares_inside(boxes: Shapes, regions: Regions) -> FloatArray:
     hulls = bounding_boxes(regions.corners)
     contacts = _contacts(boxes, boxes_as_shapes(regions.group_starts, hulls))
     shares = np.zeros(len(boxes))
+    touched = contacts.rows
+    inside = _areas_inside(contacts, regions, hulls)
+    shares[touched] = np.minimum(inside / boxes.areas[touched], 1.0)
+    return shares
+
+
+def greatest_shares_inside(boxes: Shapes, regions: Regions) -> FloatArray:
+    """Share of each box's area that is inside the one region of its group that has most of it.
+
+    Args:
+        boxes: N plain boxes in G groups.
+        regions: The regions of the same groups.
+
+    Returns:
+        (N,) shares in [0, 1]; 0 for a box without area.
+    """
+    hulls = bounding_boxes(regions.corners)
+    contacts = _contacts(boxes, boxes_as_shapes(regions.group_starts, hulls))
+    shares = np.zeros(len(boxes))
     if len(contacts.rows) == 0:
         return shares
+    inside = _areas_inside(contacts.apart(), regions, hulls)
+    greatest = np.maximum.reduceat(inside, contacts.starts)
+    shares[contacts.rows] = np.minimum(greatest / boxes.areas[contacts.rows], 1.0)
+    return shares
+
+
+def _areas_inside(contacts: _Contacts, regions: Regions, hulls: FloatArray) -> FloatArray:
+    """(K,) area of each box inside the union of the regions that it overlaps."""
+    areas = np.zeros(len(contacts.rows))
+    if len(areas) == 0:
+        return areas
     upright = _are_upright(regions.corners, hulls)[contacts.regions]
     simple = np.logical_and.reduceat(upright, contacts.starts) & (contacts.counts <= 2)
     easy, rest = contacts.take(simple), contacts.take(~simple)
-    shares[easy.rows] = _inside_upright(easy, hulls)
-    lie_apart = _lie_apart(rest, regions.corners, hulls)
-    apart, hard = rest.take(lie_apart), rest.take(~lie_apart)
-    shares[apart.rows] = _inside_apart(apart, regions.corners)
-    shares[hard.rows] = _inside_polygons(hard, regions.corners)
-    touched = contacts.rows
-    shares[touched] = np.minimum(shares[touched] / boxes.areas[touched], 1.0)
-    return shares
+    areas[simple] = _inside_upright(easy, hulls)
+    lie_apart = _lie_apart(rest, hulls)
+    outlines = outlines_of(regions.corners)
+    areas[np.flatnonzero(~simple)[lie_apart]] = _inside_apart(rest.take(lie_apart), outlines)
+    areas[np.flatnonzero(~simple)[~lie_apart]] = _inside_polygons(
+        rest.take(~lie_apart), regions.corners
+    )
+    return areas
+
+
+def shares_of_outlines_inside(
+    group_starts: IntArray, outlines: FloatArray, regions: Regions, *, apart: bool = False
+) -> FloatArray:
+    """Share of each quadrilateral's area that is inside the regions of its group.
+
+    Args:
+        group_starts: (G + 1,) offsets of the groups into the quadrilaterals.
+        outlines: (N, 8) outlines of quadrilaterals.
+        regions: The regions of the same groups.
+        apart: Whether the one region counts that has most of it, and not their union.
+
+    Returns:
+        (N,) shares in [0, 1]; 0 for a quadrilateral without area.
+    """
+    others = outlines_of(regions.corners)
+
+    def measure(rows: IntArray, of_regions: IntArray) -> FloatArray:
+        return shared_areas(outlines.take(rows, axis=0), others.take(of_regions, axis=0))
+
+    pairs, shared = measured_pairs(
+        BoundingBoxes(group_starts, bounding_boxes(outlines)),
+        BoundingBoxes(regions.group_starts, bounding_boxes(others)),
+        measure,
+        at_least=np.nextafter(0.0, 1.0),
+    )
+    areas = np.zeros(len(outlines))
+    np.maximum.at(areas, pairs.left, shared)
+    counts = np.bincount(pairs.left, minlength=len(outlines))
+    several = np.flatnonzero(counts[pairs.left] > 1)
+    if len(several) and not apart:  # the union of several regions needs general polygons
+        rows = pairs.left[several]
+        mine, theirs = (
+            quadrilateral_polygons(sides.take(of_pairs, axis=0))
+            for sides, of_pairs in ((outlines, rows), (others, pairs.right[several]))
+        )
+        chosen = rows[run_starts(rows)]
+        clipped = shapely.intersection(mine, theirs)
+        areas[chosen] = shapely.area(unions_of_runs(clipped, counts[chosen]))
+    whole = outline_areas(outlines)
+    shares = np.divide(areas, whole, out=np.zeros(len(outlines)), where=whole > 0.0)
+    return np.minimum(shares, 1.0)
 
 
 def _contacts(boxes: Shapes, hulls: Shapes) -> _Contacts:
@@ -184,22 +219,19 @@ def _inside_upright(contacts: _Contacts, hulls: FloatArray) -> FloatArray:
     return areas
 
 
-def _lie_apart(contacts: _Contacts, corners: FloatArray, hulls: FloatArray) -> BoolArray:
-    """Mask of boxes that touch one region, or two that are disjoint there, of simple outlines."""
+def _lie_apart(contacts: _Contacts, hulls: FloatArray) -> BoolArray:
+    """Mask of boxes that touch one region, or two that are disjoint there."""
     apart: BoolArray = contacts.counts <= 2
     two = np.flatnonzero(contacts.counts == 2)
     first = contacts.starts[two]
     clipped = _intersections(contacts.boxes, hulls[contacts.regions])
     apart[two] = intersection_areas(clipped[first], clipped[first + 1]) == 0.0
-    crossing = sides_cross(corners)[contacts.regions]
-    if len(crossing):
-        apart &= ~np.logical_or.reduceat(crossing, contacts.starts)
     return apart
 
 
-def _inside_apart(contacts: _Contacts, corners: FloatArray) -> FloatArray:
+def _inside_apart(contacts: _Contacts, outlines: FloatArray) -> FloatArray:
     """Areas inside one or two regions that are disjoint inside the box."""
-    clipped = clipped_areas(corners[contacts.regions], contacts.boxes)
+    clipped = shared_areas(corners_of_boxes(contacts.boxes), outlines[contacts.regions])
     areas: FloatArray = clipped[contacts.starts]
     two = np.flatnonzero(contacts.counts == 2)
     areas[two] += clipped[contacts.starts[two] + 1]

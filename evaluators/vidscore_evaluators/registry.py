@@ -25,7 +25,7 @@ _BUILT_IN = {
     "neovision2": "vidscore_evaluators.neovision2:Neovision2",
     "f1": "vidscore_evaluators.detection.f1:F1",
     "map": "vidscore_evaluators.detection.average_precision:MeanAveragePrecision",
-    "coco": "vidscore_evaluators.detection.average_precision:Coco",
+    "coco": "vidscore_evaluators.detection.coco:Coco",
     "log-amr": "vidscore_evaluators.detection.log_average_miss_rate:LogAverageMissRate",
     "errors": "vidscore_evaluators.detection.errors:DetectionErrors",
     "hausdorff": "vidscore_evaluators.distances.sets:Hausdorff",

@@ -12,6 +12,10 @@ from vidscore_evaluators.alignment import Cache
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
 
+ROW, GIVEN_AREA = " row", " box_area"
+"""Columns of the row of an object in its frame, and of the area of its box as its format gives it;
+the blank keeps them apart from columns of files."""
+
 WIDEST_STRETCH = 2.0**900
 """Spread of values up to which as many stretches as there may be groups end below infinity."""
 
@@ -25,12 +29,16 @@ class Items:
     all of these can take each other's place.
 
     Attributes:
-        coordinates: (N, 2 | 4) points or upright boxes, in pixels.
+        coordinates: (N, 2 | 4 | 8) points, upright boxes or outlines, in pixels.
         confidences: (N,) confidences; from 0 to 1 where they extend the similarity.
         track_ids: (N,) track identities, -1 where there is none.
-        areas: (N,) areas in square pixels: the named column ``area``, else the box's own.
+        areas: (N,) areas in square pixels: the named column ``area``, else the shape's own.
         groups: (N,) group of each object.
         starts: (G + 1,) offsets: group g is rows ``starts[g]:starts[g + 1]``.
+        places: (N,) row of each object among those of its side and frame that no region removes,
+            from 0; None where rows have no say. Where they have, what is equally confident is in
+            the order of rows.
+        box_areas: (N,) areas of the boxes as their format gives them; None for those of corners.
     """
 
     coordinates: FloatArray
@@ -39,6 +47,8 @@ class Items:
     areas: FloatArray
     groups: IntArray
     starts: IntArray
+    places: FloatArray | None = None
+    box_areas: FloatArray | None = None
 
     def __len__(self) -> int:
         """Number of objects N."""
@@ -64,6 +74,8 @@ class Items:
             areas=self.areas[rows],
             groups=groups,
             starts=group_starts(groups, len(self.starts) - 1),
+            places=None if self.places is None else self.places[rows],
+            box_areas=None if self.box_areas is None else self.box_areas[rows],
         )
 
 
@@ -120,6 +132,12 @@ class Scene:
     def reusable_targets(self) -> BoolArray:
         """(T + A,) whether truth, then absorbers, may be matched any number of times."""
         return np.concatenate([np.zeros(len(self.truth), dtype=np.bool_), self.absorbs_many])
+
+    @property
+    def target_places(self) -> FloatArray | None:
+        """(T + A,) `Items.places` of truth, then absorbers; None where rows have no say."""
+        truth, absorbers = self.truth.places, self.absorbers.places
+        return None if truth is None or absorbers is None else np.concatenate([truth, absorbers])
 
     def text_keys(
         self, sequences: IntArray, classes: IntArray | None = None
@@ -190,7 +208,7 @@ def canonical_items(
     """Bring objects into canonical order.
 
     Args:
-        side: Annotations with points or upright boxes; other shapes are reduced beforehand.
+        side: Annotations with points, upright boxes or outlines.
         rows: (N,) rows of the objects; may repeat.
         groups: (N,) group of each.
         group_count: Number of groups.
@@ -204,6 +222,10 @@ def canonical_items(
     confidences = side.confidences[rows] + 0.0
     tracks = side.track_ids[rows]
     ties = [*coordinates.T, tracks, areas[rows], side.flags[rows]]
+    places, box_areas = (side.columns.get(name) for name in (ROW, GIVEN_AREA))
+    if places is not None:
+        places = places[rows]
+        ties = [places]
     order = _canonical_order(groups, confidences, ties)
     sorted_groups = groups[order]
     items = Items(
@@ -213,6 +235,8 @@ def canonical_items(
         areas=areas[rows][order],
         groups=sorted_groups,
         starts=group_starts(sorted_groups, group_count),
+        places=None if places is None else places[order],
+        box_areas=None if box_areas is None else box_areas[rows][order],
     )
     return items, order
 

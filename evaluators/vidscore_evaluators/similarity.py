@@ -5,13 +5,15 @@ section 4.1 and appendix 3.1 (Algorithm 1).
 
 Readings of this project:
 
-1. Shapes are upright boxes; a quadrilateral is reduced to its envelope before it comes here.
+1. Under IoU and GIoU shapes are upright boxes; a quadrilateral is reduced to its envelope before
+   it comes here. Under ``polygon`` they are quadrilaterals, and the similarity is the IoU of their
+   own areas (`vidscore_evaluators.quadrilaterals`).
 2. GIoU = I/U - (C - U)/C with C the area of the smallest enclosing upright box (the paper has the
    convex hull for arbitrary shapes).
 3. Algorithm 1 for boxes: a box with confidence s is the solid on the floor from 0 to s, so that
    I~ = I min(sx, sy), U~ = Ax sx + Ay sy - I~ and C~ = C max(sx, sy).
-4. A box without area is unlike everything, itself included: its IoU is 0 and its GIoU -1, the
-   least there is.
+4. A box or quadrilateral without area is unlike everything, itself included: its IoU is 0 and its
+   GIoU -1, the least there is.
 5. The similarity of points is 1 - d/c for a Euclidean distance d below the cut-off c, else 0.
 """
 
@@ -22,15 +24,21 @@ from typing import Literal
 
 import numpy as np
 
-from vidscore_evaluators.annotations import BOX, POINT
+from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
-from vidscore_evaluators.geometry import box_areas, intersection_areas, squared_lengths
+from vidscore_evaluators.geometry import (
+    bounding_boxes,
+    box_areas,
+    intersection_areas,
+    squared_lengths,
+)
 from vidscore_evaluators.matching import match_greedy, preference_order
 from vidscore_evaluators.pairs import BoundingBoxes, PairMeasure, Pairs, measured_pairs
 from vidscore_evaluators.parameters import GRID_STEPS
+from vidscore_evaluators.quadrilaterals import outline_areas, shared_areas
 from vidscore_evaluators.scene import Items, Scene
 
-Base = Literal["iou", "giou", "euclidean"]
+Base = Literal["iou", "giou", "polygon", "euclidean"]
 
 TOLERANCE = 1e-9
 """By how much a similarity may fall short of a threshold that it meets, unless parameters differ.
@@ -45,19 +53,23 @@ class Similarity:
     """A similarity of pairs, at most 1, and the distance in [0, 1] that belongs to it.
 
     Attributes:
-        base: What is compared: overlap (IoU), overlap and gap (GIoU), or the distance of points.
+        base: What is compared: overlap of boxes (IoU), their overlap and gap (GIoU), overlap of
+            quadrilaterals (polygon), or the distance of points.
         confidence_extended: Whether confidences take part, as in Algorithm 1; not for points.
         cutoff_px: Distance from which points have nothing in common, in pixels.
+        inclusive_pixels: Whether boxes reach to the far end of their last pixel: a box from 1 to 3
+            is 3 pixels wide, as PASCAL VOC has it.
     """
 
     base: Base = "iou"
     confidence_extended: bool = False
     cutoff_px: float = 10.0
+    inclusive_pixels: bool = False
 
     @property
     def arity(self) -> int:
-        """Coordinates an object has: those of a point or of an upright box."""
-        return POINT if self.base == "euclidean" else BOX
+        """Coordinates an object has: those of a point, an upright box, or an outline."""
+        return {"euclidean": POINT, "polygon": QUADRILATERAL}.get(self.base, BOX)
 
     @property
     def minimum(self) -> float:
@@ -76,6 +88,7 @@ class Similarity:
         detections: FloatArray,
         truth_confidences: FloatArray | None = None,
         detection_confidences: FloatArray | None = None,
+        areas: tuple[FloatArray | None, FloatArray | None] = (None, None),
     ) -> FloatArray:
         """Similarity of pairs; a pair's value depends on nothing but the pair.
 
@@ -83,10 +96,12 @@ class Similarity:
         pairs, (m, 1) and (1, n) for all pairs of m and n objects.
 
         Args:
-            truth: (..., 2 | 4) points or upright boxes, in pixels.
-            detections: (..., 2 | 4) points or upright boxes, in pixels.
+            truth: (..., 2 | 4 | 8) points, upright boxes or outlines, in pixels.
+            detections: (..., 2 | 4 | 8) points, upright boxes or outlines, in pixels.
             truth_confidences: (...) in [0, 1], 1 if left out; used if `confidence_extended`.
             detection_confidences: (...) in [0, 1], 1 if left out; used if `confidence_extended`.
+            areas: (...) areas of the boxes of the truth and of detections; those of their corners
+                where left out.
 
         Returns:
             (...) similarities in [`minimum`, 1].
@@ -98,8 +113,11 @@ class Similarity:
         if self.confidence_extended:
             truth_heights = 1.0 if truth_confidences is None else truth_confidences
             detection_heights = 1.0 if detection_confidences is None else detection_confidences
+        pixel = 1.0 if self.inclusive_pixels else 0.0
         return _solid_similarities(
-            truth, detections, truth_heights, detection_heights, enclosing=self.base == "giou"
+            _Solids(truth, truth_heights, areas[0], pixel),
+            _Solids(detections, detection_heights, areas[1], pixel),
+            enclosing=self.base == "giou",
         )
 
     def of_shares(self, shares: FloatArray) -> FloatArray:
@@ -137,35 +155,75 @@ def point_similarities(truth: FloatArray, detections: FloatArray, cutoff_px: flo
     return np.maximum(0.0, shares, out=shares)
 
 
-def shares_of_detections(truth: FloatArray, detections: FloatArray) -> FloatArray:
-    """How much of each detection's area lies inside the truth's box: I / area of the detection.
+def shares_of_detections(
+    truth: FloatArray,
+    detections: FloatArray,
+    areas: FloatArray | None = None,
+    pixel: float = 0.0,
+) -> FloatArray:
+    """How much of each detection's area lies inside the truth: I / area of the detection.
 
     Args:
-        truth: (P, 4) upright boxes.
-        detections: (P, 4) upright boxes.
+        truth: (P, 4 | 8) upright boxes or outlines.
+        detections: (P, 4 | 8) upright boxes or outlines.
+        areas: (P,) areas of the detections; those of their corners if left out.
+        pixel: What is added to widths and heights.
 
     Returns:
         (P,) values in [0, 1]; 0 for a detection without area.
     """
-    return _ratio(intersection_areas(truth, detections), box_areas(detections))
+    whole = _areas(detections, pixel) if areas is None else areas
+    return _ratio(_shared_areas(truth, detections, pixel), whole)
 
 
-def _solid_similarities(
-    truth: FloatArray,
-    detections: FloatArray,
-    truth_heights: FloatArray | float,
-    detection_heights: FloatArray | float,
-    *,
-    enclosing: bool,
-) -> FloatArray:
-    """IoU or GIoU of solids above boxes; of the boxes themselves where heights are 1."""
-    shared = intersection_areas(truth, detections) * np.minimum(truth_heights, detection_heights)
-    truth_areas, detection_areas = box_areas(truth), box_areas(detections)
-    union = truth_areas * truth_heights + detection_areas * detection_heights - shared
+def _areas(shapes: FloatArray, pixel: float) -> FloatArray:
+    """Areas of upright boxes or outlines; `pixel` is added to widths and heights of boxes."""
+    if shapes.shape[-1] == QUADRILATERAL:
+        return outline_areas(shapes)
+    return box_areas(shapes, pixel)
+
+
+def _shared_areas(first: FloatArray, second: FloatArray, pixel: float) -> FloatArray:
+    """Areas that upright boxes or outlines share."""
+    if first.shape[-1] == QUADRILATERAL:
+        return shared_areas(first, second)
+    return intersection_areas(first, second, pixel)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Solids:
+    """Solids above upright boxes or outlines; the shapes themselves where heights are 1.
+
+    Attributes:
+        shapes: (..., 4 | 8) boxes or outlines.
+        heights: (...) heights.
+        given: (...) areas of the shapes; None for those of their corners.
+        pixel: What is added to widths and depths.
+    """
+
+    shapes: FloatArray
+    heights: FloatArray | float
+    given: FloatArray | None
+    pixel: float
+
+    @property
+    def areas(self) -> FloatArray:
+        """(...) areas of the shapes."""
+        return _areas(self.shapes, self.pixel) if self.given is None else self.given
+
+
+def _solid_similarities(truth: _Solids, detections: _Solids, *, enclosing: bool) -> FloatArray:
+    """IoU or GIoU of solids."""
+    pixel = truth.pixel
+    shared = _shared_areas(truth.shapes, detections.shapes, pixel)
+    shared = shared * np.minimum(truth.heights, detections.heights)
+    truth_areas, detection_areas = truth.areas, detections.areas
+    union = truth_areas * truth.heights + detection_areas * detections.heights - shared
     overlap = _ratio(shared, union)
     if not enclosing:
         return overlap
-    hull = _enclosing_areas(truth, detections) * np.maximum(truth_heights, detection_heights)
+    hull = _enclosing_areas(truth.shapes, detections.shapes, pixel)
+    hull = hull * np.maximum(truth.heights, detections.heights)
     alike = overlap - _ratio(hull - union, hull)
     return np.where((truth_areas > 0.0) & (detection_areas > 0.0), alike, -1.0)
 
@@ -175,10 +233,10 @@ def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0.0)
 
 
-def _enclosing_areas(first: FloatArray, second: FloatArray) -> FloatArray:
+def _enclosing_areas(first: FloatArray, second: FloatArray, pixel: float) -> FloatArray:
     width = np.maximum(first[..., 2], second[..., 2]) - np.minimum(first[..., 0], second[..., 0])
     height = np.maximum(first[..., 3], second[..., 3]) - np.minimum(first[..., 1], second[..., 1])
-    enclosing: FloatArray = width * height
+    enclosing: FloatArray = (width + pixel) * (height + pixel)
     return enclosing
 
 
@@ -210,9 +268,15 @@ class Candidates:
         """Keep some pairs."""
         return Candidates(self.detections[rows], self.targets[rows], self.similarities[rows])
 
-    def ordered(self, second_choice: BoolArray) -> Candidates:
-        """By detection, from its best target to its worst, (P,) second choices last."""
-        return self.take(preference_order(self.pairs, self.similarities, second_choice))
+    def ordered(self, second_choice: BoolArray, places: FloatArray | None = None) -> Candidates:
+        """By detection, from its best target to its worst, (P,) second choices last.
+
+        Args:
+            second_choice: (P,) pairs that come after all others of their detection.
+            places: (targets,) places of which the last comes first among equally similar ones.
+        """
+        last = None if places is None else places[self.targets]
+        return self.take(preference_order(self.pairs, self.similarities, second_choice, last))
 
     def greedily_matched(self, reusable: BoolArray, at_least: float) -> IntArray:
         """Rows of the pairs that `match_greedy` chooses, of pairs that are `ordered`."""
@@ -261,9 +325,12 @@ def _with_absorbers(scene: Scene, similarity: Similarity, at_least: float) -> Ca
         if similarity.base == "euclidean":
             shares = alike[of_many]  # a point lies in a crowd as far as it is near it
         else:
+            rows = detection_rows[of_many]
             shares = shares_of_detections(
                 absorbers.coordinates[absorber_rows[of_many]],
-                detections.coordinates[detection_rows[of_many]],
+                detections.coordinates[rows],
+                None if detections.box_areas is None else detections.box_areas[rows],
+                1.0 if similarity.inclusive_pixels else 0.0,
             )
         alike[of_many] = similarity.of_shares(shares)
         return alike
@@ -278,11 +345,16 @@ def _similarities(
     target_rows: IntArray,
     detection_rows: IntArray,
 ) -> FloatArray:
-    sides = ((targets, target_rows), (detections, detection_rows))
-    coordinates = [items.coordinates.take(rows, axis=0) for items, rows in sides]
-    if not similarity.confidence_extended:
-        return similarity.of_pairs(*coordinates)
-    return similarity.of_pairs(*coordinates, *(items.confidences[rows] for items, rows in sides))
+    return similarity.of_pairs(
+        targets.coordinates.take(target_rows, axis=0),
+        detections.coordinates.take(detection_rows, axis=0),
+        targets.confidences[target_rows] if similarity.confidence_extended else None,
+        detections.confidences[detection_rows] if similarity.confidence_extended else None,
+        (
+            None if targets.box_areas is None else targets.box_areas[target_rows],
+            None if detections.box_areas is None else detections.box_areas[detection_rows],
+        ),
+    )
 
 
 def _measured_pairs(
@@ -307,6 +379,10 @@ def _boxes_of(items: Items, similarity: Similarity, *, everywhere: bool) -> Boun
     """Where objects lie, points widened by the cut-off."""
     if everywhere:
         return BoundingBoxes(items.starts, np.zeros((len(items), BOX)))
+    if similarity.inclusive_pixels:
+        return BoundingBoxes(items.starts, items.coordinates + np.array([0.0, 0.0, 1.0, 1.0]))
+    if similarity.base == "polygon":
+        return BoundingBoxes(items.starts, bounding_boxes(items.coordinates))
     if similarity.base != "euclidean":
         return BoundingBoxes(items.starts, items.coordinates)
     low, high = items.coordinates - similarity.cutoff_px, items.coordinates + similarity.cutoff_px

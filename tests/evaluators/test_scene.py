@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vidscore_evaluators import score
-from vidscore_evaluators._dont_care import PRESETS
+from vidscore_evaluators._dont_care import RULES
 from vidscore_evaluators._scene_builder import Classes, make_scene
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, ObjectFlag
@@ -36,7 +36,7 @@ def scene_of(
     ]
     return make_scene(
         align(*sides),
-        PRESETS[preset],
+        RULES[preset],
         Similarity(),
         classes=classes,
         specification=specification,
@@ -119,7 +119,7 @@ def test_listed_classes_are_compared_without_regard_to_case() -> None:
     assert (len(scene.truth), len(scene.detections), scene.left_out) == (1, 1, {})
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", RULES)
 def test_without_flags_every_preset_sees_the_same(preset: str) -> None:
     """Rules differ in nothing but what flags ask for."""
     scene = scene_of([Thing(HERE, "a")], [Thing(NEAR, "a"), Thing(BESIDE, "b")], preset)
@@ -202,7 +202,7 @@ def test_kitti_takes_vans_for_cars_and_forgives_what_is_alone_in_a_region() -> N
 def test_a_report_by_the_kitti_preset_says_that_it_is_not_the_whole_rule(name: str) -> None:
     """Its warning says by how much published trackers are off; other presets have none."""
     truth = make_annotations({("", "s"): {0: [Thing(HERE, "Car", track_id=1)]}})
-    for preset, warned in (("kitti", ["preset_incomplete"]), ("motchallenge", [])):
+    for preset, warned in (("kitti", ["rule_incomplete"]), ("motchallenge", [])):
         report = score(name, truth, truth, dont_care=preset)
         assert [warning.code for warning in report.warnings] == warned
         assert all("5 points" in warning.message for warning in report.warnings)

@@ -20,7 +20,8 @@ Decorator = Callable[[Function], Function]
 
 
 FORMAT_NAMES = (
-    "spotgeo-json, neovision2-csv, coco-json, motchallenge, kitti-tracking, yolo-text, generic-csv"
+    "spotgeo-json, neovision2-csv, coco-json, pascal-voc, dota, motchallenge, kitti-tracking, "
+    "visdrone-det, visdrone-mot, yolo-text, generic-csv"
 )
 """Names of all formats; asking the formats themselves would cost every command their imports."""
 

@@ -1,1 +1,1 @@
-"""Detection criteria: `f1`, `average_precision` (map, coco), `log_average_miss_rate`, `errors`."""
+"""Detection criteria: `f1`, `average_precision`, `coco`, `log_average_miss_rate`, `errors`."""

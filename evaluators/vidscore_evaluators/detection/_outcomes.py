@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidscore_evaluators._report_rows import with_every_sequence
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
 from vidscore_evaluators.matching import match_maximum_weight
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import Candidates, Similarity, find_candidates
 from vidscore_evaluators.tally import Table, TableSchema, build_table
 
-Assignment = Literal["greedy", "optimal"]
+Assignment = Literal["greedy", "optimal", "best"]
 
 NOT_COUNTED, TRUE, FALSE = 0, 1, 2
 
@@ -73,7 +73,7 @@ def greedy_outcomes(
     np.copyto(alone, results[sure.targets][:, None], where=enough)
     outcomes[sure.detections] = alone
     candidates = candidates.take(~isolated)
-    ordered = candidates.ordered(absorbing[candidates.targets])
+    ordered = candidates.ordered(absorbing[candidates.targets], scene.target_places)
     for column, threshold in enumerate(thresholds):
         rows = ordered.greedily_matched(reusable, threshold)
         outcomes[ordered.detections[rows], column] = results[ordered.targets[rows]]
@@ -120,13 +120,49 @@ def optimal_outcomes(
     return outcomes
 
 
+def best_outcomes(
+    scene: Scene, similarity: Similarity, thresholds: Sequence[float]
+) -> OutcomeArray:
+    """Look at each detection's most similar object alone, taken or not.
+
+    Source: PASCAL VOC's development kit, VOCevaldet.m. Of the detections whose best object is the
+    same, and that are similar enough, the first is true, all others are false; where the object
+    absorbs (``difficult``), none is counted. Objects that share nothing with a detection are never
+    its best. Of equally similar ones the first is.
+
+    Args:
+        scene: The scene, of D detections.
+        similarity: How alike a pair is.
+        thresholds: K similarities that a match needs.
+
+    Returns:
+        (D, K) outcomes.
+    """
+    candidates = find_candidates(scene, similarity, np.nextafter(similarity.minimum, np.inf))
+    places = scene.target_places
+    none = np.zeros(len(candidates), dtype=np.bool_)
+    ordered = candidates.ordered(none, None if places is None else -places)
+    best = ordered.take(run_starts(ordered.detections))
+    real = best.targets < len(scene.truth)
+    outcomes = _unmatched(scene.forgiven, len(thresholds))
+    for column, threshold in enumerate(thresholds):
+        enough = best.similarities >= threshold
+        outcomes[best.detections[enough & ~real], column] = NOT_COUNTED
+        again = best.take(enough & real)
+        outcomes[again.detections, column] = FALSE
+        # Detections are in descending confidence within a group.
+        _, first = np.unique(again.targets, return_index=True)
+        outcomes[again.detections[first], column] = TRUE
+    return outcomes
+
+
 def assigned_outcomes(
     scene: Scene, similarity: Similarity, assignment: Assignment, thresholds: Sequence[float]
 ) -> OutcomeArray:
     """Outcomes by greedy or optimal assignment.
 
     The optimal one is on the similarity extended by confidences, and so is its threshold (section
-    4.1 and appendix 3.1 of the paper); points have no such extension.
+    4.1 and appendix 3.1 of the paper); points have no such extension. The best is VOCdevkit's.
 
     Args:
         scene: The scene, of D detections.
@@ -144,6 +180,8 @@ def assigned_outcomes(
         order = np.searchsorted(above, thresholds)
         with_least = np.column_stack([outcomes, _all_alike(scene, similarity)])
         return with_least[:, np.where(np.isin(thresholds, above), order, len(above))]
+    if assignment == "best":
+        return best_outcomes(scene, similarity, thresholds)
     return optimal_outcomes(scene, assigned_similarity(similarity, assignment), thresholds)
 
 
@@ -169,19 +207,35 @@ def outcome_table(
     """
     rows = np.arange(len(scene.detections), dtype=np.int64) if detections is None else detections
     where = scene.detections.groups[rows] if groups is None else groups
+    places = scene.detections.places
+    vocabulary, texts = domain_and_class(scene, where)
+    numbers = [scene.detections.confidences[rows], *encode(outcomes)]
+    if places is not None:
+        texts.append(scene.group_sequences[where] + len(vocabulary))
+        vocabulary.extend(key.sequence for key in scene.sequences)
+        frames = scene.frame_numbers[scene.group_frames[where]].astype(np.float64)
+        numbers = [frames, places[rows], *numbers]
     return build_table(
-        outcome_schema(outcomes.shape[1]),
-        *domain_and_class(scene, where),
-        numbers=[scene.detections.confidences[rows], *encode(outcomes)],
+        outcome_schema(outcomes.shape[1], by_row=places is not None),
+        vocabulary,
+        texts,
+        numbers=numbers,
         counts=[np.ones(len(rows), dtype=np.int64)],
     )
 
 
-def outcome_schema(column_count: int) -> TableSchema:
-    """Columns of a table of outcomes at so many thresholds."""
+def outcome_schema(column_count: int, *, by_row: bool = False) -> TableSchema:
+    """Columns of a table of outcomes at so many thresholds.
+
+    With `by_row` a row is one detection, and rows of a class are in the order of sequences,
+    frames, and rows of the frame.
+    """
     codes = (f"outcomes_{index}" for index in range(code_count(column_count)))
+    texts, numbers = ("sequence",) if by_row else (), ("frame", "row") if by_row else ()
     return TableSchema(
-        texts=("domain", "class"), numbers=("confidence", *codes), counts=("detections",)
+        texts=("domain", "class", *texts),
+        numbers=(*numbers, "confidence", *codes),
+        counts=("detections",),
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -23,13 +24,28 @@ from vidscore_evaluators.detection._outcomes import FALSE, TRUE, OutcomeArray, d
 from vidscore_evaluators.report import Block, Number
 from vidscore_evaluators.tally import Table
 
-Interpolation = Literal["all-point", "11-point", "101-point"]
+Interpolation = Literal["all-point", "11-point", "11-point-voc", "11-point-numpy", "101-point"]
 
 LEVELS_11 = np.arange(11) / 10
 """Recall levels of PASCAL VOC 2007, each the nearest number to its decimal."""
 
+LEVELS_11_VOC = np.concatenate([np.arange(5) * 0.1, [0.5], (1.0 - np.arange(5) * 0.1)[::-1]])
+"""The same as Matlab makes them of 0:0.1:1, from both ends: 0.3 is one ulp over the decimal."""
+
+LEVELS_11_NUMPY = np.arange(0.0, 1.1, 0.1)
+"""The same as DOTA_devkit makes them: 0.3, 0.6 and 0.7 are one ulp over the decimal."""
+
 LEVELS_101 = np.linspace(0.0, 1.0, 101)
 """Recall levels of COCO, to the bit as pycocotools makes them: ten are one ulp over the decimal."""
+
+_LEVELS: Mapping[Interpolation, FloatArray] = MappingProxyType(
+    {
+        "11-point": LEVELS_11,
+        "11-point-voc": LEVELS_11_VOC,
+        "11-point-numpy": LEVELS_11_NUMPY,
+        "101-point": LEVELS_101,
+    }
+)
 
 
 def powers_of_ten(quotients: range, divisor: int) -> FloatArray:
@@ -52,7 +68,7 @@ class Ranked:
     """What a system does at each of P confidences and K thresholds.
 
     Attributes:
-        confidences: (P,) descending, each once.
+        confidences: (P,) descending; each once, unless detections are ranked one by one.
         true: (P, K) true positives among the detections at or above the confidence.
         false: (P, K) false positives among them.
     """
@@ -78,19 +94,26 @@ class Ranked:
         return highest
 
 
-def ranked(confidences: FloatArray, outcomes: OutcomeArray, detections: IntArray) -> Ranked:
+def ranked(
+    confidences: FloatArray,
+    outcomes: OutcomeArray,
+    detections: IntArray,
+    *,
+    one_by_one: bool = False,
+) -> Ranked:
     """Accumulate outcomes in descending confidence.
 
     Args:
         confidences: (R,) confidences, in any order.
         outcomes: (R, K) outcomes.
         detections: (R,) number of detections of each row.
+        one_by_one: Whether equal confidences are ranked in the order of rows, not in one step.
     """
     order = np.argsort(-confidences, kind="stable")
     confidences, outcomes = confidences[order], outcomes[order]
     counts = detections[order, np.newaxis]
     last = np.ones(len(order), dtype=np.bool_)
-    last[:-1] = confidences[1:] != confidences[:-1]
+    last[:-1] = one_by_one | (confidences[1:] != confidences[:-1])
     return Ranked(
         confidences=confidences[last],
         true=np.cumsum((outcomes == TRUE) * counts, axis=0)[last],
@@ -104,13 +127,13 @@ class Cell:
 
     Attributes:
         domain: The domain; None for all.
-        class_: The class.
+        label: The class.
         counts: Integers by name; ``truth`` is the number of real objects.
         ranked: What the system does.
     """
 
     domain: str | None
-    class_: str
+    label: str
     counts: Mapping[str, int]
     ranked: Ranked
 
@@ -128,21 +151,24 @@ def cells_by_scope(outcomes: Table, classes: Table, column_count: int) -> Iterat
     """
     decoded = decode(outcomes, column_count)
     confidences, detections = outcomes.number("confidence"), outcomes.count("detections")
+    one_by_one = "row" in outcomes.schema.numbers
     outcome_rows, class_rows = _rows_by_key(outcomes), _rows_by_key(classes)
     classes_of: defaultdict[str | None, list[str]] = defaultdict(list)
-    for scope, class_ in class_rows:
-        classes_of[scope].append(class_)
+    for scope, label in class_rows:
+        classes_of[scope].append(label)
     for domain in scopes(classes.texts("domain")):
         cells = []
-        for class_ in sorted(classes_of[domain]):
-            rows = outcome_rows.get((domain, class_), np.zeros(0, dtype=np.int64))
-            counts = classes.counts[class_rows[domain, class_]].sum(axis=0).tolist()
+        for label in sorted(classes_of[domain]):
+            rows = outcome_rows.get((domain, label), np.zeros(0, dtype=np.int64))
+            counts = classes.counts[class_rows[domain, label]].sum(axis=0).tolist()
             cells.append(
                 Cell(
                     domain,
-                    class_,
+                    label,
                     dict(zip(classes.schema.counts, counts, strict=True)),
-                    ranked(confidences[rows], decoded[rows], detections[rows]),
+                    ranked(
+                        confidences[rows], decoded[rows], detections[rows], one_by_one=one_by_one
+                    ),
                 )
             )
         yield cells
@@ -154,8 +180,8 @@ def average_precisions(
     """Area under the precision-recall curve at each threshold.
 
     Source: section 2 of the paper, with the precision made monotone (the greatest at or beyond a
-    recall). All-point: the exact area under that step function. 11-point: PASCAL VOC 2007.
-    101-point: COCO.
+    recall). All-point: the exact area under that step function. 11-point: PASCAL VOC 2007, at the
+    levels as decimals or to the bit as its development kit has them. 101-point: COCO.
 
     Args:
         found: What a system does at K thresholds.
@@ -176,7 +202,7 @@ def average_precisions(
             areas = np.cumsum(gains[:, column] * precisions[:, column])
             values.append(float(areas[-1]) / count if len(areas) else 0.0)
         else:
-            levels = LEVELS_11 if interpolation == "11-point" else LEVELS_101
+            levels = _LEVELS[interpolation]
             reached = precisions_at(found.true[:, column], precisions[:, column], count, levels)
             values.append(math.fsum(reached.tolist()) / len(levels))
     return values
@@ -246,15 +272,18 @@ def _rows_by_key(table: Table) -> dict[tuple[str | None, str], IntArray]:
     bounds = np.append(run_starts(domains, classes), table.row_count).tolist()
     runs: dict[tuple[str | None, str], list[IntArray]] = {}
     for first, last in pairwise(bounds):
-        domain, class_ = table.vocabulary[domains[first]], table.vocabulary[classes[first]]
+        domain, label = table.vocabulary[domains[first]], table.vocabulary[classes[first]]
         rows = np.arange(first, last, dtype=np.int64)
-        runs[domain, class_] = [rows]
-        runs.setdefault((None, class_), []).append(rows)
+        runs[domain, label] = [rows]
+        runs.setdefault((None, label), []).append(rows)
     return {key: np.concatenate(parts) for key, parts in runs.items()}
 
 
 Values = list[float | None]
 """A score at each of K thresholds; None where it is undefined."""
+
+Weight = Callable[[Cell], int]
+"""Weight of a class in a mean over classes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,15 +292,19 @@ class ClassEntry:
 
     Attributes:
         domain: Domain; None for all.
-        class_: Class; None for the mean over classes.
+        label: Class; None for the mean over classes.
         values: (K,) score at each threshold.
         cells: The classes that it is of.
     """
 
     domain: str | None
-    class_: str | None
+    label: str | None
     values: Values
     cells: list[Cell]
+
+    def mean_of(self, score: Callable[[Cell], float | None], weight: Weight | None) -> float | None:
+        """Mean of a score over its classes, None where it is undefined in all."""
+        return mean_of_classes([score(cell) for cell in self.cells], self.cells, weight)
 
     def mean_curve(self, curve: Callable[[Cell], FloatArray], length: int) -> Values:
         """Mean, point by point, of a curve over the classes that have objects.
@@ -284,8 +317,24 @@ class ClassEntry:
         return [mean(values) for values in zip(*curves, strict=True)] or [None] * length
 
 
+def mean_of_classes(
+    values: Sequence[float | None], cells: Sequence[Cell], weight: Weight | None
+) -> float | None:
+    """Mean of the values of classes that are defined, weighted if a weight is given."""
+    if weight is None:
+        return mean(values)
+    pairs = [(value, weight(cell)) for value, cell in zip(values, cells, strict=True)]
+    defined = [(value, share) for value, share in pairs if value is not None and share]
+    total = sum(share for _, share in defined)
+    return math.fsum(value * share for value, share in defined) / total if total else None
+
+
 def class_entries(
-    outcomes: Table, classes: Table, column_count: int, score: Callable[[Cell], Values]
+    outcomes: Table,
+    classes: Table,
+    column_count: int,
+    score: Callable[[Cell], Values],
+    weight: Weight | None = None,
 ) -> list[ClassEntry]:
     """Score every class, in all domains together and in each that has a name.
 
@@ -294,6 +343,7 @@ def class_entries(
         classes: Table of counts by domain and class.
         column_count: Thresholds K of the outcomes.
         score: Gives a class's (K,) values, None where it has no object.
+        weight: Weight of a class in means; all are alike if left out.
 
     Returns:
         For each domain the mean over classes, then the classes that have a name.
@@ -301,13 +351,15 @@ def class_entries(
     entries: list[ClassEntry] = []
     for cells in cells_by_scope(outcomes, classes, column_count):
         values = [score(cell) for cell in cells]
-        means = [mean(column) for column in zip(*values, strict=True)] or [None] * column_count
+        columns = zip(*values, strict=True)
+        means = [mean_of_classes(column, cells, weight) for column in columns]
+        means = means or [None] * column_count
         domain = cells[0].domain if cells else None
         entries.append(ClassEntry(domain, None, means, cells))
         entries.extend(
-            ClassEntry(domain, cell.class_, own, [cell])
+            ClassEntry(domain, cell.label, own, [cell])
             for cell, own in zip(cells, values, strict=True)
-            if cell.class_
+            if cell.label
         )
     return entries
 
@@ -330,8 +382,8 @@ def class_block(
         domain = cells[0].domain if cells else None
         figures.append(Figures(domain, None, None, together(by_class)))
         figures.extend(
-            Figures(domain, cell.class_, None, values)
+            Figures(domain, cell.label, None, values)
             for cell, values in zip(cells, by_class, strict=True)
-            if cell.class_
+            if cell.label
         )
     return block_of(figures)

@@ -115,6 +115,7 @@ class DetectionErrorsParameters(CriterionParameters):
 
     def faults(self) -> Iterator[Fault]:
         """What is no background must be less than a match."""
+        yield from super().faults()
         if self.background_threshold > self.threshold:
             yield Fault(
                 f"{self.background_threshold:g}",

@@ -185,7 +185,7 @@ class _MissRates:
         """Scores at one threshold, without curves."""
         [column] = self._grid.columns([threshold])
         figures = [
-            Figures(entry.domain, entry.class_, None, self._measures(entry, column))
+            Figures(entry.domain, entry.label, None, self._measures(entry, column))
             for entry in self._entries
         ]
         return Scores((block_of(figures),), warnings=self._warnings)
@@ -199,7 +199,7 @@ class _MissRates:
         }
 
     def _curves(self, entry: ClassEntry, column: int) -> Iterator[Curve]:
-        where = (entry.domain, entry.class_)
+        where = (entry.domain, entry.label)
         samples = CURVE_SAMPLES.tolist()
         missed = entry.mean_curve(self._miss_rate_curve(column), len(samples))
         found = [None if rate is None else 1.0 - rate for rate in missed]

@@ -262,12 +262,12 @@ class SetFigures:
         """Each class that has a name."""
         for scope in [scope for scope in self._frames if scope.sequence is None]:
             totals = self._totals.get(scope, {})
-            for class_ in named(totals):
-                total = totals[class_]
+            for label in named(totals):
+                total = totals[label]
                 # A class may have had nothing but what don't-care took away.
                 present = [total] if total.counts["occupied"] else []
                 values = self._values([total], present, self._frames[scope])
-                yield Figures(scope.domain, class_, None, values)
+                yield Figures(scope.domain, label, None, values)
 
     def _values(self, totals: list[Total], present: list[Total], frames: int) -> dict[str, Number]:
         """Means over the classes that are present, and counts of all."""

@@ -359,11 +359,11 @@ def _curves(table: Table) -> Iterator[Curve]:
     )
     for domain in scopes(table.texts("domain")):
         inside = [row for row in rows if domain in (None, row[0])]
-        for class_ in (None, *named(row[1] for row in inside)):
-            yield _curve(domain, class_, [row[2:] for row in inside if class_ in (None, row[1])])
+        for label in (None, *named(row[1] for row in inside)):
+            yield _curve(domain, label, [row[2:] for row in inside if label in (None, row[1])])
 
 
-def _curve(domain: str | None, class_: str | None, points: list[tuple[float, int, int]]) -> Curve:
+def _curve(domain: str | None, label: str | None, points: list[tuple[float, int, int]]) -> Curve:
     counts: Counter[int] = Counter()
     totals: Counter[int] = Counter()
     for frame, count, total in points:
@@ -371,4 +371,4 @@ def _curve(domain: str | None, class_: str | None, points: list[tuple[float, int
         totals[int(frame)] += total
     frames = sorted(counts)
     means = [to_float(totals[frame], counts[frame]) for frame in frames]
-    return Curve("ospa2_by_frame", {"frame": frames, "ospa2": means}, domain, class_)
+    return Curve("ospa2_by_frame", {"frame": frames, "ospa2": means}, domain, label)

@@ -15,7 +15,19 @@ from typing import Literal
 
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats import coco, generic, kitti, mot, neovision2, spotgeo, yolo
+from vidscore_evaluators.formats import (
+    coco,
+    dota,
+    generic,
+    kitti,
+    mot,
+    neovision2,
+    spotgeo,
+    visdrone_det,
+    visdrone_mot,
+    voc,
+    yolo,
+)
 from vidscore_evaluators.formats._files import (
     STANDARD_INPUT,
     InputPath,
@@ -50,6 +62,10 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         for known in (
             coco.FORMAT,
             spotgeo.FORMAT,
+            voc.FORMAT,
+            dota.FORMAT,
+            visdrone_det.FORMAT,
+            visdrone_mot.FORMAT,
             mot.FORMAT,
             neovision2.FORMAT,
             kitti.FORMAT,

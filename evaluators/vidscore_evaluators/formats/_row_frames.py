@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey, known_times
+from vidscore_evaluators.annotations import BOX_AREA, Annotations, SequenceKey, known_times
 from vidscore_evaluators.arrays import (
     AnyArray,
     BoolArray,
@@ -20,6 +20,7 @@ from vidscore_evaluators.arrays import (
 from vidscore_evaluators.formats._table import RowTable, StringColumn
 from vidscore_evaluators.formats._times import times_of_frames
 from vidscore_evaluators.formats.source import SourcePositions
+from vidscore_evaluators.geometry import box_areas
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +99,24 @@ def group_rows(rows: RowColumns, table: RowTable) -> tuple[Annotations, SourcePo
         positions=table.positions[places],
         position_name=table.position_name,
     )
+
+
+def given_areas(
+    corners: FloatArray, widths: FloatArray, heights: FloatArray
+) -> dict[str, FloatArray]:
+    """The column `BOX_AREA` of boxes that a format gives as corner and size.
+
+    Args:
+        corners: (N, 4) the same boxes as two corners.
+        widths: (N,) widths as given.
+        heights: (N,) heights as given.
+
+    Returns:
+        The column, NaN where rounding makes no difference; nothing where it makes none at all.
+    """
+    given = widths * heights
+    differs = given != box_areas(corners)
+    return {BOX_AREA: np.where(differs, given, np.nan)} if differs.any() else {}
 
 
 def with_listed_frames(

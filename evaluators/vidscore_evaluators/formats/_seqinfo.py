@@ -59,9 +59,14 @@ def write_sequence_info(name: str, length: int, options: WriteOptions) -> bytes:
 
 
 def frames_without_rows(
-    rows: RowColumns, lengths: Mapping[SequenceKey, int]
+    rows: RowColumns, lengths: Mapping[SequenceKey, int], first: int = 1
 ) -> tuple[IntArray, IntArray]:
     """Frames of sequences of known length that no row lists.
+
+    Args:
+        rows: The rows.
+        lengths: Number of frames of sequences, where it is known.
+        first: Number of a sequence's first frame.
 
     Returns:
         (K,) indices of their sequences, and (K,) their numbers.
@@ -70,8 +75,8 @@ def frames_without_rows(
     starts = starts_from_counts(counts)
     is_missing = np.ones(int(starts[-1]), dtype=np.bool_)
     is_listed = counts[rows.sequence_of_row] > 0
-    of_rows = starts[rows.sequence_of_row] + rows.frame_numbers - 1
+    of_rows = starts[rows.sequence_of_row] + rows.frame_numbers - first
     is_missing[of_rows[is_listed]] = False
     missing = np.flatnonzero(is_missing)
     sequences = np.repeat(np.arange(len(counts)), counts)[missing]
-    return sequences, missing - starts[sequences] + 1
+    return sequences, missing - starts[sequences] + first

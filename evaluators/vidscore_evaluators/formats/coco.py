@@ -12,7 +12,8 @@ The project's readings:
 2. An image of a video is the frame that it says. Any other is a frame of the sequence `IMAGES`
    whose number is the image's id.
 3. ``iscrowd`` = 1 flags a crowd, ``ignore`` = 1 an ignored object; either may be left out. ``area``
-   is kept as a column. Segmentations are not read: without ``area`` a box's own area counts.
+   is kept as a column, and so is width times height, as ``box_area``, where it is not to the bit
+   the area of the corners. Segmentations are not read: without ``area`` a box's own area counts.
 4. Numbers of images and categories in results are those of the truth. Images may also be named by
    strings or by their files; see `vidscore_evaluators.formats._coco_images`.
 """
@@ -76,6 +77,7 @@ from vidscore_evaluators.formats._json import (
 )
 from vidscore_evaluators.formats._row_frames import (
     RowColumns,
+    given_areas,
     group_rows,
     index_frames,
     with_listed_frames,
@@ -285,18 +287,19 @@ def _source(
     count, truth = len(entries), side is Side.TRUTH
     flags = np.where(entries.integers("iscrowd") == 1, ObjectFlag.CROWD, 0)
     flags |= np.where(entries.integers("ignore") == 1, ObjectFlag.IGNORE, 0)
+    corners, sizes = _boxes(entries), entries.boxes()[:, 2:].T
     columns = RowColumns(
         sequences=sequences,
         sequence_of_row=of_frame[frame_of_entry],
         frame_numbers=numbers[frame_of_entry],
         frame_flags=np.zeros(count, dtype=np.uint8),
         holds_object=np.ones(count, dtype=np.bool_),
-        coordinates=_boxes(entries),
+        coordinates=corners,
         labels=labels,
         confidences=np.ones(count) if truth else entries.numbers("score"),
         track_ids=_tracks(entries),
         flags=flags.astype(np.uint8) if truth else np.zeros(count, dtype=np.uint8),
-        columns={"area": entries.numbers("area")} if truth else {},
+        columns=({"area": entries.numbers("area")} if truth else {}) | given_areas(corners, *sizes),
     )
     zeros = np.zeros(count, dtype=np.int64)
     table = RowTable({}, {}, {}, (name,), zeros, entries.positions, "entry")

@@ -13,8 +13,10 @@ import numpy as np
 from vidscore_evaluators.annotations import (
     ARITIES,
     BOX,
+    BOX_AREA,
     NO_TRACK,
     POINT,
+    QUADRILATERAL,
     Annotations,
     FrameFlag,
     ObjectFlag,
@@ -27,6 +29,7 @@ from vidscore_evaluators.formats._format import Capacity, Format, WriteOptions, 
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
 from vidscore_evaluators.formats.source import Files, Source, show_text
 from vidscore_evaluators.geometry import bounding_boxes
+from vidscore_evaluators.quadrilaterals import corners_of_boxes, outlines_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,11 +182,14 @@ def _fit_shapes(fitting: _Fitting, capacity: Capacity) -> None:
     side = fitting.annotations
     if side.arity in capacity.arities:
         return
+    if side.arity == BOX and QUADRILATERAL in capacity.arities:
+        fitting.annotations = replace(side, coordinates=outlines_of(side.coordinates))
+        return
     if side.arity == POINT or BOX not in capacity.arities:
         expected = " or ".join(ARITIES[arity] for arity in capacity.arities)
         raise GeometryError([Fault(ARITIES[side.arity], expected)])
     boxes = bounding_boxes(side.coordinates)
-    corners = boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]]
+    corners = corners_of_boxes(boxes)
     changed = int((np.sort(corners, axis=1) != np.sort(side.coordinates, axis=1)).any(axis=1).sum())
     fitting.lose(changed, "object", "objects", "with four corners became the box around them")
     fitting.annotations = replace(side, coordinates=boxes)
@@ -226,7 +232,8 @@ def _fit_columns(fitting: _Fitting, capacity: Capacity) -> None:
         fitting.annotations = side = replace(side, track_ids=np.full(count, NO_TRACK))
     kept = capacity.columns
     if kept is not None:
-        for name in sorted(set(side.columns) - kept):
+        # What a box's corners say, but for rounding, is no loss.
+        for name in sorted(set(side.columns) - kept - {BOX_AREA}):
             known = int((~np.isnan(side.columns[name])).sum())
             fitting.lose(known, "value", "values", f"of the column {name} not written")
         columns = {name: column for name, column in side.columns.items() if name in kept}

@@ -6,15 +6,21 @@ rotation_y`` and, in results, ``score``. The truth and detections are a folder o
 ``<sequence>.txt`` files, a folder that holds such a ``label_02``, or one file. The project's
 readings:
 
-1. A box goes from ``left`` to ``right``, with nothing added.
+1. A box goes from ``left`` to ``right``, with nothing added. A type of detections that differs from
+   one of the truth in nothing but case is that one.
 2. In the truth a row of type ``DontCare`` is a don't-care region. In detections it is an error.
 3. ``truncated`` and ``occluded`` are kept as the columns ``truncation`` and ``occlusion``; -1, for
    not known, is empty. The angle and what is said of three dimensions are not read.
 4. ``score`` is a confidence, any finite number; without the column, all are 1.
-5. A frame without a row is not listed.
+5. ``evaluate_tracking.seqmap``, with any ending, in the folder of the truth or above it says how
+   many frames a sequence has: all of them are evaluated. Without it, a frame of the truth without
+   a row is not.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -36,7 +42,9 @@ from vidscore_evaluators.formats._format import (
     refuse_values,
     sequence_texts,
 )
-from vidscore_evaluators.formats._row_frames import RowColumns
+from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
+from vidscore_evaluators.formats._seqinfo import frames_without_rows
+from vidscore_evaluators.formats._seqmap import read_sequence_lengths
 from vidscore_evaluators.formats._sequence_files import (
     SequenceFiles,
     check_files,
@@ -52,7 +60,15 @@ from vidscore_evaluators.formats._table import (
     parse_integer,
     parse_number,
 )
-from vidscore_evaluators.formats.source import SWAPPED, Files, Reading, ReadLimits
+from vidscore_evaluators.formats.source import (
+    SWAPPED,
+    Files,
+    PairReading,
+    Reading,
+    ReadLimits,
+    Source,
+)
+from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 NAME = "kitti-tracking"
 REGION = "dontcare"
@@ -84,10 +100,14 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     files = _find_files(path)
     check_files(files, path, _LAYOUT, limits)
     rows = read_blank_separated(files.values(), _FILE, limits, COLUMNS, _KINDS)
-    checks = _check_rows(rows.table, side)
+    lengths = read_sequence_lengths(path, files, limits) if side is Side.TRUTH else {}
+    checks = _check_rows(rows.table, side, tuple(files), lengths)
 
     def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
-        return _row_columns(table, tuple(files), side), table
+        columns = _row_columns(table, tuple(files), side)
+        missing = frames_without_rows(columns, lengths, first=0)
+        # A frame without a row is at the first line of its file.
+        return with_listed_frames(columns, table, missing, (missing[0], np.ones_like(missing[0])))
 
     return to_reading(rows, checks, to_columns, str(path), NAME)
 
@@ -119,8 +139,18 @@ def _find_files(path: InputPath) -> SequenceFiles:
     return {SequenceKey("", entry.stem): entry for entry in text_files(path)}
 
 
-def _check_rows(table: RowTable, side: Side) -> RowChecks:
+def _check_rows(
+    table: RowTable,
+    side: Side,
+    sequences: tuple[SequenceKey, ...],
+    lengths: Mapping[SequenceKey, int],
+) -> RowChecks:
     checks = RowChecks(table)
+    frames = table.integers["frame"]
+    ends = [lengths.get(key, MAXIMUM_FRAME_NUMBER + 1) for key in sequences]
+    beyond = frames >= np.array(ends, dtype=np.int64)[table.source_of_row]
+    beyond &= frames <= MAXIMUM_FRAME_NUMBER
+    checks.refuse(beyond, "frame", frames, "a frame within the length of the seqmap")
     checks.require_frames("frame")
     checks.require_tracks("track_id")
     if side is Side.DETECTIONS:
@@ -152,6 +182,24 @@ def _row_columns(table: RowTable, sequences: tuple[SequenceKey, ...], side: Side
             for name, column in known.items()
         },
     )
+
+
+def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
+    """Hold the detections to the truth: its sequences, and its types in any case."""
+    return pair_text_files(truth, _spelt_as(truth, detections), known)
+
+
+def _spelt_as(truth: Source, detections: Source) -> Source:
+    """Detections with the labels of the truth where these differ in nothing but case."""
+    side, labels = detections.annotations, truth.annotations.labels
+    spelling = {label.casefold(): label for label in labels} | {label: label for label in labels}
+    spelt = [spelling.get(label, spelling.get(label.casefold(), label)) for label in side.labels]
+    if spelt == list(side.labels):
+        return detections
+    table = tuple(dict.fromkeys(spelt))
+    places = np.array([table.index(label) for label in spelt], dtype=np.int64)
+    renamed = replace(side, labels=table, label_indices=places[side.label_indices])
+    return replace(detections, annotations=renamed)
 
 
 # --- writing ---------------------------------------------------------------------------------
@@ -213,7 +261,7 @@ FORMAT = Format(
     title="KITTI tracking text: 17 or 18 values between blanks in rows, a file a sequence",
     read=read,
     writer=_WRITER,
-    pair=pair_text_files,
+    pair=pair,
     matches=matches,
     first_frame=0,
     first_pixel=0,

@@ -10,7 +10,7 @@ project's readings:
    and coordinates are used as they are given.
 2. In the truth ``conf`` = 0 marks an ignored object. Nine columns end with class and visibility
    (MOT16 and later); with seven or ten (MOT15) every object is a pedestrian. Ten with a class in
-   the eighth are another data set's, and refused.
+   the eighth are VisDrone's (`formats.visdrone_mot`), and refused.
 3. Classes go by the names that trackeval gives their numbers. Persons on vehicles, static persons,
    distractors and reflections are flagged as distractors.
 4. Detections are pedestrians: their files have no classes. ``conf`` is a confidence from 0 to 1, or
@@ -275,7 +275,7 @@ def _class_problem(text: bytes, row: bytes, count: int) -> Fault | None:
     return Fault(
         f"a class ({eighth}) in the eighth of ten columns, as VisDrone's rows have it",
         "-1 or a position, as MOTChallenge's have it",
-        advice="write the classes into generic-csv; here all would count as pedestrians",
+        advice="choose the format visdrone-mot; here all would count as pedestrians",
     )
 
 
@@ -336,7 +336,9 @@ def _row_columns(table: RowTable, sequences: tuple[SequenceKey, ...], side: Side
         flags = np.where(numbers["conf"] == 0.0, ObjectFlag.IGNORE, 0).astype(np.uint8)
         flags |= np.where(distracts, ObjectFlag.DISTRACTOR, 0).astype(np.uint8)
         confidences = np.ones(count)
-        columns = {"visibility": numbers["visibility"]}
+        # Where no file has it, as in MOT15, there is no such column.
+        if not np.isnan(numbers["visibility"]).all() or count == 0:
+            columns = {"visibility": numbers["visibility"]}
     return RowColumns(
         sequences=sequences,
         # A table holds its files in the order in which they were read, which is the sequences'.

@@ -17,8 +17,6 @@ The project's readings:
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -45,6 +43,7 @@ from vidscore_evaluators.formats._format import (
     file_name,
     unnamed_remarks,
 )
+from vidscore_evaluators.formats._image_names import ImageFiles, files_of_frames
 from vidscore_evaluators.formats._row_frames import RowColumns, index_frames, with_listed_frames
 from vidscore_evaluators.formats._sequence_files import (
     check_files,
@@ -63,7 +62,6 @@ from vidscore_evaluators.formats._table import (
     parse_string,
 )
 from vidscore_evaluators.formats.source import (
-    IMAGES,
     Files,
     Numbering,
     PairReading,
@@ -73,7 +71,6 @@ from vidscore_evaluators.formats.source import (
     Source,
     show_text,
 )
-from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 NAME = "yolo-text"
 CLASSES_FILE = "classes.txt"
@@ -87,9 +84,6 @@ GREATEST_PART = 1e3
 MOST_CLASSES = 100_000
 _FILE = "a text file of YOLO rows"
 _LAYOUT = "a folder of YOLO text files, named by frame"
-_DIGITS = re.compile(r"(.*?)[-_. ]*([0-9]{1,16})")
-
-Frames = Mapping[tuple[SequenceKey, int], InputPath]
 
 
 def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
@@ -153,28 +147,11 @@ def matches(path: InputPath, head: bytes) -> bool:
 # --- files -----------------------------------------------------------------------------------
 
 
-def _find_files(path: InputPath) -> Frames:
+def _find_files(path: InputPath) -> ImageFiles:
     """The file of each frame, in order."""
     folders = _folders(path)
-    frames: dict[tuple[SequenceKey, int], InputPath] = {}
-    faults = []
-    for folder in folders or [path]:
-        for file in _text_files(folder):
-            match = _DIGITS.fullmatch(file.stem)
-            number = int(match[2]) if match else -1
-            if match is None or number > MAXIMUM_FRAME_NUMBER:
-                expected = "a name that ends with the number of a frame"
-                faults.append(Fault(repr(file.name), expected, source=str(folder)))
-                continue
-            sequence = folder.name if folders else match[1] or IMAGES
-            key = SequenceKey("", sequence), number
-            if key in frames:
-                found = f"{file.name!r}, frame {number} of {sequence} again"
-                faults.append(Fault(found, "each frame once", source=str(folder)))
-            frames[key] = file
-    if faults:
-        raise InputError(faults)
-    return dict(sorted(frames.items()))
+    files = (file for folder in folders or [path] for file in _text_files(folder))
+    return files_of_frames(files, folder_is_sequence=bool(folders))
 
 
 def _folders(path: InputPath) -> list[InputPath]:
@@ -233,7 +210,7 @@ def _check_rows(table: RowTable, side: Side, names: tuple[str, ...]) -> RowCheck
 
 def _with_files(
     table: RowTable,
-    frames: Frames,
+    frames: ImageFiles,
     names: tuple[str, ...],
     side: Side,
     image_size: tuple[int, int],

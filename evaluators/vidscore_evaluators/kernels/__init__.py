@@ -158,11 +158,6 @@ def assign_blocks(
 
 
 @_kernel
-def sides_cross(corners: FloatArray, count: int, crossing: BoolArray) -> int:
-    """Whether opposite sides of quadrilaterals cross; returns how many do."""
-
-
-@_kernel
 def bounding_boxes(corners: FloatArray, count: int, points: int, boxes: FloatArray) -> int:
     """Least upright boxes around objects of `points` points each."""
 
@@ -298,6 +293,29 @@ def dominant_edges(
     states: FlagArray,
 ) -> int:
     """Choose locally dominant pairs; returns how many remain open, or -1 for a wrong node."""
+
+
+# polygons.c
+
+
+@_kernel
+def sides_cross(corners: FloatArray, count: int, crossing: BoolArray) -> int:
+    """Whether opposite sides of quadrilaterals cross; returns how many do."""
+
+
+@_kernel
+def quadrilateral_outlines(corners: FloatArray, count: int, outlines: FloatArray) -> int:
+    """Outlines of quadrilaterals; returns how many have an area."""
+
+
+@_kernel
+def outline_areas(outlines: FloatArray, count: int, areas: FloatArray) -> int:
+    """Areas of outlines; returns how many are above 0."""
+
+
+@_kernel
+def shared_areas(first: FloatArray, second: FloatArray, count: int, areas: FloatArray) -> int:
+    """Areas that pairs of outlines share; returns how many are above 0."""
 
 
 # text.c

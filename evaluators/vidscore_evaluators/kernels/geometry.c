@@ -1,42 +1,10 @@
-/* Bounding boxes, crossing sides, and pairs of near points and of touching boxes.
+/* Bounding boxes, and pairs of near points and of touching boxes.
 
    A box is a row of (low x, low y, high x, high y). Few boxes are compared one by one. Many are put
    into the cells of a grid by their low corners, and a box is compared with those of the cells that
    it can reach; that changes nothing but the time. */
 
 #include "kernels.h"
-
-enum { QUADRILATERAL = 8 };
-
-/* On which side of the line from start to end a point lies: -1, 1, or 0 on it. */
-static int side_of(const double *start, const double *end, const double *point)
-{
-    const double across = (end[0] - start[0]) * (point[1] - start[1])
-                          - (end[1] - start[1]) * (point[0] - start[0]);
-    return (across > 0.0) - (across < 0.0);
-}
-
-/* Whether the segments start-end and other-last cross at a point inside both. */
-static int cross(const double *start, const double *end, const double *other, const double *last)
-{
-    return side_of(start, end, other) * side_of(start, end, last) < 0
-           && side_of(other, last, start) * side_of(other, last, end) < 0;
-}
-
-/* Whether two opposite sides of each of (count, 8) quadrilaterals cross in their interiors; returns
-   how many do. */
-int64_t sides_cross(const double *corners, int64_t count, uint8_t *crossing)
-{
-    int64_t found = 0;
-    for (int64_t row = 0; row < count; row++) {
-        const double *first = corners + QUADRILATERAL * row;
-        const double *second = first + 2, *third = first + 4, *fourth = first + 6;
-        crossing[row] = (uint8_t)(cross(first, second, third, fourth)
-                                  || cross(second, third, fourth, first));
-        found += crossing[row];
-    }
-    return found;
-}
 
 /* The (count, 4) upright bounding boxes of objects of `points` points each, at least one. */
 int64_t bounding_boxes(const double *corners, int64_t count, int64_t points, double *boxes)

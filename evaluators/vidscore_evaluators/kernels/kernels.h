@@ -17,7 +17,6 @@ int64_t assign_blocks(const int64_t *starts, const int64_t *rows, const int64_t 
                       int64_t *places, int64_t longest, uint8_t *assigned);
 
 /* geometry.c */
-int64_t sides_cross(const double *corners, int64_t count, uint8_t *crossing);
 int64_t bounding_boxes(const double *corners, int64_t count, int64_t points, double *boxes);
 int64_t sort_points(double *points, const int64_t *starts, int64_t group_count);
 int64_t near_points(const double *left, const int64_t *left_starts, const double *right,
@@ -51,6 +50,12 @@ int64_t incremental_matching(const int64_t *left, const int64_t *right, int64_t 
 int64_t dominant_edges(const int64_t *left, const int64_t *right, const double *weights,
                        int64_t pair_count, int64_t left_count, int64_t right_count,
                        int64_t *numbers, int64_t *places, double *heavy, uint8_t *states);
+
+/* polygons.c */
+int64_t sides_cross(const double *corners, int64_t count, uint8_t *crossing);
+int64_t quadrilateral_outlines(const double *corners, int64_t count, double *outlines);
+int64_t outline_areas(const double *outlines, int64_t count, double *areas);
+int64_t shared_areas(const double *first, const double *second, int64_t count, double *areas);
 
 /* text.c */
 int64_t parse_rows(const uint8_t *text, const uint8_t *kinds, int64_t column_count,

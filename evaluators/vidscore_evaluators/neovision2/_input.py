@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from vidscore_evaluators._dont_care import PRESETS
+from vidscore_evaluators._dont_care import RULES
 from vidscore_evaluators._scene_builder import SceneObjects, select_objects
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import QUADRILATERAL, Annotations, FrameFlag, ObjectFlag
@@ -154,8 +154,8 @@ COUNTERS = (
 )
 """Names of the counters, each a number of things in a sequence."""
 
-_RULE = replace(PRESETS["neovision2"], absorbing_flags=ObjectFlag.IGNORE, tolerance=TOLERANCE)
-"""The preset, with no crowds and distractors: the protocol has neither."""
+_RULE = replace(RULES["neovision2"], absorbing_flags=ObjectFlag.IGNORE, tolerance=TOLERANCE)
+"""The rule, with no crowds and distractors: the protocol has neither."""
 
 
 def prepare(

@@ -70,8 +70,8 @@ class _Scores:
         """Averages of each class over the domains that score it."""
         names: dict[str, str] = {}
         gathered: defaultdict[str, list[ClassCounts]] = defaultdict(list)
-        for (_, class_), counts in self._classes.items():
-            name = names.setdefault(class_.casefold(), class_)
+        for (_, label), counts in self._classes.items():
+            name = names.setdefault(label.casefold(), label)
             gathered[name].append(counts)
         ordered = sorted(gathered)
         measures = [averages(gathered[name], self._costs) for name in ordered]
@@ -94,9 +94,9 @@ class _Scores:
             self._measures(counts)
             | {
                 "evaluated_frames": self._domain_frames[domain,],
-                "az": self._area(points[domain, class_], counts, domain),
+                "az": self._area(points[domain, label], counts, domain),
             }
-            for (domain, class_), counts in self._classes.items()
+            for (domain, label), counts in self._classes.items()
         ]
         domains, classes = _split_keys(self._classes, 2)
         return Block(_transposed(measures), domains=domains, classes=classes)
@@ -293,7 +293,7 @@ def at_curve_thresholds(points: OperatingPoints) -> OperatingPoints:
 
 
 def roc_curve(
-    points: OperatingPoints, objects: int, frames: int, domain: str, class_: str | None = None
+    points: OperatingPoints, objects: int, frames: int, domain: str, label: str | None = None
 ) -> Curve:
     """The curve in the form of a report.
 
@@ -302,7 +302,7 @@ def roc_curve(
         objects: Ground-truth objects; without any the detection rate is undefined.
         frames: Evaluated frames; without any the false positives per frame are undefined.
         domain: Domain of the curve.
-        class_: Class of the curve, None for detection-only.
+        label: Class of the curve, None for detection-only.
     """
     detected, false = points.true_positives.tolist(), points.false_positives.tolist()
     columns = {
@@ -312,7 +312,7 @@ def roc_curve(
         "true_positives": detected,
         "false_positives": false,
     }
-    return Curve("roc", columns, domain, class_)
+    return Curve("roc", columns, domain, label)
 
 
 def area_under_curve(

@@ -9,9 +9,16 @@ from typing import NamedTuple
 import numpy as np
 
 from vidscore_evaluators.alignment import align
-from vidscore_evaluators.annotations import NO_TRACK, POINT, Annotations, Side, empty_annotations
+from vidscore_evaluators.annotations import (
+    NO_TRACK,
+    POINT,
+    QUADRILATERAL,
+    Annotations,
+    Side,
+    empty_annotations,
+)
 from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray, run_starts
-from vidscore_evaluators.geometry import bounding_boxes, box_areas
+from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.plausibility.summary import (
     input_summary_of,
 )
@@ -22,7 +29,9 @@ from vidscore_evaluators.plausibility.warnings import (
     place_name,
     side_warnings,
 )
+from vidscore_evaluators.quadrilaterals import outline_areas, outlines_of
 from vidscore_evaluators.report import FrameExample, ReportWarning
+from vidscore_evaluators.shapes import sides_cross
 from vidscore_evaluators.specification import BenchmarkSpec
 
 LEAST_SHARES = 10
@@ -103,6 +112,10 @@ _MESSAGES = {
         "boxes have no area, so that nothing can match them",
         "correct or remove them",
     ),
+    "sides_cross": (
+        "sides of four corners cross, so that their convex hull is taken",
+        "give the corners in order along the outline",
+    ),
     "tracks_jump": (
         "steps of tracks are more than ten times as far as usual, and far beyond the object's size",
         "check that a track id is not used for two objects",
@@ -125,8 +138,10 @@ def truth_warnings(truth: Annotations) -> Iterator[ReportWarning]:
     """
     yield from _warning(truth, "same_box_twice", _repeated(truth))
     if truth.arity != POINT:
-        areas = box_areas(bounding_boxes(truth.coordinates))
+        areas = outline_areas(outlines_of(truth.coordinates))
         yield from _warning(truth, "boxes_without_area", areas == 0.0)
+        if truth.arity == QUADRILATERAL:
+            yield from _warning(truth, "sides_cross", sides_cross(truth.coordinates))
         yield from _warning(truth, "tracks_jump", _jumping(truth))
 
 

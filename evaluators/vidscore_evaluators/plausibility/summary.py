@@ -30,6 +30,7 @@ from vidscore_evaluators.annotations import (
 )
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs, run_starts
 from vidscore_evaluators.geometry import bounding_boxes
+from vidscore_evaluators.quadrilaterals import are_rotated
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Table, TableSchema, build_table
 
@@ -61,6 +62,7 @@ class Example(StrEnum):
 
     SWAPPED = "swapped"
     BEYOND_IMAGE = "beyond_image"
+    ROTATED = "rotated"
     UNLISTED = "unlisted"
 
 
@@ -70,7 +72,9 @@ SIDES, LABELS, CONFIDENCES, COLUMNS, EXAMPLES = (
 
 SCHEMAS: Mapping[str, TableSchema] = {
     SIDES: TableSchema(
-        ("side",), numbers=("arity",), counts=("objects", "swapped", "sized", "beyond_image")
+        ("side",),
+        numbers=("arity",),
+        counts=("objects", "swapped", "sized", "beyond_image", "rotated"),
     ),
     # A hash comes first, so that of very many labels the same are kept on each side.
     LABELS: TableSchema(
@@ -87,7 +91,7 @@ SCHEMAS: Mapping[str, TableSchema] = {
 }  # fmt: skip
 """Tables of an input summary."""
 
-_MOST_ROWS = {SIDES: 6, CONFIDENCES: 4, COLUMNS: 40, EXAMPLES: 6}
+_MOST_ROWS = {SIDES: 6, CONFIDENCES: 4, COLUMNS: 40, EXAMPLES: 8}
 
 INPUT_SUMMARY_BYTES = sum(
     _MOST_ROWS.get(name, schema.first or 0)
@@ -132,6 +136,7 @@ class _SideFacts:
         swapped: (N,) boxes whose second corner is not to the lower right; None for other shapes.
         beyond_image: (N,) objects beyond their image; None where no size is known.
         sized: Objects in images of known size.
+        rotated: (N,) objects, not regions, whose corners are no upright box; None for other shapes.
     """
 
     side: Side
@@ -139,6 +144,7 @@ class _SideFacts:
     swapped: BoolArray | None
     beyond_image: BoolArray | None
     sized: int
+    rotated: BoolArray | None
 
     @classmethod
     def of(cls, side: Side, annotations: Annotations, known: ImageSizes) -> _SideFacts:
@@ -148,11 +154,14 @@ class _SideFacts:
             swapped = (coordinates[:, 2] < coordinates[:, 0]) | (
                 coordinates[:, 3] < coordinates[:, 1]
             )
+        rotated: BoolArray | None = None
+        if annotations.arity == QUADRILATERAL:
+            rotated = are_rotated(coordinates) & ((annotations.flags & ObjectFlag.REGION) == 0)
         if not known:
-            return cls(side, annotations, swapped, None, 0)
+            return cls(side, annotations, swapped, None, 0, rotated)
         sizes = sizes_of_objects(annotations, known)
         sized = int(np.isfinite(sizes[:, 0]).sum())
-        return cls(side, annotations, swapped, beyond_image(coordinates, sizes), sized)
+        return cls(side, annotations, swapped, beyond_image(coordinates, sizes), sized, rotated)
 
 
 def _sizes_in(specification: BenchmarkSpec) -> ImageSizes:
@@ -185,9 +194,10 @@ def _sides_table(seen: Sequence[_SideFacts]) -> Table:
     used = [entry for entry in seen if entry.annotations.object_count]
     counts = [
         [entry.annotations.object_count for entry in used],
-        [0 if entry.swapped is None else int(entry.swapped.sum()) for entry in used],
+        [_number(entry.swapped) for entry in used],
         [entry.sized for entry in used],
-        [0 if entry.beyond_image is None else int(entry.beyond_image.sum()) for entry in used],
+        [_number(entry.beyond_image) for entry in used],
+        [_number(entry.rotated) for entry in used],
     ]
     return build_table(
         SCHEMAS[SIDES],
@@ -196,6 +206,10 @@ def _sides_table(seen: Sequence[_SideFacts]) -> Table:
         numbers=[np.array([entry.annotations.arity for entry in used], dtype=np.float64)],
         counts=[np.array(column, dtype=np.int64) for column in counts],
     )
+
+
+def _number(mask: BoolArray | None) -> int:
+    return 0 if mask is None else int(mask.sum())
 
 
 def _labels_table(aligned: Aligned, evaluated: BoolArray) -> Table:
@@ -281,6 +295,7 @@ def _examples_table(aligned: Aligned, seen: Sequence[_SideFacts]) -> Table:
         for example, mask in (
             (Example.SWAPPED, entry.swapped),
             (Example.BEYOND_IMAGE, entry.beyond_image),
+            (Example.ROTATED, entry.rotated),
         ):
             if mask is not None and mask.any():
                 starts = entry.annotations.frame_starts

@@ -253,6 +253,24 @@ def warnings_of_positions(
         yield from beyond_image_warnings(side, int(beyond.sum()), sized, example)
 
 
+def bounding_box_warnings(input_summary: InputSummary) -> Iterator[ReportWarning]:
+    """A warning where four corners were compared as the upright boxes around them."""
+    if not input_summary:
+        return
+    counts = {side: _count(input_summary, side, Example.ROTATED) for side in Side}
+    found = (_example(input_summary, side, Example.ROTATED) for side in Side if counts[side])
+    example = next(filter(None, found), None)
+    if example is not None:
+        yield ReportWarning(
+            "bounding_boxes_compared",
+            "objects and detections with four corners are compared by the upright boxes around "
+            f"them, which are larger, the first of them in {place_name(example)}; base=polygon "
+            "compares what the corners enclose",
+            sum(counts.values()),
+            example,
+        )
+
+
 def _columns(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]:
     table = input_summary[COLUMNS]
     entries = zip(table.texts("side"), table.texts("column"), table.count("objects"), strict=True)

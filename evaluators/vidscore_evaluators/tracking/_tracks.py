@@ -118,6 +118,13 @@ class Tracks:
         """Number of chains C."""
         return len(self.chain_sequences)
 
+    @property
+    def frame_counts(self) -> IntArray:
+        """(C,) evaluated frames of the sequence of each chain."""
+        of_sequences = np.bincount(self.scene.frame_sequences, minlength=len(self.scene.sequences))
+        counts: IntArray = of_sequences[self.chain_sequences]
+        return counts
+
     def shared_steps(self) -> IntArray:
         """(G,) number of each group among those of its chain that hold both sides' objects.
 
@@ -234,7 +241,11 @@ class TrackingCriterion(Criterion[ParametersType]):
     def faults(self, side: Side, annotations: Annotations) -> Sequence[Fault]:
         """Tracked objects have an identity, which occurs once in a frame."""
         chosen = annotations.take_objects(self._is_tracked(side, annotations))
-        return [*_without_track(side, chosen), *self._repeated(side, chosen)]
+        return [
+            *super().faults(side, annotations),
+            *_without_track(side, chosen),
+            *self._repeated(side, chosen),
+        ]
 
     def _is_tracked(self, side: Side, annotations: Annotations) -> BoolArray:
         """(N,) whether objects must have an identity: what only absorbs detections need not."""

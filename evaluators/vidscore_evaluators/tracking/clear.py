@@ -28,20 +28,41 @@ Differences from both, in what is reported:
    allows 2**-52, motmetrics nothing.
 7. With base ``giou`` the rest is matched by the greatest sum of 1 + GIoU. Neither implementation
    has this base.
+8. `mota_class_mean` leaves out classes without truth; trackeval has minus the number of detections
+   for them.
+
+And one thing that is trackeval's, though one would not expect it:
+
+9. `false_positives_per_frame` divides by the frames of sequences in which a class has both truth
+   and detections; its numerator is every false positive.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from vidscore_evaluators._report_rows import Figures, Total, block_of, ratio, totals_by_scope
+from vidscore_evaluators._report_rows import (
+    Figures,
+    Total,
+    blocks_with_class_means,
+    ratio,
+    totals_by_scope,
+)
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.arrays import BoolArray, IntArray, previous_occurrence
 from vidscore_evaluators.criterion import LEFT_OUT, left_out_table
-from vidscore_evaluators.evaluator import Direction, Dissimilarity, Growth, Measure, count_measure
+from vidscore_evaluators.evaluator import (
+    Averaging,
+    Direction,
+    Dissimilarity,
+    Growth,
+    Measure,
+    count_measure,
+)
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.similarity import Candidates
@@ -105,6 +126,17 @@ class Clear(TrackingCriterion[ClearParameters]):
         _score("motp", "Mean similarity of matches.", minimum=-1.0),
         _accuracy("moda", "1 - (misses + false positives) / truth objects."),
         _accuracy("smota", "(Sum of similarities - false positives - id switches) / objects."),
+        _accuracy(
+            "motal", "MOTA with the decimal logarithm of the id switches, if there are some."
+        ),
+        Measure(
+            "mota_class_mean",
+            "Mean of MOTA over the classes of the truth.",
+            minimum=None,
+            averaging=Averaging.MEAN,
+            dissimilarity=Dissimilarity.ONE_MINUS,
+            of_nothing=0.0,
+        ),
         _score("recall", "Matches / truth objects."),
         _score("precision", "Matches / detections."),
         _score("f1", "2 matches / (truth objects + detections)."),
@@ -138,13 +170,23 @@ class Clear(TrackingCriterion[ClearParameters]):
         count_measure(
             "mostly_lost", "Truth tracks matched in under 20 % of their frames.", Direction.LOWER
         ),
+        Measure(
+            "false_positives_per_frame",
+            "False positives / frames of sequences with truth and detections.",
+            maximum=None,
+            direction=Direction.LOWER,
+        ),
+        count_measure("truth_objects", "Objects of the truth that are scored."),
+        count_measure("detections", "Detections that are scored."),
+        count_measure("truth_tracks", "Tracks of the truth that are scored."),
+        count_measure("detection_tracks", "Tracks of the detections that are scored."),
     )
     ranking = ("mota",)
 
     @property
     def growth(self) -> Growth:
         """One row of counts and one of sums for each sequence and class."""
-        row = 3 * 8 + 8 * len(_COUNT_NAMES) + 3 * 8 + 64
+        row = 3 * 8 + 8 * (len(_COUNT_NAMES) + 2) + 3 * 8 + 64
         return Growth("sequence", row * CHAINS_PER_SEQUENCE)
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
@@ -171,11 +213,18 @@ class Clear(TrackingCriterion[ClearParameters]):
     def scores(self, tally: Tally) -> Scores:
         """Figures of everything, of domains, classes and sequences, from their summed counts."""
         matches = totals_by_scope(tally.tables[MATCHES])
+        totals = totals_by_scope(tally.tables[COUNTS])
         figures = [
             Figures(*scope, _values(total.counts, matches.get(scope)))
-            for scope, total in totals_by_scope(tally.tables[COUNTS]).items()
+            for scope, total in totals.items()
         ]
-        return Scores((block_of(figures),), (), self.scene_warnings(tally))
+        counted = {
+            scope
+            for scope, total in totals.items()
+            if total.counts["matches"] + total.counts["misses"]
+        }
+        blocks = blocks_with_class_means(figures, {"mota_class_mean": "mota"}, counted)
+        return Scores(blocks, (), self.scene_warnings(tally))
 
 
 def _values(counts: Mapping[str, int], matches: Total | None) -> dict[str, Number]:
@@ -184,11 +233,13 @@ def _values(counts: Mapping[str, int], matches: Total | None) -> dict[str, Numbe
     switches, truth = counts["id_switches"], true + missed
     tracks = sum(counts[name] for name in ("mostly_tracked", "partially_tracked", "mostly_lost"))
     similarity = to_float(matches.sums["similarity"]) if matches else 0.0
+    damped = math.log10(switches) if switches else 0.0
     return {
         "mota": ratio(true - false - switches, truth),
         "motp": similarity / true if true else None,
         "moda": ratio(true - false, truth),
         "smota": (similarity - false - switches) / truth if truth else None,
+        "motal": (true - false - damped) / truth if truth else None,
         "recall": ratio(true, truth),
         "precision": ratio(true, true + false),
         "f1": 2 * true / (truth + true + false) if truth + true + false else 1.0,
@@ -196,6 +247,11 @@ def _values(counts: Mapping[str, int], matches: Total | None) -> dict[str, Numbe
         "partially_tracked_share": ratio(counts["partially_tracked"], tracks),
         "mostly_lost_share": ratio(counts["mostly_lost"], tracks),
         **{name: counts[name] for name in _COUNT_NAMES},
+        "false_positives_per_frame": ratio(false, counts["frames"]),
+        "truth_objects": truth,
+        "detections": true + false,
+        "truth_tracks": tracks,
+        "detection_tracks": counts["detection_tracks"],
     }
 
 
@@ -208,14 +264,17 @@ def _chain_counts(tracks: Tracks, matched: Candidates, rule: SwitchRule) -> dict
         rule: Whose counts.
     """
     matches = tracks.by_chain(matched.targets, tracks.scene.truth)
+    truth, detections = tracks.totals(tracks.truth), tracks.totals(tracks.detections)
     switched, fragmented = _breaks(tracks, matched, rule)
     return {
         "matches": matches,
-        "misses": tracks.totals(tracks.truth) - matches,
-        "false_positives": tracks.totals(tracks.detections) - matches,
+        "misses": truth - matches,
+        "false_positives": detections - matches,
         "id_switches": tracks.by_chain(matched.targets[switched], tracks.scene.truth),
         "fragmentations": tracks.by_chain(matched.targets[fragmented], tracks.scene.truth),
         **_lifetimes(tracks.truth, tracks.chain_count, matched, rule),
+        "frames": np.where((truth > 0) & (detections > 0), tracks.frame_counts, 0),
+        "detection_tracks": np.bincount(tracks.detections.chains, minlength=tracks.chain_count),
     }
 
 

@@ -18,6 +18,10 @@ Differences from trackeval that change no defined figure:
 One that changes figures where a similarity is exactly the threshold:
 
 3. Such a pair counts, with 1e-9 for rounding (`threshold_tolerance`); trackeval compares without.
+
+And one of means:
+
+4. `idf1_class_mean` leaves out classes without truth; trackeval counts them as 0.
 """
 
 from __future__ import annotations
@@ -27,10 +31,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidscore_evaluators._report_rows import Figures, block_of, ratio, totals_by_scope
+from vidscore_evaluators._report_rows import (
+    Figures,
+    blocks_with_class_means,
+    ratio,
+    totals_by_scope,
+)
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.criterion import LEFT_OUT, left_out_table
-from vidscore_evaluators.evaluator import Direction, Dissimilarity, Growth, Measure, count_measure
+from vidscore_evaluators.evaluator import (
+    Averaging,
+    Direction,
+    Dissimilarity,
+    Growth,
+    Measure,
+    count_measure,
+)
 from vidscore_evaluators.matching import match_maximum_weight
 from vidscore_evaluators.pairs import Pairs
 from vidscore_evaluators.report import Number, Scores
@@ -68,6 +84,12 @@ class Identity(TrackingCriterion[IdentityParameters]):
         _score("idf1", "2 IDTP / (truth objects + detections)."),
         _score("idp", "IDTP / detections."),
         _score("idr", "IDTP / truth objects."),
+        Measure(
+            "idf1_class_mean",
+            "Mean of IDF1 over the classes of the truth.",
+            averaging=Averaging.MEAN,
+            dissimilarity=Dissimilarity.ONE_MINUS,
+        ),
         count_measure(
             "id_true_positives", "Objects found by the track that is theirs.", Direction.HIGHER
         ),
@@ -108,11 +130,11 @@ class Identity(TrackingCriterion[IdentityParameters]):
 
     def scores(self, tally: Tally) -> Scores:
         """Figures of everything, of domains, classes and sequences, from their summed counts."""
-        figures = [
-            Figures(*scope, _values(**total.counts))
-            for scope, total in totals_by_scope(tally.tables[COUNTS]).items()
-        ]
-        return Scores((block_of(figures),), (), self.scene_warnings(tally))
+        totals = totals_by_scope(tally.tables[COUNTS])
+        figures = [Figures(*scope, _values(**total.counts)) for scope, total in totals.items()]
+        counted = {scope for scope, total in totals.items() if total.counts["truth"]}
+        blocks = blocks_with_class_means(figures, {"idf1_class_mean": "idf1"}, counted)
+        return Scores(blocks, (), self.scene_warnings(tally))
 
 
 def _values(true: int, truth: int, detections: int) -> dict[str, Number]:

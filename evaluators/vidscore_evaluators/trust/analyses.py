@@ -81,14 +81,14 @@ def _draws(systems: Sequence[str], drawn: Bootstrap) -> dict[str, Any]:
             {
                 "system": system,
                 "domain": domain,
-                "label": class_,
+                "label": label,
                 "measure": measure,
                 "value": interval.value,
                 "low": interval.low,
                 "high": interval.high,
             }
             for system, intervals in zip(systems, drawn.intervals, strict=True)
-            for (domain, class_, measure), interval in intervals.items()
+            for (domain, label, measure), interval in intervals.items()
         ],
         "above": drawn.above.tolist(),
         "groups": [[systems[row] for row in group] for group in drawn.groups],

@@ -213,8 +213,8 @@ def _in_domain(annotations: Annotations, domain: str) -> Annotations:
 
 def _overall(scores: Scores, measure: str) -> Number:
     """A score over everything."""
-    for domain, class_, sequence, value in _entries(scores, measure):
-        if domain is None and class_ is None and sequence is None:
+    for domain, label, sequence, value in _entries(scores, measure):
+        if domain is None and label is None and sequence is None:
             return value
     return None
 
@@ -223,8 +223,8 @@ def _by_domain(scores: Scores, measure: str, level: Level) -> dict[str | None, N
     """A score by domain: that of the domain, or that of its sequence."""
     return {
         domain: value
-        for domain, class_, sequence, value in _entries(scores, measure)
-        if class_ is None and (sequence is None) == (level is Level.DOMAIN)
+        for domain, label, sequence, value in _entries(scores, measure)
+        if label is None and (sequence is None) == (level is Level.DOMAIN)
     }
 
 

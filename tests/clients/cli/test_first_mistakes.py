@@ -69,8 +69,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"a.txt": "These are my results\n"},
         (
             "a.txt: text that is no data, beginning with 'These are my results'; the formats are "
-            "coco-json, spotgeo-json, motchallenge, neovision2-csv, kitti-tracking, yolo-text, "
-            "generic-csv"
+            "coco-json, spotgeo-json, pascal-voc, dota, visdrone-det, motchallenge, "
+            "neovision2-csv, kitti-tracking, yolo-text, generic-csv"
         ),
     ),
     "TOML": (
@@ -153,12 +153,12 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"det/A.txt": MOT.replace("10,10", "nan,10")},
         "det/A.txt, line 1, column left: found 'nan', expected a finite number" + ROWS,
     ),
-    "VisDrone": (
-        {"A.txt": "1,1,10,10,40,30,1,4,0,0\n2,1,10,10,40,30,1,4,0,0\n"},
+    "VisDrone with a class that there is not": (
+        {"A.txt": "1,1,10,10,40,30,1,4,0,0\n2,1,10,10,40,30,1,12,0,0\n"},
         (
             "A.txt, line 1: found a class (4) in the eighth of ten columns, as VisDrone's rows "
-            "have it, expected -1 or a position, as MOTChallenge's have it; write the classes into "
-            "generic-csv; here all would count as pedestrians"
+            "have it, expected -1 or a position, as MOTChallenge's have it; choose the format "
+            "visdrone-mot; here all would count as pedestrians"
         ),
     ),
     "a column's name in another case": (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from vidscore_evaluators import score
-from vidscore_evaluators._dont_care import PRESETS
+from vidscore_evaluators._dont_care import RULES
 from vidscore_evaluators._scene_builder import make_scene
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, ObjectFlag
@@ -149,7 +149,7 @@ def test_at_the_least_threshold_crowds_and_ignored_objects_absorb_as_greedily_as
     false = greedy_false_alarms(truth, absorbers, detections)
     sides = (side(*things), side(*found))
     report = score("errors", *sides, threshold=0.0, background_threshold=0.0)
-    scene = make_scene(align(*sides), PRESETS["standard"], Similarity())
+    scene = make_scene(align(*sides), RULES["standard"], Similarity())
     outcomes = assigned_outcomes(scene, Similarity(), "greedy", [0.0, 0.5])
     assert np.count_nonzero(outcomes[:, 0] == FALSE) == false
     assert mistakes(report) == false

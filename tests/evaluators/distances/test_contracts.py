@@ -53,3 +53,17 @@ class TestOspaOnSolids(Variant):
             "dont_care": "neovision2",
         },
     )
+
+
+class TestHausdorffOfPolygons(Variant):
+    evaluator = create_evaluator("hausdorff", {"base": "polygon"})
+
+
+class TestEmdOfPolygons(Variant):
+    evaluator = create_evaluator("emd", {"base": "polygon", "order": 2, "frames": "occupied"})
+
+
+class TestOspaOfSolidsOfPolygons(Variant):
+    evaluator = create_evaluator(
+        "ospa", {"base": "polygon", "confidence_extended": True, "dont_care": "motchallenge"}
+    )

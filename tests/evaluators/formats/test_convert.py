@@ -49,6 +49,7 @@ def there_and_back(
 
 
 PERSON = Thing((1.5, 2.0, 41.5, 90.0), "pedestrian", track_id=4)
+CORNERS = (0.5, 0.0, 9.125, 1.0, 8.0, 7.0, 1e-7, 8.1)
 OTHER = Thing((100.0, 20.25, 140.0, 60.5), "car", track_id=9)
 
 
@@ -77,6 +78,7 @@ def test_every_format_is_written() -> None:
         ("kitti-tracking", [replace(PERSON, columns={"truncation": 1.0, "occlusion": 2.0}),
                             Thing(OTHER.coordinates, "DontCare", flags=ObjectFlag.REGION)]),
         ("yolo-text", [replace(PERSON, track_id=-1), replace(OTHER, track_id=-1)]),
+        ("dota", [Thing(CORNERS, "plane", flags=ObjectFlag.IGNORE), Thing(CORNERS[::-1], "ship")]),
     ],
 )  # fmt: skip
 def test_a_truth_comes_back_as_it_was(tmp_path: Path, name: str, things: list[Thing]) -> None:
@@ -97,6 +99,14 @@ def test_detections_come_back_as_they_were(tmp_path: Path, name: str) -> None:
     back, remarks = there_and_back(found, name, Side.DETECTIONS, tmp_path)
     assert remarks == ()
     assert objects_of(back) == objects_of(found)
+
+
+def test_results_of_dota_come_back_as_they_were(tmp_path: Path) -> None:
+    things = [Thing(CORNERS, "plane", 0.1 + 0.2), Thing(CORNERS, "small-vehicle", -3e-9)]
+    found = make_annotations({STREET: {1: things, 12345: things[:1]}})
+    back, remarks = there_and_back(found, "dota", Side.DETECTIONS, tmp_path)
+    assert remarks == ()
+    assert sorted(objects_of(back)) == sorted(objects_of(found))
 
 
 def test_neovision2_comes_back_as_it_was(tmp_path: Path) -> None:

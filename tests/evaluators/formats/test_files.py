@@ -52,6 +52,7 @@ TREES: Mapping[str, Mapping[str, str]] = {
     "neovision2-csv": {"Tower/001.csv": NEOVISION, "Park/001.csv": NEOVISION},
     "kitti-tracking": {"label_02/0000.txt": KITTI, "label_02/0001.txt": KITTI},
     "yolo-text": {"000.txt": "0 0.5 0.5 0.1 0.1\n", "001.txt": "", "classes.txt": "car\n"},
+    "dota": {"labelTxt/P1.txt": "gsd:1\n1 2 3 2 3 9 1 9 ship 0\n", "labelTxt/P2.txt": ""},
 }
 
 

@@ -8,6 +8,7 @@ import pytest
 from tests.evaluators.formats.helpers import (
     column,
     detections_of,
+    frames_of,
     objects_of,
     truth_of,
     validate_file,
@@ -91,3 +92,39 @@ def test_faults_of_several_files_stand_in_each(tmp_path: Path) -> None:
 def test_the_format_is_recognised(tmp_path: Path) -> None:
     path = write(tmp_path / "0000.txt", TRUTH)
     assert detect_format(path).name == detect_format(tmp_path).name == "kitti-tracking"
+
+
+LABELS = "0 1 Car 0 0 -1.5 10 20 40 60 1 1 1 1 1 1 1\n2 1 Car 0 0 -1.5 10 20 40 60 1 1 1 1 1 1 1\n"
+
+
+@pytest.mark.parametrize("below", ["", "label_02"])
+def test_a_seqmap_lists_every_frame(tmp_path: Path, below: str) -> None:
+    """In the folder of the labels or above it, with any ending; other sequences do not matter."""
+    write(tmp_path / "label_02" / "0001.txt", LABELS)
+    seqmap = "0001 empty 000000 000004\n0007 empty 000000 000009\n"
+    write(tmp_path / "evaluate_tracking.seqmap.training", seqmap)
+    assert frames_of(truth_of(tmp_path / below).annotations) == [
+        ("0001", number) for number in (0, 1, 2, 3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seqmap", "expected"),
+    [
+        ("0001 empty 000000\n", "line 1: found '0001 empty 000000'"),
+        ("0001 empty 000003 000009\n", "expected a sequence, a word, 0 and a number of frames"),
+        ("0001 empty 000000 000002\n", "expected a frame within the length of the seqmap"),
+        ("0001 e 0 3\n0001 e 0 4\n", "line 2: found 4 frames, expected 3"),
+    ],
+)
+def test_a_seqmap_that_does_not_fit_is_refused(tmp_path: Path, seqmap: str, expected: str) -> None:
+    path = write(tmp_path / "label_02" / "0001.txt", LABELS).parent
+    write(tmp_path / "evaluate_tracking.seqmap", seqmap)
+    [fault] = validate_file(path)
+    assert expected in str(fault)
+
+
+def test_types_of_detections_are_those_of_the_truth_in_any_case(tmp_path: Path) -> None:
+    truth = write(tmp_path / "truth" / "0001.txt", LABELS).parent
+    found = write(tmp_path / "found" / "0001.txt", LABELS.replace("Car", "car")).parent
+    assert read_pair(truth, found).detections.annotations.labels == ("Car",)

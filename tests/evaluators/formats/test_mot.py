@@ -176,5 +176,7 @@ def test_ten_columns_with_classes_are_never_pedestrians(
 ) -> None:
     """A position in metres, or none, may stand in the eighth column; a class may not."""
     rows = "".join(f"{frame},1,10,10,40,30,1,{tail}\n" for frame, tail in enumerate(tails, start=1))
-    faults = validate_file(write(tmp_path / "a.txt", rows), side=side)
+    path = write(tmp_path / "a.txt", rows)
+    assert detect_format(path).name == ("motchallenge" if read else "visdrone-mot")
+    faults = validate_file(path, side=side, format_name="motchallenge")
     assert ["VisDrone" in str(fault) for fault in faults] == ([] if read else [True])

@@ -109,3 +109,15 @@ def area_inside(box: Box, regions: tuple[tuple[Point, ...], ...]) -> Fraction:
                     part = _clip(part, start, end)
             total += (-1) ** (count + 1) * _polygon_area(part)
     return total
+
+
+def shared_by_triangles(first: Sequence[Point], second: Sequence[Point]) -> Fraction:
+    """Area that two quadrilaterals share: that of all pairs of their triangles."""
+    total = Fraction(0)
+    for part in triangles(first):
+        for cut in triangles(second):
+            clipped = part
+            for start, end in zip(cut, [*cut[1:], *cut[:1]], strict=True):
+                clipped = _clip(clipped, start, end)
+            total += _polygon_area(clipped)
+    return total

@@ -45,6 +45,19 @@ def test_boxes_without_area_are_doubted() -> None:
     assert codes([replace(CAR, coordinates=(5.0, 5.0, 5.0, 9.0))]) == {"boxes_without_area": 1}
 
 
+def test_four_corners_without_area_or_in_the_wrong_order_are_doubted() -> None:
+    """A line that is no upright one, and a bow tie; not the square in either direction."""
+    square = (0.0, 0.0, 9.0, 0.0, 9.0, 9.0, 0.0, 9.0)
+    line, bow_tie = (
+        (0.0, 0.0, 4.0, 4.0, 8.0, 8.0, 6.0, 6.0),
+        (0.0, 0.0, 9.0, 9.0, 9.0, 0.0, 0.0, 9.0),
+    )
+    things = [Thing(shape, "a") for shape in (square, square[::-1], line, bow_tie)]
+    truth = make_annotations(video(things), arity=8)
+    found = {entry.code: entry.count for entry in warnings_of_side(Side.TRUTH, truth)}
+    assert found == {"boxes_without_area": 1, "sides_cross": 1}
+
+
 def test_a_track_that_jumps_is_doubted() -> None:
     """Nine steps of one pixel, and one of five hundred."""
     lefts = [*range(5), *range(500, 505)]

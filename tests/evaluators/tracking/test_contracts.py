@@ -83,3 +83,32 @@ class TestOspa2OnPoints(Variant):
     evaluator = create_evaluator(
         "ospa2", {"base": "euclidean", "frames": "occupied", "classes": "ignore", "cutoff": 0.7}
     )
+
+
+class TestClearOnPolygons(Variant):
+    evaluator = create_evaluator("clear", {"base": "polygon"})
+    imperfect_measures = ("fragmentations",)
+
+
+class TestIdentityOnPolygons(Variant):
+    evaluator = create_evaluator("identity", {"base": "polygon", "dont_care": "kitti"})
+
+
+class TestHotaOnPolygons(Variant):
+    evaluator = create_evaluator("hota", {"base": "polygon"})
+
+
+class TestTrackHausdorffOfPolygons(Variant):
+    evaluator = create_evaluator("track-hausdorff", {"base": "polygon"})
+
+
+class TestTrackEmdOfPolygons(Variant):
+    evaluator = create_evaluator("track-emd", {"base": "polygon", "classes": "ignore"})
+
+
+class TestTrackOspaOfPolygons(Variant):
+    evaluator = create_evaluator("track-ospa", {"base": "polygon", "cutoff": 0.6})
+
+
+class TestOspa2OfPolygons(Variant):
+    evaluator = create_evaluator("ospa2", {"base": "polygon", "window_frames": 2})

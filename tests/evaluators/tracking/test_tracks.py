@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from vidscore_evaluators._dont_care import PRESETS
+from vidscore_evaluators._dont_care import RULES
 from vidscore_evaluators._report_rows import EVERYTHING, Scope, totals_by_part, totals_by_scope
 from vidscore_evaluators._scene_builder import make_scene
 from vidscore_evaluators.alignment import align
@@ -37,7 +37,7 @@ def tracks() -> Tracks:
     detections = make_annotations(
         {("", "s"): {0: [box(5, "car")], 1: [box(5, "car")], 3: [box(5, "car"), box(6, "bus")]}}
     )
-    scene = make_scene(align(truth, detections), PRESETS["standard"], Similarity())
+    scene = make_scene(align(truth, detections), RULES["standard"], Similarity())
     return Tracks.of(scene)
 
 
@@ -95,7 +95,7 @@ def test_totals_are_of_everything_domains_classes_and_sequences() -> None:
     assert counts == {
         EVERYTHING: 111,
         Scope("day"): 11,
-        Scope(class_="car"): 101,
+        Scope(label="car"): 101,
         Scope("day", "car"): 1,
         Scope("day", sequence="1"): 1,
         Scope("day", sequence="2"): 10,

@@ -1,0 +1,201 @@
+"""Result files of single images, one for each class: a row is ``image confidence coordinates``.
+
+PASCAL VOC has them, and DOTA after it. Between blanks are the name of an image, as
+`vidscore_evaluators.formats._image_names` reads it, the confidence, and the coordinates of a
+detection; the class is in the name of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vidscore_evaluators.annotations import NO_TRACK, Annotations, SequenceKey
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._csv import normalised_rows
+from vidscore_evaluators.formats._files import (
+    InputPath,
+    first_line,
+    read_bytes,
+    read_head,
+    visible_entries,
+)
+from vidscore_evaluators.formats._format import UNNAMED, file_name, shortest_number
+from vidscore_evaluators.formats._image_names import (
+    EXPECTED_NAME,
+    ImageFrame,
+    frame_of_name,
+    name_of_frame,
+)
+from vidscore_evaluators.formats._row_frames import RowColumns, index_frames
+from vidscore_evaluators.formats._sequence_files import read_plain_files, to_reading
+from vidscore_evaluators.formats._table import (
+    Kind,
+    RowChecks,
+    RowTable,
+    StringColumn,
+    parse_number,
+)
+from vidscore_evaluators.formats.source import IMAGES, FaultList, Files, Reading, ReadLimits
+
+
+@dataclass(frozen=True)
+class ClassFiles:
+    """The result files of a format.
+
+    Attributes:
+        format: Name of the format.
+        name: Pattern of a file's name without its suffix ``.txt``; its group is the class.
+        example: What a file should be, in words, with an example of its name.
+        corners: Names of the coordinates.
+    """
+
+    format: str
+    name: re.Pattern[str]
+    example: str
+    corners: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return ("image", "confidence", *self.corners)
+
+    def is_one(self, file: InputPath) -> bool:
+        """Whether a file is called as a result file is."""
+        return file.suffix == ".txt" and self.name.fullmatch(file.stem) is not None
+
+    def of_folder(self, folder: InputPath) -> list[InputPath]:
+        """The result files of a folder, by name."""
+        return [file for file in visible_entries(folder) if self.is_one(file)]
+
+    def match_folder(self, folder: InputPath) -> bool:
+        """Whether the first result file of a folder that has rows has the right ones."""
+        heads = (read_head(file, self.example) for file in self.of_folder(folder))
+        return self.match_rows(next((head for head in heads if head.strip()), b""))
+
+    def match_rows(self, head: bytes) -> bool:
+        """Whether a first row has a name and as many numbers as it should have."""
+        fields = first_line(head).split()
+        return len(fields) == len(self.columns) and all(
+            parse_number(text) is not None for text in fields[1:]
+        )
+
+    def read(self, files: Sequence[InputPath], path: InputPath, limits: ReadLimits) -> Reading:
+        """Read files of detections.
+
+        Args:
+            files: The files.
+            path: What was given: their folder, or the only file.
+            limits: How large each may be.
+
+        Raises:
+            InputError: If a file is called otherwise, has the class of another one, or cannot be
+                read at all; with every fault.
+        """
+        labels, texts = self._contents(files, limits)
+        kinds = [Kind.STRING, *[Kind.NUMBER] * (1 + len(self.corners))]
+        rows = read_plain_files(list(map(str, files)), texts, self.columns, kinds)
+        image = rows.table.strings["image"]
+        frames = [frame_of_name(name) for name in image.values]
+        checks = RowChecks(rows.table)
+        unknown = np.array([frame is None for frame in frames], dtype=np.bool_)[image.codes]
+        checks.refuse(unknown, "image", image, EXPECTED_NAME)
+        checks.require_finite("confidence")
+        checks.require_coordinates(self.corners)
+
+        def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
+            return self._columns(table, frames, labels), table
+
+        return to_reading(rows, checks, to_columns, str(path), self.format)
+
+    def _contents(
+        self, files: Sequence[InputPath], limits: ReadLimits
+    ) -> tuple[list[str], list[bytes]]:
+        """The class and the rows of each file."""
+        labels: list[str] = []
+        texts, wrong = [], FaultList()
+        for file in files:
+            name = self.name.fullmatch(file.stem)
+            if name is None:
+                wrong.add(Fault(repr(file.name), self.example, source=str(file.parent)))
+                continue
+            if name[1] in labels:
+                again = f"class {name[1]!r} again"
+                wrong.add(Fault(again, "a file for each class", source=str(file)))
+            labels.append(name[1])
+            try:
+                data = read_bytes(file, self.example, limits)
+                texts.append(normalised_rows(data, str(file), blanks=True))
+            except InputError as error:
+                wrong.extend(error.faults)
+        if wrong:
+            raise InputError(wrong.listed())
+        return labels, texts
+
+    def _columns(
+        self, table: RowTable, frames: Sequence[ImageFrame | None], labels: Sequence[str]
+    ) -> RowColumns:
+        """The detections; names that are none have no row left, so that any frame will do."""
+        some = next(filter(None, frames), (SequenceKey("", IMAGES), 0))
+        sequences, of_name, numbers = index_frames([frame or some for frame in frames])
+        codes = table.strings["image"].codes
+        count = len(table)
+        return RowColumns(
+            sequences=sequences,
+            sequence_of_row=of_name[codes],
+            frame_numbers=numbers[codes],
+            frame_flags=np.zeros(count, dtype=np.uint8),
+            holds_object=np.ones(count, dtype=np.bool_),
+            coordinates=np.stack([table.numbers[name] for name in self.corners], axis=1),
+            labels=StringColumn(table.source_of_row, tuple(labels)),
+            confidences=table.numbers["confidence"],
+            track_ids=np.full(count, NO_TRACK, dtype=np.int64),
+            flags=np.zeros(count, dtype=np.uint8),
+        )
+
+
+def image_names(annotations: Annotations, digits: int) -> list[str]:
+    """The name of each frame's image, whose number has at least so many digits.
+
+    Raises:
+        InputError: If the name of a sequence cannot be part of one.
+    """
+    return [
+        name_of_frame(annotations.sequences[sequence], number, digits)
+        for sequence, number in zip(
+            annotations.frame_sequences.tolist(), annotations.frame_numbers.tolist(), strict=True
+        )
+    ]
+
+
+def write_class_files(annotations: Annotations, prefix: str, digits: int) -> Files:
+    """Detections as result files.
+
+    Args:
+        annotations: The detections.
+        prefix: What the names of files begin with, before the class.
+        digits: Digits of an image's number, at least.
+
+    Raises:
+        InputError: If a class or a sequence cannot be part of a name.
+    """
+    names = image_names(annotations, digits)
+    labels = [label or UNNAMED for label in annotations.labels]
+    texts: dict[str, list[str]] = {label: [] for label in labels}
+    rows = zip(
+        annotations.object_frames.tolist(),
+        annotations.label_indices.tolist(),
+        annotations.confidences.tolist(),
+        annotations.coordinates.tolist(),
+        strict=True,
+    )
+    for frame, label, confidence, coordinates in rows:
+        values = " ".join(str(shortest_number(value)) for value in (confidence, *coordinates))
+        texts[labels[label]].append(f"{names[frame]} {values}\n")
+    return {
+        f"{prefix}{file_name(label, 'class')}.txt": "".join(lines).encode()
+        for label, lines in texts.items()
+    }

@@ -1,0 +1,77 @@
+"""Names of images, in formats with a file for each: which frame a name means.
+
+The digits at the end of a name are the number of its frame. What is before them, without blanks,
+points, hyphens and underscores at its end, is the sequence, or `IMAGES` where there is nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from vidscore_evaluators.annotations import SequenceKey
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._files import InputPath
+from vidscore_evaluators.formats._format import file_name
+from vidscore_evaluators.formats.source import IMAGES
+from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
+
+ImageFrame = tuple[SequenceKey, int]
+"""Sequence and number of the frame that an image is."""
+
+ImageFiles = Mapping[ImageFrame, InputPath]
+"""The file of each image, in order of frames."""
+
+EXPECTED_NAME = "a name that ends with the number of a frame"
+
+_DIGITS = re.compile(r"(.*?)[-_. ]*([0-9]{1,16})")
+
+
+def frame_of_name(name: str) -> ImageFrame | None:
+    """The frame that an image's name, without suffix, means; None where it ends in no number."""
+    match = _DIGITS.fullmatch(name)
+    if match is None or int(match[2]) > MAXIMUM_FRAME_NUMBER:
+        return None
+    return SequenceKey("", match[1] or IMAGES), int(match[2])
+
+
+def name_of_frame(key: SequenceKey, number: int, digits: int) -> str:
+    """The name of a frame's image, with at least so many digits.
+
+    Raises:
+        InputError: If the sequence's name cannot be read back from it, or be part of a file's.
+    """
+    prefix = "" if key.sequence == IMAGES else file_name(key.sequence, "sequence") + "_"
+    name = f"{prefix}{number:0{digits}d}"
+    if frame_of_name(name) != (key, number):
+        expected = "a name that does not end with a blank, point, hyphen or underscore"
+        raise InputError([Fault(repr(key.sequence), expected, field="sequence")])
+    return name
+
+
+def files_of_frames(files: Iterable[InputPath], *, folder_is_sequence: bool = False) -> ImageFiles:
+    """The files by the frames that their names mean.
+
+    Args:
+        files: The files.
+        folder_is_sequence: Whether the folder of a file, and not its name, says the sequence.
+
+    Raises:
+        InputError: If a name ends in no number, or two names mean one frame; with every fault.
+    """
+    found: dict[ImageFrame, InputPath] = {}
+    faults = []
+    for file in files:
+        frame = frame_of_name(file.stem)
+        if frame is None:
+            faults.append(Fault(repr(file.name), EXPECTED_NAME, source=str(file.parent)))
+            continue
+        if folder_is_sequence:
+            frame = SequenceKey("", file.parent.name), frame[1]
+        if frame in found:
+            again = f"{file.name!r}, frame {frame[1]} of {frame[0].sequence} again"
+            faults.append(Fault(again, "each frame once", source=str(file.parent)))
+        found[frame] = file
+    if faults:
+        raise InputError(faults)
+    return dict(sorted(found.items()))

@@ -1,0 +1,242 @@
+"""DOTA: a text file an image with the four corners of each object; result files, a class each.
+
+Source: the page of the DOTA data set and its development kit (CAPTAIN-WHU/DOTA_devkit: readme.md,
+dota_utils.py, dota_evaluation_task1.py). The truth is a folder of ``<image>.txt``, a folder that
+holds such a ``labelTxt``, or one such file. A row has, between blanks, ``x1 y1 x2 y2 x3 y3 x4 y4
+class difficult``; the lines ``imagesource:...`` and ``gsd:...`` may come before. Detections are a
+folder of ``Task1_<class>.txt``, or one such file, with rows ``image confidence x1 y1 ... x4 y4``.
+The project's readings:
+
+1. The digits at the end of an image's name are the number of its frame, what is before them is the
+   sequence, as in `vidscore_evaluators.formats._image_names`: ``P0706`` is frame 706 of ``P``.
+2. ``difficult`` other than 0 flags an ignored object; the development kit cuts images and gives 2
+   to what it cut. A row without it, of nine values, is an object that is none.
+3. Every file of the truth lists its frame. The source of an image and its ground sampling distance
+   are not read.
+4. Corners may go round either way. Results of task 2, upright boxes, are not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from vidscore_evaluators.annotations import (
+    NO_TRACK,
+    QUADRILATERAL,
+    Annotations,
+    ObjectFlag,
+    Side,
+)
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._class_files import ClassFiles, image_names, write_class_files
+from vidscore_evaluators.formats._csv import normalised_rows
+from vidscore_evaluators.formats._files import (
+    InputPath,
+    is_folder,
+    read_bytes,
+    read_head,
+    text_files,
+)
+from vidscore_evaluators.formats._format import (
+    UNNAMED,
+    Capacity,
+    Format,
+    WriteOptions,
+    Writer,
+    refuse_values,
+    shortest_number,
+    unnamed_remarks,
+)
+from vidscore_evaluators.formats._image_names import ImageFiles, files_of_frames
+from vidscore_evaluators.formats._row_frames import RowColumns, index_frames, with_listed_frames
+from vidscore_evaluators.formats._sequence_files import read_plain_files, to_reading
+from vidscore_evaluators.formats._table import Kind, RowChecks, RowTable, parse_number
+from vidscore_evaluators.formats.source import SWAPPED, FaultList, Files, Reading, ReadLimits
+
+NAME = "dota"
+CORNERS = ("x1", "y1", "x2", "y2", "x3", "y3", "x4", "y4")
+COLUMNS = (*CORNERS, "class", "difficult")
+DIGITS = 4
+"""Digits of an image's number, as DOTA writes it."""
+
+_LABELS = "labelTxt"
+_FILE = "a text file of DOTA's objects"
+_RESULTS = ClassFiles(
+    NAME,
+    re.compile(r"Task1_(.+)"),
+    "a result file of DOTA's task 1, as Task1_plane.txt",
+    CORNERS,
+)
+_LAYOUT = {
+    Side.TRUTH: f"a folder of text files, one for each image, or one that holds such a {_LABELS}",
+    Side.DETECTIONS: f"a folder of result files, each {_RESULTS.example}, or one such file",
+}
+_HEADER = re.compile(rb"(?mi)^[ \t]*(?:imagesource|gsd)[ \t]*:[^\r\n]*")
+_WITHOUT_DIFFICULT = re.compile(rb"(?m)^((?:[^,\n]*,){8}[^,\n]+)$")
+
+
+def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
+    """Read one side.
+
+    Raises:
+        InputError: If there is nothing of the kind, or a file cannot be read at all.
+    """
+    if not is_folder(path):
+        read_head(path, _FILE)  # says what is missing before a name is looked at
+    if side is Side.TRUTH:
+        return _read_truth(path, limits)
+    files = _RESULTS.of_folder(path) if is_folder(path) else [path]
+    _check_count(files, path, side, limits)
+    return _RESULTS.read(files, path, limits)
+
+
+def matches(path: InputPath, head: bytes) -> bool:
+    """Whether a path holds files of objects, or result files by their names and first row."""
+    if not is_folder(path):
+        return _looks_like_objects(head) or (_RESULTS.is_one(path) and _RESULTS.match_rows(head))
+    if _RESULTS.of_folder(path):
+        return _RESULTS.match_folder(path)
+    heads = (read_head(file, _FILE) for file in _truth_files(path))
+    return _looks_like_objects(next((head for head in heads if head.strip()), b""))
+
+
+def _looks_like_objects(head: bytes) -> bool:
+    """Whether a text begins with a header of DOTA's, or with a row of corners and a class."""
+    if _HEADER.match(head.removeprefix(b"\xef\xbb\xbf")):
+        return True
+    fields = next(iter(head.decode("utf-8-sig", errors="replace").splitlines()), "").split()
+    return (
+        len(COLUMNS) - 1 <= len(fields) <= len(COLUMNS)
+        and all(parse_number(field) is not None for field in fields[:8])
+        and parse_number(fields[8]) is None
+    )
+
+
+# --- truth -----------------------------------------------------------------------------------
+
+
+def _truth_files(path: InputPath) -> list[InputPath]:
+    """The text files of a folder, by name; of its ``labelTxt``, if there is one."""
+    folder = path / _LABELS if is_folder(path / _LABELS) else path
+    return [file for file in text_files(folder) if not _RESULTS.is_one(file)]
+
+
+def _check_count(
+    files: Sequence[InputPath], path: InputPath, side: Side, limits: ReadLimits
+) -> None:
+    """Refuse a folder with no files, or too many.
+
+    Raises:
+        InputError: If there are none, or too many.
+    """
+    if not files:
+        others = _RESULTS.of_folder(path) if side is Side.TRUTH else _truth_files(path)
+        advice = SWAPPED if others else None
+        fault = Fault("nothing of the kind", _LAYOUT[side], source=str(path), advice=advice)
+        raise InputError([fault])
+    if len(files) > limits.maximum_files:
+        expected = f"at most maximum_files = {limits.maximum_files}"
+        raise InputError([Fault(f"{len(files)} files", expected, source=str(path))])
+
+
+def _read_truth(path: InputPath, limits: ReadLimits) -> Reading:
+    found = _truth_files(path) if is_folder(path) else [path]
+    _check_count(found, path, Side.TRUTH, limits)
+    files = files_of_frames(found)
+    texts, broken = [], FaultList()
+    for file in files.values():
+        try:
+            texts.append(_rows_of(read_bytes(file, _FILE, limits), str(file)))
+        except InputError as error:
+            broken.extend(error.faults)
+    if broken:
+        raise InputError(broken.listed())
+    kinds = [*[Kind.NUMBER] * len(CORNERS), Kind.STRING, Kind.INTEGER]
+    rows = read_plain_files(list(map(str, files.values())), texts, COLUMNS, kinds)
+    checks = RowChecks(rows.table)
+    checks.require_coordinates(CORNERS)
+    difficult = rows.table.integers["difficult"]
+    checks.refuse(difficult < 0, "difficult", difficult, "an integer of 0 or more")
+
+    def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
+        return _truth_columns(table, files)
+
+    return to_reading(rows, checks, to_columns, str(path), NAME)
+
+
+def _rows_of(data: bytes, source: str) -> bytes:
+    """The rows of a file, each of ten values, without what comes before them; lines stay."""
+    rows = normalised_rows(_HEADER.sub(b"", data), source, blanks=True)
+    return _WITHOUT_DIFFICULT.sub(rb"\1,0", rows)
+
+
+def _truth_columns(table: RowTable, files: ImageFiles) -> tuple[RowColumns, RowTable]:
+    """The objects, after one row for each file, which lists its frame."""
+    sequences, of_file, numbers = index_frames(files)
+    owners, places = table.source_of_row, np.arange(len(files))
+    difficult = table.integers["difficult"] != 0
+    rows = RowColumns(
+        sequences=sequences,
+        sequence_of_row=of_file[owners],
+        frame_numbers=numbers[owners],
+        frame_flags=np.zeros(len(table), dtype=np.uint8),
+        holds_object=np.ones(len(table), dtype=np.bool_),
+        coordinates=np.stack([table.numbers[name] for name in CORNERS], axis=1),
+        labels=table.strings["class"],
+        confidences=np.ones(len(table)),
+        track_ids=np.full(len(table), NO_TRACK, dtype=np.int64),
+        flags=np.where(difficult, ObjectFlag.IGNORE, 0).astype(np.uint8),
+    )
+    return with_listed_frames(rows, table, (of_file, numbers), (places, np.ones_like(places)))
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
+    """``labelTxt/<image>.txt``, or ``Task1_<class>.txt``."""
+    del options
+    labels = np.array([label or UNNAMED for label in annotations.labels], dtype=object)
+    blank = np.array([any(map(str.isspace, label)) for label in labels], dtype=np.bool_)
+    refuse_values(blank, labels, "class", "a class of one word")
+    if side is Side.DETECTIONS:
+        return write_class_files(annotations, "Task1_", DIGITS)
+    difficult = ((annotations.flags & ObjectFlag.IGNORE) != 0).astype(np.int64)
+    rows = [
+        " ".join([*(str(shortest_number(value)) for value in corners), label, str(flag)]) + "\n"
+        for corners, label, flag in zip(
+            annotations.coordinates.tolist(),
+            labels[annotations.label_indices].tolist(),
+            difficult.tolist(),
+            strict=True,
+        )
+    ]
+    starts = annotations.frame_starts.tolist()
+    return {
+        f"{_LABELS}/{name}.txt": "".join(rows[first:last]).encode()
+        for name, first, last in zip(
+            image_names(annotations, DIGITS), starts[:-1], starts[1:], strict=True
+        )
+    }
+
+
+_WRITER = Writer(
+    folder=True,
+    capacity={
+        Side.TRUTH: Capacity(arities=(QUADRILATERAL,), confidences=False, flags=ObjectFlag.IGNORE),
+        Side.DETECTIONS: Capacity(arities=(QUADRILATERAL,), empty_frames=False),
+    },
+    write=_write,
+    remarks=unnamed_remarks,
+)
+
+FORMAT = Format(
+    name=NAME,
+    title="DOTA: text files of objects by four corners, one an image; result files, one a class",
+    read=read,
+    writer=_WRITER,
+    matches=matches,
+)

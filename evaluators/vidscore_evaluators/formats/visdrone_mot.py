@@ -1,0 +1,271 @@
+"""VisDrone-MOT text: a file a sequence, a row an object, frames and pixels counted from 1.
+
+Source: the readme of VisDrone2018-MOT-toolkit (P. Zhu et al., "Vision Meets Drones"). A row is
+``frame,id,left,top,width,height,score,class,truncation,occlusion``. The truth is a folder with
+``annotations/<sequence>.txt``, a folder of such files, or one; detections likewise. The project's
+readings:
+
+1. A box goes from ``left`` to ``left + width``, with nothing added, and coordinates are used as
+   they are given.
+2. Classes go by the toolkit's names of their numbers, 0 to 11. In the truth rows of class 0
+   (ignored regions) and, as the toolkit has it, of class 11 (others) are don't-care regions, and
+   ``score`` = 0 flags any other object as ignored.
+3. In detections ``score`` is a confidence, any finite number, and every class is a label.
+4. ``truncation`` and ``occlusion`` are kept as columns; -1, for not known, is empty.
+5. All frames of the truth from 1 to the last that has a row are evaluated, as in the toolkit.
+6. By content, ten columns are VisDrone's where all first rows end with a class from 0 to 11 and two
+   degrees from -1 to 2. Rows with class 0 alone are that only where each ``score`` is 0:
+   MOTChallenge may have three zeros for a position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, SequenceKey, Side
+from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.formats._csv import normalised_rows
+from vidscore_evaluators.formats._files import (
+    HEAD_BYTES,
+    InputPath,
+    is_folder,
+    read_bytes,
+    read_head,
+    text_files,
+)
+from vidscore_evaluators.formats._format import (
+    Capacity,
+    Format,
+    WriteOptions,
+    Writer,
+    object_rows,
+    refuse_values,
+    sequence_texts,
+)
+from vidscore_evaluators.formats._row_frames import RowColumns, given_areas, with_listed_frames
+from vidscore_evaluators.formats._seqinfo import frames_without_rows
+from vidscore_evaluators.formats._sequence_files import (
+    SequenceFiles,
+    check_files,
+    pair_text_files,
+    read_plain_files,
+    to_reading,
+)
+from vidscore_evaluators.formats._table import (
+    EMPTY,
+    Kind,
+    RowChecks,
+    RowTable,
+    StringColumn,
+    parse_integer,
+    parse_number,
+)
+from vidscore_evaluators.formats.source import FaultList, Files, Reading, ReadLimits
+from vidscore_evaluators.formats.visdrone_det import CLASSES
+from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX
+
+NAME = "visdrone-mot"
+COLUMNS = (
+    *("frame", "id", "left", "top", "width", "height"),
+    *("score", "class", "truncation", "occlusion"),
+)
+REGIONS = ("ignored-regions", "others")
+"""Classes whose objects are don't-care regions in the truth."""
+
+_DEGREES = ("truncation", "occlusion")
+_INTEGERS = frozenset(("frame", "id", "class"))
+_FOLDER = "annotations"
+_FILE = "a text file of VisDrone-MOT rows"
+_LAYOUT = "a file of VisDrone-MOT rows, or a folder of <sequence>.txt"
+
+
+def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
+    """Read a file or a folder.
+
+    Raises:
+        InputError: If there is nothing of the kind, or a file cannot be read at all.
+    """
+    files = _find_files(path)
+    check_files(files, path, _LAYOUT, limits)
+    texts, broken = [], FaultList()
+    for file in files.values():
+        try:
+            texts.append(normalised_rows(read_bytes(file, _FILE, limits), str(file)))
+        except InputError as error:
+            broken.extend(error.faults)
+    if broken:
+        raise InputError(broken.listed())
+    kinds = [Kind.INTEGER if name in _INTEGERS else Kind.NUMBER for name in COLUMNS]
+    rows = read_plain_files(list(map(str, files.values())), texts, COLUMNS, kinds)
+
+    def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
+        columns = _row_columns(table, tuple(files), side)
+        if side is Side.DETECTIONS:
+            return columns, table
+        missing = frames_without_rows(columns, _last_frames(columns))
+        # A frame without a row is at the first line of its file.
+        return with_listed_frames(columns, table, missing, (missing[0], np.ones_like(missing[0])))
+
+    return to_reading(rows, _check_rows(rows.table, side), to_columns, str(path), NAME)
+
+
+def matches(path: InputPath, head: bytes) -> bool:
+    """Whether the first rows are of this format."""
+    if not is_folder(path):
+        return _looks_like_rows(head)
+    heads = (read_head(file, _FILE) for file in _find_files(path).values())
+    return _looks_like_rows(next((head for head in heads if head.strip()), b""))
+
+
+def _looks_like_rows(head: bytes) -> bool:
+    """Whether every whole row is one of this format (reading 6)."""
+    lines = head.decode("utf-8-sig", "replace").splitlines()
+    if len(head) >= HEAD_BYTES:
+        lines.pop()  # cut in two
+    rows = [line.split(",") for line in lines if line.strip()]
+    if not rows or not all(map(_looks_like_row, rows)):
+        return False
+    return any(parse_integer(row[7]) != 0 for row in rows) or all(
+        parse_number(row[6]) == 0.0 for row in rows
+    )
+
+
+def _looks_like_row(fields: Sequence[str]) -> bool:
+    if len(fields) != len(COLUMNS):
+        return False
+    label, *degrees = (parse_integer(field) for field in fields[7:])
+    return (
+        all(parse_integer(field) is not None for field in fields[:2])
+        and all(parse_number(field) is not None for field in fields[2:7])
+        and label is not None
+        and 0 <= label < len(CLASSES)
+        and all(degree in (-1, 0, 1, 2) for degree in degrees)
+    )
+
+
+def _find_files(path: InputPath) -> SequenceFiles:
+    if not is_folder(path):
+        return {SequenceKey("", path.stem): path}
+    if is_folder(path / _FOLDER):
+        path = path / _FOLDER
+    return {SequenceKey("", entry.stem): entry for entry in text_files(path)}
+
+
+def _check_rows(table: RowTable, side: Side) -> RowChecks:
+    checks, numbers = RowChecks(table), table.numbers
+    checks.require_frames("frame", least=1)
+    checks.require_tracks("id")
+    checks.require_coordinates(("left", "top"))
+    for name in ("width", "height"):
+        fits = (numbers[name] >= 0.0) & (numbers[name] <= MAXIMUM_COORDINATE_PX)
+        expected = f"a number from 0 to {MAXIMUM_COORDINATE_PX:g}"
+        checks.refuse(~fits, name, numbers[name], expected)
+    classes = table.integers["class"]
+    known = (classes >= 0) & (classes < len(CLASSES))
+    checks.refuse(~known, "class", classes, f"the number of a class, 0 to {len(CLASSES) - 1}")
+    if side is Side.DETECTIONS:
+        checks.require_finite("score")
+    else:
+        scores = numbers["score"]
+        checks.refuse(~np.isin(scores, (0.0, 1.0)), "score", scores, "1, or 0 (ignored)")
+    return checks
+
+
+def _row_columns(table: RowTable, sequences: tuple[SequenceKey, ...], side: Side) -> RowColumns:
+    count, classes, tracks = len(table), table.integers["class"], table.integers["id"]
+    truth = side is Side.TRUTH
+    left, top, width, height = (table.numbers[name] for name in COLUMNS[2:6])
+    corners = np.stack([left, top, left + width, top + height], axis=1)
+    labels = StringColumn(classes, CLASSES)
+    ignored = np.where(table.numbers["score"] == 0.0, ObjectFlag.IGNORE, 0)
+    flags = np.where(labels.where(*REGIONS), ObjectFlag.REGION, ignored).astype(np.uint8)
+    degrees = {name: table.numbers[name] for name in _DEGREES}
+    return RowColumns(
+        sequences=sequences,
+        sequence_of_row=table.source_of_row,
+        frame_numbers=table.integers["frame"],
+        frame_flags=np.zeros(count, dtype=np.uint8),
+        holds_object=np.ones(count, dtype=np.bool_),
+        coordinates=corners,
+        labels=labels,
+        confidences=np.ones(count) if truth else table.numbers["score"],
+        track_ids=np.where(tracks == EMPTY, NO_TRACK, tracks),
+        flags=flags if truth else np.zeros(count, dtype=np.uint8),
+        columns=given_areas(corners, width, height)
+        | {name: np.where(column == -1.0, np.nan, column) for name, column in degrees.items()},
+    )
+
+
+def _last_frames(rows: RowColumns) -> dict[SequenceKey, int]:
+    """Greatest number of a frame with a row, by sequence."""
+    last = np.zeros(len(rows.sequences), dtype=np.int64)
+    np.maximum.at(last, rows.sequence_of_row, rows.frame_numbers)
+    return dict(zip(rows.sequences, last.tolist(), strict=True))
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
+    """Rows in ``<sequence>.txt``."""
+    del options
+    refuse_values(annotations.frame_numbers < 1, annotations.frame_numbers, "frame", "1 or more")
+    x1, y1, x2, y2 = annotations.coordinates.T
+    truth = side is Side.TRUTH
+    unscored = (annotations.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) != 0
+    scores = ~unscored if truth else annotations.confidences
+    degrees = [_known(annotations, name) for name in _DEGREES]
+    columns = (x1, y1, x2 - x1, y2 - y1, scores, _class_numbers(annotations), *degrees)
+    rows = object_rows(annotations, ",", *columns)
+    return {f"{name}.txt": text for name, _, text in sequence_texts(annotations, rows)}
+
+
+def _class_numbers(annotations: Annotations) -> IntArray:
+    """(N,) number of each object's class; regions are of class 0, unless they are others.
+
+    Raises:
+        InputError: If a class has no number.
+    """
+    place = {name: number for number, name in enumerate(CLASSES)}
+    labels = np.array(annotations.labels or ("",), dtype=object)[annotations.label_indices]
+    classes = np.array([place.get(label, -1) for label in labels], dtype=np.int64)
+    region = (annotations.flags & ObjectFlag.REGION) != 0
+    classes = np.where(region & (classes != place["others"]), 0, classes)
+    refuse_values(classes < 0, labels, "class", "a class of VisDrone: " + ", ".join(CLASSES))
+    return classes
+
+
+def _known(annotations: Annotations, name: str) -> FloatArray:
+    """(N,) values of a named column, -1 where they are not known."""
+    column = annotations.columns.get(name, np.full(annotations.object_count, np.nan))
+    return np.where(np.isnan(column), -1.0, column)
+
+
+_DEGREE_COLUMNS = frozenset(_DEGREES)
+
+FORMAT = Format(
+    name=NAME,
+    title="VisDrone-MOT text: ten values between commas in rows, a file a sequence",
+    read=read,
+    writer=Writer(
+        folder=True,
+        capacity={
+            Side.TRUTH: Capacity(
+                empty_frames=False,
+                confidences=False,
+                tracks=True,
+                flags=ObjectFlag.IGNORE | ObjectFlag.REGION,
+                columns=_DEGREE_COLUMNS,
+            ),
+            Side.DETECTIONS: Capacity(empty_frames=False, tracks=True, columns=_DEGREE_COLUMNS),
+        },
+        write=_write,
+    ),
+    pair=pair_text_files,
+    matches=matches,
+    first_frame=1,
+    first_pixel=1,
+)

@@ -1,0 +1,297 @@
+"""PASCAL VOC: a folder of XML annotations, an image each, and result files, a class each.
+
+Source: M. Everingham and J. Winn, "The PASCAL Visual Object Classes Challenge 2012 (VOC2012)
+Development Kit", sections 4 and 8. The truth is a folder with ``Annotations/<image>.xml``, that
+folder itself, or one such file; detections are a folder of ``comp3_det_<set>_<class>.txt`` (or
+``comp4``, or any word), or one such file, with rows ``image confidence xmin ymin xmax ymax``
+between blanks. The project's readings:
+
+1. Pixels count from 1, and coordinates are used as they are given. VOC's own scorer counts the last
+   pixel in, which is a parameter of `map` (``inclusive_pixels``) and no matter of reading.
+2. The digits at the end of an image's name are the number of its frame, what is before them is the
+   sequence, as in `vidscore_evaluators.formats._image_names`.
+3. ``difficult`` = 1 flags an ignored object; without the element an object is none. The parts of a
+   person, poses, and what is said of truncation and occlusion are not read.
+4. Every annotation file lists its frame. ``ImageSets`` is not read: all annotations are the truth.
+5. A file with a document type is refused, and with it every entity.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from xml.sax.saxutils import escape
+
+import numpy as np
+
+from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, SequenceKey, Side
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._class_files import ClassFiles, image_names, write_class_files
+from vidscore_evaluators.formats._csv import CsvRows
+from vidscore_evaluators.formats._files import (
+    InputPath,
+    is_folder,
+    read_bytes,
+    read_head,
+    visible_entries,
+)
+from vidscore_evaluators.formats._format import (
+    UNNAMED,
+    Capacity,
+    Format,
+    WriteOptions,
+    Writer,
+    shortest_number,
+    unnamed_remarks,
+)
+from vidscore_evaluators.formats._image_names import (
+    ImageFiles,
+    files_of_frames,
+)
+from vidscore_evaluators.formats._row_frames import (
+    RowColumns,
+    index_frames,
+    with_listed_frames,
+)
+from vidscore_evaluators.formats._sequence_files import to_reading
+from vidscore_evaluators.formats._table import (
+    RowChecks,
+    RowTable,
+    StringColumn,
+    parse_number,
+)
+from vidscore_evaluators.formats._voc_xml import CORNERS, VocImage, object_faults, parse_voc_xml
+from vidscore_evaluators.formats.source import (
+    SWAPPED,
+    FaultList,
+    Files,
+    Reading,
+    ReadLimits,
+)
+from vidscore_evaluators.plausibility.summary import ImageSizes
+
+NAME = "pascal-voc"
+DIGITS = 6
+"""Digits of an image's number, as VOC writes it."""
+
+_ANNOTATIONS = "Annotations"
+_XML_HEAD = re.compile(rb"(?s)(?:\xef\xbb\xbf)?\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*)*<annotation[\s>]")
+_FILE = "an annotation file of PASCAL VOC"
+_RESULTS = ClassFiles(
+    NAME,
+    re.compile(r"(?:.*?_)?det_[^_]+_(.+)"),
+    "a result file of PASCAL VOC, as comp3_det_test_car.txt",
+    CORNERS,
+)
+_LAYOUT = {
+    Side.TRUTH: "a folder of XML annotations, or one that holds such a folder Annotations",
+    Side.DETECTIONS: f"a folder of result files, each {_RESULTS.example}, or one such file",
+}
+
+
+def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
+    """Read one side.
+
+    Raises:
+        InputError: If there is nothing of the kind, or a file cannot be read at all.
+    """
+    if not is_folder(path):
+        read_head(path, _FILE)  # says what is missing before a name is looked at
+    return _read_truth(path, limits) if side is Side.TRUTH else _read_results(path, limits)
+
+
+def matches(path: InputPath, head: bytes) -> bool:
+    """Whether a path holds annotations, or result files by their names and first row."""
+    if not is_folder(path):
+        is_result = _RESULTS.is_one(path) and _RESULTS.match_rows(head)
+        return is_result or bool(_XML_HEAD.match(head))
+    annotations = next(iter(_annotation_files(path)), None)
+    if annotations is not None:
+        return bool(_XML_HEAD.match(read_head(annotations, _FILE)))
+    return _RESULTS.match_folder(path)
+
+
+# --- files -----------------------------------------------------------------------------------
+
+
+def _annotation_files(path: InputPath) -> list[InputPath]:
+    """The XML files of a folder, by name; of its ``Annotations``, if there is one."""
+    folder = path / _ANNOTATIONS if is_folder(path / _ANNOTATIONS) else path
+    return [file for file in visible_entries(folder) if file.suffix.lower() == ".xml"]
+
+
+def _check_count(
+    files: Sequence[InputPath], path: InputPath, side: Side, limits: ReadLimits
+) -> None:
+    """Refuse a folder with no files, or too many.
+
+    Raises:
+        InputError: If there are none, or too many.
+    """
+    if not files:
+        others = _RESULTS.of_folder(path) if side is Side.TRUTH else _annotation_files(path)
+        advice = SWAPPED if others else None
+        fault = Fault("nothing of the kind", _LAYOUT[side], source=str(path), advice=advice)
+        raise InputError([fault])
+    if len(files) > limits.maximum_files:
+        expected = f"at most maximum_files = {limits.maximum_files}"
+        raise InputError([Fault(f"{len(files)} files", expected, source=str(path))])
+
+
+# --- truth -----------------------------------------------------------------------------------
+
+
+def _read_truth(path: InputPath, limits: ReadLimits) -> Reading:
+    found = _annotation_files(path) if is_folder(path) else [path]
+    _check_count(found, path, Side.TRUTH, limits)
+    files = files_of_frames(found)
+    images: list[VocImage] = []
+    broken, faults = FaultList(), FaultList()
+    for file in files.values():
+        image = parse_voc_xml(read_bytes(file, _FILE, limits))
+        broken.extend(replace(fault, source=str(file)) for fault in image.faults)
+        images.append(image)
+    if broken:
+        raise InputError(broken.listed())
+    table, skipped = _truth_table(images, list(map(str, files.values())), faults)
+    checks = RowChecks(table)
+    checks.require_coordinates(CORNERS)
+
+    def to_columns(good: RowTable) -> tuple[RowColumns, RowTable]:
+        return _truth_columns(good, files)
+
+    rows = CsvRows(table, faults, skipped)
+    reading = to_reading(rows, checks, to_columns, str(path), NAME)
+    return replace(reading, source=replace(reading.source, image_sizes=_sizes(files, images)))
+
+
+def _truth_table(
+    images: Sequence[VocImage], sources: Sequence[str], faults: FaultList
+) -> tuple[RowTable, int]:
+    """The objects of all images as one table, and how many were left out."""
+    owners: list[int] = []
+    entries = []
+    skipped = 0
+    for owner, image in enumerate(images):
+        for entry in image.objects:
+            wrong = object_faults(entry)
+            faults.extend(replace(fault, source=sources[owner]) for fault in wrong)
+            skipped += bool(wrong)
+            if not wrong:
+                owners.append(owner)
+                entries.append(entry)
+    numbers = {
+        name: np.array([parse_number(entry.texts[name]) for entry in entries], dtype=np.float64)
+        for name in CORNERS
+    }
+    difficult = np.array([entry.texts.get("difficult") == "1" for entry in entries], dtype=np.int64)
+    table = RowTable(
+        numbers,
+        {"difficult": difficult},
+        {"name": _strings(entry.texts["name"] for entry in entries)},
+        tuple(sources),
+        np.array(owners, dtype=np.int64),
+        np.array([entry.line for entry in entries], dtype=np.int64),
+    )
+    return table, skipped
+
+
+def _strings(values: Iterable[str]) -> StringColumn:
+    table: dict[str, int] = {}
+    codes = [table.setdefault(value, len(table)) for value in values]
+    return StringColumn(np.array(codes, dtype=np.int64), tuple(table))
+
+
+def _truth_columns(table: RowTable, files: ImageFiles) -> tuple[RowColumns, RowTable]:
+    """The objects, after one row for each file, which lists its frame."""
+    sequences, of_file, numbers = index_frames(files)
+    owners, places = table.source_of_row, np.arange(len(files))
+    difficult = table.integers["difficult"] == 1
+    rows = RowColumns(
+        sequences=sequences,
+        sequence_of_row=of_file[owners],
+        frame_numbers=numbers[owners],
+        frame_flags=np.zeros(len(table), dtype=np.uint8),
+        holds_object=np.ones(len(table), dtype=np.bool_),
+        coordinates=np.stack([table.numbers[name] for name in CORNERS], axis=1),
+        labels=table.strings["name"],
+        confidences=np.ones(len(table)),
+        track_ids=np.full(len(table), NO_TRACK, dtype=np.int64),
+        flags=np.where(difficult, ObjectFlag.IGNORE, 0).astype(np.uint8),
+    )
+    return with_listed_frames(rows, table, (of_file, numbers), (places, np.ones_like(places)))
+
+
+def _sizes(files: ImageFiles, images: Sequence[VocImage]) -> ImageSizes:
+    """Greatest width and height of the images of each sequence; only where all are known."""
+    sizes: dict[SequenceKey, tuple[int, int] | None] = {}
+    for (key, _), image in zip(files, images, strict=True):
+        known = sizes.get(key, (0, 0))
+        if known is None or image.size is None:
+            sizes[key] = None
+        else:
+            sizes[key] = (max(known[0], image.size[0]), max(known[1], image.size[1]))
+    return {key: size for key, size in sizes.items() if size is not None}
+
+
+def _read_results(path: InputPath, limits: ReadLimits) -> Reading:
+    files = _RESULTS.of_folder(path) if is_folder(path) else [path]
+    _check_count(files, path, Side.DETECTIONS, limits)
+    return _RESULTS.read(files, path, limits)
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
+    """``Annotations/<image>.xml``, or ``comp3_det_test_<class>.txt``."""
+    if side is Side.DETECTIONS:
+        return write_class_files(annotations, "comp3_det_test_", DIGITS)
+    names = image_names(annotations, DIGITS)
+    labels = [label or UNNAMED for label in annotations.labels]
+    starts = annotations.frame_starts.tolist()
+    return {
+        f"{_ANNOTATIONS}/{name}.xml": _xml(annotations, labels, name, rows, options)
+        for name, rows in zip(names, map(range, starts[:-1], starts[1:]), strict=True)
+    }
+
+
+def _xml(
+    annotations: Annotations, labels: Sequence[str], name: str, rows: range, options: WriteOptions
+) -> bytes:
+    lines = ["<annotation>", f"  <filename>{escape(name)}.jpg</filename>"]
+    if options.image_size is not None:
+        width, height = options.image_size
+        lines.append(f"  <size><width>{width}</width><height>{height}</height></size>")
+    for row in rows:
+        label = labels[annotations.label_indices[row]]
+        difficult = int(bool(annotations.flags[row] & ObjectFlag.IGNORE))
+        box = annotations.coordinates[row].tolist()
+        corners = "".join(
+            f"<{corner}>{shortest_number(value)}</{corner}>"
+            for corner, value in zip(CORNERS, box, strict=True)
+        )
+        lines += [
+            f"  <object><name>{escape(label)}</name>",
+            f"    <difficult>{difficult}</difficult><bndbox>{corners}</bndbox></object>",
+        ]
+    return ("\n".join([*lines, "</annotation>"]) + "\n").encode()
+
+
+FORMAT = Format(
+    name=NAME,
+    title="PASCAL VOC: a folder of XML annotations; result files with a row for each detection",
+    read=read,
+    writer=Writer(
+        folder=True,
+        capacity={
+            Side.TRUTH: Capacity(confidences=False, flags=ObjectFlag.IGNORE),
+            Side.DETECTIONS: Capacity(empty_frames=False),
+        },
+        write=_write,
+        remarks=unnamed_remarks,
+    ),
+    matches=matches,
+    first_pixel=1,
+)

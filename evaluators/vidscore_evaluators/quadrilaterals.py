@@ -1,0 +1,88 @@
+"""Quadrilaterals of any position: outlines, areas, and the area that pairs of them share.
+
+What four corners stand for is their area, in whichever direction they go around it. The readings of
+this project:
+
+1. Four corners whose sides cross are taken for corners in the wrong order: they stand for their
+   convex hull.
+2. A quadrilateral may be non-convex, may have corners on one line, and may repeat a corner, which
+   makes it a triangle. A side that runs back along another (a spike) adds nothing.
+3. Without area it shares none with anything.
+
+An *outline* is a quadrilateral brought into the one form that its area has, however its corners
+were given: (x1, y1, ..., x4, y4) with a positive area, from the corner that bends inwards where
+there is one, else from the least corner. Every value depends on its own item or pair alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vidscore_evaluators import kernels
+from vidscore_evaluators.annotations import BOX, QUADRILATERAL
+from vidscore_evaluators.arrays import BoolArray, FloatArray
+from vidscore_evaluators.geometry import bounding_boxes, box_areas
+
+ROUNDING = 1e-6
+"""Share of its bounding box that an upright box may lack where its corners were computed."""
+
+
+def corners_of_boxes(boxes: FloatArray) -> FloatArray:
+    """(N, 8) corners of (N, 4) upright boxes, in order along the outline: their outlines."""
+    return boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]]
+
+
+def outlines_of(coordinates: FloatArray) -> FloatArray:
+    """Outlines of boxes or quadrilaterals.
+
+    Args:
+        coordinates: (N, 4) two opposite corners of upright boxes, or (N, 8) four corners in order
+            along the outline, in either direction; in pixels.
+
+    Returns:
+        (N, 8) outlines.
+
+    Raises:
+        ValueError: If they are neither.
+    """
+    count, width = coordinates.shape
+    if width == BOX:
+        return corners_of_boxes(bounding_boxes(coordinates))
+    if width != QUADRILATERAL:
+        raise ValueError(f"{width} coordinates are neither a box nor four corners")
+    outlines = np.empty((count, QUADRILATERAL))
+    corners = np.ascontiguousarray(coordinates, dtype=np.float64)
+    kernels.quadrilateral_outlines(corners, count, outlines)
+    return outlines
+
+
+def outline_areas(outlines: FloatArray) -> FloatArray:
+    """(...) areas of (..., 8) outlines, in square pixels."""
+    areas = np.empty(outlines.shape[:-1])
+    kernels.outline_areas(np.ascontiguousarray(outlines), areas.size, areas)
+    return areas
+
+
+def are_rotated(corners: FloatArray) -> BoolArray:
+    """(N,) whether (N, 8) quadrilaterals leave a part of the upright boxes around them out."""
+    around = box_areas(bounding_boxes(corners))
+    rotated: BoolArray = outline_areas(outlines_of(corners)) < around * (1.0 - ROUNDING)
+    return rotated
+
+
+def shared_areas(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Areas that pairs of outlines share: the same, to the last bit, for both orders of a pair.
+
+    Args:
+        first: (..., 8) outlines.
+        second: (..., 8) outlines; all but the last axes broadcast.
+
+    Returns:
+        (...) areas in square pixels, none greater than that of either outline; of two upright boxes
+        exactly `vidscore_evaluators.geometry.intersection_areas`.
+    """
+    shape = np.broadcast_shapes(first.shape, second.shape)
+    mine, theirs = (np.ascontiguousarray(np.broadcast_to(side, shape)) for side in (first, second))
+    areas = np.empty(shape[:-1])
+    kernels.shared_areas(mine, theirs, areas.size, areas)
+    return areas

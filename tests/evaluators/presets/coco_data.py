@@ -1,0 +1,125 @@
+"""Seeded COCO files full of what scorers disagree about, and pycocotools' figures of them."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pycocotools.coco import COCO
+from pycocotools.cocoeval import COCOeval
+
+FIGURES = (
+    *("ap", "ap_50", "ap_75", "ap_small", "ap_medium", "ap_large"),
+    *("ar_1", "ar_10", "ar_100", "ar_small", "ar_medium", "ar_large"),
+)
+"""In the order of pycocotools' ``stats``."""
+
+Figures = dict[str | None, dict[str, float | None]]
+"""Figures by class, and of all classes (None)."""
+
+
+def random_files(seed: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Truth and results whose images and entries are in no order.
+
+    There are equal scores, duplicates, IoU at exact thresholds, crowds, ignored objects, areas at
+    the ends of ranges, more than 100 detections an image, and classes without objects.
+    """
+    random = np.random.default_rng(seed)
+    classes, decimals = int(random.integers(1, 6)), int(random.choice([0, 0, 1, 2]))
+    dense = random.random() < 0.15
+    ids = random.choice(1000, int(random.integers(1, 15)), replace=False).tolist()
+    annotations: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
+    for image in ids:
+        mine = []
+        for _ in range(int(random.integers(0, 8))):
+            box = _box(random, decimals)
+            own = box[2] * box[3]
+            entry = {
+                "image_id": image,
+                "category_id": int(random.integers(1, classes + 1)),
+                "bbox": box,
+                "area": float(random.choice([own, 32.0**2, 96.0**2, own * 0.7])),
+                "iscrowd": int(random.random() < 0.15),
+            }
+            if random.random() < 0.2:
+                entry["ignore"] = int(random.random() < 0.5)
+            mine.append(entry)
+        annotations += mine
+        for _ in range(int(random.integers(0, 260 if dense else 14))):
+            box, label = _box(random, decimals), int(random.integers(1, classes + 1))
+            if mine and random.random() < 0.75:
+                near = mine[int(random.integers(len(mine)))]
+                box, label = _moved(random, near["bbox"], decimals), near["category_id"]
+            score = round(float(random.random()), int(random.choice([1, 2])))
+            results.append({"image_id": image, "category_id": label, "bbox": box, "score": score})
+    random.shuffle(annotations)
+    random.shuffle(results)
+    truth = {
+        "images": [{"id": image} for image in ids],
+        "categories": [{"id": number, "name": f"c{number}"} for number in range(1, classes + 3)],
+        "annotations": [entry | {"id": index} for index, entry in enumerate(annotations, start=1)],
+    }
+    return truth, results
+
+
+def _box(random: np.random.Generator, decimals: int) -> list[float]:
+    most = int(random.choice([12, 40, 120]))
+    values = np.concatenate([random.integers(0, 60, 2), random.integers(0, most, 2)])
+    noise = random.random(4) if decimals else 0.0
+    return [float(value) for value in np.round(values + noise, decimals)]
+
+
+def _moved(random: np.random.Generator, box: list[float], decimals: int) -> list[float]:
+    moved = list(box)
+    if random.random() < 0.7:
+        side, power = int(random.integers(4)), int(random.integers(0, decimals + 1))
+        step = float(random.integers(-3, 4)) * 10.0**-power
+        moved[side] = max(0.0, round(moved[side] + step, decimals))
+    return moved
+
+
+def write_files(
+    folder: Path, truth: dict[str, Any], results: list[dict[str, Any]]
+) -> tuple[Path, Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = folder / "instances.json", folder / "results.json"
+    for path, document in zip(paths, (truth, results), strict=True):
+        path.write_text(json.dumps(document))
+    return paths
+
+
+def by_pycocotools(truth: dict[str, Any], results: list[dict[str, Any]]) -> Figures:
+    """The twelve figures of all classes and of each, None where pycocotools has -1."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        reference = COCO()
+        dataset: Any = copy.deepcopy(truth) | {"info": {}}
+        reference.dataset = dataset
+        reference.createIndex()
+        evaluation = COCOeval(reference, reference.loadRes(copy.deepcopy(results)), "bbox")
+        evaluation.evaluate()
+        evaluation.accumulate()
+        evaluation.summarize()
+    precision, recall = evaluation.eval["precision"], evaluation.eval["recall"]
+    figures: Figures = {None: _named([None if x == -1 else x for x in evaluation.stats.tolist()])}
+    for row, category in enumerate(evaluation.params.catIds):
+        ap = [precision[:, :, row, size, 2] for size in range(4)]
+        ar = [recall[:, row, size, 2] for size in range(4)]
+        few = [recall[:, row, 0, limit] for limit in range(2)]
+        parts = [ap[0], ap[0][:1], ap[0][5:6], *ap[1:], *few, *ar]
+        figures[f"c{category}"] = _named([_mean(part) for part in parts])
+    return figures
+
+
+def _named(values: list[float | None]) -> dict[str, float | None]:
+    return dict(zip(FIGURES, values, strict=True))
+
+
+def _mean(values: np.ndarray[Any, Any]) -> float | None:
+    defined = values[values > -1]
+    return float(defined.mean()) if len(defined) else None

@@ -1,0 +1,169 @@
+"""`coco-detection` on seeded files against pycocotools: figures of all classes and of each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.evaluators.presets.coco_data import FIGURES, by_pycocotools, random_files, write_files
+
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.formats import read_pair
+from vidscore_evaluators.presets import find_preset
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.scoring import score
+from vidscore_evaluators.tally import merge_tallies
+
+PRESET = "coco-detection"
+
+
+def compare(folder: Path, seed: int) -> int:
+    """Hold the preset against pycocotools; gives the number of compared figures."""
+    truth, results = random_files(seed)
+    if not results:
+        return 0  # pycocotools cannot read results of nothing
+    report = score(PRESET, *write_files(folder, truth, results))
+    rows = {(row.label, row.measure): row.value for row in report.rows()}
+    count = 0
+    for label, figures in by_pycocotools(truth, results).items():
+        for name, expected in figures.items():
+            actual = rows.get((label, name))  # a class with nothing at all has no row
+            assert actual == pytest.approx(expected, abs=1e-9), (seed, label, name)
+            count += 1
+    return count
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_all_figures_are_those_of_pycocotools(tmp_path: Path, seed: int) -> None:
+    compare(tmp_path, seed)
+
+
+@pytest.mark.slow
+def test_all_figures_of_many_files_are_those_of_pycocotools(tmp_path: Path) -> None:
+    assert sum(compare(tmp_path / str(seed), seed) for seed in range(1000, 1500)) > 30_000
+
+
+def test_the_seeded_files_tell_scorers_apart(tmp_path: Path) -> None:
+    """Each parameter of the preset matters somewhere, so that agreement means something."""
+    [entry] = find_preset(PRESET).evaluators
+    different = dict.fromkeys(set(entry.parameters) - {"thresholds", "box_areas"}, 0)
+    for seed in range(25):
+        truth, results = random_files(seed)
+        if not results:
+            continue
+        paths = write_files(tmp_path / str(seed), truth, results)
+        expected = by_pycocotools(truth, results)[None]
+        for name in different:
+            parameters = {key: value for key, value in entry.parameters.items() if key != name}
+            report = score("coco", *paths, **parameters)
+            actual = {figure: report.value(figure) for figure in FIGURES}
+            different[name] += actual != pytest.approx(expected, abs=1e-9)
+    assert min(different.values()) > 0, different
+
+
+def test_half_an_overlap_is_as_pycocotools_computes_it(tmp_path: Path) -> None:
+    """Boxes with decimals whose IoU is 1/2 on paper: rounding decides, by areas as width times
+    height. With areas of corners other pairs count."""
+    random = np.random.default_rng(16)
+    truth, results = one_image([], [])
+    truth["images"] = [{"id": number} for number in range(300)]
+    for number in range(300):
+        x, y, width = np.round(random.uniform(0, 50, 3), 2).tolist()
+        height = round(2 * random.integers(100, 3000) / 100, 2)
+        common = {"image_id": number, "category_id": 1}
+        box = {"bbox": [x, y, width, height], "area": 1.0, "iscrowd": 0}
+        truth["annotations"].append(common | box | {"id": number + 1})
+        half = [x, y, width, round(height / 2, 2)]
+        results.append(common | {"bbox": half, "score": round(float(random.random()), 3)})
+    paths = write_files(tmp_path, truth, results)
+    [entry] = find_preset(PRESET).evaluators
+    expected = by_pycocotools(truth, results)[None]["ap_50"]
+    assert score(PRESET, *paths).value("ap_50") == pytest.approx(expected, abs=1e-9)
+    of_corners = score("coco", *paths, **{**entry.parameters, "box_areas": "corners"})
+    assert of_corners.value("ap_50") != pytest.approx(expected, abs=1e-3)
+
+
+def test_nine_tenths_is_a_threshold_as_numpy_has_it() -> None:
+    """pycocotools' thresholds are those of linspace, to the bit; its 0.9 is 0.8999999999999999."""
+    [entry] = find_preset(PRESET).evaluators
+    assert list(entry.parameters["thresholds"]) == np.linspace(0.5, 0.95, 10).tolist()
+
+
+def sides_of(folder: Path, seed: int) -> tuple[Annotations, Annotations]:
+    pair = read_pair(*write_files(folder, *random_files(seed)))
+    return pair.truth.annotations, pair.detections.annotations
+
+
+@pytest.mark.parametrize("seed", [3, 5, 8])
+def test_any_split_and_order_of_frames_gives_the_same_bits(tmp_path: Path, seed: int) -> None:
+    """Ties go by what is in the tally: sequence, frame and row of the frame."""
+    [entry] = find_preset(PRESET).evaluators
+    evaluator = create_evaluator(entry.name, entry.parameters)
+    sides = sides_of(tmp_path, seed)
+    whole = evaluator.report(evaluator.tally(*sides))
+    random = np.random.default_rng(seed)
+    part_of = random.integers(0, 3, 1001)
+    tallies = []
+    for part in random.permutation(3).tolist():
+        pieces = []
+        for side in sides:
+            rows = np.flatnonzero(part_of[side.frame_numbers] == part)
+            pieces.append(side.take_frames(random.permutation(rows)))
+        tallies.append(evaluator.tally(*pieces))
+    merged = evaluator.report(merge_tallies(tallies))
+    assert merged.rows() == whole.rows()
+
+
+def test_workers_and_streams_give_the_same_bits(tmp_path: Path) -> None:
+    paths = write_files(tmp_path, *random_files(5))
+    alone, several = (score(PRESET, *paths, workers=count) for count in (1, 2))
+    assert alone.rows() == several.rows()
+
+
+def one_image(
+    boxes: list[list[float]], found: list[tuple[list[float], float]], **extra: Any
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    annotations = [
+        {"id": n, "image_id": 1, "category_id": 1, "bbox": box, "area": 1.0, "iscrowd": 0} | extra
+        for n, box in enumerate(boxes, start=1)
+    ]
+    truth = {
+        "images": [{"id": 1}],
+        "categories": [{"id": 1, "name": "c1"}],
+        "annotations": annotations,
+    }
+    results = [
+        {"image_id": 1, "category_id": 1, "bbox": box, "score": value} for box, value in found
+    ]
+    return truth, results
+
+
+def test_equal_scores_go_by_their_row(tmp_path: Path) -> None:
+    """A false detection before or after a true one of its score: AP 1/2 or 1."""
+    box, far = [0.0, 0.0, 10.0, 10.0], [50.0, 50.0, 10.0, 10.0]
+    values = []
+    for index, rows in enumerate(([(far, 0.5), (box, 0.5)], [(box, 0.5), (far, 0.5)])):
+        paths = write_files(tmp_path / str(index), *one_image([box], rows))
+        values.append(score(PRESET, *paths).value("ap"))
+    assert values == [pytest.approx(0.5), pytest.approx(1.0)]
+
+
+def test_an_ignored_object_that_is_no_crowd_is_scored(tmp_path: Path) -> None:
+    """pycocotools overwrites `ignore`; the evaluator `coco` alone honours it."""
+    box = [0.0, 0.0, 10.0, 10.0]
+    paths = write_files(tmp_path, *one_image([box], [(box, 0.5)], ignore=1))
+    assert score(PRESET, *paths).value("ap") == 1.0
+    assert score("coco", *paths).value("ap") is None
+
+
+def test_areas_as_given_are_a_column_only_where_they_differ(tmp_path: Path) -> None:
+    """0.1 + 0.2 - 0.1 is not 0.2; integers need no column."""
+    whole, parts = [1.0, 2.0, 3.0, 4.0], [0.1, 0.1, 0.2, 0.7]
+    truth, results = one_image([whole], [(whole, 0.5), (parts, 0.4)])
+    pair = read_pair(*write_files(tmp_path, truth, results))
+    assert "box_area" not in pair.truth.annotations.columns
+    column = pair.detections.annotations.columns["box_area"].tolist()
+    assert np.isnan(column[0])
+    assert column[1] == 0.2 * 0.7

@@ -91,6 +91,8 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     Raises:
         InputError: If there is nothing of the kind, or a file cannot be read at all.
     """
+    if not is_folder(path):
+        read_head(path, _FILE)  # says what is missing before a name is looked at
     found = _find_files(path)
     if not found or len(found) > limits.maximum_files:
         expected = f"at most maximum_files = {limits.maximum_files}" if found else _LAYOUT

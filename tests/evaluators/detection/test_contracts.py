@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from vidscore_evaluators.annotations import ObjectFlag
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import EvaluatorContract
+from vidscore_evaluators.testing.strategies import Case, seeds
 
 EVERY_FLAG = (0, 0, 0, 0, *(flag.value for flag in ObjectFlag))
 
@@ -65,3 +68,67 @@ class TestMapOptimal(Variant):
         "map", {"assignment": "optimal", "base": "giou", "dont_care": "motchallenge"}
     )
     imperfect_measures = ("ar_1",)
+
+
+class TestMapOfVoc(Variant):
+    evaluator = create_evaluator(
+        "map",
+        {"assignment": "best", "interpolation": "11-point-voc", "inclusive_pixels": True},
+    )
+    imperfect_measures = ("ar_1",)
+
+
+class TestMapByFrames(Variant):
+    evaluator = create_evaluator(
+        "map", {"dont_care": "visdrone", "class_mean": "frames", "maximum_detections": 50}
+    )
+    imperfect_measures = ("ar_1",)
+
+
+class TestCocoOfGivenAreas(Variant):
+    evaluator = create_evaluator("coco", {"box_areas": "given", "thresholds": [0.4, 0.75]})
+    extent_px = 120
+    imperfect_measures = ("ar_1",)
+
+
+class ByRow(Variant):
+    """Rows of a frame have a say, and nothing else of the order of the input."""
+
+    imperfect_measures = ("ar_1",)
+
+    def test_order_of_frames_objects_and_tables_does_not_matter(self) -> None:
+        """Shuffled frames give the same report to the last bit."""
+
+        def law(case: Case, seed: int) -> None:
+            random = np.random.default_rng(seed)
+            mixed = Case(
+                *(
+                    side.take_frames(random.permutation(side.frame_count))
+                    for side in (case.truth, case.detections)
+                )
+            )
+            assert self._json(mixed) == self._json(case)
+
+        self._holds(law, self.cases(), seeds())
+
+
+class TestCocoByRow(ByRow):
+    evaluator = create_evaluator("coco", {"ties": "row"})
+    extent_px = 120
+
+
+class TestMapOfVocByRow(ByRow):
+    evaluator = create_evaluator("map", {"ties": "row", "assignment": "best"})
+
+
+class TestMapOfVisDrone(ByRow):
+    evaluator = create_evaluator(
+        "map",
+        {
+            "ties": "row",
+            "limit": "frame",
+            "maximum_detections": 50,
+            "class_mean": "frames",
+            "dont_care": "visdrone",
+        },
+    )

@@ -1,0 +1,174 @@
+"""Ties by row, the first detections of a frame, weighted means and areas: small cases by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vidscore_evaluators.annotations import Annotations, ObjectFlag
+from vidscore_evaluators.errors import ParameterError
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.testing import Thing, make_annotations
+
+VIDEO = ("", "video")
+Box = tuple[float, float, float, float]
+LEFT: Box = (0, 0, 10, 10)
+RIGHT: Box = (100, 0, 110, 10)
+FAR: Box = (500, 500, 510, 510)
+
+
+def report_of(
+    name: str,
+    truth: dict[int, list[Thing]] | Annotations,
+    found: dict[int, list[Thing]] | Annotations,
+    **parameters: Any,
+) -> Report:
+    evaluator = create_evaluator(name, parameters)
+    sides = [
+        side if isinstance(side, Annotations) else make_annotations({VIDEO: side}, arity=4)
+        for side in (truth, found)
+    ]
+    return evaluator.report(evaluator.tally(*sides))
+
+
+def test_recall_is_that_of_the_most_confident_of_each_class() -> None:
+    """Of two objects of a class the first detection finds one; another class has its own first."""
+    truth = {0: [Thing(LEFT, "a"), Thing(RIGHT, "a"), Thing(FAR, "b")]}
+    found = {0: [Thing(RIGHT, "a", 0.5), Thing(LEFT, "a", 0.9), Thing(FAR, "b", 0.1)]}
+    report = report_of("map", truth, found)
+    assert report.value("ar_1", class_="a") == 0.5
+    assert report.value("ar_1", class_="b") == 1.0
+    assert report.value("ar_1") == 0.75
+    assert report.value("ar_10") == report.value("ar_500") == 1.0
+
+
+def test_recall_of_the_first_rows_of_a_frame_is_of_any_class() -> None:
+    """`limit = frame`: the first row, which is not the surest, is a "b"; no "a" is looked at."""
+    truth = {0: [Thing(LEFT, "a"), Thing(FAR, "b")]}
+    found = {0: [Thing(FAR, "b", 0.1), Thing(LEFT, "a", 0.9)]}
+    report = report_of("map", truth, found, ties="row", limit="frame")
+    assert (report.value("ar_1", class_="a"), report.value("ar_1", class_="b")) == (0.0, 1.0)
+    assert report.value("ar_10") == 1.0
+
+
+def test_a_limit_cuts_what_is_matched_at_all() -> None:
+    """One row a frame: the second object is never found, in AP as in AR."""
+    truth = {0: [Thing(LEFT, "a"), Thing(RIGHT, "a")]}
+    found = {0: [Thing(LEFT, "a", 0.2), Thing(RIGHT, "a", 0.9)]}
+    for limit in ("class", "frame"):
+        report = report_of("map", truth, found, ties="row", limit=limit, maximum_detections=1)
+        assert (report.value("ap"), report.value("ar_500")) == (0.5, 0.5)
+
+
+def test_rows_that_a_region_removes_take_no_place() -> None:
+    """The first row lies in a region, so that the second is the first of the frame."""
+    region = Thing((400, 400, 600, 600), "r", flags=ObjectFlag.REGION)
+    truth = {0: [Thing(LEFT, "a"), region]}
+    found = {0: [Thing(FAR, "a", 0.9), Thing(LEFT, "a", 0.5)]}
+    rules = {"ties": "row", "limit": "frame"}
+    assert report_of("map", truth, found, **rules).value("ar_1") == 0.0
+    assert report_of("map", truth, found, dont_care="visdrone", **rules).value("ar_1") == 1.0
+
+
+def test_a_mean_weighted_by_frames_counts_a_class_once_a_frame() -> None:
+    """ "a" is in three frames and found, "b" in one and missed: 3/4 for 1/2."""
+    truth = {
+        0: [Thing(LEFT, "a"), Thing(FAR, "b"), Thing(RIGHT, "a")],
+        1: [Thing(LEFT, "a")],
+        2: [Thing(LEFT, "a")],
+    }
+    found = {
+        frame: [replace(thing, confidence=0.5) for thing in things if thing.label == "a"]
+        for frame, things in truth.items()
+    }
+    assert report_of("map", truth, found).value("ap") == 0.5
+    weighted = report_of("map", truth, found, class_mean="frames")
+    assert (weighted.value("ap"), weighted.value("ar_10")) == (0.75, 0.75)
+    assert weighted.value("ap_m_partial") == 0.75
+
+
+@pytest.mark.parametrize("name", ["map", "coco"])
+def test_equal_confidences_are_ranked_by_frame_and_row(name: str) -> None:
+    """A false detection before or after the true one, in its frame or an earlier one."""
+    true, false = Thing(LEFT, "a", 0.5), Thing(FAR, "a", 0.5)
+    truth: dict[int, list[Thing]] = {0: [], 1: [Thing(LEFT, "a")], 2: []}
+    expected = {
+        1.0: [{1: [true, false]}, {1: [true], 2: [false]}],
+        0.5: [{1: [false, true]}, {0: [false], 1: [true]}],
+    }
+    for value, cases in expected.items():
+        for found in cases:
+            by_row = report_of(name, truth, found, ties="row")
+            assert by_row.value("ap") == pytest.approx(value)
+            assert report_of(name, truth, found).value("ap") == pytest.approx(0.5)
+
+
+def test_of_equally_similar_objects_greedy_takes_the_last_row() -> None:
+    """The detection in the middle takes the later row, which leaves the other to the second one."""
+    first, last = Thing((0, 0, 10, 10), "a"), Thing((4, 0, 14, 10), "a")
+    found = {0: [Thing((2, 0, 12, 10), "a", 0.9), Thing((0, 0, 10, 10), "a", 0.8)]}
+    values = [
+        report_of("coco", {0: rows}, found, ties="row").value("ap_50")
+        for rows in ([first, last], [last, first])
+    ]
+    assert values == [pytest.approx(1.0), pytest.approx(51 / 101)]
+
+
+def test_areas_are_a_columns_where_that_is_asked_for() -> None:
+    """A box said to have twice its area has an IoU of 1/2 with itself, where the other has not."""
+    truth = make_annotations({VIDEO: {0: [Thing(LEFT, "a")]}})
+    found = make_annotations({VIDEO: {0: [Thing(LEFT, "a", 0.5)]}})
+    found = replace(found, columns={"box_area": np.array([200.0])})
+    for name in ("map", "coco"):
+        assert report_of(name, truth, found).value("ap") == pytest.approx(1.0)
+        given = report_of(name, truth, found, box_areas="given")
+        assert given.value("ap") == pytest.approx(0.1)
+    unknown = replace(found, columns={"box_area": np.array([np.nan])})
+    assert report_of("map", truth, unknown, box_areas="given").value("ap") == pytest.approx(1.0)
+
+
+def test_boxes_that_are_a_pixel_apart_touch_with_inclusive_pixels() -> None:
+    """Columns 1 to 2 and 3 to 4 share none; 1 to 2 and 2 to 3 share one of three."""
+    truth = {0: [Thing((1, 1, 2, 2), "a")]}
+    for x1, value in ((3, 0.0), (2, 1.0)):
+        found = {0: [Thing((x1, 1, x1 + 1, 2), "a", 0.5)]}
+        report = report_of("map", truth, found, thresholds=[0.3], inclusive_pixels=True)
+        assert report.value("ap") == value
+        assert report_of("map", truth, found, thresholds=[0.3]).value("ap") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "field"),
+    [
+        ({"inclusive_pixels": True, "base": "euclidean"}, "inclusive_pixels"),
+        ({"inclusive_pixels": True, "box_areas": "given"}, "box_areas"),
+        ({"limit": "frame"}, "limit"),
+        ({"thresholds": []}, "thresholds"),
+    ],
+)
+def test_choices_that_exclude_each_other_are_refused(
+    parameters: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(ParameterError) as caught:
+        create_evaluator("map", parameters)
+    assert [fault.field for fault in caught.value.faults] == [field]
+
+
+@pytest.mark.parametrize("thresholds", [[], [0.5, 0.5], [0.0]])
+def test_thresholds_of_coco_are_different_and_above_0(thresholds: list[float]) -> None:
+    with pytest.raises(ParameterError):
+        create_evaluator("coco", {"thresholds": thresholds})
+
+
+def test_coco_without_a_half_has_no_ap_50() -> None:
+    truth, found = {0: [Thing(LEFT, "a")]}, {0: [Thing(LEFT, "a", 0.5)]}
+    report = report_of("coco", truth, found, thresholds=[0.6, 0.75])
+    assert [report.value(name) for name in ("ap", "ap_50", "ap_75")] == [
+        pytest.approx(1.0),
+        None,
+        pytest.approx(1.0),
+    ]

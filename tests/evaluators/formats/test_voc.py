@@ -1,0 +1,209 @@
+"""PASCAL VOC: hand-written annotations and results, hostile XML, and every fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.evaluators.formats.helpers import (
+    detections_of,
+    frames_of,
+    objects_of,
+    truth_of,
+    validate_file,
+    write,
+)
+
+from vidscore_evaluators.annotations import ObjectFlag, SequenceKey, Side
+from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.formats import detect_format, read_pair
+from vidscore_evaluators.formats.convert import convert
+
+CAT = """\
+<annotation>
+  <folder>VOC2012</folder>
+  <filename>2008_000007.jpg</filename>
+  <size><width>500</width><height>333</height><depth>3</depth></size>
+  <object>
+    <name>cat</name>
+    <part><name>head</name><bndbox><xmin>1</xmin><ymin>2</ymin><xmax>3</xmax><ymax>4</ymax></bndbox></part>
+    <bndbox><xmax>20</xmax><xmin>10.5</xmin><ymax>40</ymax><ymin>30</ymin></bndbox>
+    <difficult>1</difficult>
+  </object>
+  <object><name>dog &amp; co</name>
+    <bndbox><xmin>1</xmin><ymin>1</ymin><xmax>5</xmax><ymax>6</ymax></bndbox>
+  </object>
+</annotation>
+"""
+NOTHING = "<?xml version='1.0'?>\n<annotation><filename>x</filename></annotation>\n"
+RESULT = "2008_000007 0.75 10 30 20 40\n"
+
+
+def kit(root: Path, text: str = CAT) -> Path:
+    write(root / "Annotations" / "2008_000007.xml", text)
+    write(root / "Annotations" / "2008_000003.xml", NOTHING)
+    return root
+
+
+def test_truth_is_read_as_it_says(tmp_path: Path) -> None:
+    """Corners in any order of elements, parts are no objects, difficult is ignored, every file
+    lists its frame."""
+    source = truth_of(kit(tmp_path))
+    assert source.format == "pascal-voc"
+    assert frames_of(source.annotations) == [("2008", 3), ("2008", 7)]
+    assert objects_of(source.annotations) == [
+        ("2008", 7, "cat", (10.5, 30.0, 20.0, 40.0), 1.0, -1, ObjectFlag.IGNORE),
+        ("2008", 7, "dog & co", (1.0, 1.0, 5.0, 6.0), 1.0, -1, 0),
+    ]
+    assert truth_of(tmp_path / "Annotations").annotations.object_count == 2
+    assert truth_of(tmp_path / "Annotations" / "2008_000007.xml").annotations.frame_count == 1
+
+
+def test_sizes_are_known_where_all_files_have_one(tmp_path: Path) -> None:
+    whole = truth_of(kit(tmp_path) / "Annotations" / "2008_000007.xml")
+    assert whole.image_sizes == {SequenceKey("", "2008"): (500, 333)}
+    assert truth_of(tmp_path).image_sizes == {}
+
+
+def test_results_have_their_class_in_the_name_of_the_file(tmp_path: Path) -> None:
+    """One file a class; images without a year belong to one sequence."""
+    write(tmp_path / "comp3_det_test_cat.txt", RESULT + "000012 -1.5 1 2 3 4\n")
+    write(tmp_path / "comp4_uuid_det_val_fire_truck.txt", RESULT)
+    write(tmp_path / "comp3_det_test_dog.txt", "")
+    source = detections_of(tmp_path)
+    assert source.format == "pascal-voc"
+    box = (10.0, 30.0, 20.0, 40.0)
+    assert objects_of(source.annotations) == [
+        ("2008", 7, "cat", box, 0.75, -1, 0),
+        ("2008", 7, "fire_truck", box, 0.75, -1, 0),
+        ("images", 12, "cat", (1.0, 2.0, 3.0, 4.0), -1.5, -1, 0),
+    ]
+
+
+def test_results_of_nothing_have_no_frames(tmp_path: Path) -> None:
+    write(tmp_path / "comp3_det_test_cat.txt", "")
+    assert detections_of(tmp_path, format_name="pascal-voc").annotations.frame_count == 0
+
+
+def test_rows_of_a_frame_stay_in_their_order(tmp_path: Path) -> None:
+    rows = [f"000001 0.5 {x} 1 9 9\n" for x in (5, 3, 4)]
+    path = write(tmp_path / "comp3_det_test_cat.txt", "".join(rows))
+    assert detections_of(path).annotations.coordinates[:, 0].tolist() == [5.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('<!DOCTYPE annotation [<!ENTITY a "b">]>\n' + NOTHING[22:], "a document type"),
+        ('<!DOCTYPE a SYSTEM "file:///etc/passwd"><annotation/>', "a document type"),
+        ("<annotation>&a;</annotation>", "no XML (undefined entity)"),
+        ("<annotation>", "no XML (no element found)"),
+        ("<annotation/><annotation/>", "no XML (junk after document element)"),
+        ("", "no XML (no element found)"),
+        ("\0\1\2", "no XML (not well-formed (invalid token))"),
+        ("<html></html>", "the element 'html'"),
+        ("<annotation>" + "<a>" * 40, "elements within elements"),
+        (CAT.replace("cat", "c" * 2000), "a long text"),
+        (
+            CAT.replace("<ymax>40</ymax>", "<ymax>40</ymax><ymax>41</ymax>"),
+            "the element 'ymax' again",
+        ),
+        ("<?xml version='1.0' encoding='nonsense'?><annotation/>", "no XML (an unknown encoding)"),
+    ],
+)
+def test_hostile_or_broken_xml_is_refused(tmp_path: Path, text: str, found: str) -> None:
+    """With its file; nothing is expanded, fetched or held beyond its bounds."""
+    kit(tmp_path, text)
+    faults = validate_file(tmp_path, format_name="pascal-voc")
+    assert [(Path(fault.source or "").name, fault.found) for fault in faults] == [
+        ("2008_000007.xml", found)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field", "found"),
+    [
+        ("<xmin>10.5</xmin>", "", "xmin", "nothing"),
+        ("<xmin>10.5</xmin>", "<xmin>nan</xmin>", "xmin", "'nan'"),
+        ("<xmin>10.5</xmin>", "<xmin>2e9</xmin>", "column xmin", "2000000000.0"),
+        ("<name>cat</name>", "", "name", "nothing"),
+        ("<difficult>1</difficult>", "<difficult>yes</difficult>", "difficult", "'yes'"),
+    ],
+)
+def test_a_broken_object_is_named(
+    tmp_path: Path, old: str, new: str, field: str, found: str
+) -> None:
+    """File and the line on which it begins; without it the rest is read."""
+    (fault,) = validate_file(kit(tmp_path, CAT.replace(old, new)))
+    assert (Path(fault.source or "").name, fault.line) == ("2008_000007.xml", 5)
+    assert (fault.field, fault.found) == (field, found)
+    assert truth_of(tmp_path, on_error="skip").annotations.object_count == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "found"),
+    [
+        (RESULT.replace("2008_000007", "cat"), "column image", "'cat'"),
+        (RESULT.replace("0.75", "x"), "column confidence", "'x'"),
+        (RESULT.replace("0.75", "nan"), "column confidence", "'nan'"),
+        (RESULT.replace("40", "2e9"), "column ymax", "2000000000.0"),
+        (RESULT.replace("40", ""), None, "5 columns"),
+    ],
+)
+def test_a_broken_row_is_named(tmp_path: Path, row: str, field: str | None, found: str) -> None:
+    path = write(tmp_path / "comp3_det_test_cat.txt", RESULT + row + RESULT)
+    (fault,) = validate_file(path, side=Side.DETECTIONS)
+    assert (fault.source, fault.line) == (str(path), 2)
+    assert (fault.field, fault.found) == (field, found)
+    assert detections_of(path, on_error="skip").annotations.object_count == 2
+
+
+def test_names_of_files_must_say_image_and_class(tmp_path: Path) -> None:
+    write(tmp_path / "a" / "cat.xml", NOTHING)
+    write(tmp_path / "b" / "x_1.xml", NOTHING)
+    write(tmp_path / "b" / "x_01.xml", NOTHING)
+    write(tmp_path / "c" / "comp3_det_test_cat.txt", RESULT)
+    write(tmp_path / "c" / "comp4_det_test_cat.txt", RESULT)
+    founds = [validate_file(tmp_path / name)[0].found for name in "ab"]
+    assert founds == ["'cat.xml'", "'x_1.xml', frame 1 of x again"]
+    (fault,) = validate_file(tmp_path / "c", side=Side.DETECTIONS)
+    assert fault.found == "class 'cat' again"
+
+
+def test_a_missing_file_is_missing(tmp_path: Path) -> None:
+    for side in Side:
+        (fault,) = validate_file(tmp_path / "b", side=side, format_name="pascal-voc")
+        assert fault.found == "file not found"
+
+
+def test_exchanged_sides_are_told(tmp_path: Path) -> None:
+    write(tmp_path / "comp3_det_test_cat.txt", RESULT)
+    for folder, side in ((tmp_path, Side.TRUTH), (kit(tmp_path / "kit"), Side.DETECTIONS)):
+        (fault,) = validate_file(folder, side=side, format_name="pascal-voc")
+        assert "swapped" in (fault.advice or "")
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    truth = truth_of(kit(tmp_path))
+    write(tmp_path / "found" / "comp3_det_test_cat.txt", RESULT)
+    found = detections_of(tmp_path / "found")
+    for source, side in ((truth, Side.TRUTH), (found, Side.DETECTIONS)):
+        files = convert(source, "pascal-voc", side).files
+        for name, data in files.items():
+            write(tmp_path / side / name, data.decode())
+        again = (truth_of if side is Side.TRUTH else detections_of)(tmp_path / side)
+        assert objects_of(again.annotations) == objects_of(source.annotations)
+    assert read_pair(tmp_path / "truth", tmp_path / "detections").warnings == ()
+
+
+def test_a_sequence_whose_name_could_not_be_read_back_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "truth.csv", "sequence,frame,x1,y1,x2,y2\ncam_,1,0,0,1,1\n")
+    with pytest.raises(InputError, match="'cam_'"):
+        convert(truth_of(path), "pascal-voc", Side.TRUTH)
+
+
+def test_the_format_is_recognised(tmp_path: Path) -> None:
+    """Results are rows of six numbers, as YOLO's are: the names of the files tell them apart."""
+    path = write(tmp_path / "comp3_det_test_cat.txt", RESULT.replace("2008_", ""))
+    for place in (path, tmp_path, kit(tmp_path / "kit")):
+        assert detect_format(place).name == "pascal-voc"

@@ -328,7 +328,7 @@ def _renumbered(side: Annotations, kept: BoolArray) -> Annotations:
     """One side whose rows, where they have a say, are counted among those that are kept."""
     if ROW not in side.columns:
         return side
-    before = np.cumsum(kept) - kept
+    before: IntArray = np.cumsum(kept) - kept
     first = np.append(before, 0)[side.frame_starts[:-1]]
     places = (before - np.repeat(first, side.object_counts)).astype(np.float64)
     return replace(side, columns={**side.columns, ROW: places})

@@ -69,7 +69,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"a.txt": "These are my results\n"},
         (
             "a.txt: text that is no data, beginning with 'These are my results'; the formats are "
-            "coco-json, spotgeo-json, motchallenge, neovision2-csv, kitti-tracking, yolo-text, "
+            "coco-json, spotgeo-json, pascal-voc, visdrone-det, visdrone-mot, motchallenge, "
+            "neovision2-csv, kitti-tracking, yolo-text, "
             "generic-csv"
         ),
     ),

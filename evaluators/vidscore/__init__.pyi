@@ -117,6 +117,22 @@ class _F1Parameters(_Options, total=False):
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    neighbour_classes: Sequence[str]
+    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
+    match_unscored_classes: bool
+    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
+    ignored_objects: Literal['absorb', 'drop']
+    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
+    maximum_truncation: float
+    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    maximum_occlusion: float
+    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    minimum_visibility: float
+    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
+    minimum_height_px: float
+    """Truth that is less high is an ignored object. [default: 0.0]"""
+    forgiven_height_px: float
+    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
     base: Literal['iou', 'giou', 'euclidean']
@@ -135,6 +151,22 @@ class _MeanAveragePrecisionParameters(_Options, total=False):
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    neighbour_classes: Sequence[str]
+    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
+    match_unscored_classes: bool
+    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
+    ignored_objects: Literal['absorb', 'drop']
+    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
+    maximum_truncation: float
+    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    maximum_occlusion: float
+    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    minimum_visibility: float
+    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
+    minimum_height_px: float
+    """Truth that is less high is an ignored object. [default: 0.0]"""
+    forgiven_height_px: float
+    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
     base: Literal['iou', 'giou', 'euclidean']
@@ -167,6 +199,22 @@ class _CocoParameters(_Options, total=False):
     """Whose rule says what becomes of detections of what is not scored. [default: 'coco']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    neighbour_classes: Sequence[str]
+    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
+    match_unscored_classes: bool
+    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
+    ignored_objects: Literal['absorb', 'drop']
+    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
+    maximum_truncation: float
+    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    maximum_occlusion: float
+    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    minimum_visibility: float
+    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
+    minimum_height_px: float
+    """Truth that is less high is an ignored object. [default: 0.0]"""
+    forgiven_height_px: float
+    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
     ties: Literal['step', 'row']
@@ -183,6 +231,22 @@ class _LogAverageMissRateParameters(_Options, total=False):
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    neighbour_classes: Sequence[str]
+    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
+    match_unscored_classes: bool
+    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
+    ignored_objects: Literal['absorb', 'drop']
+    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
+    maximum_truncation: float
+    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    maximum_occlusion: float
+    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    minimum_visibility: float
+    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
+    minimum_height_px: float
+    """Truth that is less high is an ignored object. [default: 0.0]"""
+    forgiven_height_px: float
+    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
     base: Literal['iou', 'giou', 'euclidean']
@@ -201,6 +265,22 @@ class _DetectionErrorsParameters(_Options, total=False):
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    neighbour_classes: Sequence[str]
+    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
+    match_unscored_classes: bool
+    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
+    ignored_objects: Literal['absorb', 'drop']
+    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
+    maximum_truncation: float
+    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    maximum_occlusion: float
+    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    minimum_visibility: float
+    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
+    minimum_height_px: float
+    """Truth that is less high is an ignored object. [default: 0.0]"""
+    forgiven_height_px: float
+    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
     base: Literal['iou', 'giou', 'euclidean']
@@ -221,6 +301,22 @@ class _HausdorffParameters(_Options, total=False):
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    neighbour_classes: Sequence[str]
+    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
+    match_unscored_classes: bool
+    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
+    ignored_objects: Literal['absorb', 'drop']
+    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
+    maximum_truncation: float
+    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    maximum_occlusion: float
+    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    minimum_visibility: float
+    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
+    minimum_height_px: float
+    """Truth that is less high is an ignored object. [default: 0.0]"""
+    forgiven_height_px: float
+    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
     base: Literal['iou', 'giou', 'euclidean']
@@ -239,6 +335,22 @@ class _EmdParameters(_Options, total=False):
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    neighbour_classes: Sequence[str]
+    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
+    match_unscored_classes: bool
+    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
+    ignored_objects: Literal['absorb', 'drop']
+    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
+    maximum_truncation: float
+    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    maximum_occlusion: float
+    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    minimum_visibility: float
+    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
+    minimum_height_px: float
+    """Truth that is less high is an ignored object. [default: 0.0]"""
+    forgiven_height_px: float
+    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
     base: Literal['iou', 'giou', 'euclidean']
@@ -259,6 +371,22 @@ class _OspaParameters(_Options, total=False):
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    neighbour_classes: Sequence[str]
+    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
+    match_unscored_classes: bool
+    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
+    ignored_objects: Literal['absorb', 'drop']
+    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
+    maximum_truncation: float
+    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    maximum_occlusion: float
+    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    minimum_visibility: float
+    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
+    minimum_height_px: float
+    """Truth that is less high is an ignored object. [default: 0.0]"""
+    forgiven_height_px: float
+    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
     base: Literal['iou', 'giou', 'euclidean']
@@ -281,6 +409,22 @@ class _ClearParameters(_Options, total=False):
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    neighbour_classes: Sequence[str]
+    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
+    match_unscored_classes: bool
+    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
+    ignored_objects: Literal['absorb', 'drop']
+    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
+    maximum_truncation: float
+    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    maximum_occlusion: float
+    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    minimum_visibility: float
+    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
+    minimum_height_px: float
+    """Truth that is less high is an ignored object. [default: 0.0]"""
+    forgiven_height_px: float
+    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
     base: Literal['iou', 'giou', 'euclidean']
@@ -299,6 +443,22 @@ class _IdentityParameters(_Options, total=False):
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    neighbour_classes: Sequence[str]
+    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
+    match_unscored_classes: bool
+    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
+    ignored_objects: Literal['absorb', 'drop']
+    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
+    maximum_truncation: float
+    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    maximum_occlusion: float
+    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    minimum_visibility: float
+    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
+    minimum_height_px: float
+    """Truth that is less high is an ignored object. [default: 0.0]"""
+    forgiven_height_px: float
+    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
     base: Literal['iou', 'giou', 'euclidean']
@@ -315,12 +475,30 @@ class _HotaParameters(_Options, total=False):
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    neighbour_classes: Sequence[str]
+    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
+    match_unscored_classes: bool
+    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
+    ignored_objects: Literal['absorb', 'drop']
+    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
+    maximum_truncation: float
+    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    maximum_occlusion: float
+    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    minimum_visibility: float
+    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
+    minimum_height_px: float
+    """Truth that is less high is an ignored object. [default: 0.0]"""
+    forgiven_height_px: float
+    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
     base: Literal['iou', 'giou', 'euclidean']
     """How alike two objects are: IoU or GIoU of boxes, or the distance of points. [default: 'iou']"""
     cutoff_px: float
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+    thresholds: Sequence[float]
+    """Least similarities of a match; figures are means over them. [default: (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)]"""
 
 class _TrackHausdorffParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
@@ -329,6 +507,22 @@ class _TrackHausdorffParameters(_Options, total=False):
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    neighbour_classes: Sequence[str]
+    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
+    match_unscored_classes: bool
+    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
+    ignored_objects: Literal['absorb', 'drop']
+    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
+    maximum_truncation: float
+    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    maximum_occlusion: float
+    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    minimum_visibility: float
+    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
+    minimum_height_px: float
+    """Truth that is less high is an ignored object. [default: 0.0]"""
+    forgiven_height_px: float
+    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
     base: Literal['iou', 'giou', 'euclidean']
@@ -345,6 +539,22 @@ class _TrackEmdParameters(_Options, total=False):
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    neighbour_classes: Sequence[str]
+    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
+    match_unscored_classes: bool
+    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
+    ignored_objects: Literal['absorb', 'drop']
+    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
+    maximum_truncation: float
+    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    maximum_occlusion: float
+    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    minimum_visibility: float
+    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
+    minimum_height_px: float
+    """Truth that is less high is an ignored object. [default: 0.0]"""
+    forgiven_height_px: float
+    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
     base: Literal['iou', 'giou', 'euclidean']
@@ -363,6 +573,22 @@ class _TrackOspaParameters(_Options, total=False):
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    neighbour_classes: Sequence[str]
+    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
+    match_unscored_classes: bool
+    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
+    ignored_objects: Literal['absorb', 'drop']
+    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
+    maximum_truncation: float
+    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    maximum_occlusion: float
+    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    minimum_visibility: float
+    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
+    minimum_height_px: float
+    """Truth that is less high is an ignored object. [default: 0.0]"""
+    forgiven_height_px: float
+    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
     base: Literal['iou', 'giou', 'euclidean']
@@ -383,6 +609,22 @@ class _Ospa2Parameters(_Options, total=False):
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    neighbour_classes: Sequence[str]
+    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
+    match_unscored_classes: bool
+    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
+    ignored_objects: Literal['absorb', 'drop']
+    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
+    maximum_truncation: float
+    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    maximum_occlusion: float
+    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    minimum_visibility: float
+    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
+    minimum_height_px: float
+    """Truth that is less high is an ignored object. [default: 0.0]"""
+    forgiven_height_px: float
+    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
     base: Literal['iou', 'giou', 'euclidean']
@@ -564,7 +806,7 @@ def score(  # type: ignore[overload-overlap]
 
 @overload
 def score(  # type: ignore[overload-overlap]
-    evaluator: Literal["mot17"],
+    evaluator: Literal["kitti-tracking", "mot15", "mot16", "mot17", "mot20", "visdrone-mot"],
     truth: _Data,
     detections: _Data,
     **options: Unpack[_Options],

@@ -55,6 +55,17 @@ NO_LIMIT = -1.0
 """A greatest truncation or occlusion that limits nothing."""
 
 
+_WITH_DEGREES = "the formats kitti-tracking, visdrone-det and visdrone-mot have it"
+COLUMN_SOURCES: Mapping[str, str] = MappingProxyType(
+    {
+        "truncation": _WITH_DEGREES,
+        "occlusion": _WITH_DEGREES,
+        "visibility": "the format motchallenge has it, in truth of nine columns",
+    }
+)
+"""Where the named columns that limits are of come from."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What an object of the truth may be and still be scored; beyond, it is an ignored object.

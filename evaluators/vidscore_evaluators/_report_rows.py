@@ -94,22 +94,22 @@ def blocks_with_class_means(
         Figures of everything and of domains, and the other ones. Where nothing has a class, the
         mean is that of the one class which all belongs to.
     """
+    classes: dict[str | None, list[Figures]] = {}
+    for entry in figures:
+        if entry.class_ is not None and entry.sequence is None:
+            classes.setdefault(entry.domain, []).append(entry)
     whole, parts = [], []
     for entry in figures:
         if entry.class_ is not None or entry.sequence is not None:
             parts.append(entry)
             continue
-        classes = [
-            other
-            for other in figures
-            if (other.domain, other.sequence) == (entry.domain, None) and other.class_ is not None
-        ]
-        own = [other.values for other in classes or [entry] if Scope(*other[:3]) in counted]
-        of_classes = {
+        of_classes = classes.get(entry.domain) or [entry]
+        own = [other.values for other in of_classes if Scope(*other[:3]) in counted]
+        class_means = {
             name: mean([_float(values[measure]) for values in own])
             for name, measure in means.items()
         }
-        whole.append(entry._replace(values={**entry.values, **of_classes}))
+        whole.append(entry._replace(values={**entry.values, **class_means}))
     return block_of(whole), block_of(parts)
 
 

@@ -24,6 +24,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from vidscore_evaluators._dont_care import (
+    COLUMN_SOURCES,
     NO_LIMIT,
     RULES,
     DontCareRule,
@@ -347,21 +348,13 @@ class Criterion(Evaluator[ParametersType]):
         return (*left_out, *([ReportWarning("rule_incomplete", shortfall)] if shortfall else []))
 
 
-_SOURCES: Mapping[str, str] = {
-    "truncation": "the formats kitti-tracking, visdrone-det and visdrone-mot have it",
-    "occlusion": "the formats kitti-tracking, visdrone-det and visdrone-mot have it",
-    "visibility": "the format motchallenge has it, in truth of nine columns",
-}
-"""Where the named columns of limits come from."""
-
-
 def _missing_column(name: str) -> Fault:
     return Fault(
         f"truth without the column {name}",
         f"the {name} of each object, which a limit is set for",
         source=Side.TRUTH.value,
         field=f"columns.{name}",
-        advice=f"{_SOURCES[name]}; in generic-csv it is a column {name}",
+        advice=f"{COLUMN_SOURCES[name]}; in generic-csv it is a column {name}",
     )
 
 

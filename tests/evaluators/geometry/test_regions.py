@@ -10,8 +10,8 @@ from tests.evaluators.geometry import exact_areas
 
 from vidscore_evaluators.arrays import starts_from_counts
 from vidscore_evaluators.geometry import bounding_boxes
-from vidscore_evaluators.regions import Regions, shares_inside
-from vidscore_evaluators.shapes import boxes_as_shapes
+from vidscore_evaluators.regions import Regions, greatest_shares_inside, shares_inside
+from vidscore_evaluators.shapes import Shapes, boxes_as_shapes
 
 TEN = (0.0, 0.0, 10.0, 10.0)
 
@@ -81,10 +81,11 @@ groups = st.lists(
 )
 
 
-@given(groups)
-def test_shares_are_those_of_exact_inclusion_and_exclusion(
-    frames: list[tuple[list[tuple[float, ...]], list[tuple[float, ...]]]],
-) -> None:
+Frames = list[tuple[list[tuple[float, ...]], list[tuple[float, ...]]]]
+"""Boxes and regions of each frame."""
+
+
+def arrays_of(frames: Frames) -> tuple[Shapes, Regions]:
     boxes = [box for mine, _ in frames for box in mine]
     corners = [region for _, mine in frames for region in mine]
     shapes = boxes_as_shapes(
@@ -92,12 +93,28 @@ def test_shares_are_those_of_exact_inclusion_and_exclusion(
         bounding_boxes(np.array(boxes).reshape(-1, 4)),
     )
     starts = starts_from_counts(np.array([len(mine) for _, mine in frames]))
-    found = shares_inside(shapes, Regions(starts, np.array(corners).reshape(-1, 8)))
-    expected = []
-    for mine, regions in frames:
-        exact = tuple(exact_areas.points(region) for region in regions)
-        for box in mine:
-            exact_box = exact_areas.envelope(exact_areas.points(box))
-            area = exact_areas.area(exact_box)
-            expected.append(float(exact_areas.area_inside(exact_box, exact) / area) if area else 0)
-    assert found == pytest.approx(expected, abs=1e-12)
+    return shapes, Regions(starts, np.array(corners).reshape(-1, 8))
+
+
+def exact_share(box: tuple[float, ...], regions: list[tuple[float, ...]]) -> float:
+    """By inclusion and exclusion, in fractions; 0 for a box without area."""
+    exact_box = exact_areas.envelope(exact_areas.points(box))
+    exact = tuple(exact_areas.points(region) for region in regions)
+    area = exact_areas.area(exact_box)
+    return float(exact_areas.area_inside(exact_box, exact) / area) if area else 0.0
+
+
+@given(groups)
+def test_shares_are_those_of_exact_inclusion_and_exclusion(frames: Frames) -> None:
+    expected = [exact_share(box, regions) for mine, regions in frames for box in mine]
+    assert shares_inside(*arrays_of(frames)) == pytest.approx(expected, abs=1e-12)
+
+
+@given(groups)
+def test_the_greatest_share_is_that_of_one_region_alone(frames: Frames) -> None:
+    expected = [
+        max((exact_share(box, [region]) for region in regions), default=0.0)
+        for mine, regions in frames
+        for box in mine
+    ]
+    assert greatest_shares_inside(*arrays_of(frames)) == pytest.approx(expected, abs=1e-12)

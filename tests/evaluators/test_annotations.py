@@ -180,8 +180,8 @@ def test_a_table_may_lose_names_that_nothing_uses() -> None:
 def test_a_frame_list_has_frames_and_no_objects() -> None:
     made = frame_list((SequenceKey("", "s"),), np.zeros(2, np.int64), np.array([3, 5]), 4)
     assert _plain(made) == {
-        (("", "s"), 3): {"flags": 0, "objects": []},
-        (("", "s"), 5): {"flags": 0, "objects": []},
+        (("", "s"), 3): {"flags": 0, "time_s": None, "objects": []},
+        (("", "s"), 5): {"flags": 0, "time_s": None, "objects": []},
     }
     assert made.arity == 4
 

@@ -121,6 +121,7 @@ Contents read(const std::string& path) {
     frame.sequence = row.text("sequence");
     frame.number = number;
     frame.dont_care = frame.dont_care || row.flag("dont_care_frame");
+    if (!row.text("time_s").empty()) frame.time_s = row.number("time_s", 0);
     // A row without coordinates only lists its frame.
     const bool has_object = !row.text(shape.columns.front()).empty();
     if (has_object) frame.objects.push_back(row.object(shape.columns));

@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 record GenericCsv(Geometry geometry, List<Frame> frames) {
   private static final Map<Geometry, List<String>> SHAPES = new LinkedHashMap<>();
   private static final Set<String> WORDS =
-      Set.of("domain", "sequence", "frame", "class", "confidence", "track_id", "flags");
+      Set.of("domain", "sequence", "frame", "class", "confidence", "track_id", "flags", "time_s");
   private static final Map<String, Integer> FLAGS =
       Map.of(
           "ignore", ObjectFlag.IGNORE,
@@ -84,6 +84,11 @@ record GenericCsv(Geometry geometry, List<Frame> frames) {
                     .toArray())
             .flags(objects.stream().mapToInt(GenericCsv::flags).toArray());
     more.forEach(name -> frame.column(name, numbers(objects, name, "")));
+    rows.stream()
+        .map(row -> cell(row, "time_s", ""))
+        .filter(text -> !text.isEmpty())
+        .findFirst()
+        .ifPresent(text -> frame.timeS(Double.parseDouble(text)));
     if (rows.stream().anyMatch(row -> words(row).contains("dont_care_frame"))) {
       frame.dontCare();
     }

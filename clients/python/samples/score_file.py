@@ -70,10 +70,12 @@ def read_generic_csv(path: Path) -> Contents:
 def objects_of(rows: list[Row], geometry: Geometry) -> dict[str, Any]:
     """A frame's name and objects, as `send` takes them."""
     objects = with_coordinates(rows, geometry)
+    times_s = [float(row["time_s"]) for row in rows if row.get("time_s")]
     return {
         "sequence": rows[0]["sequence"],
         "frame": int(rows[0]["frame"]),
         "domain": rows[0].get("domain", ""),
+        "time_s": times_s[0] if times_s else None,
         "coordinates": [[float(row[name]) for name in SHAPES[geometry]] for row in objects],
         "labels": [row.get("class", "") for row in objects],
         "confidences": [float(row.get("confidence") or 1) for row in objects],

@@ -133,6 +133,9 @@ fn read(path: &str) -> Result<(Geometry, Vec<Frame>), Box<dyn Error>> {
         {
             *frame = frame.clone().dont_care(true);
         }
+        if let Some(time_s) = row.number("time_s")? {
+            *frame = frame.clone().time_s(time_s);
+        }
         if let Some(object) = row.object(coordinates)? {
             *frame = frame.clone().object(object);
         }

@@ -64,7 +64,9 @@ function readGenericCsv(path: string): Contents {
 function readFrame(rows: Record<string, string>[], coordinates: readonly string[]): TruthFrame {
   const [{ domain = "", sequence = "", frame = "" } = {}] = rows;
   const objects = rows.filter((row) => row[coordinates[0] as string] !== "");
+  const timed = rows.find((row) => row.time_s);
   return {
+    ...(timed && { timeS: Number(timed.time_s) }),
     domain,
     sequence,
     frame: Number(frame),

@@ -24,7 +24,7 @@ var flagWords = map[string]vidscore.ObjectFlag{
 	"ignore": vidscore.Ignore, "crowd": vidscore.Crowd, "region": vidscore.Region, "distractor": vidscore.Distractor,
 }
 
-var knownColumns = []string{"domain", "sequence", "frame", "class", "confidence", "track_id", "flags"}
+var knownColumns = []string{"domain", "sequence", "frame", "class", "confidence", "track_id", "flags", "time_s"}
 
 // reader turns rows of the generic CSV into frames.
 type reader struct {
@@ -96,6 +96,13 @@ func (reader *reader) add(row []string) error {
 	words := strings.FieldsFunc(reader.cell(row, "flags"), func(sign rune) bool { return sign == '|' })
 	if slices.Contains(words, "dont_care_frame") {
 		frame.DontCare = true
+	}
+	if reader.cell(row, "time_s") != "" {
+		time, err := reader.number(row, "time_s", "")
+		if err != nil {
+			return err
+		}
+		frame.TimeS = &time
 	}
 	if reader.cell(row, shapes[reader.geometry][0]) == "" {
 		return nil // the row only lists its frame

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vidscore_evaluators._assignment import assign
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
-from vidscore_evaluators.matching import assign
 
 MAX_ASSIGNED_UNITS = 200
 """Units up to which an assignment of units is faster than shortest paths."""

@@ -163,7 +163,7 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
     """AP by class and its mean over classes, at one threshold or as the mean over several."""
 
     name = "map"
-    version = "1.1.0"
+    version = "1.2.0"
     title = "AP, mAP and AR at any thresholds, interpolation and assignment"
     task = Task.DETECTION
     Parameters = MeanAveragePrecisionParameters

@@ -116,7 +116,7 @@ class Coco(Criterion[CocoParameters]):
     """
 
     name = "coco"
-    version = "1.1.0"
+    version = "1.2.0"
     title = "COCO detection: AP and AR over ten thresholds, area ranges and detections an image"
     task = Task.DETECTION
     Parameters = CocoParameters

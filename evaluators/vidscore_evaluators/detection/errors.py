@@ -128,7 +128,7 @@ class DetectionErrors(Criterion[DetectionErrorsParameters]):
     """Mistakes by kind, class and domain, and the AP to be gained by mending each kind."""
 
     name = "errors"
-    version = "1.1.0"
+    version = "1.2.0"
     title = "Mistakes of a detector by kind, and the AP that mending each would gain"
     task = Task.DETECTION
     Parameters = DetectionErrorsParameters

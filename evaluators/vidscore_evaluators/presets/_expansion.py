@@ -143,18 +143,13 @@ def create_evaluators(specification: BenchmarkSpec, *, files: bool = False) -> l
     Raises:
         UnknownEvaluatorError: If nothing has one of the names.
         ParameterError: With the faults of the first evaluator that has some.
-        SpecificationError: If an evaluator comes twice.
         InputError: If a preset's file cannot be read.
     """
-    created = [
+    return [
         evaluator
         for entry in specification.evaluators
         for evaluator in evaluators_of(entry, specification, files=files)
     ]
-    faults = repeated_evaluators(created)
-    if faults:
-        raise SpecificationError(faults)
-    return created
 
 
 def without_files(specification: BenchmarkSpec) -> tuple[BenchmarkSpec, dict[str, str]]:
@@ -195,7 +190,10 @@ def without_files(specification: BenchmarkSpec) -> tuple[BenchmarkSpec, dict[str
 
 
 def repeated_evaluators(evaluators: Iterable[Evaluator[Any]]) -> list[Fault]:
-    """A fault for each evaluator that several entries bring: reports go by its name."""
+    """A fault for each evaluator that several entries bring.
+
+    For those whose reports go by its name; the library gives them by their order.
+    """
     first: dict[str, Evaluator[Any]] = {}
     faults = []
     for evaluator in evaluators:

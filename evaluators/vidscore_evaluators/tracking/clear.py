@@ -118,7 +118,7 @@ class Clear(TrackingCriterion[ClearParameters]):
     """MOTA, MOTP and the counts that they are made of."""
 
     name = "clear"
-    version = "1.1.0"
+    version = "1.2.0"
     title = "MOTA, MOTP and the CLEAR counts: misses, false positives, id switches, fragmentations"
     Parameters = ClearParameters
     measures = (

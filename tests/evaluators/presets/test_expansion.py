@@ -19,6 +19,7 @@ from vidscore_evaluators.presets import (
     format_of,
     preset_names,
     preset_of,
+    repeated_evaluators,
     without_files,
 )
 from vidscore_evaluators.specification import BenchmarkSpec, DomainSpec, EvaluatorSpec
@@ -115,9 +116,9 @@ def test_a_path_is_not_read_unless_it_may_be(street: str) -> None:
         evaluators_of(EvaluatorSpec(street), BenchmarkSpec())
 
 
-def test_an_evaluator_that_comes_twice_is_refused() -> None:
-    with pytest.raises(SpecificationError, match="hota of the preset mot17 and by itself"):
-        create_evaluators(spec("mot17", "hota"))
+def test_an_evaluator_that_comes_twice_is_a_fault_where_reports_go_by_name() -> None:
+    [fault] = repeated_evaluators(create_evaluators(spec("mot17", "hota")))
+    assert fault.found == "hota of the preset mot17 and by itself"
 
 
 def test_the_format_is_that_of_the_preset_unless_one_is_named(street: str) -> None:

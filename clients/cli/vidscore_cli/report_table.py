@@ -271,8 +271,7 @@ def _all_parts(reports: Sequence[Report], view: View) -> Iterator[ConsoleRendera
     for report in reports:
         of = f" ({report.preset})" if report.preset else ""
         yield Text(f"{report.evaluator} {report.version}{escape_controls(of)}", style="bold")
-        settings = ", ".join(_parameter(*item) for item in report.parameters.items())
-        yield Text(settings, style="dim")
+        yield Text(_settings(report), style="dim")
     overall = overall_grid(reports)
     if overall.lines:
         yield from _titled(overall.title, overall)
@@ -292,6 +291,30 @@ def _titled(title: str, grid: Grid) -> Iterator[ConsoleRenderable]:
         lines = counted(grid.left_out, "line")
         note = f"{lines} without any score not shown; --format json has all"
         yield indented(Text(note, style="dim"))
+
+
+def _settings(report: Report) -> str:
+    """The parameters that are not the defaults; all where the evaluator is not installed here."""
+    from vidscore_evaluators.errors import UnknownEvaluatorError
+    from vidscore_evaluators.parameters import describe_parameters
+    from vidscore_evaluators.registry import evaluator_class
+
+    try:
+        described = describe_parameters(evaluator_class(report.evaluator).Parameters)
+    except UnknownEvaluatorError:
+        described = ()
+    defaults = {entry.name: entry.default for entry in described}
+    changed = [
+        _parameter(name, value)
+        for name, value in report.parameters.items()
+        if name not in defaults or _plain(value) != _plain(defaults[name])
+    ]
+    return ", ".join(changed) if changed else "default parameters"
+
+
+def _plain(value: object) -> object:
+    """Arrays of a report that was read are lists, defaults are tuples."""
+    return list(value) if isinstance(value, tuple | list) else value
 
 
 def _parameter(name: str, value: object) -> str:

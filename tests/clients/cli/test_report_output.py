@@ -8,6 +8,7 @@ import os
 import stat
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -29,7 +30,7 @@ from vidscore_evaluators.report import Block, Scores
 
 TABLE = """\
 neovision2 1
-overlap_threshold = 0.2, shape = box
+shape = box
 
 By domain
   measure        Tower   Helicopter      all
@@ -73,7 +74,7 @@ Curve roc of Tower, Car
 
 SEVERAL = """\
 neovision2 1
-overlap_threshold = 0.2, shape = box
+shape = box
 other 1
 overlap_threshold = 0.2, shape = box
 
@@ -115,6 +116,22 @@ def table_of(tmp_path: Path, view: View) -> str:
 
 def test_a_report_becomes_this_table(tmp_path: Path) -> None:
     assert table_of(tmp_path, View()) == TABLE
+
+
+@pytest.mark.parametrize(
+    ("parameters", "line"),
+    [
+        ({"threshold": 0.5, "base": "iou", "distractor_classes": []}, "default parameters"),
+        ({"threshold": 0.75, "distractor_classes": []}, "threshold = 0.75"),
+    ],
+)
+def test_parameters_are_shown_where_they_are_not_the_defaults(
+    tmp_path: Path, parameters: dict[str, Any], line: str
+) -> None:
+    path = tmp_path / "report.txt"
+    report = replace(example_report(), evaluator="f1", parameters=parameters)
+    deliver_table(report_renderables([report], View()), str(path))
+    assert path.read_text(encoding="utf-8").splitlines()[1] == line
 
 
 def test_parameters_of_several_values_are_shown_as_set_takes_them(tmp_path: Path) -> None:

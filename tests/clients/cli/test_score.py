@@ -13,8 +13,7 @@ from tests.clients.cli.helpers import run, run_binary
 
 SPOTGEO_TABLE = """\
 spotgeo 1.0.0
-profile = protocol, tau = 10.0, epsilon = 3.0, image_width = 640, image_height = 480, \
-maximum_detections = 30, frames_per_sequence = 5
+default parameters
 
 Over everything
   measure              score

@@ -69,8 +69,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"a.txt": "These are my results\n"},
         (
             "a.txt: text that is no data, beginning with 'These are my results'; the formats are "
-            "coco-json, spotgeo-json, pascal-voc, dota, visdrone-det, motchallenge, "
-            "neovision2-csv, kitti-tracking, yolo-text, generic-csv"
+            "coco-json, spotgeo-json, pascal-voc, dota, visdrone-det, visdrone-mot, "
+            "motchallenge, neovision2-csv, kitti-tracking, yolo-text, generic-csv"
         ),
     ),
     "TOML": (
@@ -78,7 +78,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "a.toml: a TOML document; give a manifest with --manifest",
     ),
     "XML": (
-        {"a.xml": "<annotation></annotation>"},
+        {"a.xml": "<results></results>"},
         "a.xml: an XML document; write it as COCO JSON or generic CSV",
     ),
     "polygon labels": (

@@ -188,7 +188,8 @@ def test_images_of_no_video_may_have_times_in_any_order(tmp_path: Path) -> None:
 def test_a_conversion_keeps_times_or_says_that_it_does_not(name: str, side: Side) -> None:
     shape = {2: (3.0, 4.0), 4: (1.0, 2.0, 3.0, 4.0), 8: (1.0, 1.0, 5.0, 1.0, 5.0, 5.0, 1.0, 5.0)}
     target = FORMATS[name].writer
-    label = "pedestrian" if name == "motchallenge" else "1"
+    has_own_labels = name in {"motchallenge", "visdrone-det", "visdrone-mot"}
+    label = "pedestrian" if has_own_labels else "1"
     thing = Thing(shape[max(target.capacity[side].arities)], label, track_id=1)
     where = ("Tower" if target.capacity[side].domains else "", "7")
     timed = make_annotations({where: {5: [thing], 6: [thing]}}, times_s={(where, 5): 2.0})

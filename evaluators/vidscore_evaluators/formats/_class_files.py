@@ -120,7 +120,7 @@ class ClassFiles:
         for file in files:
             name = self.name.fullmatch(file.stem)
             if name is None:
-                wrong.add(Fault(repr(file.name), self.example, source=str(file.parent)))
+                wrong.add(Fault(f"the name {file.name!r}", self.example, source=str(file)))
                 continue
             if name[1] in labels:
                 again = f"class {name[1]!r} again"

@@ -64,7 +64,7 @@ def files_of_frames(files: Iterable[InputPath], *, folder_is_sequence: bool = Fa
     for file in files:
         frame = frame_of_name(file.stem)
         if frame is None:
-            faults.append(Fault(repr(file.name), EXPECTED_NAME, source=str(file.parent)))
+            faults.append(Fault(f"the name {file.name!r}", EXPECTED_NAME, source=str(file)))
             continue
         if folder_is_sequence:
             frame = SequenceKey("", file.parent.name), frame[1]

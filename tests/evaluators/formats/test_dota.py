@@ -123,10 +123,10 @@ def test_other_names_of_files_are_refused(tmp_path: Path) -> None:
     """A result file that names no class, and an image that ends in no number."""
     wrong = write(tmp_path / "a" / "plane.txt", ROW)
     (fault,) = validate_file(wrong, side=Side.DETECTIONS, format_name="dota")
-    assert fault.found == "'plane.txt'"
+    assert fault.found == "the name 'plane.txt'"
     image = write(tmp_path / "b" / "airport.txt", f"{PLANE} plane 0\n")
     (fault,) = validate_file(image)
-    assert (fault.found, fault.source) == ("'airport.txt'", str(image.parent))
+    assert (fault.found, fault.source) == ("the name 'airport.txt'", str(image))
 
 
 def test_exchanged_sides_are_told(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_a_score_of_the_truth_is_0_or_1(tmp_path: Path) -> None:
 def test_an_image_must_be_named_by_its_frame(tmp_path: Path) -> None:
     write(tmp_path / "street.txt", RESULT)
     (fault,) = validate_file(tmp_path, format_name="visdrone-det", side=Side.DETECTIONS)
-    assert fault.found == "'street.txt'"
+    assert fault.found == "the name 'street.txt'"
     (fault,) = validate_file(tmp_path / "b", format_name="visdrone-det")
     assert fault.found == "file not found"
 

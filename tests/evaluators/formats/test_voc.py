@@ -165,7 +165,7 @@ def test_names_of_files_must_say_image_and_class(tmp_path: Path) -> None:
     write(tmp_path / "c" / "comp3_det_test_cat.txt", RESULT)
     write(tmp_path / "c" / "comp4_det_test_cat.txt", RESULT)
     founds = [validate_file(tmp_path / name)[0].found for name in "ab"]
-    assert founds == ["'cat.xml'", "'x_1.xml', frame 1 of x again"]
+    assert founds == ["the name 'cat.xml'", "'x_1.xml', frame 1 of x again"]
     (fault,) = validate_file(tmp_path / "c", side=Side.DETECTIONS)
     assert fault.found == "class 'cat' again"
 

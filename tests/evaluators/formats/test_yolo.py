@@ -96,7 +96,7 @@ def test_a_broken_row_is_named(tmp_path: Path, row: str, field: str | None, foun
 @pytest.mark.parametrize(
     ("files", "classes", "found"),
     [
-        ({"one.txt": ROW}, "a\n", "'one.txt'"),
+        ({"one.txt": ROW}, "a\n", "the name 'one.txt'"),
         ({"f1.txt": ROW, "f01.txt": ""}, "a\nb\n", "'f1.txt', frame 1 of f again"),
         ({"1.txt": ROW}, "a\na\n", "'a' again"),
         ({"1.txt": ROW}, "a\n\nb\n", "nothing"),

@@ -158,12 +158,14 @@ func decodeReport(message *vidscorev1.Report) *Report {
 	report := &Report{
 		Evaluator:        message.GetEvaluator(),
 		Version:          message.GetVersion(),
-		Preset:           message.Preset,
 		Parameters:       decodeParameters(message.GetParameters()),
 		TruthDigest:      message.GetTruthDigest(),
 		DetectionsDigest: message.GetDetectionsDigest(),
 		Software:         message.GetSoftware(),
 		Specification:    message.GetSpecification(),
+	}
+	if message != nil { // as of a submission that is not scored yet
+		report.Preset = message.Preset
 	}
 	for _, score := range message.GetScores() {
 		report.Scores = append(report.Scores, Row{

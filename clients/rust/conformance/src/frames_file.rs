@@ -126,19 +126,20 @@ fn specification(document: &Json) -> Specification {
         evaluators: list(&document["evaluators"]).map(evaluator).collect(),
         domains: list(&document["domains"]).map(domain).collect(),
         sequences: list(&document["sequences"]).map(sequence).collect(),
+        classes: document.get("classes").map(names),
     }
 }
 
+fn names(classes: &Json) -> Vec<String> {
+    list(&classes["names"])
+        .map(|name| text(name).to_owned())
+        .collect()
+}
+
 fn domain(document: &Json) -> Domain {
-    let classes = document.get("classes");
-    let names = |classes: &Json| {
-        list(&classes["names"])
-            .map(|name| text(name).to_owned())
-            .collect()
-    };
     Domain {
         name: text(&document["name"]).to_owned(),
-        classes: classes.map(names),
+        classes: document.get("classes").map(names),
     }
 }
 

@@ -126,7 +126,10 @@ def _shown(value: object) -> str:
         return ",".join(map(_shown, value))
     if isinstance(value, bool):
         return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
+    return str(value)
 
 
 def _allowed(entry: ParameterDescription) -> str:

@@ -13,7 +13,7 @@ DEMO_ARGS ?=
 # Where the demo puts its data, for the commands that it ends with.
 DEMO_FILES := build/demo
 # How often `make crash-test` kills the server, and what its chance follows from.
-CRASHES ?= 50
+CRASHES ?= 30
 SEED ?= 0
 # How many submissions `make chaos-test` sends through a bad network.
 CHAOS_LIVES ?= 40

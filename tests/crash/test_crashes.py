@@ -25,7 +25,7 @@ from vidscore_server.runtime import FAILPOINTS
 
 pytestmark = pytest.mark.campaign
 
-CRASHES = int(os.environ.get("CRASHES", "50"))
+CRASHES = int(os.environ.get("CRASHES", "30"))
 SEED = int(os.environ.get("SEED", "0"))
 
 TEAMS = {"red": 1, "blue": 2, "green": 1}

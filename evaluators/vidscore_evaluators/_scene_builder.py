@@ -25,7 +25,6 @@ from vidscore_evaluators.kernels import factorize
 from vidscore_evaluators.quadrilaterals import corners_of_boxes, outline_areas, outlines_of
 from vidscore_evaluators.regions import (
     Regions,
-    greatest_shares_inside,
     shares_inside,
     shares_of_outlines_inside,
 )
@@ -430,8 +429,8 @@ def _shares_of_boxes_inside(
         whole = _rounded(bounding_boxes(regions.coordinates))
         corners = corners_of_boxes(whole - np.array([1.0, 1.0, 0.0, 0.0]))
     shapes = boxes_as_shapes(side.frame_starts, boxes)
-    of_shapes = greatest_shares_inside if rule.regions_apart else shares_inside
-    return of_shapes(shapes, Regions(regions.frame_starts, corners))
+    of_frames = Regions(regions.frame_starts, corners)
+    return shares_inside(shapes, of_frames, apart=rule.regions_apart)
 
 
 def _rounded(boxes: FloatArray) -> FloatArray:

@@ -78,8 +78,8 @@ class _Contacts:
         return _Contacts(rows, each, np.ones(count, dtype=np.int64), self.boxes, self.regions)
 
 
-def shares_inside(boxes: Shapes, regions: Regions) -> FloatArray:
-    """Share of each box's area that is inside the union of its group's regions.
+def shares_inside(boxes: Shapes, regions: Regions, *, apart: bool = False) -> FloatArray:
+    """Share of each box's area that is inside the regions of its group.
 
     Most boxes touch no region, most regions are upright, and most others are disjoint: only the
     rest needs general polygons.
@@ -87,37 +87,23 @@ def shares_inside(boxes: Shapes, regions: Regions) -> FloatArray:
     Args:
         boxes: N plain boxes in G groups.
         regions: The regions of the same groups.
+        apart: Whether to take the share inside the one region that has most of it, not that inside
+            the union of the regions.
 
     Returns:
         (N,) shares in [0, 1]; 0 for a box without area.
     """
     hulls = bounding_boxes(regions.corners)
     contacts = _contacts(boxes, boxes_as_shapes(regions.group_starts, hulls))
-    shares = np.zeros(len(boxes))
-    touched = contacts.rows
-    inside = _areas_inside(contacts, regions, hulls)
-    shares[touched] = np.minimum(inside / boxes.areas[touched], 1.0)
-    return shares
-
-
-def greatest_shares_inside(boxes: Shapes, regions: Regions) -> FloatArray:
-    """Share of each box's area that is inside the one region of its group that has most of it.
-
-    Args:
-        boxes: N plain boxes in G groups.
-        regions: The regions of the same groups.
-
-    Returns:
-        (N,) shares in [0, 1]; 0 for a box without area.
-    """
-    hulls = bounding_boxes(regions.corners)
-    contacts = _contacts(boxes, boxes_as_shapes(regions.group_starts, hulls))
-    shares = np.zeros(len(boxes))
-    if len(contacts.rows) == 0:
+    shares, touched = np.zeros(len(boxes)), contacts.rows
+    if len(touched) == 0:
         return shares
-    inside = _areas_inside(contacts.apart(), regions, hulls)
-    greatest = np.maximum.reduceat(inside, contacts.starts)
-    shares[contacts.rows] = np.minimum(greatest / boxes.areas[contacts.rows], 1.0)
+    if apart:
+        each = _areas_inside(contacts.apart(), regions, hulls)
+        inside = np.maximum.reduceat(each, contacts.starts)
+    else:
+        inside = _areas_inside(contacts, regions, hulls)
+    shares[touched] = np.minimum(inside / boxes.areas[touched], 1.0)
     return shares
 
 

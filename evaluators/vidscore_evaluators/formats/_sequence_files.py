@@ -47,6 +47,26 @@ SequenceFiles = Mapping[SequenceKey, InputPath]
 """The file of each sequence, in order."""
 
 
+def count_faults(
+    count: int, root: InputPath, layout: str, limits: ReadLimits, advice: str | None = None
+) -> list[Fault]:
+    """What is wrong with a number of files: there are none, or too many.
+
+    Args:
+        count: How many there are.
+        root: The folder.
+        layout: What should be in it.
+        limits: How many there may be.
+        advice: What to do where there are none.
+    """
+    if not count:
+        return [Fault("nothing of the kind", layout, source=str(root), advice=advice)]
+    if count > limits.maximum_files:
+        expected = f"at most maximum_files = {limits.maximum_files}"
+        return [Fault(f"{count} files", expected, source=str(root))]
+    return []
+
+
 def check_files(
     files: SequenceFiles,
     root: InputPath,
@@ -71,11 +91,7 @@ def check_files(
         for key, path in files.items()
         if any(parse_string(name) != name for name in key)
     ]
-    if len(files) > limits.maximum_files:
-        expected = f"at most maximum_files = {limits.maximum_files}"
-        faults.append(Fault(f"{len(files)} files", expected, source=str(root)))
-    if not files:
-        faults.append(Fault("nothing of the kind", layout, source=str(root), advice=advice))
+    faults.extend(count_faults(len(files), root, layout, limits, advice))
     if faults:
         raise InputError(faults)
 

@@ -30,7 +30,7 @@ from vidscore_evaluators.annotations import (
     ObjectFlag,
     Side,
 )
-from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats._class_files import ClassFiles, image_names, write_class_files
 from vidscore_evaluators.formats._csv import normalised_rows
 from vidscore_evaluators.formats._files import (
@@ -52,7 +52,7 @@ from vidscore_evaluators.formats._format import (
 )
 from vidscore_evaluators.formats._image_names import ImageFiles, files_of_frames
 from vidscore_evaluators.formats._row_frames import RowColumns, index_frames, with_listed_frames
-from vidscore_evaluators.formats._sequence_files import read_plain_files, to_reading
+from vidscore_evaluators.formats._sequence_files import count_faults, read_plain_files, to_reading
 from vidscore_evaluators.formats._table import Kind, RowChecks, RowTable, parse_number
 from vidscore_evaluators.formats.source import SWAPPED, FaultList, Files, Reading, ReadLimits
 
@@ -132,14 +132,11 @@ def _check_count(
     Raises:
         InputError: If there are none, or too many.
     """
-    if not files:
-        others = _RESULTS.of_folder(path) if side is Side.TRUTH else _truth_files(path)
-        advice = SWAPPED if others else None
-        fault = Fault("nothing of the kind", _LAYOUT[side], source=str(path), advice=advice)
-        raise InputError([fault])
-    if len(files) > limits.maximum_files:
-        expected = f"at most maximum_files = {limits.maximum_files}"
-        raise InputError([Fault(f"{len(files)} files", expected, source=str(path))])
+    others = _RESULTS.of_folder if side is Side.TRUTH else _truth_files
+    advice = SWAPPED if not files and others(path) else None
+    faults = count_faults(len(files), path, _LAYOUT[side], limits, advice)
+    if faults:
+        raise InputError(faults)
 
 
 def _read_truth(path: InputPath, limits: ReadLimits) -> Reading:

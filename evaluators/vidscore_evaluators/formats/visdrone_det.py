@@ -24,8 +24,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, Side
-from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats._csv import normalised_rows
 from vidscore_evaluators.formats._files import (
     InputPath,
@@ -40,7 +39,6 @@ from vidscore_evaluators.formats._format import (
     Format,
     WriteOptions,
     Writer,
-    refuse_values,
     shortest_number,
 )
 from vidscore_evaluators.formats._image_names import (
@@ -55,30 +53,32 @@ from vidscore_evaluators.formats._row_frames import (
     index_frames,
     with_listed_frames,
 )
-from vidscore_evaluators.formats._sequence_files import read_plain_files, to_reading
+from vidscore_evaluators.formats._sequence_files import count_faults, read_plain_files, to_reading
 from vidscore_evaluators.formats._table import (
     Kind,
     RowChecks,
     RowTable,
     StringColumn,
-    parse_integer,
     parse_number,
 )
+from vidscore_evaluators.formats._visdrone import (
+    CLASSES,
+    COLUMNS,
+    DEGREES,
+    REGION,
+    are_class_and_degrees,
+    check_objects,
+    corners_of,
+    degrees_of,
+    written_classes,
+    written_degrees,
+)
 from vidscore_evaluators.formats.source import FaultList, Files, Reading, ReadLimits
-from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX
 
 NAME = "visdrone-det"
-COLUMNS = ("left", "top", "width", "height", "score", "class", "truncation", "occlusion")
-CLASSES = (
-    *("ignored-regions", "pedestrian", "people", "bicycle", "car", "van", "truck"),
-    *("tricycle", "awning-tricycle", "bus", "motor", "others"),
-)
-"""Names of the classes by number from 0, as the toolkit's readme has them."""
-
 DIGITS = 7
 """Digits of an image's number, as VisDrone writes it."""
 
-_REGION = 0
 _FOLDER = "annotations"
 _FILE = "a text file of VisDrone-DET rows"
 _LAYOUT = "a folder of VisDrone-DET text files, or one that holds such a folder annotations"
@@ -94,10 +94,9 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     if not is_folder(path):
         read_head(path, _FILE)  # says what is missing before a name is looked at
     found = _find_files(path)
-    if not found or len(found) > limits.maximum_files:
-        expected = f"at most maximum_files = {limits.maximum_files}" if found else _LAYOUT
-        what = f"{len(found)} files" if found else "nothing of the kind"
-        raise InputError([Fault(what, expected, source=str(path))])
+    faults = count_faults(len(found), path, _LAYOUT, limits)
+    if faults:
+        raise InputError(faults)
     files = files_of_frames(found)
     texts, broken = [], FaultList()
     for file in files.values():
@@ -133,12 +132,7 @@ def _looks_like_rows(head: bytes) -> bool:
     fields = first_line(head).removesuffix(",").split(",")
     if len(fields) != len(COLUMNS) or any(parse_number(field) is None for field in fields):
         return False
-    label, *degrees = (parse_integer(field) for field in fields[5:])
-    return (
-        label is not None
-        and 0 <= label < len(CLASSES)
-        and all(degree in (-1, 0, 1, 2) for degree in degrees)
-    )
+    return are_class_and_degrees(fields[5:])
 
 
 def _find_files(path: InputPath) -> Sequence[InputPath]:
@@ -148,20 +142,8 @@ def _find_files(path: InputPath) -> Sequence[InputPath]:
 
 
 def _check_rows(table: RowTable, side: Side) -> RowChecks:
-    checks, numbers = RowChecks(table), table.numbers
-    checks.require_coordinates(("left", "top"))
-    for name in ("width", "height"):
-        fits = (numbers[name] >= 0.0) & (numbers[name] <= MAXIMUM_COORDINATE_PX)
-        expected = f"a number from 0 to {MAXIMUM_COORDINATE_PX:g}"
-        checks.refuse(~fits, name, numbers[name], expected)
-    classes = table.integers["class"]
-    known = (classes >= 0) & (classes < len(CLASSES))
-    checks.refuse(~known, "class", classes, f"the number of a class, 0 to {len(CLASSES) - 1}")
-    if side is Side.DETECTIONS:
-        checks.require_finite("score")
-    else:
-        scores = numbers["score"]
-        checks.refuse(~np.isin(scores, (0.0, 1.0)), "score", scores, "1, or 0 (ignored)")
+    checks = RowChecks(table)
+    check_objects(checks, table, side)
     return checks
 
 
@@ -170,9 +152,8 @@ def _with_files(table: RowTable, files: ImageFiles, side: Side) -> tuple[RowColu
     sequences, of_file, numbers = index_frames(files)
     owners, places = table.source_of_row, np.arange(len(files))
     truth, classes = side is Side.TRUTH, table.integers["class"]
-    left, top, width, height = (table.numbers[name] for name in COLUMNS[:4])
-    corners = np.stack([left, top, left + width, top + height], axis=1)
-    region = classes == _REGION
+    width, height, corners = table.numbers["width"], table.numbers["height"], corners_of(table)
+    region = classes == REGION
     ignored = np.where(table.numbers["score"] == 0.0, ObjectFlag.IGNORE, 0)
     flags = np.where(region, ObjectFlag.REGION, ignored).astype(np.uint8)
     rows = RowColumns(
@@ -186,15 +167,9 @@ def _with_files(table: RowTable, files: ImageFiles, side: Side) -> tuple[RowColu
         confidences=np.ones(len(table)) if truth else table.numbers["score"],
         track_ids=np.full(len(table), NO_TRACK, dtype=np.int64),
         flags=flags if truth else np.zeros(len(table), dtype=np.uint8),
-        columns=given_areas(corners, width, height) | (_degrees(table) if truth else {}),
+        columns=given_areas(corners, width, height) | (degrees_of(table) if truth else {}),
     )
     return with_listed_frames(rows, table, (of_file, numbers), (places, np.ones_like(places)))
-
-
-def _degrees(table: RowTable) -> dict[str, FloatArray]:
-    """Truncation and occlusion, NaN where they are not known."""
-    columns = {name: table.numbers[name] for name in ("truncation", "occlusion")}
-    return {name: np.where(column == -1.0, np.nan, column) for name, column in columns.items()}
 
 
 # --- writing ---------------------------------------------------------------------------------
@@ -203,18 +178,13 @@ def _degrees(table: RowTable) -> dict[str, FloatArray]:
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     """``<image>.txt`` for each frame."""
     del options
-    place = {name: number for number, name in enumerate(CLASSES)}
-    region = (annotations.flags & ObjectFlag.REGION) != 0
-    labels = np.array(annotations.labels or ("",), dtype=object)[annotations.label_indices]
-    classes = np.array([place.get(label, -1) for label in labels], dtype=np.int64)
-    classes = np.where(region, _REGION, classes)
-    refuse_values(classes < 0, labels, "class", "a class of VisDrone: " + ", ".join(CLASSES))
+    classes = written_classes(annotations, (annotations.flags & ObjectFlag.REGION) != 0)
     x1, y1, x2, y2 = annotations.coordinates.T
     scores, degrees = annotations.confidences, [np.full(len(x1), -1.0)] * 2
     if side is Side.TRUTH:
         scored = (annotations.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) == 0
         scores = scored.astype(np.float64)
-        degrees = [_known(annotations, name) for name in ("truncation", "occlusion")]
+        degrees = written_degrees(annotations)
     columns = (x1, y1, x2 - x1, y2 - y1, scores, classes, *degrees)
     fields = [map(shortest_number, np.asarray(column).tolist()) for column in columns]
     lines = [",".join(map(str, row)) + "\n" for row in zip(*fields, strict=True)]
@@ -224,12 +194,6 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
         content = "".join(lines[starts[row] : starts[row + 1]])
         files[f"{name_of_frame(key, number, DIGITS)}.txt"] = content.encode()
     return files
-
-
-def _known(annotations: Annotations, name: str) -> FloatArray:
-    """(N,) values of a named column, -1 where they are not known."""
-    column = annotations.columns.get(name, np.full(annotations.object_count, np.nan))
-    return np.where(np.isnan(column), -1.0, column)
 
 
 FORMAT = Format(
@@ -242,7 +206,7 @@ FORMAT = Format(
             Side.TRUTH: Capacity(
                 confidences=False,
                 flags=ObjectFlag.IGNORE | ObjectFlag.REGION,
-                columns=frozenset({"truncation", "occlusion"}),
+                columns=frozenset(DEGREES),
             ),
             Side.DETECTIONS: Capacity(),
         },

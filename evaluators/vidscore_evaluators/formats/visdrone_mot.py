@@ -25,7 +25,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, SequenceKey, Side
-from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats._csv import normalised_rows
 from vidscore_evaluators.formats._files import (
@@ -63,19 +62,25 @@ from vidscore_evaluators.formats._table import (
     parse_integer,
     parse_number,
 )
+from vidscore_evaluators.formats._visdrone import (
+    CLASSES,
+    DEGREES,
+    are_class_and_degrees,
+    check_objects,
+    corners_of,
+    degrees_of,
+    labels_of_objects,
+    written_classes,
+    written_degrees,
+)
+from vidscore_evaluators.formats._visdrone import COLUMNS as OBJECT_COLUMNS
 from vidscore_evaluators.formats.source import FaultList, Files, Reading, ReadLimits
-from vidscore_evaluators.formats.visdrone_det import CLASSES
-from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX
 
 NAME = "visdrone-mot"
-COLUMNS = (
-    *("frame", "id", "left", "top", "width", "height"),
-    *("score", "class", "truncation", "occlusion"),
-)
+COLUMNS = ("frame", "id", *OBJECT_COLUMNS)
 REGIONS = ("ignored-regions", "others")
 """Classes whose objects are don't-care regions in the truth."""
 
-_DEGREES = ("truncation", "occlusion")
 _INTEGERS = frozenset(("frame", "id", "class"))
 _FOLDER = "annotations"
 _FILE = "a text file of VisDrone-MOT rows"
@@ -136,13 +141,10 @@ def _looks_like_rows(head: bytes) -> bool:
 def _looks_like_row(fields: Sequence[str]) -> bool:
     if len(fields) != len(COLUMNS):
         return False
-    label, *degrees = (parse_integer(field) for field in fields[7:])
     return (
         all(parse_integer(field) is not None for field in fields[:2])
         and all(parse_number(field) is not None for field in fields[2:7])
-        and label is not None
-        and 0 <= label < len(CLASSES)
-        and all(degree in (-1, 0, 1, 2) for degree in degrees)
+        and are_class_and_degrees(fields[7:])
     )
 
 
@@ -155,34 +157,20 @@ def _find_files(path: InputPath) -> SequenceFiles:
 
 
 def _check_rows(table: RowTable, side: Side) -> RowChecks:
-    checks, numbers = RowChecks(table), table.numbers
+    checks = RowChecks(table)
     checks.require_frames("frame", least=1)
     checks.require_tracks("id")
-    checks.require_coordinates(("left", "top"))
-    for name in ("width", "height"):
-        fits = (numbers[name] >= 0.0) & (numbers[name] <= MAXIMUM_COORDINATE_PX)
-        expected = f"a number from 0 to {MAXIMUM_COORDINATE_PX:g}"
-        checks.refuse(~fits, name, numbers[name], expected)
-    classes = table.integers["class"]
-    known = (classes >= 0) & (classes < len(CLASSES))
-    checks.refuse(~known, "class", classes, f"the number of a class, 0 to {len(CLASSES) - 1}")
-    if side is Side.DETECTIONS:
-        checks.require_finite("score")
-    else:
-        scores = numbers["score"]
-        checks.refuse(~np.isin(scores, (0.0, 1.0)), "score", scores, "1, or 0 (ignored)")
+    check_objects(checks, table, side)
     return checks
 
 
 def _row_columns(table: RowTable, sequences: tuple[SequenceKey, ...], side: Side) -> RowColumns:
     count, classes, tracks = len(table), table.integers["class"], table.integers["id"]
     truth = side is Side.TRUTH
-    left, top, width, height = (table.numbers[name] for name in COLUMNS[2:6])
-    corners = np.stack([left, top, left + width, top + height], axis=1)
+    width, height, corners = table.numbers["width"], table.numbers["height"], corners_of(table)
     labels = StringColumn(classes, CLASSES)
     ignored = np.where(table.numbers["score"] == 0.0, ObjectFlag.IGNORE, 0)
     flags = np.where(labels.where(*REGIONS), ObjectFlag.REGION, ignored).astype(np.uint8)
-    degrees = {name: table.numbers[name] for name in _DEGREES}
     return RowColumns(
         sequences=sequences,
         sequence_of_row=table.source_of_row,
@@ -194,8 +182,7 @@ def _row_columns(table: RowTable, sequences: tuple[SequenceKey, ...], side: Side
         confidences=np.ones(count) if truth else table.numbers["score"],
         track_ids=np.where(tracks == EMPTY, NO_TRACK, tracks),
         flags=flags if truth else np.zeros(count, dtype=np.uint8),
-        columns=given_areas(corners, width, height)
-        | {name: np.where(column == -1.0, np.nan, column) for name, column in degrees.items()},
+        columns=given_areas(corners, width, height) | degrees_of(table),
     )
 
 
@@ -217,34 +204,14 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     truth = side is Side.TRUTH
     unscored = (annotations.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) != 0
     scores = ~unscored if truth else annotations.confidences
-    degrees = [_known(annotations, name) for name in _DEGREES]
-    columns = (x1, y1, x2 - x1, y2 - y1, scores, _class_numbers(annotations), *degrees)
+    # A region of others stays one.
+    regions = (annotations.flags & ObjectFlag.REGION) != 0
+    regions &= labels_of_objects(annotations) != "others"
+    classes, degrees = written_classes(annotations, regions), written_degrees(annotations)
+    columns = (x1, y1, x2 - x1, y2 - y1, scores, classes, *degrees)
     rows = object_rows(annotations, ",", *columns)
     return {f"{name}.txt": text for name, _, text in sequence_texts(annotations, rows)}
 
-
-def _class_numbers(annotations: Annotations) -> IntArray:
-    """(N,) number of each object's class; regions are of class 0, unless they are others.
-
-    Raises:
-        InputError: If a class has no number.
-    """
-    place = {name: number for number, name in enumerate(CLASSES)}
-    labels = np.array(annotations.labels or ("",), dtype=object)[annotations.label_indices]
-    classes = np.array([place.get(label, -1) for label in labels], dtype=np.int64)
-    region = (annotations.flags & ObjectFlag.REGION) != 0
-    classes = np.where(region & (classes != place["others"]), 0, classes)
-    refuse_values(classes < 0, labels, "class", "a class of VisDrone: " + ", ".join(CLASSES))
-    return classes
-
-
-def _known(annotations: Annotations, name: str) -> FloatArray:
-    """(N,) values of a named column, -1 where they are not known."""
-    column = annotations.columns.get(name, np.full(annotations.object_count, np.nan))
-    return np.where(np.isnan(column), -1.0, column)
-
-
-_DEGREE_COLUMNS = frozenset(_DEGREES)
 
 FORMAT = Format(
     name=NAME,
@@ -258,9 +225,9 @@ FORMAT = Format(
                 confidences=False,
                 tracks=True,
                 flags=ObjectFlag.IGNORE | ObjectFlag.REGION,
-                columns=_DEGREE_COLUMNS,
+                columns=frozenset(DEGREES),
             ),
-            Side.DETECTIONS: Capacity(empty_frames=False, tracks=True, columns=_DEGREE_COLUMNS),
+            Side.DETECTIONS: Capacity(empty_frames=False, tracks=True, columns=frozenset(DEGREES)),
         },
         write=_write,
     ),

@@ -26,7 +26,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, SequenceKey, Side
-from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats._class_files import ClassFiles, image_names, write_class_files
 from vidscore_evaluators.formats._csv import CsvRows
 from vidscore_evaluators.formats._files import (
@@ -54,7 +54,7 @@ from vidscore_evaluators.formats._row_frames import (
     index_frames,
     with_listed_frames,
 )
-from vidscore_evaluators.formats._sequence_files import to_reading
+from vidscore_evaluators.formats._sequence_files import count_faults, to_reading
 from vidscore_evaluators.formats._table import (
     RowChecks,
     RowTable,
@@ -129,14 +129,11 @@ def _check_count(
     Raises:
         InputError: If there are none, or too many.
     """
-    if not files:
-        others = _RESULTS.of_folder(path) if side is Side.TRUTH else _annotation_files(path)
-        advice = SWAPPED if others else None
-        fault = Fault("nothing of the kind", _LAYOUT[side], source=str(path), advice=advice)
-        raise InputError([fault])
-    if len(files) > limits.maximum_files:
-        expected = f"at most maximum_files = {limits.maximum_files}"
-        raise InputError([Fault(f"{len(files)} files", expected, source=str(path))])
+    others = _RESULTS.of_folder if side is Side.TRUTH else _annotation_files
+    advice = SWAPPED if not files and others(path) else None
+    faults = count_faults(len(files), path, _LAYOUT[side], limits, advice)
+    if faults:
+        raise InputError(faults)
 
 
 # --- truth -----------------------------------------------------------------------------------

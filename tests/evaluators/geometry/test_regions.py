@@ -10,7 +10,7 @@ from tests.evaluators.geometry import exact_areas
 
 from vidscore_evaluators.arrays import starts_from_counts
 from vidscore_evaluators.geometry import bounding_boxes
-from vidscore_evaluators.regions import Regions, greatest_shares_inside, shares_inside
+from vidscore_evaluators.regions import Regions, shares_inside
 from vidscore_evaluators.shapes import Shapes, boxes_as_shapes
 
 TEN = (0.0, 0.0, 10.0, 10.0)
@@ -117,4 +117,4 @@ def test_the_greatest_share_is_that_of_one_region_alone(frames: Frames) -> None:
         for mine, regions in frames
         for box in mine
     ]
-    assert greatest_shares_inside(*arrays_of(frames)) == pytest.approx(expected, abs=1e-12)
+    assert shares_inside(*arrays_of(frames), apart=True) == pytest.approx(expected, abs=1e-12)

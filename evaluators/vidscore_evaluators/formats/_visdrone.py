@@ -1,0 +1,100 @@
+"""What the two text formats of VisDrone share: classes, and the columns from the box to the end.
+
+Source: the readmes of VisDrone2018-DET-toolkit 1.0.4 and VisDrone2018-MOT-toolkit (P. Zhu et al.,
+"Vision Meets Drones"). Their rows end with
+``left,top,width,height,score,class,truncation,occlusion``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.formats._format import refuse_values
+from vidscore_evaluators.formats._table import RowChecks, RowTable, parse_integer
+from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX
+
+BOX_COLUMNS = ("left", "top", "width", "height")
+DEGREES = ("truncation", "occlusion")
+COLUMNS = (*BOX_COLUMNS, "score", "class", *DEGREES)
+CLASSES = (
+    *("ignored-regions", "pedestrian", "people", "bicycle", "car", "van", "truck"),
+    *("tricycle", "awning-tricycle", "bus", "motor", "others"),
+)
+"""Names of the classes by number from 0, as the toolkits' readmes have them."""
+
+REGION = 0
+"""Number of the class of ignored regions."""
+
+
+def are_class_and_degrees(fields: Sequence[str]) -> bool:
+    """Whether the last three values of a row are a class and two degrees."""
+    label, *degrees = (parse_integer(field) for field in fields)
+    return (
+        label is not None
+        and 0 <= label < len(CLASSES)
+        and all(degree in (-1, 0, 1, 2) for degree in degrees)
+    )
+
+
+def check_objects(checks: RowChecks, table: RowTable, side: Side) -> None:
+    """Refuse rows whose box, score or class cannot be right."""
+    numbers = table.numbers
+    checks.require_coordinates(("left", "top"))
+    for name in ("width", "height"):
+        fits = (numbers[name] >= 0.0) & (numbers[name] <= MAXIMUM_COORDINATE_PX)
+        expected = f"a number from 0 to {MAXIMUM_COORDINATE_PX:g}"
+        checks.refuse(~fits, name, numbers[name], expected)
+    classes = table.integers["class"]
+    known = (classes >= 0) & (classes < len(CLASSES))
+    checks.refuse(~known, "class", classes, f"the number of a class, 0 to {len(CLASSES) - 1}")
+    if side is Side.DETECTIONS:
+        checks.require_finite("score")
+    else:
+        scores = numbers["score"]
+        checks.refuse(~np.isin(scores, (0.0, 1.0)), "score", scores, "1, or 0 (ignored)")
+
+
+def corners_of(table: RowTable) -> FloatArray:
+    """(N, 4) boxes by two corners."""
+    left, top, width, height = (table.numbers[name] for name in BOX_COLUMNS)
+    return np.stack([left, top, left + width, top + height], axis=1)
+
+
+def degrees_of(table: RowTable) -> dict[str, FloatArray]:
+    """Truncation and occlusion, NaN where they are not known."""
+    columns = {name: table.numbers[name] for name in DEGREES}
+    return {name: np.where(column == -1.0, np.nan, column) for name, column in columns.items()}
+
+
+def written_degrees(annotations: Annotations) -> list[FloatArray]:
+    """(N,) truncation and (N,) occlusion, -1 where they are not known."""
+    unknown = np.full(annotations.object_count, np.nan)
+    columns = (annotations.columns.get(name, unknown) for name in DEGREES)
+    return [np.where(np.isnan(column), -1.0, column) for column in columns]
+
+
+def written_classes(annotations: Annotations, regions: BoolArray) -> IntArray:
+    """(N,) number of each object's class.
+
+    Args:
+        annotations: One side.
+        regions: (N,) which objects are written as ignored regions, whatever their label is.
+
+    Raises:
+        InputError: If a class has no number.
+    """
+    labels = labels_of_objects(annotations)
+    place = {name: number for number, name in enumerate(CLASSES)}
+    classes = np.array([place.get(label, -1) for label in labels], dtype=np.int64)
+    classes = np.where(regions, REGION, classes)
+    refuse_values(classes < 0, labels, "class", "a class of VisDrone: " + ", ".join(CLASSES))
+    return classes
+
+
+def labels_of_objects(annotations: Annotations) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
+    """(N,) label of each object."""
+    return np.array(annotations.labels or ("",), dtype=object)[annotations.label_indices]

@@ -84,6 +84,26 @@ static int64_t first_corner(const double *points)
     return first;
 }
 
+/* The least of the eight ways around four corners. Whether sides cross is decided on it, so that what
+   rounding makes of a sliver does not depend on where its corners begin. */
+static void least_way_around(const double *corners, double *least_way)
+{
+    for (int64_t start = 0; start < CORNERS; start++)
+        for (int64_t stride = 1; stride < CORNERS; stride += 2) {
+            double way[QUADRILATERAL];
+            for (int64_t step = 0; step < CORNERS; step++)
+                for (int axis = 0; axis < AXES; axis++)
+                    way[AXES * step + axis] = corners[AXES * ((start + stride * step) % CORNERS) + axis];
+            int64_t same = 0;
+            while (same < QUADRILATERAL && way[same] == least_way[same])
+                same++;
+            const int is_first = start == 0 && stride == 1;
+            if (is_first || (same < QUADRILATERAL && way[same] < least_way[same]))
+                for (int64_t number = 0; number < QUADRILATERAL; number++)
+                    least_way[number] = way[number];
+        }
+}
+
 /* The order of the corners along the outline, before it is known which way they turn. */
 static void order_corners(const double *corners, int64_t *order)
 {
@@ -107,10 +127,10 @@ int64_t quadrilateral_outlines(const double *corners, int64_t count, double *out
 {
     int64_t found = 0;
     for (int64_t row = 0; row < count; row++) {
-        const double *given = corners + QUADRILATERAL * row;
         double *outline = outlines + QUADRILATERAL * row;
-        double points[QUADRILATERAL];
+        double given[QUADRILATERAL] = {0.0}, points[QUADRILATERAL];
         int64_t order[CORNERS];
+        least_way_around(corners + QUADRILATERAL * row, given);
         order_corners(given, order);
         for (int64_t corner = 0; corner < CORNERS; corner++)
             for (int axis = 0; axis < AXES; axis++)

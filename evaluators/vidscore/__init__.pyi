@@ -14,6 +14,8 @@ from vidscore_evaluators import FrameRanges as FrameRanges
 from vidscore_evaluators import GeometryError as GeometryError
 from vidscore_evaluators import InputError as InputError
 from vidscore_evaluators import LimitError as LimitError
+from vidscore_evaluators import Outcome as Outcome
+from vidscore_evaluators import Outcomes as Outcomes
 from vidscore_evaluators import ParameterError as ParameterError
 from vidscore_evaluators import Preset as Preset
 from vidscore_evaluators import Report as Report
@@ -26,6 +28,7 @@ from vidscore_evaluators import UnknownEvaluatorError as UnknownEvaluatorError
 from vidscore_evaluators import VidscoreError as VidscoreError
 from vidscore_evaluators import evaluator_names as evaluator_names
 from vidscore_evaluators import find_preset as find_preset
+from vidscore_evaluators import outcomes as outcomes
 from vidscore_evaluators import preset_names as preset_names
 from vidscore_evaluators import read as read
 
@@ -39,6 +42,8 @@ __all__ = [
     "GeometryError",
     "InputError",
     "LimitError",
+    "Outcome",
+    "Outcomes",
     "ParameterError",
     "Preset",
     "Report",
@@ -51,6 +56,7 @@ __all__ = [
     "VidscoreError",
     "evaluator_names",
     "find_preset",
+    "outcomes",
     "preset_names",
     "read",
     "score",

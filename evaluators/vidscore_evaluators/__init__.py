@@ -22,10 +22,11 @@ if TYPE_CHECKING:
         UnknownEvaluatorError,
         VidscoreError,
     )
+    from vidscore_evaluators.outcomes import Outcome, Outcomes
     from vidscore_evaluators.presets import Preset, find_preset, preset_names
     from vidscore_evaluators.registry import evaluator_names
     from vidscore_evaluators.report import Report, Row
-    from vidscore_evaluators.scoring import read, score
+    from vidscore_evaluators.scoring import outcomes, read, score
     from vidscore_evaluators.specification import (
         BenchmarkSpec,
         DomainSpec,
@@ -44,6 +45,8 @@ __all__ = [
     "GeometryError",
     "InputError",
     "LimitError",
+    "Outcome",
+    "Outcomes",
     "ParameterError",
     "Preset",
     "Report",
@@ -56,6 +59,7 @@ __all__ = [
     "VidscoreError",
     "evaluator_names",
     "find_preset",
+    "outcomes",
     "preset_names",
     "read",
     "score",
@@ -74,8 +78,9 @@ _MODULES = MappingProxyType(
             "UnknownEvaluatorError",
             "VidscoreError",
         ),
+        "outcomes": ("Outcome", "Outcomes"),
         "presets": ("Preset", "find_preset", "preset_names"),
-        "scoring": ("read", "score"),
+        "scoring": ("outcomes", "read", "score"),
         "registry": ("evaluator_names",),
         "report": ("Report", "Row"),
         "specification": (

@@ -31,6 +31,7 @@ from vidscore_evaluators.regions import (
 from vidscore_evaluators.scene import (
     GIVEN_AREA,
     ROW,
+    SOURCE,
     Items,
     Scene,
     canonical_items,
@@ -57,10 +58,12 @@ class AsGiven:
     Attributes:
         row_order: Whether objects of a frame that are equal so far are in the order of its rows.
         box_areas: Whether the area of a box is the column `BOX_AREA`, where there is one.
+        sources: Whether items know their row of the input, for outcomes; changes nothing else.
     """
 
     row_order: bool = False
     box_areas: bool = False
+    sources: bool = False
 
 
 def make_scene(
@@ -92,7 +95,7 @@ def make_scene(
         The scene; `Scene.left_out` counts the detections that are not scored.
     """
     evaluated = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
-    kept = aligned.take_frames(evaluated)
+    kept = (_with_sources(aligned) if as_given.sources else aligned).take_frames(evaluated)
     if as_given != AsGiven():
         kept = replace(
             kept,
@@ -329,6 +332,15 @@ class _Grouping:
         first = np.searchsorted(groups, frames * self._class_count)
         counts = np.searchsorted(groups, (frames + 1) * self._class_count) - first
         return np.repeat(rows, counts), groups[expand_runs(first, counts)]
+
+
+def _with_sources(aligned: Aligned) -> Aligned:
+    """Both sides with the column of each object's row."""
+    truth, detections = (
+        replace(side, columns={**side.columns, SOURCE: _rows(side).astype(np.float64)})
+        for side in (aligned.truth, aligned.detections)
+    )
+    return replace(aligned, truth=truth, detections=detections)
 
 
 def _as_given(side: Annotations, as_given: AsGiven) -> Annotations:

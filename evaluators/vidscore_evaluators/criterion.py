@@ -327,8 +327,13 @@ class Criterion(Evaluator[ParametersType]):
         needed = self.parameters.limits.columns
         return [_missing_column(name) for name in needed if name not in annotations.columns]
 
-    def scene(self, aligned: Aligned) -> Scene:
-        """What the criterion sees of an input."""
+    def scene(self, aligned: Aligned, *, traced: bool = False) -> Scene:
+        """What the criterion sees of an input.
+
+        Args:
+            aligned: The input.
+            traced: Whether items know their row of it (`Items.traced`), for outcomes.
+        """
         make = partial(
             make_scene,
             rule=self.parameters.rule,
@@ -336,7 +341,7 @@ class Criterion(Evaluator[ParametersType]):
             classes=self.parameters.classes,
             specification=self.specification,
             resolve_first=self.resolves_dont_care,
-            as_given=self.parameters.as_given,
+            as_given=replace(self.parameters.as_given, sources=traced),
         )
         return aligned.cache.get_or_compute(
             (make_scene, *make.keywords.values()), lambda: make(aligned)

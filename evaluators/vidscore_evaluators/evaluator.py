@@ -24,12 +24,13 @@ from typing import Any, ClassVar, Generic, TypeVar
 from vidscore_evaluators.alignment import Aligned, align
 from vidscore_evaluators.annotations import ARITIES, POINT, Annotations, Side, empty_annotations
 from vidscore_evaluators.convert import to_dict
-from vidscore_evaluators.errors import Fault, GeometryError
+from vidscore_evaluators.errors import Fault, GeometryError, ParameterError
 from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_evaluators.outcomes import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.plausibility.summary import input_summary_of, size_columns
 from vidscore_evaluators.plausibility.warnings import LabelUse, input_warnings, with_names
-from vidscore_evaluators.report import Report, ReportWarning, Scores
+from vidscore_evaluators.report import Number, Report, ReportWarning, Scores
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Table, Tally
 from vidscore_evaluators.validation import unit_confidence_faults
@@ -267,6 +268,45 @@ class Evaluator(ABC, Generic[ParametersType]):
             faults.extend(replace(fault, source=side.value) for fault in of_confidences)
         return faults
 
+    @property
+    def has_outcomes(self) -> bool:
+        """Whether it says what became of each object and detection."""
+        return type(self).outcomes is not Evaluator.outcomes
+
+    def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
+        """What became of each object and detection; pure. Override it to offer outcomes.
+
+        Args:
+            aligned: Both sides of whole frames, or whole sequences where `unit` says so.
+            at: Where on its curves it is looked at; an evaluator without curves has no choice.
+
+        Raises:
+            ParameterError: If the evaluator has no outcomes, or none at this point.
+        """
+        del aligned, at
+        raise ParameterError([Fault(self.name, "an evaluator that has outcomes")])
+
+    def outcome_figures(
+        self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
+    ) -> Mapping[str, Number]:
+        """Measures of the report, counted or summed from outcomes; exactly as the report has them.
+
+        The outcomes may be those of one domain, label or sequence: the figures are then those of
+        its row, where the report has one. Unless extended, the counts that bear the usual names.
+
+        Args:
+            outcomes: Outcomes of this evaluator.
+            at: Where they were looked at.
+        """
+        del at
+        counts = {
+            "true_positives": outcomes.count(Outcome.TRUE_POSITIVE, Side.DETECTIONS),
+            "false_positives": outcomes.count(Outcome.FALSE_POSITIVE, Side.DETECTIONS),
+            "false_negatives": outcomes.count(Outcome.FALSE_NEGATIVE, Side.TRUTH),
+        }
+        declared = {measure.name for measure in self.measures}
+        return {name: count for name, count in counts.items() if name in declared}
+
     def tally(self, truth: Annotations, detections: Annotations) -> Tally:
         """Tally any whole frames (or sequences) of both sides; pure.
 
@@ -391,15 +431,17 @@ def tally_many(
     aligned = align(truth, detections)
     of_truth, of_detections = fingerprint(truth), fingerprint(detections)
 
-    impressions: dict[int, Mapping[str, Table]] = {}
+    input_summaries: dict[int, Mapping[str, Table]] = {}
     tallies = []
     for evaluator in evaluators:
         # By identity: comparing the sequences of a large specification would take long.
         key = id(evaluator.specification.sequences)
-        if key not in impressions:
-            impressions[key] = input_summary_of(aligned, evaluator.specification)
+        if key not in input_summaries:
+            input_summaries[key] = input_summary_of(aligned, evaluator.specification)
         tables = evaluator.tables(aligned)
-        tallies.append(Tally(evaluator.identity, tables, of_truth, of_detections, impressions[key]))
+        tallies.append(
+            Tally(evaluator.identity, tables, of_truth, of_detections, input_summaries[key])
+        )
     return tallies
 
 

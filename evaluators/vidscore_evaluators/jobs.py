@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import AnyArray, IntArray
 from vidscore_evaluators.errors import EvaluatorVersionError
 from vidscore_evaluators.evaluator import Evaluator, tally_many
+from vidscore_evaluators.outcomes import OperatingPoint, Outcomes
 from vidscore_evaluators.parameters import parameter_values, parse_parameters
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Scores
@@ -127,6 +129,37 @@ def tally_in_parts(
             if progress is not None:
                 progress(done, max(1, truth.frame_count))
     return [merge_tallies(own) for own in tallies]
+
+
+def outcomes_in_parts(
+    evaluator: Evaluator[Any],
+    truth: Annotations,
+    detections: Annotations,
+    at: OperatingPoint = OperatingPoint(),
+    *,
+    progress: Progress | None = None,
+) -> Iterator[Outcomes]:
+    """Outcomes by whole sequences, so that memory stays bounded.
+
+    Args:
+        evaluator: An evaluator that has outcomes.
+        truth: Truth.
+        detections: Detections.
+        at: Where on its curves the evaluator is looked at.
+        progress: Called after each part with (frames done, frames in all).
+
+    Yields:
+        The rows of each part, at least one; sequences ascend.
+    """
+    part_count = 1 + (truth.object_count + detections.object_count) // OBJECTS_PER_PART
+    done = 0
+    for part in split_by_sequence(truth, detections, part_count):
+        yield evaluator.outcomes(align(*part), at)
+        done += part[0].frame_count
+        if progress is not None:
+            progress(done, max(1, truth.frame_count))
+    if truth.frame_count + detections.frame_count == 0:
+        yield evaluator.outcomes(align(truth, detections), at)
 
 
 def _counted(parts: Iterable[Part], frame_counts: deque[int]) -> Iterator[Part]:

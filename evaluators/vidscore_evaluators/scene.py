@@ -12,9 +12,9 @@ from vidscore_evaluators.alignment import Cache
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
 
-ROW, GIVEN_AREA = " row", " box_area"
-"""Columns of the row of an object in its frame, and of the area of its box as its format gives it;
-the blank keeps them apart from columns of files."""
+ROW, GIVEN_AREA, SOURCE = " row", " box_area", " source"
+"""Columns of the row of an object in its frame, of the area of its box as its format gives it, and
+of its row on its side; the blank keeps them apart from columns of files."""
 
 WIDEST_STRETCH = 2.0**900
 """Spread of values up to which as many stretches as there may be groups end below infinity."""
@@ -39,6 +39,7 @@ class Items:
             from 0; None where rows have no say. Where they have, what is equally confident is in
             the order of rows.
         box_areas: (N,) areas of the boxes as their format gives them; None for those of corners.
+        sources: (N,) row of each object on its side of the input; None where it is not traced.
     """
 
     coordinates: FloatArray
@@ -49,6 +50,7 @@ class Items:
     starts: IntArray
     places: FloatArray | None = None
     box_areas: FloatArray | None = None
+    sources: IntArray | None = None
 
     def __len__(self) -> int:
         """Number of objects N."""
@@ -76,7 +78,15 @@ class Items:
             starts=group_starts(groups, len(self.starts) - 1),
             places=None if self.places is None else self.places[rows],
             box_areas=None if self.box_areas is None else self.box_areas[rows],
+            sources=None if self.sources is None else self.sources[rows],
         )
+
+    @property
+    def traced(self) -> IntArray:
+        """`sources` of items that are known to be traced."""
+        if self.sources is None:
+            raise ValueError("these items were made without their sources")
+        return self.sources
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +232,7 @@ def canonical_items(
     confidences = side.confidences[rows] + 0.0
     tracks = side.track_ids[rows]
     ties = [*coordinates.T, tracks, areas[rows], side.flags[rows]]
-    places, box_areas = (side.columns.get(name) for name in (ROW, GIVEN_AREA))
+    places, box_areas, sources = (side.columns.get(name) for name in (ROW, GIVEN_AREA, SOURCE))
     if places is not None:
         places = places[rows]
         ties = [places]
@@ -237,6 +247,7 @@ def canonical_items(
         starts=group_starts(sorted_groups, group_count),
         places=None if places is None else places[order],
         box_areas=None if box_areas is None else box_areas[rows][order],
+        sources=None if sources is None else sources[rows][order].astype(np.int64),
     )
     return items, order
 

@@ -1,14 +1,14 @@
 """Scoring: read files, score detections against truth, in one call each.
 
-`read` and `score` are the library, ``from vidscore_evaluators import read, score``; `score_pair`
-and `score_annotations` take what is already read.
+`read`, `score` and `outcomes` are the library, ``from vidscore_evaluators import read, score``;
+`score_pair`, `outcomes_of_pair` and `score_annotations` take what is already read.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -22,7 +22,8 @@ from vidscore_evaluators.formats import AUTO, OnError, Pair, read_pair, read_sou
 from vidscore_evaluators.formats.manifest import read_manifest
 from vidscore_evaluators.formats.plain_arrays import read_arrays
 from vidscore_evaluators.formats.source import ReadLimits, Source
-from vidscore_evaluators.jobs import tally_in_parts
+from vidscore_evaluators.jobs import outcomes_in_parts, tally_in_parts
+from vidscore_evaluators.outcomes import OperatingPoint, Outcomes, concatenate_outcomes
 from vidscore_evaluators.presets import create_evaluators, format_of
 from vidscore_evaluators.report import Report, ReportWarning
 from vidscore_evaluators.runtime import Progress
@@ -165,28 +166,136 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
         SpecificationError: With every fault of the specification, or of a preset's file.
         UnknownEvaluatorError: If an evaluator is unknown.
     """
-    scene = _scene(specification, manifest)
     single = isinstance(evaluator, str | EvaluatorSpec)
-    wanted = [evaluator] if isinstance(evaluator, str | EvaluatorSpec) else list(evaluator)
     if parameters and not single:
         raise ParameterError(
             [Fault("parameters for several evaluators", "EvaluatorSpec(name, parameters) for each")]
         )
+    task = _prepare(
+        evaluator,
+        truth,
+        detections,
+        specification=specification,
+        manifest=manifest,
+        format_name=format,
+        on_error=on_error,
+        confidence_scale=confidence_scale,
+        parameters=parameters,
+    )
+    reports = score_pair(
+        task.evaluators, task.pair, task.specification, workers=workers, progress=progress
+    )
+    if not single:
+        return reports
+    return reports[0] if len(reports) == 1 else tuple(reports)
+
+
+def outcomes(  # noqa: PLR0913 - as `score`
+    evaluator: str | EvaluatorSpec,
+    truth: Data,
+    detections: Data,
+    *,
+    at_threshold: float | None = None,
+    at_confidence: float | None = None,
+    specification: BenchmarkSpec | None = None,
+    manifest: str | os.PathLike[str] | None = None,
+    format: str = AUTO,  # noqa: A002 - the usual name
+    on_error: OnError = "refuse",
+    confidence_scale: str | None = None,
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> Outcomes | Any:
+    """What became of each object and each detection under the rules of an evaluator.
+
+    ``outcomes("f1", "truth/", "detections/").count(Outcome.FALSE_POSITIVE, Side.DETECTIONS)``
+
+    Args:
+        evaluator: Name of an evaluator or preset, as for `score`.
+        truth: A path, annotations, or arrays by the column names of generic CSV.
+        detections: Likewise.
+        at_threshold: Similarity that a match needs, for evaluators with thresholds; the
+            evaluator's own by default, of several the first.
+        at_confidence: Detections below it are ignored; all are looked at by default.
+        specification: As for `score`; so are the other arguments.
+        manifest: The same as a TOML file.
+        format: Name of the files' format, or ``auto``.
+        on_error: ``refuse`` to raise an error for a malformed row; ``skip`` to leave such rows out.
+        confidence_scale: How to map the confidences of detections to numbers from 0 to 1.
+        progress: Called with (frames done, frames in all).
+        parameters: Parameters of the evaluator; a preset takes none.
+
+    Returns:
+        The table. For a preset of several evaluators a tuple of tables in the order of its file.
+
+    Raises:
+        InputError: With every fault of the data.
+        ParameterError: With every fault of the parameters, or if an evaluator has no outcomes.
+        SpecificationError: With every fault of the specification, or of a preset's file.
+        UnknownEvaluatorError: If the evaluator is unknown.
+    """
+    task = _prepare(
+        evaluator,
+        truth,
+        detections,
+        specification=specification,
+        manifest=manifest,
+        format_name=format,
+        on_error=on_error,
+        confidence_scale=confidence_scale,
+        parameters=parameters,
+    )
+    at = OperatingPoint(at_threshold, at_confidence)
+    tables = [
+        concatenate_outcomes(
+            list(outcomes_of_pair(entry, task.pair, task.specification, at, progress=progress))
+        )
+        for entry in task.evaluators
+    ]
+    return tables[0] if len(tables) == 1 else tuple(tables)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is asked for, read and checked.
+
+    Attributes:
+        evaluators: The evaluators, those of presets expanded.
+        pair: Both sides.
+        specification: The benchmark's specification.
+    """
+
+    evaluators: list[Evaluator[Any]]
+    pair: Pair
+    specification: BenchmarkSpec
+
+
+def _prepare(  # noqa: PLR0913 - as `score`
+    evaluator: str | EvaluatorSpec | Sequence[str | EvaluatorSpec],
+    truth: Data,
+    detections: Data,
+    *,
+    specification: BenchmarkSpec | None,
+    manifest: str | os.PathLike[str] | None,
+    format_name: str,
+    on_error: OnError,
+    confidence_scale: str | None,
+    parameters: Mapping[str, Any],
+) -> _Task:
+    """Create evaluators and read data, as arguments of `score` say."""
+    scene = _scene(specification, manifest)
+    wanted = [evaluator] if isinstance(evaluator, str | EvaluatorSpec) else list(evaluator)
     requests = [_request(entry, scene, parameters) for entry in wanted]
     scene = replace(scene, evaluators=tuple(requests))
     evaluators = create_evaluators(scene, files=True)
     pair = read_pair(
         _given(truth, Side.TRUTH),
         _given(detections, Side.DETECTIONS),
-        format_name=format_of(requests, format, files=True),
+        format_name=format_of(requests, format_name, files=True),
         on_error=on_error,
         known=frozenset(sequence.key for sequence in scene.sequences),
     )
     pair = replace(pair, detections=scaled(pair.detections, confidence_scale))
-    reports = score_pair(evaluators, pair, scene, workers=workers, progress=progress)
-    if not single:
-        return reports
-    return reports[0] if len(reports) == 1 else tuple(reports)
+    return _Task(evaluators, pair, scene)
 
 
 def score_pair(
@@ -224,6 +333,39 @@ def score_pair(
     except InputError as error:
         raise type(error)([pair.locate(fault) for fault in error.faults]) from None
     return [with_warnings(report, pair.warnings) for report in reports]
+
+
+def outcomes_of_pair(
+    evaluator: Evaluator[Any],
+    pair: Pair,
+    specification: BenchmarkSpec = BenchmarkSpec(),
+    at: OperatingPoint = OperatingPoint(),
+    *,
+    progress: Progress | None = None,
+) -> Iterator[Outcomes]:
+    """Outcomes of a pair that `vidscore_evaluators.formats.read_pair` has read, part by part.
+
+    Args:
+        evaluator: An evaluator of the specification that has outcomes.
+        pair: Both sides.
+        specification: The benchmark's specification.
+        at: Where on its curves the evaluator is looked at.
+        progress: Called with (frames done, frames in all).
+
+    Yields:
+        Rows of whole sequences, which ascend.
+
+    Raises:
+        InputError: If the evaluator's rules forbid something, with file and line, or entry.
+        ParameterError: If the evaluator has no outcomes, or none at this point.
+    """
+    truth, detections = pair.truth.annotations, pair.detections.annotations
+    try:
+        resolved = resolve(specification, truth)
+        check_sides([evaluator], truth, detections, specification)
+    except InputError as error:
+        raise type(error)([pair.locate(fault) for fault in error.faults]) from None
+    yield from outcomes_in_parts(evaluator, resolved, detections, at, progress=progress)
 
 
 def with_warnings(report: Report, warnings: Sequence[ReportWarning]) -> Report:

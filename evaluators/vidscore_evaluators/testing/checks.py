@@ -1,4 +1,4 @@
-"""What the contract suite asks of reports, parameters and metadata, one question a function."""
+"""What the contract suite asks of reports, outcomes, parameters and metadata, by functions."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
+from vidscore_evaluators.alignment import align
+from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.evaluator import Direction, Dissimilarity, Evaluator, Measure
+from vidscore_evaluators.outcomes import NO_PARTNER, ROW_COLUMNS, Outcome, Outcomes
 from vidscore_evaluators.parameters import (
     ParameterDescription,
     Value,
@@ -174,3 +178,69 @@ def _check_refused(parameters: type, name: str, value: Value) -> None:
 def _is_number(value: object) -> bool:
     """Whether a value is what JSON and the wire can carry: int, finite float or nothing."""
     return value is None or type(value) is int or (type(value) is float and math.isfinite(value))
+
+
+def check_outcomes(table: Outcomes, truth: Annotations, detections: Annotations) -> None:
+    """A row each, in order of frames; outcomes of the right side; partners that agree."""
+    aligned = align(truth, detections)
+    for side, annotations in ((Side.TRUTH, aligned.truth), (Side.DETECTIONS, aligned.detections)):
+        own = table.take(table.of_side(side))
+        frames = annotations.object_frames
+        assert own.frames.tolist() == annotations.frame_numbers[frames].tolist()
+        assert own.sequences.tolist() == annotations.frame_sequences[frames].tolist()
+        assert (
+            own.rows.tolist()
+            == (np.arange(annotations.object_count) - annotations.frame_starts[frames]).tolist()
+        )
+        assert own.tracks.tolist() == annotations.track_ids.tolist()
+    of_truth = table.of_side(Side.TRUTH)
+    false = (outcome for outcome in Outcome if outcome not in _OF_BOTH_SIDES)
+    for outcome in false:
+        wrong = of_truth if outcome is not Outcome.FALSE_NEGATIVE else ~of_truth
+        assert not (table.are(outcome) & wrong).any(), f"{outcome} on the wrong side"
+    keys = list(zip(table.sequences.tolist(), table.frames.tolist(), strict=True))
+    assert keys == sorted(keys), "frames are not in the common order"
+    _check_partners(table)
+
+
+_OF_BOTH_SIDES = (Outcome.TRUE_POSITIVE, Outcome.IGNORED)
+
+
+def _check_partners(table: Outcomes) -> None:
+    """The partner of a true positive is in its frame, and has it for a partner."""
+    place = {
+        key: row
+        for row, key in enumerate(
+            zip(
+                *(table.sequences.tolist(), table.frames.tolist()),
+                *(table.sides.tolist(), table.rows.tolist()),
+                strict=True,
+            )
+        )
+    }
+    for (sequence, frame, side, row), index in place.items():
+        partner = int(table.partners[index])
+        if partner == NO_PARTNER:
+            assert math.isnan(table.similarities[index])
+            assert math.isnan(table.distances_px[index])
+            continue
+        other = place[sequence, frame, 1 - side, partner]
+        if table.are(Outcome.TRUE_POSITIVE)[index]:
+            assert int(table.partners[other]) == row
+            assert table.are(Outcome.TRUE_POSITIVE)[other]
+
+
+def check_same_outcomes(first: Outcomes, second: Outcomes) -> None:
+    """Two tables say the same, to the last bit."""
+    for key in ROW_COLUMNS:
+        if key not in ("sequences", "labels"):
+            np.testing.assert_array_equal(getattr(first, key), getattr(second, key), err_msg=key)
+    for names, places in (("sequence_keys", "sequences"), ("label_names", "labels")):
+        mine, theirs = (
+            [getattr(table, names)[place] for place in getattr(table, places).tolist()]
+            for table in (first, second)
+        )
+        assert mine == theirs, places
+    assert set(first.columns) == set(second.columns)
+    for key, column in first.columns.items():
+        np.testing.assert_array_equal(column, second.columns[key], err_msg=key)

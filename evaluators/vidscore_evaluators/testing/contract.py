@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from vidscore_evaluators.alignment import restrict
+from vidscore_evaluators.alignment import align, restrict
 from vidscore_evaluators.annotations import (
     ARITIES,
     Annotations,
@@ -33,6 +33,7 @@ from vidscore_evaluators.errors import EvaluatorVersionError, GeometryError, Par
 from vidscore_evaluators.evaluator import Direction, Evaluator, Task, Unit
 from vidscore_evaluators.jobs import make_job, run_job, split_by_sequence, with_parameter
 from vidscore_evaluators.live import StreamScorer
+from vidscore_evaluators.outcomes import Outcomes, concatenate_outcomes
 from vidscore_evaluators.parameters import (
     describe_parameters,
     parameter_values,
@@ -133,6 +134,50 @@ class EvaluatorContract:
                     if isinstance(column, np.ndarray):
                         column.setflags(write=False)
             self._report(case)
+
+        self._holds(law, self.cases())
+
+    # --- outcomes explain the figures ------------------------------------------------------
+
+    def test_outcomes_add_up_to_the_report(self) -> None:
+        """Counted or summed, outcomes give the report's figures exactly, of each part of it."""
+        if not self.evaluator.has_outcomes:
+            pytest.skip("the evaluator has no outcomes")
+
+        def law(case: Case) -> None:
+            report = self._report(case)
+            rows = {row[:4]: row.value for row in report.rows()}
+            table = self._outcomes(case)
+            for domain, label, sequence in {key[:3] for key in rows}:
+                part = table.where(domain=domain, label=label, sequence=sequence)
+                figures = self.evaluator.outcome_figures(part)
+                assert figures, "no measure of the report follows from the outcomes"
+                for measure, value in figures.items():
+                    key = (domain, label, sequence, measure)
+                    assert key not in rows or value == rows[key], key
+
+        self._holds(law, self.cases())
+
+    def test_every_object_and_detection_has_one_outcome(self) -> None:
+        """One row each, in the order of frames, and partners that say the same of each other."""
+        if not self.evaluator.has_outcomes:
+            pytest.skip("the evaluator has no outcomes")
+
+        def law(case: Case) -> None:
+            checks.check_outcomes(self._outcomes(case), *case)
+
+        self._holds(law, self.cases())
+
+    def test_outcomes_do_not_depend_on_how_data_is_cut(self) -> None:
+        """The outcomes of each sequence alone, one after the other, are those of all together."""
+        if not self.evaluator.has_outcomes:
+            pytest.skip("the evaluator has no outcomes")
+
+        def law(case: Case) -> None:
+            parts = split_by_sequence(*case, strategies.sequence_count(case) or 1)
+            own = [self._outcomes(Case(*part)) for part in parts]
+            if own:
+                checks.check_same_outcomes(concatenate_outcomes(own), self._outcomes(case))
 
         self._holds(law, self.cases())
 
@@ -409,6 +454,9 @@ class EvaluatorContract:
 
     def _report(self, case: Case) -> Report:
         return self.evaluator.report(self.evaluator.tally(*case))
+
+    def _outcomes(self, case: Case) -> Outcomes:
+        return self.evaluator.outcomes(align(*case))
 
     def _json(self, case: Case) -> str:
         return _text(self._report(case))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from vidscore_cli.output import counted, csv_text, deliver, deliver_json, deliver_table, say
+from vidscore_cli.output import counted, deliver, deliver_json, deliver_table, say
 from vidscore_cli.session import ExitCode
 
 if TYPE_CHECKING:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import click
-
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
     InputChoice,
@@ -21,6 +19,7 @@ from vidscore_cli.options import (
     data_options,
     evaluator_options,
     format_option,
+    on_error_option,
     output_option,
     selection_options,
     strict_option,
@@ -69,13 +68,7 @@ class FileScoring:
 )
 @evaluator_options()
 @data_options()
-@click.option(
-    "--on-error",
-    type=click.Choice(["refuse", "skip"]),
-    default="refuse",
-    show_default=True,
-    help="What to do with rows that cannot be read: refuse the file, or leave them out.",
-)
+@on_error_option()
 @selection_options()
 @workers_option()
 @format_option("table", "json", "csv")

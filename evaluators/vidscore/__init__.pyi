@@ -20,6 +20,7 @@ from vidscore_evaluators import ParameterError as ParameterError
 from vidscore_evaluators import Preset as Preset
 from vidscore_evaluators import Report as Report
 from vidscore_evaluators import Row as Row
+from vidscore_evaluators import Selection as Selection
 from vidscore_evaluators import SequenceKey as SequenceKey
 from vidscore_evaluators import SequenceSpec as SequenceSpec
 from vidscore_evaluators import Side as Side
@@ -48,6 +49,7 @@ __all__ = [
     "Preset",
     "Report",
     "Row",
+    "Selection",
     "SequenceKey",
     "SequenceSpec",
     "Side",
@@ -75,6 +77,8 @@ class _Options(TypedDict, total=False):
     """Whether to score nothing where a row is broken, or to leave such rows out."""
     confidence_scale: str | None
     """How to map confidences to numbers from 0 to 1: ``sigmoid``, or ``MIN,MAX``."""
+    select: Selection
+    """The part of the data to score; all by default."""
     workers: int
     """Processes to use; the scores do not depend on it."""
     progress: Callable[[int, int], None] | None

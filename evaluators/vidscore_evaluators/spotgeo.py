@@ -171,7 +171,7 @@ class SpotGeo(Evaluator[SpotGeoParameters]):
     Parameters = SpotGeoParameters
     measures = MEASURES
     ranking = ("f1", "mse")
-    needs = Needs((POINT,), (POINT,), labels=LabelUse.IGNORED)
+    needs = Needs((POINT,), (POINT,), labels=LabelUse.IGNORED, listed_labels=False)
 
     @property
     def growth(self) -> Growth:

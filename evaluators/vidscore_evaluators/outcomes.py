@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FlagArray, FloatArray, IntArray
+from vidscore_evaluators.errors import Fault, ParameterError
 
 NO_PARTNER = -1
 """Partner of a row that is matched with nothing."""
@@ -74,6 +75,24 @@ class OperatingPoint:
 
     threshold: float | None = None
     confidence: float | None = None
+
+    def refuse(self, evaluator: str, *names: str) -> None:
+        """Refuse a choice that an evaluator does not have.
+
+        Args:
+            evaluator: Its name.
+            names: The attributes that must be None.
+
+        Raises:
+            ParameterError: With a fault for each that is not.
+        """
+        faults = [
+            Fault(f"{value:g}", f"none: {evaluator} has no choice of {name}", field=f"at_{name}")
+            for name in names
+            if (value := getattr(self, name)) is not None
+        ]
+        if faults:
+            raise ParameterError(faults)
 
 
 @dataclass(frozen=True, eq=False)

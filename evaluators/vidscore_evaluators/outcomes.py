@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Annotations, FrameFlag, SequenceKey, Side
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FlagArray, FloatArray, IntArray
+from vidscore_evaluators.errors import Fault, ParameterError
 
 NO_PARTNER = -1
 """Partner of a row that is matched with nothing."""
@@ -74,6 +75,30 @@ class OperatingPoint:
 
     threshold: float | None = None
     confidence: float | None = None
+
+    def check(
+        self, evaluator: str, thresholds: Sequence[float] = (), *, confidences: bool = False
+    ) -> None:
+        """Refuse a point at which an evaluator cannot be looked at.
+
+        Args:
+            evaluator: Its name.
+            thresholds: The thresholds that it has; none where it has no choice.
+            confidences: Whether it can be looked at from a confidence on.
+
+        Raises:
+            ParameterError: With every fault.
+        """
+        faults = []
+        if self.threshold is not None and self.threshold not in thresholds:
+            own = ", ".join(map(repr, thresholds))
+            expected = f"{own} for {evaluator}" if own else f"none: {evaluator} has no thresholds"
+            faults.append(Fault(repr(self.threshold), expected, field="at_threshold"))
+        if self.confidence is not None and not confidences:
+            expected = f"none: the outcomes of {evaluator} do not depend on confidences"
+            faults.append(Fault(repr(self.confidence), expected, field="at_confidence"))
+        if faults:
+            raise ParameterError(faults)
 
 
 @dataclass(frozen=True, eq=False)

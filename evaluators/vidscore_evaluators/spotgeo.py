@@ -191,7 +191,7 @@ class SpotGeo(Evaluator[SpotGeoParameters]):
 
         That of a true positive is its object's, and its detection's is 0.
         """
-        at.refuse(self.name, "threshold", "confidence")
+        at.check(self.name)
         tau_px = self.parameters.tau
         builder = OutcomeBuilder(aligned)
         evaluated = evaluated_frames(aligned)

@@ -271,7 +271,12 @@ class Evaluator(ABC, Generic[ParametersType]):
     @property
     def has_outcomes(self) -> bool:
         """Whether it says what became of each object and detection."""
-        return type(self).outcomes is not Evaluator.outcomes
+        return self.offers_outcomes()
+
+    @classmethod
+    def offers_outcomes(cls) -> bool:
+        """The same of a class of evaluators."""
+        return cls.outcomes is not Evaluator.outcomes
 
     def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
         """What became of each object and detection; pure. Override it to offer outcomes.

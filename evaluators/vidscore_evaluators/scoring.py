@@ -26,6 +26,7 @@ from vidscore_evaluators.formats.source import ReadLimits, Source
 from vidscore_evaluators.jobs import outcomes_in_parts, tally_in_parts
 from vidscore_evaluators.outcomes import OperatingPoint, Outcomes, concatenate_outcomes
 from vidscore_evaluators.presets import create_evaluators, format_of
+from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_evaluators.report import Report, ReportWarning
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
@@ -246,6 +247,7 @@ def outcomes(  # noqa: PLR0913 - as `score`
         confidence_scale=confidence_scale,
         parameters=parameters,
     )
+    check_outcomes_offered(task.evaluators)
     at = OperatingPoint(at_threshold, at_confidence)
     tables = [
         concatenate_outcomes(
@@ -335,6 +337,19 @@ def score_pair(
     except InputError as error:
         raise type(error)([pair.locate(fault) for fault in error.faults]) from None
     return [with_warnings(report, pair.warnings) for report in reports]
+
+
+def check_outcomes_offered(evaluators: Sequence[Evaluator[Any]]) -> None:
+    """Refuse evaluators that have no outcomes.
+
+    Raises:
+        ParameterError: If there are any; it names those that have outcomes.
+    """
+    without = [evaluator.name for evaluator in evaluators if not evaluator.has_outcomes]
+    if without:
+        offered = [name for name in evaluator_names() if evaluator_class(name).offers_outcomes()]
+        expected = f"an evaluator that has outcomes: {', '.join(offered)}"
+        raise ParameterError([Fault(name, expected) for name in without])
 
 
 def outcomes_of_pair(

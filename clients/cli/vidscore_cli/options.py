@@ -38,14 +38,19 @@ def format_option(*choices: str) -> Decorator[Any]:
     )
 
 
-def output_option() -> Decorator[Any]:
-    """``--output``: a file that is written whole or not at all."""
+def output_option(how: str = "") -> Decorator[Any]:
+    """``--output``: a file that is written whole or not at all.
+
+    Args:
+        how: What else there is to say of the file.
+    """
+    whole = "Write to this file instead of standard output; it is written whole or not at all."
     return click.option(
         "--output",
         metavar="FILE",
         type=click.Path(),
         default="-",
-        help="Write to this file instead of standard output; it is written whole or not at all.",
+        help=f"{whole} {how}".rstrip(),
     )
 
 
@@ -74,6 +79,17 @@ def data_options() -> Decorator[Any]:
         input_format_option(),
         image_size_option(),
         confidence_scale_option(),
+    )
+
+
+def on_error_option() -> Decorator[Any]:
+    """``--on-error``."""
+    return click.option(
+        "--on-error",
+        type=click.Choice(["refuse", "skip"]),
+        default="refuse",
+        show_default=True,
+        help="What to do with rows that cannot be read: refuse the file, or leave them out.",
     )
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import click
-
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
     InputChoice,
@@ -20,6 +18,7 @@ from vidscore_cli.options import (
     data_options,
     evaluator_options,
     format_option,
+    on_error_option,
     output_option,
     strict_option,
     view_options,
@@ -62,13 +61,7 @@ class FileScoring:
 )
 @evaluator_options()
 @data_options()
-@click.option(
-    "--on-error",
-    type=click.Choice(["refuse", "skip"]),
-    default="refuse",
-    show_default=True,
-    help="What to do with rows that cannot be read: refuse the file, or leave them out.",
-)
+@on_error_option()
 @workers_option()
 @format_option("table", "json", "csv")
 @output_option()

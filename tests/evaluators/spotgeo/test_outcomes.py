@@ -35,8 +35,8 @@ def of_frame(
     truth: Sequence[Point], detections: Sequence[Point], **parameters: object
 ) -> list[Row]:
     """Rows of one frame of one sequence."""
-    sides = (make_points({"s": {1: points}}) for points in (truth, detections))
-    return rows_of(table_of(*sides, **parameters))
+    sides = [make_points({"s": {1: points}}) for points in (truth, detections)]
+    return rows_of(table_of(sides[0], sides[1], **parameters))
 
 
 def hit(row: int, partner: int, share: float) -> list[Row]:

@@ -30,7 +30,14 @@ import orjson
 
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.convert import to_dict
-from vidscore_evaluators.outcomes import CODES, NO_PARTNER, OUTCOMES, Outcome, Outcomes
+from vidscore_evaluators.outcomes import (
+    CODES,
+    NO_PARTNER,
+    OUTCOMES,
+    ROW_COLUMNS,
+    Outcome,
+    Outcomes,
+)
 from vidscore_evaluators.report import Number, Report, Row, Scores, row_block
 from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
 from vidscore_server.domain.access import Caller
@@ -193,12 +200,13 @@ def with_used_names(outcomes: Outcomes) -> Outcomes:
     """The same rows, over tables that hold no name but theirs."""
     sequences, sequence_rows = np.unique(outcomes.sequences, return_inverse=True)
     labels, label_rows = np.unique(outcomes.labels, return_inverse=True)
-    return replace(
-        outcomes,
-        sequence_keys=tuple(outcomes.sequence_keys[index] for index in sequences.tolist()),
-        label_names=tuple(outcomes.label_names[index] for index in labels.tolist()),
-        sequences=sequence_rows.astype(np.int32),
-        labels=label_rows.astype(np.int32),
+    rows = {name: getattr(outcomes, name) for name in ROW_COLUMNS}
+    rows |= {"sequences": sequence_rows.astype(np.int32), "labels": label_rows.astype(np.int32)}
+    return Outcomes(
+        tuple(outcomes.sequence_keys[index] for index in sequences.tolist()),
+        tuple(outcomes.label_names[index] for index in labels.tolist()),
+        **rows,
+        columns=outcomes.columns,
     )
 
 

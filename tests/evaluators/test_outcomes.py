@@ -101,12 +101,14 @@ def test_parts_with_other_tables_of_names_become_one_table() -> None:
     found = table()
     first = replace(found.where(sequence="s1"), sequence_keys=found.sequence_keys)
     renamed = found.where(sequence="s2")
+    assert renamed.frame_counts is not None
     second = replace(
         renamed,
         sequence_keys=found.sequence_keys[::-1],
         sequences=np.zeros_like(renamed.sequences),
         label_names=found.label_names[::-1],
         labels=(1 - renamed.labels).astype(np.int32),
+        frame_counts=renamed.frame_counts[::-1],
     )
     check_same_outcomes(concatenate_outcomes([first, second]), found)
 

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from vidscore_evaluators.names import escape_controls, is_formula
+from vidscore_evaluators.names import spreadsheet_text
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -27,7 +27,6 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(value: object) -> object:
-    if value is None or isinstance(value, int | float):
-        return value
-    text = escape_controls(str(value))
-    return f"'{text}" if is_formula(text.lstrip("'")) else text
+    return (
+        value if value is None or isinstance(value, int | float) else spreadsheet_text(str(value))
+    )

@@ -180,3 +180,18 @@ class LimitError(VidscoreError):
     def __reduce__(self) -> tuple[type[LimitError], tuple[str, str, int]]:
         """Survive the way back from a worker process."""
         return (type(self), (self.found, self.limit, self.maximum))
+
+
+class MissingExtraError(VidscoreError):
+    """A package that is an extra is not installed; the text says how to install it."""
+
+    reason: ClassVar[str] = "MISSING_EXTRA"
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        """Say what needs which package."""
+        self.arguments = (what, package, extra)
+        super().__init__(f"{what} need {package}: pip install 'vidscore[{extra}]'")
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str]]:
+        """Survive the way back from a worker process."""
+        return (type(self), self.arguments)

@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vidscore_server.web.rendering import STATIC
-from vidscore_server.web.tables import TABLES, table_text
+from vidscore_server.web.tables import OUTCOMES, TABLES, outcomes_text, table_text
 from vidscore_server.web.view import View
 from vidscore_server.web.viewer import Viewer
 
@@ -70,7 +70,12 @@ def viewer_app(viewer: Viewer, secret: str, hosts: Sequence[str]) -> ASGIApp:
 
     def table(request: Request) -> Response:
         name = request.path_params["name"]
-        text = table_text(viewer, name, View.of(request.query_params)) if name in TABLES else None
+        view = View.of(request.query_params)
+        text: str | bytes | None = None
+        if name in TABLES:
+            text = table_text(viewer, name, view)
+        elif name in OUTCOMES:
+            text = outcomes_text(viewer, name, view)
         if text is None:
             return PlainTextResponse("There is no such table.", 404)
         return Response(text, media_type="text/csv; charset=utf-8")
@@ -85,7 +90,7 @@ def viewer_app(viewer: Viewer, secret: str, hosts: Sequence[str]) -> ASGIApp:
 
 
 class _Guard:
-    """Refuses foreign Host headers and paths without the secret, and adds headers to all answers."""
+    """Refuses foreign Host headers and paths without the secret; adds headers to all answers."""
 
     def __init__(self, inner: ASGIApp, secret: str, hosts: frozenset[str]) -> None:
         self._inner = inner

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from vidscore_evaluators.csv_text import csv_text
 from vidscore_evaluators.explanation.figures import all_figures
 from vidscore_evaluators.explanation.judgement import Judgement
-from vidscore_evaluators.outcomes import NO_PARTNER, OUTCOMES, SIDES, Outcomes
+from vidscore_evaluators.outcome_files import CsvOutcomes
 from vidscore_server.web.view import View
 from vidscore_server.web.viewer import Viewer
 
@@ -77,67 +78,39 @@ def _bin_rows(judgement: Judgement) -> Iterable[Sequence[object]]:
             bins = judgement.bins(system, sequence)
             columns = [bins.numbers, bins.lengths, *bins.counts.columns()]
             running = [None if np.isnan(value) else value for value in bins.running.tolist()]
-            cells = zip(*(column.tolist() for column in columns), running, bins.worst.tolist())
+            cells = zip(
+                *(column.tolist() for column in columns), running, bins.worst.tolist(), strict=True
+            )
             for row in cells:
                 yield (*key, judged.name, *row)
-
-
-def _frame(viewer: Viewer, view: View) -> Rows | None:
-    page = viewer.look(view)
-    if page.judgement is None:
-        return None
-    parts = [(judged.name, judged.of_frame(page.row)) for judged in page.judgement.systems]
-    return OUTCOME_COLUMNS, _outcome_rows(parts)
-
-
-def _outcomes(viewer: Viewer, view: View) -> Rows | None:
-    judgement = viewer.judgement(view)
-    if judgement is None:
-        return None
-    return OUTCOME_COLUMNS, _outcome_rows([(one.name, one.outcomes) for one in judgement.systems])
-
-
-OUTCOME_COLUMNS = (
-    *("system", "side", "domain", "sequence", "frame", "row", "label", "confidence", "track"),
-    *("outcome", "partner", "similarity", "distance_px", "share", "id_switch", "fragmentation"),
-)
-
-
-def _outcome_rows(parts: Sequence[tuple[str, Outcomes]]) -> Iterable[Sequence[object]]:
-    for system, outcomes in parts:
-        for row in range(len(outcomes)):
-            yield (
-                system,
-                SIDES[outcomes.sides[row]].value,
-                *outcomes.sequence_keys[outcomes.sequences[row]],
-                int(outcomes.frames[row]),
-                int(outcomes.rows[row]),
-                outcomes.label_names[outcomes.labels[row]],
-                _defined(outcomes.confidences[row]),
-                _unless(int(outcomes.tracks[row]), NO_PARTNER),
-                OUTCOMES[outcomes.outcomes[row]].value,
-                _unless(int(outcomes.partners[row]), NO_PARTNER),
-                _defined(outcomes.similarities[row]),
-                _defined(outcomes.distances_px[row]),
-                float(outcomes.shares[row]),
-                int(outcomes.id_switches[row]),
-                int(outcomes.fragmentations[row]),
-            )
-
-
-def _defined(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
-
-
-def _unless(value: int, absent: int) -> int | None:
-    return None if value == absent else value
 
 
 TABLES: dict[str, Callable[[Viewer, View], Rows | None]] = {
     "figures": _figures,
     "sequences": _sequences,
     "bins": _bins,
-    "frame": _frame,
-    "outcomes": _outcomes,
 }
-"""Tables by the name of their file."""
+"""Tables by the name of their file; those of outcomes are made by `outcomes_text`."""
+
+OUTCOMES = ("frame", "frame-b", "outcomes", "outcomes-b")
+"""Outcomes of a frame and of all frames; those of the second system end in ``-b``."""
+
+
+def outcomes_text(viewer: Viewer, name: str, view: View) -> bytes | None:
+    """Outcomes as CSV, as `vidscore outcomes` writes them; None where the view has none.
+
+    Args:
+        viewer: The pages.
+        name: One of `OUTCOMES`.
+        view: What is looked at.
+    """
+    page = viewer.look(view)
+    kind, _, second = name.partition("-")
+    if page.judgement is None or (second and len(page.judgement.systems) < 2):
+        return None
+    judged = page.judgement.systems[1 if second else 0]
+    outcomes = judged.of_frame(page.row) if kind == "frame" else judged.outcomes
+    file = io.BytesIO()
+    with CsvOutcomes(file) as writer:
+        writer.write(outcomes, page.judgement.evaluator.name)
+    return file.getvalue()

@@ -17,7 +17,7 @@ KINDS = ("tp", "fp", "fn", "ig", "sw")
 """Outcomes that can be shown or hidden, in the order of their keys."""
 
 SHOWN = "outcome"
-"""Name of the boxes of `KINDS`; an empty one says that a form was sent, even where none is ticked."""
+"""Name of the boxes of `KINDS`; an empty one says that a form was sent, even if none is ticked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,7 @@ class Viewer:
                 "sequences": None if judged is None else sequences_context(page, judged),
                 "frames": [] if judged is None else [frame_context(page, judged)],
                 "about": self._about(),
+                "software": self._software(),
             }
         )
 
@@ -200,6 +201,10 @@ class Viewer:
             frame = "frame" if self.links.live else "sequences"
             anchors += [("sequences", "Sequences"), (frame, "Frame")]
         return [*anchors, ("about", "About")]
+
+    def _software(self) -> str:
+        software = self.material.reports[self.material.systems[0]][0].software
+        return ", ".join(f"{name} {version}" for name, version in software.items())
 
     def _about(self) -> Context:
         systems = self.material.systems

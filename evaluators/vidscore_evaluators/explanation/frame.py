@@ -117,8 +117,8 @@ class FrameObjects:
             confidence = "" if cell.confidence is None else f"{cell.confidence:.2f}"
             words = " ".join(filter(None, [row.label, confidence]))
             same = len(row.cells) > 1 and row.same
-            link = f"#{prefix}{row.number}"
-            found.append(Mark(cell.kind, cell.coordinates, row.number, words, link, same))
+            id_ = f"{prefix}{row.number}"
+            found.append(Mark(cell.kind, cell.coordinates, row.number, words, id_, same))
         return found
 
     def count(self, system: int, kind: str) -> int:

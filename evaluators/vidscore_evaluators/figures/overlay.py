@@ -47,7 +47,7 @@ class Mark:
         coordinates: 2, 4 or 8 numbers in pixels of the image.
         number: Its number in the table of objects.
         text: What its plate says after the number.
-        link: Where a tap leads to; empty for nowhere.
+        row: Id of its row in the table of objects; empty without.
         same: Whether the same became of it in both systems that are compared.
     """
 
@@ -55,7 +55,7 @@ class Mark:
     coordinates: Sequence[float]
     number: int
     text: str = ""
-    link: str = ""
+    row: str = ""
     same: bool = False
 
 
@@ -137,9 +137,8 @@ class Overlay:
                 mark.kind, small, places[True].find(around, small, _SMALL_HEIGHT), "small"
             )
         drawn = f'<path class="case" d="{shape}"/><path class="box" d="{shape}"/>{plates}'
-        if mark.link:
-            drawn = f'<a href="{markup_text(mark.link)}" tabindex="-1">{drawn}</a>'
-        return f'<g class="{css}">{drawn}</g>'
+        row = f' data-row="{markup_text(mark.row)}"' if mark.row else ""
+        return f'<g class="{css}"{row}>{drawn}</g>'
 
     def _scaled(self, coordinates: Sequence[float]) -> list[float]:
         return [value * self._scale for value in coordinates]

@@ -65,6 +65,14 @@
     window.htmx.ajax("GET", url, { source: link, target: "#frame-part", swap: "outerHTML show:#frame-part:top" });
   });
 
+  /* A tap on an object goes to its row. */
+  document.addEventListener("click", (event) => {
+    const row = document.getElementById(event.target.closest?.(".pic [data-row]")?.dataset.row ?? "");
+    if (!row) return;
+    row.tabIndex = -1;
+    row.focus();
+  });
+
   /* A swipe over the picture: to the left the next mistake, to the right the one before. */
   let start = null;
   document.addEventListener("touchstart", (event) => {

@@ -18,6 +18,7 @@ from vidscore_cli.inputs import (
     read_data,
     read_specification,
     select_evaluators,
+    select_part,
 )
 from vidscore_cli.options import (
     all_faults_option,
@@ -25,6 +26,7 @@ from vidscore_cli.options import (
     evaluator_options,
     on_error_option,
     output_option,
+    selection_options,
 )
 from vidscore_cli.output import STDOUT, atomic_file, check_output
 from vidscore_cli.progress import ProgressBar
@@ -32,10 +34,9 @@ from vidscore_cli.reporting import show_warnings
 
 if TYPE_CHECKING:
     from vidscore_evaluators.evaluator import Evaluator
-    from vidscore_evaluators.formats import Pair
     from vidscore_evaluators.outcome_files import OutcomeWriter
     from vidscore_evaluators.outcomes import OperatingPoint
-    from vidscore_evaluators.specification import BenchmarkSpec
+    from vidscore_evaluators.selection import Selected, Selection
 
 SUFFIXES = (".csv", ".parquet", ".json")
 """Suffixes of the files that can be written."""
@@ -54,6 +55,7 @@ class Tracing:
     image_size: tuple[int, int] | None
     confidence_scale: str | None
     on_error: Literal["refuse", "skip"]
+    selection: Selection
     at_threshold: float | None
     at_confidence: float | None
     output: str
@@ -82,6 +84,7 @@ class Tracing:
 @evaluator_options()
 @data_options()
 @on_error_option()
+@selection_options()
 @click.option(
     "--at-threshold",
     type=float,
@@ -118,26 +121,27 @@ def outcomes(**choices: Any) -> None:
     with ProgressBar() as bar:
         bar.stage("reading")
         pair = read_data(typed.data, specification)
+        part = select_part(typed.selection, evaluators, pair, specification)
         bar.stage("writing")
         with _opened(typed.output) as writer:
-            for evaluator in evaluators:
-                _write(writer, evaluator, pair, specification, at, bar)
+            for evaluator in part.evaluators:
+                _write(writer, evaluator, part, at, bar)
     show_warnings(pair.warnings, pair.place_of)
 
 
 def _write(
     writer: OutcomeWriter,
     evaluator: Evaluator[Any],
-    pair: Pair,
-    specification: BenchmarkSpec,
+    part: Selected,
     at: OperatingPoint,
     bar: ProgressBar,
 ) -> None:
     """Write the rows of one evaluator, part by part."""
     from vidscore_evaluators.scoring import outcomes_of_pair
 
-    for part in outcomes_of_pair(evaluator, pair, specification, at, progress=bar.advance):
-        writer.write(part, evaluator.name)
+    tables = outcomes_of_pair(evaluator, part.pair, part.specification, at, progress=bar.advance)
+    for table in tables:
+        writer.write(evaluator.selection.of_outcomes(table), evaluator.name)
 
 
 def _check_suffix(output: str) -> None:

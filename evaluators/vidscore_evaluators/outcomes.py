@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from numpy.typing import NDArray
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FlagArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.data_frames import Backend
 
 NO_PARTNER = -1
 """Partner of a row that is matched with nothing."""
@@ -164,6 +167,26 @@ class Outcomes:
         own: dict[str, Any] = {name: column[rows] for name, column in self._rows().items()}
         own["columns"] = {name: column[rows] for name, column in self.columns.items()}
         return replace(self, **own)
+
+    def frame(self, *, backend: Backend = "pandas") -> Any:
+        """The rows as a data frame, with the columns of the files that `vidscore outcomes` writes.
+
+        Texts are categories. What a row does not have is null: a confidence, a track, a partner.
+
+        Args:
+            backend: ``pandas``, ``polars`` or ``pyarrow``.
+
+        Returns:
+            A `pandas.DataFrame`, `polars.DataFrame` or `pyarrow.Table`.
+
+        Raises:
+            MissingExtraError: If the library is not installed.
+            ParameterError: If the backend is unknown.
+        """
+        from vidscore_evaluators.data_frames import data_frame  # noqa: PLC0415 - few need it
+        from vidscore_evaluators.outcome_files import named_columns  # noqa: PLC0415
+
+        return data_frame(named_columns(self), backend)
 
     def _rows(self) -> dict[str, AnyArray]:
         return {name: getattr(self, name) for name in ROW_COLUMNS}

@@ -125,24 +125,23 @@ def outcomes(**choices: Any) -> None:
         bar.stage("writing")
         with _opened(typed.output) as writer:
             for evaluator in part.evaluators:
-                _write(writer, evaluator, part, at, typed.selection, bar)
+                _write(writer, evaluator, part, at, bar)
     show_warnings(pair.warnings, pair.place_of)
 
 
 def _write(
     writer: OutcomeWriter,
     evaluator: Evaluator[Any],
-    chosen: Selected,
+    part: Selected,
     at: OperatingPoint,
-    selection: Selection,
     bar: ProgressBar,
 ) -> None:
     """Write the rows of one evaluator, part by part."""
     from vidscore_evaluators.scoring import outcomes_of_pair
 
-    parts = outcomes_of_pair(evaluator, chosen.pair, chosen.specification, at, progress=bar.advance)
-    for part in parts:
-        writer.write(selection.of_outcomes(part), evaluator.name)
+    tables = outcomes_of_pair(evaluator, part.pair, part.specification, at, progress=bar.advance)
+    for table in tables:
+        writer.write(evaluator.selection.of_outcomes(table), evaluator.name)
 
 
 def _check_suffix(output: str) -> None:

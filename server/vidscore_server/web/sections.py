@@ -253,7 +253,7 @@ def _measured_by(rows: list[ObjectRow]) -> str:
     return "Similarity"
 
 
-def image_size(material: Material, sequence: int) -> tuple[float, float]:
+def image_extent(material: Material, sequence: int) -> tuple[float, float]:
     """Width and height of the images of a sequence: as specified, or so that all objects fit."""
     key = material.frames.sequences[sequence]
     for entry in material.contest.specification.sequences:

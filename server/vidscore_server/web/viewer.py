@@ -22,7 +22,7 @@ from vidscore_server.web.sections import (
     Page,
     figures_context,
     frame_context,
-    image_size,
+    image_extent,
     outcome_words,
     sequences_context,
     side_words,
@@ -69,7 +69,7 @@ class Viewer:
         """Find what a view asks for; what there is not is as if it had not been asked for."""
         judgement = self.judgement(view)
         row = self._row(view, judgement)
-        size = self._image_size(row) if len(self.material.frames) else (1.0, 1.0)
+        size = self.image_size(row) if len(self.material.frames) else (1.0, 1.0)
         has_picture = self.pictures is not None and self.pictures.has(*self.place(row))
         picture = self.links.picture(row) if has_picture else ""
         return Page(self.material, view, judgement, row, self.links, size, picture)
@@ -143,9 +143,10 @@ class Viewer:
             return frames.row_of(sequence, view.frame)
         return judgement.worst_of(sequence)
 
-    def _image_size(self, row: int) -> tuple[float, float]:
+    def image_size(self, row: int) -> tuple[float, float]:
+        """Width and height of the picture of a frame."""
         size = None if self.pictures is None else self.pictures.size(self.place(row)[0])
-        return size or image_size(self.material, self.material.frames.sequence_of(row))
+        return size or image_extent(self.material, self.material.frames.sequence_of(row))
 
     def _label(self, view: View) -> str:
         return view.label if view.label in self.material.contest.truth.labels else ""

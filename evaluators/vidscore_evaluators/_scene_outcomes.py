@@ -8,7 +8,7 @@ figures are made of outcomes by the very functions that make them of a tally.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -93,6 +93,16 @@ class ScoredRows:
             keys += scored.labels
         found, cells, _ = factorize(keys)
         return cls(scored, scored.of_side(Side.TRUTH), cells, found // width, found % width, names)
+
+    def of_label(self, label: str) -> ScoredRows:
+        """The rows of one label, in the same cells."""
+        kept = np.array([name == label for name in self.label_names])[self.labels][self.cells]
+        return replace(
+            self,
+            outcomes=self.outcomes.take(kept),
+            truth=self.truth[kept],
+            cells=self.cells[kept],
+        )
 
     @property
     def matched(self) -> BoolArray:

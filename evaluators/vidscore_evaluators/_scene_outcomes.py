@@ -41,14 +41,25 @@ def match_pairs(
     builder: OutcomeBuilder, scene: Scene, similarity: Similarity, pairs: Candidates
 ) -> None:
     """Make pairs of a traced scene with its truth true positives."""
-    builder.match(
-        scene.truth.traced[pairs.targets],
-        scene.detections.traced[pairs.detections],
-        **likeness(scene, similarity, pairs),
-    )
+    builder.match(*_rows_of(scene, pairs), **_likeness(scene, similarity, pairs))
 
 
-def likeness(scene: Scene, similarity: Similarity, pairs: Candidates) -> dict[str, FloatArray]:
+def relate_pairs(
+    builder: OutcomeBuilder, scene: Scene, similarity: Similarity, pairs: Candidates
+) -> None:
+    """Make objects of a traced scene partners, one-to-one, whatever their outcome."""
+    truth, detections = _rows_of(scene, pairs)
+    alike = _likeness(scene, similarity, pairs)
+    builder.relate(Side.TRUTH, truth, detections, **alike)
+    builder.relate(Side.DETECTIONS, detections, truth, **alike)
+
+
+def _rows_of(scene: Scene, pairs: Candidates) -> tuple[IntArray, IntArray]:
+    """Rows of pairs on both sides of the input."""
+    return scene.truth.traced[pairs.targets], scene.detections.traced[pairs.detections]
+
+
+def _likeness(scene: Scene, similarity: Similarity, pairs: Candidates) -> dict[str, FloatArray]:
     """How alike pairs are, as an `OutcomeBuilder` takes it: points by distances in pixels."""
     if similarity.base != "euclidean":
         return {"similarities": pairs.similarities}

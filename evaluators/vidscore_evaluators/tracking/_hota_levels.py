@@ -12,10 +12,11 @@ import numpy as np
 from vidscore_evaluators._report_rows import Total, mean, ratio
 from vidscore_evaluators._scene_outcomes import ScoredRows
 from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
+from vidscore_evaluators.outcomes import NO_PARTNER
 from vidscore_evaluators.report import Number
 from vidscore_evaluators.similarity import Similarity
 from vidscore_evaluators.tally import exact_sums, to_float
-from vidscore_evaluators.tracking._outcomes import PARTNER_TRACKS
+from vidscore_evaluators.tracking._outcomes import PARTNER_TRACK
 
 THRESHOLDS = tuple(step / 20 for step in range(1, 20))
 """The 19 thresholds alpha."""
@@ -40,6 +41,7 @@ class SumsByThreshold:
         detections: Detections.
         matches: K counts of matches.
         sums: K sums over matches, by name: similarity, A(c), and its recall and precision.
+        any_match: Whether something is matched at some threshold, of these or of others.
     """
 
     thresholds: tuple[float, ...]
@@ -47,6 +49,7 @@ class SumsByThreshold:
     detections: int
     matches: list[int]
     sums: Mapping[str, list[float]]
+    any_match: bool
 
     @classmethod
     def of(
@@ -67,12 +70,16 @@ class SumsByThreshold:
         for part in reversed(parts):
             running += localisations[part].sums["similarity"] if part in localisations else 0
             exact["loc_a"].insert(0, running)
+        matches = [
+            associations[part].counts["matches"] if part in associations else 0 for part in parts
+        ]
         return cls(
             thresholds,
             counts["truth"],
             counts["detections"],
-            [associations[part].counts["matches"] if part in associations else 0 for part in parts],
+            matches,
             {name: [to_float(value) for value in values] for name, values in exact.items()},
+            any(matches),
         )
 
     def means(self, thresholds: Sequence[float]) -> dict[str, Number]:
@@ -131,7 +138,7 @@ class SumsByThreshold:
 
     def _of_matches(self, name: str, without: float) -> list[float | None]:
         """(K,) mean over matches; where there is none, a stand-in if others have some."""
-        stand_in = without if any(self.matches) else None
+        stand_in = without if self.any_match else None
         return [
             total / true if true else stand_in
             for total, true in zip(self.sums[name], self.matches, strict=True)
@@ -162,6 +169,7 @@ def levels_of_rows(rows: ScoredRows, similarity: Similarity, threshold: float) -
         int(np.count_nonzero(~truth)),
         [int(np.count_nonzero(found))],
         {name: [_exact_sum(values)] for name, values in sums.items()},
+        bool((rows.outcomes.partners != NO_PARTNER).any()),
     )
 
 
@@ -169,7 +177,7 @@ def _shares_of_rows(rows: ScoredRows) -> tuple[IntArray, dict[str, FloatArray]]:
     """(K,) matches of each pair of tracks, and A(c), its recall and its precision."""
     found = np.flatnonzero(rows.truth & rows.matched)
     table = rows.outcomes
-    keys = (rows.cells[found], table.tracks[found], table.columns[PARTNER_TRACKS][found])
+    keys = (rows.cells[found], table.tracks[found], table.columns[PARTNER_TRACK][found])
     order = np.lexsort(keys)
     first = run_starts(*(key[order] for key in keys))
     columns = (table.shares, table.columns["ass_re"], table.columns["ass_pr"])

@@ -51,6 +51,7 @@ from vidscore_evaluators._scene_outcomes import (
     ScoredRows,
     figures_of_everything,
     match_pairs,
+    relate_pairs,
     unmatched_builder,
 )
 from vidscore_evaluators.alignment import Aligned
@@ -245,16 +246,19 @@ class Hota(TrackingCriterion[HotaParameters]):
         """Matches at one threshold, objects without one, and detections without one.
 
         The threshold is 0.5 unless it is asked for, or the first of `thresholds` where 0.5 is none
-        of them. Shares are A(c), on the object of each match: with TP, FN and FP of the threshold,
-        HOTA squared is their sum / (TP + FN + FP). Further columns: ``partner_tracks`` has the
-        track that a row is matched with, ``ass_re`` and ``ass_pr`` the recall and the precision of
-        a match's association.
+        of them. A pair that is matched at a lower threshold alone is none here; each is named as
+        the other's partner. Shares are A(c), on the object of each match: with TP, FN and FP of
+        the threshold, HOTA squared is their sum / (TP + FN + FP). Further columns:
+        ``partner_track`` has the track that a row is matched with, ``ass_re`` and ``ass_pr`` the
+        recall and the precision of a match's association.
         """
         threshold = self._threshold(at)
         scene = self.scene(aligned, traced=True)
-        found = self._matching(scene).at_least(self._tallied.index(threshold) + 1)
+        at_any = self._matching(scene).at_least(1)
+        found = at_any.at_least(self._tallied.index(threshold) + 1)
         matched = found.matched
         builder = unmatched_builder(aligned, scene)
+        relate_pairs(builder, scene, self.parameters.similarity, at_any.matched)
         match_pairs(builder, scene, self.parameters.similarity, matched)
         together = np.bincount(found.of_matches, minlength=len(found.pairs))[found.of_matches]
         shares = _association_shares(found, found.of_matches, together)

@@ -136,7 +136,7 @@ def test_a_long_silence_is_broken(
         ("demo", ["--editable", ".[server]"]),
         (
             "venv",
-            ["--editable", ".[server,postgresql,video,web,plot,dataframes]", "--group", "dev"],
+            ["--editable", ".[server,postgresql,video,web,plot,parquet,dataframes]", "--group", "dev"],
         ),
     ],
 )

@@ -17,7 +17,7 @@ from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_server.web.links import Links
 from vidscore_server.web.rendering import STATIC, environment
 from vidscore_server.web.sections import Context, frame_context
-from vidscore_server.web.tables import table_text
+from vidscore_server.web.tables import TABLES, table_text
 from vidscore_server.web.view import View
 from vidscore_server.web.viewer import Viewer
 
@@ -127,7 +127,7 @@ def _held_sequences(context: Context, judgement: Judgement | None) -> str:
 def _tables(viewer: Viewer) -> dict[str, str]:
     """Tables as data URIs, but for what is too large."""
     found = {}
-    for name in ("figures", "sequences", "bins"):
+    for name in TABLES:
         data = (table_text(viewer, name, View()) or "").encode()
         if 0 < len(data) <= MOST_TABLE_BYTES:
             found[name] = _data_uri("text/csv;charset=utf-8", data)

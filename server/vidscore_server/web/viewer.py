@@ -13,7 +13,10 @@ from vidscore_evaluators.explanation.answer import answer, in_words
 from vidscore_evaluators.explanation.figures import Uncertainty, figure_rows
 from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.material import Material
+from vidscore_evaluators.explanation.sweep import ConfidenceSweep, sweep_confidences
 from vidscore_evaluators.outcomes import OperatingPoint
+from vidscore_evaluators.parameters import describe_parameters, parameter_values
+from vidscore_server.web.charts import curves_context, errors_context
 from vidscore_server.web.links import Links
 from vidscore_server.web.pictures import Pictures
 from vidscore_server.web.rendering import environment
@@ -47,6 +50,7 @@ class Viewer:
     links: Links = field(default_factory=Links)
     pictures: Pictures | None = None
     truth_name: str = ""
+    _sweeps: dict[str, list[ConfidenceSweep]] = field(default_factory=dict, init=False, repr=False)
 
     def page(self, view: View) -> str:
         """The whole page."""
@@ -88,6 +92,15 @@ class Viewer:
             # An evaluator without curves has no choice of a confidence.
             return self.material.judge(judge, OperatingPoint(), self._label(view))
 
+    def sweeps(self, view: View) -> list[ConfidenceSweep]:
+        """Counts by confidence, of all labels; none where the evaluator has none."""
+        judge = self.judge_of(view)
+        if judge is None:
+            return []
+        if judge.name not in self._sweeps:
+            self._sweeps[judge.name] = sweep_confidences(self.material, judge)
+        return self._sweeps[judge.name]
+
     def judge_of(self, view: View) -> Evaluator[Any] | None:
         """The evaluator that says what became of objects."""
         judges = self.material.judges
@@ -116,8 +129,11 @@ class Viewer:
                 "answer": said,
                 "facts": self._facts(),
                 "anchors": self._anchors(judged is not None),
-                "charts": None,
-                "errors": None,
+                "charts": curves_context(page, self.sweeps(view)),
+                "errors": errors_context(page),
+                "by_choices": [one.name for one in self.material.judges],
+                "by_chosen": None if judged is None else judged.evaluator.name,
+                "label_choices": [label for label in self.material.contest.truth.labels if label],
                 "sequences": None if judged is None else sequences_context(page, judged),
                 "frames": [] if judged is None else [frame_context(page, judged)],
                 "about": self._about(),
@@ -171,15 +187,15 @@ class Viewer:
         }
 
     def _warnings(self) -> list[str]:
-        """Every warning of the reports, each once; notes are none."""
+        """A warning of each kind that the reports have; notes are none."""
         reports = [report for own in self.material.reports.values() for report in own]
-        texts = (
-            warning.message
-            for report in reports
+        texts = {
+            warning.code: warning.message
+            for report in reversed(reports)
             for warning in report.warnings
             if not warning.is_note
-        )
-        return list(dict.fromkeys(texts))
+        }
+        return [f"{text[:1].upper()}{text[1:]}." for text in reversed(texts.values())]
 
     def _facts(self) -> list[tuple[str, str]]:
         truth = self.material.contest.truth
@@ -197,10 +213,13 @@ class Viewer:
         return facts
 
     def _anchors(self, judged: bool) -> Sequence[tuple[str, str]]:
-        anchors = [("figures", "Figures")]
+        anchors = [("figures", "Figures"), ("curves", "Curves")]
         if judged:
-            frame = "frame" if self.links.live else "sequences"
-            anchors += [("sequences", "Sequences"), (frame, "Frame")]
+            if self.material.sorter is not None:
+                anchors.append(("errors", "Errors"))
+            anchors.append(("sequences", "Sequences"))
+            if self.links.live:
+                anchors.append(("frame", "Frame"))
         return [*anchors, ("about", "About")]
 
     def _software(self) -> str:
@@ -213,9 +232,8 @@ class Viewer:
         return {
             "evaluators": ", ".join(f"{report.evaluator} {report.version}" for report in reports),
             "parameters": [
-                (f"Parameters of {report.evaluator}", _parameters(report.parameters))
-                for report in reports
-                if report.parameters
+                (f"Parameters of {evaluator.name}", _parameters(evaluator))
+                for evaluator in self.material.evaluators
             ],
             "truth_digest": _spaced(reports[0].truth_digest),
             "digests": [
@@ -235,8 +253,14 @@ def _counts_by_domain(material: Material) -> str:
     return ", ".join(f"{count} {domain}" for domain, count in by_domain.items())
 
 
-def _parameters(parameters: Any) -> str:
-    return ", ".join(f"{name} = {_value(value)}" for name, value in parameters.items())
+def _parameters(evaluator: Evaluator[Any]) -> str:
+    """Those that are not as they are by themselves."""
+    values = parameter_values(evaluator.parameters)
+    standing = {entry.name: entry.default for entry in describe_parameters(evaluator.Parameters)}
+    changed = [
+        f"{name} = {_value(value)}" for name, value in values.items() if value != standing.get(name)
+    ]
+    return f"defaults, but {', '.join(changed)}" if changed else "defaults"
 
 
 def _value(value: object) -> str:

@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import SequenceKey, Side
+from vidscore_evaluators.annotations import FrameFlag, SequenceKey, Side
 from vidscore_evaluators.arrays import (
     AnyArray,
     BoolArray,
@@ -30,6 +30,9 @@ from vidscore_evaluators.arrays import (
     starts_from_counts,
 )
 from vidscore_evaluators.errors import Fault, ParameterError
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.data_frames import Backend
 
 NO_PARTNER = -1
 """Partner of a row that is matched with nothing."""
@@ -83,21 +86,27 @@ class OperatingPoint:
     threshold: float | None = None
     confidence: float | None = None
 
-    def refuse(self, evaluator: str, *names: str) -> None:
-        """Refuse a choice that an evaluator does not have.
+    def check(
+        self, evaluator: str, thresholds: Sequence[float] = (), *, confidences: bool = False
+    ) -> None:
+        """Refuse a point at which an evaluator cannot be looked at.
 
         Args:
             evaluator: Its name.
-            names: The attributes that must be None.
+            thresholds: The thresholds that it has; none where it has no choice.
+            confidences: Whether it can be looked at from a confidence on.
 
         Raises:
-            ParameterError: With a fault for each that is not.
+            ParameterError: With every fault.
         """
-        faults = [
-            Fault(f"{value:g}", f"none: {evaluator} has no choice of {name}", field=f"at_{name}")
-            for name in names
-            if (value := getattr(self, name)) is not None
-        ]
+        faults = []
+        if self.threshold is not None and self.threshold not in thresholds:
+            own = ", ".join(map(repr, thresholds))
+            expected = f"{own} for {evaluator}" if own else f"none: {evaluator} has no thresholds"
+            faults.append(Fault(repr(self.threshold), expected, field="at_threshold"))
+        if self.confidence is not None and not confidences:
+            expected = f"none: the outcomes of {evaluator} do not depend on confidences"
+            faults.append(Fault(repr(self.confidence), expected, field="at_confidence"))
         if faults:
             raise ParameterError(faults)
 
@@ -125,7 +134,10 @@ class Outcomes:
             page says which.
         id_switches: (N,) whether the match changes the identity of the object's track.
         fragmentations: (N,) whether the match ends an interruption of the object's track.
-        columns: Further (N,) columns of the evaluator, by name.
+        columns: Further (N,) columns of the evaluator, by their names in files: numbers, where
+            nothing is NaN or, of integers, -1.
+        frame_counts: Frames of each sequence that are evaluated, whatever they hold, in the order
+            of `sequence_keys`; None where that is not known. Means over frames need them.
     """
 
     sequence_keys: tuple[SequenceKey, ...]
@@ -145,6 +157,7 @@ class Outcomes:
     id_switches: BoolArray
     fragmentations: BoolArray
     columns: Mapping[str, AnyArray] = field(default_factory=dict)
+    frame_counts: IntArray | None = None
 
     def __len__(self) -> int:
         """Number of rows N."""
@@ -176,20 +189,42 @@ class Outcomes:
         sequence: str | None = None,
     ) -> Outcomes:
         """The rows of a domain, label and sequence; None for all."""
-        keep = np.ones(len(self), dtype=np.bool_)
+        kept = np.ones(len(self.sequence_keys), dtype=np.bool_)
         if domain is not None:
-            keep &= _named([key.domain for key in self.sequence_keys], domain)[self.sequences]
+            kept &= _named([key.domain for key in self.sequence_keys], domain)
         if sequence is not None:
-            keep &= _named([key.sequence for key in self.sequence_keys], sequence)[self.sequences]
+            kept &= _named([key.sequence for key in self.sequence_keys], sequence)
+        rows = kept[self.sequences]
         if label is not None:
-            keep &= _named(self.label_names, label)[self.labels]
-        return self.take(keep)
+            rows &= _named(self.label_names, label)[self.labels]
+        counts = None if self.frame_counts is None else np.where(kept, self.frame_counts, 0)
+        return replace(self.take(rows), frame_counts=counts)
 
     def take(self, rows: BoolArray | IntArray) -> Outcomes:
         """Keep some rows: a mask, or row indices."""
         own: dict[str, Any] = {name: column[rows] for name, column in self._rows().items()}
         own["columns"] = {name: column[rows] for name, column in self.columns.items()}
         return replace(self, **own)
+
+    def frame(self, *, backend: Backend = "pandas") -> Any:
+        """The rows as a data frame, with the columns of the files that `vidscore outcomes` writes.
+
+        Texts are categories. What a row does not have is null: a confidence, a track, a partner.
+
+        Args:
+            backend: ``pandas``, ``polars`` or ``pyarrow``.
+
+        Returns:
+            A `pandas.DataFrame`, `polars.DataFrame` or `pyarrow.Table`.
+
+        Raises:
+            MissingExtraError: If the library is not installed.
+            ParameterError: If the backend is unknown.
+        """
+        from vidscore_evaluators.data_frames import data_frame  # noqa: PLC0415 - few need it
+        from vidscore_evaluators.outcome_files import named_columns  # noqa: PLC0415
+
+        return data_frame(named_columns(self), backend)
 
     def _rows(self) -> dict[str, AnyArray]:
         return {name: getattr(self, name) for name in ROW_COLUMNS}
@@ -198,7 +233,7 @@ class Outcomes:
 ROW_COLUMNS = tuple(
     entry.name
     for entry in fields(Outcomes)
-    if entry.name not in ("sequence_keys", "label_names", "columns")
+    if entry.name not in ("sequence_keys", "label_names", "columns", "frame_counts")
 )
 """Names of the columns that every table of outcomes has."""
 
@@ -222,7 +257,20 @@ def concatenate_outcomes(parts: Sequence[Outcomes]) -> Outcomes:
     )
     names = parts[0].columns
     columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in names}
-    return Outcomes(keys, labels, **joined, columns=columns)
+    counts = _joined_frame_counts(parts, keys)
+    return Outcomes(keys, labels, **joined, columns=columns, frame_counts=counts)
+
+
+def _joined_frame_counts(
+    parts: Sequence[Outcomes], keys: tuple[SequenceKey, ...]
+) -> IntArray | None:
+    """(keys,) evaluated frames of all parts together; None where those of one are not known."""
+    total = np.zeros(len(keys), dtype=np.int64)
+    for part in parts:
+        if part.frame_counts is None:
+            return None
+        np.add.at(total, _places(part.sequence_keys, keys), part.frame_counts)
+    return total
 
 
 class OutcomeBuilder:
@@ -337,6 +385,7 @@ class OutcomeBuilder:
                 name: self._woven(of_side[Side.TRUTH], of_side[Side.DETECTIONS])
                 for name, of_side in (columns or {}).items()
             },
+            frame_counts=_evaluated_frames(self._aligned),
         )
 
     def _woven(self, truth: AnyArray, detections: AnyArray) -> AnyArray:
@@ -345,6 +394,13 @@ class OutcomeBuilder:
         column[self._places[Side.TRUTH]] = truth
         column[self._places[Side.DETECTIONS]] = detections
         return column
+
+
+def _evaluated_frames(aligned: Aligned) -> IntArray:
+    """(S,) frames of each sequence that the truth lists and that are not don't-care."""
+    truth = aligned.truth
+    evaluated = aligned.listed & ((truth.frame_flags & FrameFlag.DONT_CARE) == 0)
+    return np.bincount(truth.frame_sequences[evaluated], minlength=len(truth.sequences))
 
 
 def _named(names: Sequence[str], wanted: str) -> BoolArray:

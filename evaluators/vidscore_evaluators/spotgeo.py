@@ -170,7 +170,7 @@ class SpotGeo(Evaluator[SpotGeoParameters]):
     Parameters = SpotGeoParameters
     measures = MEASURES
     ranking = ("f1", "mse")
-    needs = Needs((POINT,), (POINT,), labels=LabelUse.IGNORED)
+    needs = Needs((POINT,), (POINT,), labels=LabelUse.IGNORED, listed_labels=False)
 
     @property
     def growth(self) -> Growth:
@@ -191,7 +191,7 @@ class SpotGeo(Evaluator[SpotGeoParameters]):
 
         That of a true positive is its object's, and its detection's is 0.
         """
-        at.refuse(self.name, "threshold", "confidence")
+        at.check(self.name)
         tau_px = self.parameters.tau
         # Matched first, so that its working memory is gone when the table is there.
         matches = match_frames(aligned, tau_px, partial(regression_errors, self.parameters))

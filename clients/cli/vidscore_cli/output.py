@@ -11,11 +11,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import IO, TYPE_CHECKING, TextIO
 
 import click
 
-from vidscore_evaluators.names import escape_controls, is_formula
+from vidscore_evaluators.names import escape_controls, spreadsheet_text
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -70,10 +70,9 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(value: object) -> object:
-    if value is None or isinstance(value, int | float):
-        return value
-    text = escape_controls(str(value))
-    return f"'{text}" if is_formula(text.lstrip("'")) else text
+    return (
+        value if value is None or isinstance(value, int | float) else spreadsheet_text(str(value))
+    )
 
 
 def deliver(text: str, output: str) -> None:
@@ -165,15 +164,33 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o666) -> None:
     Raises:
         OSError: If it cannot be written; about the file, not about its neighbour.
     """
+    with atomic_file(path, mode) as file:
+        file.write(data)
+
+
+@contextmanager
+def atomic_file(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
+    """A file to write that takes its place when it is whole; what fails leaves nothing.
+
+    What is no regular file (a device, a pipe) cannot be replaced and is written as it is.
+
+    Args:
+        path: The file.
+        mode: Who may do what with it, but for what the process's mask takes away.
+
+    Raises:
+        OSError: If it cannot be written; about the file, not about its neighbour.
+    """
     target = path.resolve()
     if target.exists() and not target.is_file():
-        target.write_bytes(data)
+        with target.open("wb") as file:
+            yield file
         return
     neighbour = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         descriptor = os.open(neighbour, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         neighbour.replace(target)

@@ -47,4 +47,9 @@ def test_what_is_missing_and_what_is_surplus_is_told_row_by_row() -> None:
     assert found.partners.tolist() == [0, -1, 1, -1, -1]
     assert found.are(Outcome.FALSE_POSITIVE).tolist() == [False, False, False, True, False]
     assert found.are(Outcome.IGNORED).tolist() == [False, True, False, False, True]
-    assert evaluator.outcome_figures(table) == {"missing": 1, "surplus": 1}
+    assert evaluator.outcome_figures(table) == {
+        "frames": 2,
+        "missing": 1,
+        "surplus": 1,
+        "count_error": 1.0,
+    }

@@ -107,7 +107,7 @@ class CountError(Evaluator[CountErrorParameters]):
 
         What is left over is missing, or surplus, and adds 1 to the error.
         """
-        at.refuse(self.name, "threshold", "confidence")
+        at.check(self.name)
         builder = OutcomeBuilder(aligned)
         objects, detections = self._counted(aligned)
         for side, rows, outcome in (
@@ -116,11 +116,13 @@ class CountError(Evaluator[CountErrorParameters]):
         ):
             builder.set(side, rows, outcome)
             builder.share(side, rows, 1.0)
-        keys = [
+        truth_keys, detection_keys = (
             _keys(side.object_frames[rows], len(aligned.listed))
             for side, rows in zip(_sides(aligned), (objects, detections), strict=True)
-        ]
-        _, left, right = np.intersect1d(*keys, assume_unique=True, return_indices=True)
+        )
+        _, left, right = np.intersect1d(
+            truth_keys, detection_keys, assume_unique=True, return_indices=True
+        )
         builder.match(objects[left], detections[right])
         builder.share(Side.TRUTH, objects[left], 0.0)
         builder.share(Side.DETECTIONS, detections[right], 0.0)
@@ -129,12 +131,15 @@ class CountError(Evaluator[CountErrorParameters]):
     def outcome_figures(
         self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
     ) -> Mapping[str, Number]:
-        """What is missing, and what is surplus; frames without any row cannot be counted."""
+        """Every measure: what is missing or surplus are the rows without a partner."""
         del at
-        return {
-            "missing": outcomes.count(Outcome.FALSE_NEGATIVE, Side.TRUTH),
-            "surplus": outcomes.count(Outcome.FALSE_POSITIVE, Side.DETECTIONS),
-        }
+        counts = (
+            outcomes.frame_count,
+            outcomes.count(Outcome.FALSE_NEGATIVE, Side.TRUTH),
+            outcomes.count(Outcome.FALSE_POSITIVE, Side.DETECTIONS),
+        )
+        figures = _measures(*(np.array([count]) for count in counts))
+        return {name: values[0] for name, values in figures.items()}
 
     def _counted(self, aligned: Aligned) -> tuple[IntArray, IntArray]:
         """Rows of the objects and of the detections that count."""

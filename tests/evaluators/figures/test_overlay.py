@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_a_picture_is_scaled_to_one_width() -> None:
 def test_names_are_text_and_never_markup() -> None:
     mark = Mark("fp", (0, 0, 10, 10), 1, "<script>alert(1)</script>", row='"onclick=')
     svg = Overlay(100, 100, [mark], picture='x" onload="').svg("<b>", "&", "x")
-    elements = list(ElementTree.fromstring(svg).iter())
+    elements = list(ET.fromstring(svg).iter())
     assert {element.tag for element in elements} <= {"svg", "title", "desc", "image", "g", *SHAPES}
     assert not any(name.startswith("on") for element in elements for name in element.attrib)
 
@@ -44,7 +44,8 @@ def test_plates_cover_no_other_where_there_is_room() -> None:
     marks = [Mark("fn", (400, 300, 440, 340), number, "Car") for number in range(4)]
     svg = Overlay(960, 540, marks).svg("", "", "x")
     plates = re.findall(
-        r'<g class="big"><rect class="plate" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"',
+        r'<g class="big"><rect class="plate" x="([\d.]+)" y="([\d.]+)" '
+        r'width="([\d.]+)" height="([\d.]+)"',
         svg,
     )
     boxes = np.array(plates, dtype=np.float64)

@@ -58,7 +58,13 @@ def ask(
     }
     answer = Answer()
 
+    sent_body = False
+
     async def receive() -> Message:
+        nonlocal sent_body
+        if sent_body:
+            await asyncio.Event().wait()  # the client stays
+        sent_body = True
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def send(message: Message) -> None:

@@ -63,7 +63,7 @@ class FileScoring:
 @data_options()
 @on_error_option()
 @workers_option()
-@format_option("table", "json", "csv")
+@format_option("table", "json", "csv", "markdown", "latex")
 @output_option()
 @view_options()
 @strict_option()

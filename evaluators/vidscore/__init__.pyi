@@ -7,6 +7,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 from vidscore_evaluators import Annotations as Annotations
 from vidscore_evaluators import BenchmarkSpec as BenchmarkSpec
+from vidscore_evaluators import Comparison as Comparison
 from vidscore_evaluators import DomainSpec as DomainSpec
 from vidscore_evaluators import EvaluatorSpec as EvaluatorSpec
 from vidscore_evaluators import Fault as Fault
@@ -27,6 +28,7 @@ from vidscore_evaluators import Side as Side
 from vidscore_evaluators import SpecificationError as SpecificationError
 from vidscore_evaluators import UnknownEvaluatorError as UnknownEvaluatorError
 from vidscore_evaluators import VidscoreError as VidscoreError
+from vidscore_evaluators import compare as compare
 from vidscore_evaluators import evaluator_names as evaluator_names
 from vidscore_evaluators import find_preset as find_preset
 from vidscore_evaluators import outcomes as outcomes
@@ -36,6 +38,7 @@ from vidscore_evaluators import read as read
 __all__ = [
     "Annotations",
     "BenchmarkSpec",
+    "Comparison",
     "DomainSpec",
     "EvaluatorSpec",
     "Fault",
@@ -56,6 +59,7 @@ __all__ = [
     "SpecificationError",
     "UnknownEvaluatorError",
     "VidscoreError",
+    "compare",
     "evaluator_names",
     "find_preset",
     "outcomes",

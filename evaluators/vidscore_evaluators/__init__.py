@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
+    from vidscore_evaluators.comparison import compare
     from vidscore_evaluators.errors import (
         Fault,
         GeometryError,
@@ -35,10 +36,12 @@ if TYPE_CHECKING:
         FrameRanges,
         SequenceSpec,
     )
+    from vidscore_evaluators.trust.comparisons import Comparison
 
 __all__ = [
     "Annotations",
     "BenchmarkSpec",
+    "Comparison",
     "DomainSpec",
     "EvaluatorSpec",
     "Fault",
@@ -59,6 +62,7 @@ __all__ = [
     "SpecificationError",
     "UnknownEvaluatorError",
     "VidscoreError",
+    "compare",
     "evaluator_names",
     "find_preset",
     "outcomes",
@@ -70,6 +74,7 @@ __all__ = [
 _MODULES = MappingProxyType(
     {
         "annotations": ("Annotations", "SequenceKey", "Side"),
+        "comparison": ("compare",),
         "errors": (
             "Fault",
             "GeometryError",
@@ -86,6 +91,7 @@ _MODULES = MappingProxyType(
         "registry": ("evaluator_names",),
         "report": ("Report", "Row"),
         "selection": ("Selection",),
+        "trust.comparisons": ("Comparison",),
         "specification": (
             "BenchmarkSpec",
             "DomainSpec",

@@ -37,6 +37,10 @@ SECTIONS: Sections = {
         "outcomes": Entry(
             f"{CLI}.outcomes:outcomes", "Say what became of each object and each detection."
         ),
+        "compare": Entry(
+            f"{CLI}.compare:compare",
+            "Say whether a system is better than another, how surely, and why.",
+        ),
         "validate": Entry(
             f"{CLI}.validate:validate",
             "List everything that is wrong with a file or folder, or looks wrong, "

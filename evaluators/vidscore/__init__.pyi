@@ -21,6 +21,7 @@ from vidscore_evaluators import ParameterError as ParameterError
 from vidscore_evaluators import Preset as Preset
 from vidscore_evaluators import Report as Report
 from vidscore_evaluators import Row as Row
+from vidscore_evaluators import Scorer as Scorer
 from vidscore_evaluators import Selection as Selection
 from vidscore_evaluators import SequenceKey as SequenceKey
 from vidscore_evaluators import SequenceSpec as SequenceSpec
@@ -52,6 +53,7 @@ __all__ = [
     "Preset",
     "Report",
     "Row",
+    "Scorer",
     "Selection",
     "SequenceKey",
     "SequenceSpec",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from vidscore_evaluators.presets import Preset, find_preset, preset_names
     from vidscore_evaluators.registry import evaluator_names
     from vidscore_evaluators.report import Report, Row
+    from vidscore_evaluators.scorer import Scorer
     from vidscore_evaluators.scoring import outcomes, read, score
     from vidscore_evaluators.selection import Selection
     from vidscore_evaluators.specification import (
@@ -55,6 +56,7 @@ __all__ = [
     "Preset",
     "Report",
     "Row",
+    "Scorer",
     "Selection",
     "SequenceKey",
     "SequenceSpec",
@@ -87,6 +89,7 @@ _MODULES = MappingProxyType(
         ),
         "outcomes": ("Outcome", "Outcomes"),
         "presets": ("Preset", "find_preset", "preset_names"),
+        "scorer": ("Scorer",),
         "scoring": ("outcomes", "read", "score"),
         "registry": ("evaluator_names",),
         "report": ("Report", "Row"),

@@ -64,7 +64,7 @@ def test_a_part_is_compared_as_it_is_scored() -> None:
 
 
 def test_several_evaluators_give_a_list_and_parameters_are_taken() -> None:
-    evaluators = [EvaluatorSpec("f1", {"threshold": 0.3}), "map"]
+    evaluators: list[str | EvaluatorSpec] = [EvaluatorSpec("f1", {"threshold": 0.3}), "map"]
     found: Any = compare(evaluators, TRUTH, SYSTEMS, draws=5)
     coarse, fine = found
     assert coarse.to_dict()["parameters"]["threshold"] == 0.3

@@ -37,6 +37,9 @@ SECTIONS: Sections = {
         "outcomes": Entry(
             f"{CLI}.outcomes:outcomes", "Say what became of each object and each detection."
         ),
+        "render": Entry(
+            f"{CLI}.render:render", "Draw truth, detections and outcomes onto videos or images."
+        ),
         "validate": Entry(
             f"{CLI}.validate:validate",
             "List everything that is wrong with a file or folder, or looks wrong, "

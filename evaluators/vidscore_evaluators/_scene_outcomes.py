@@ -8,7 +8,7 @@ figures are made of outcomes by the very functions that make them of a tally.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,14 +41,25 @@ def match_pairs(
     builder: OutcomeBuilder, scene: Scene, similarity: Similarity, pairs: Candidates
 ) -> None:
     """Make pairs of a traced scene with its truth true positives."""
-    builder.match(
-        scene.truth.traced[pairs.targets],
-        scene.detections.traced[pairs.detections],
-        **likeness(scene, similarity, pairs),
-    )
+    builder.match(*_rows_of(scene, pairs), **_likeness(scene, similarity, pairs))
 
 
-def likeness(scene: Scene, similarity: Similarity, pairs: Candidates) -> dict[str, FloatArray]:
+def relate_pairs(
+    builder: OutcomeBuilder, scene: Scene, similarity: Similarity, pairs: Candidates
+) -> None:
+    """Make objects of a traced scene partners, one-to-one, whatever their outcome."""
+    truth, detections = _rows_of(scene, pairs)
+    alike = _likeness(scene, similarity, pairs)
+    builder.relate(Side.TRUTH, truth, detections, **alike)
+    builder.relate(Side.DETECTIONS, detections, truth, **alike)
+
+
+def _rows_of(scene: Scene, pairs: Candidates) -> tuple[IntArray, IntArray]:
+    """Rows of pairs on both sides of the input."""
+    return scene.truth.traced[pairs.targets], scene.detections.traced[pairs.detections]
+
+
+def _likeness(scene: Scene, similarity: Similarity, pairs: Candidates) -> dict[str, FloatArray]:
     """How alike pairs are, as an `OutcomeBuilder` takes it: points by distances in pixels."""
     if similarity.base != "euclidean":
         return {"similarities": pairs.similarities}
@@ -93,6 +104,16 @@ class ScoredRows:
             keys += scored.labels
         found, cells, _ = factorize(keys)
         return cls(scored, scored.of_side(Side.TRUTH), cells, found // width, found % width, names)
+
+    def of_label(self, label: str) -> ScoredRows:
+        """The rows of one label, in the same cells."""
+        kept = np.array([name == label for name in self.label_names])[self.labels][self.cells]
+        return replace(
+            self,
+            outcomes=self.outcomes.take(kept),
+            truth=self.truth[kept],
+            cells=self.cells[kept],
+        )
 
     @property
     def matched(self) -> BoolArray:

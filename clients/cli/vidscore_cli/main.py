@@ -40,6 +40,11 @@ SECTIONS: Sections = {
         "render": Entry(
             f"{CLI}.render:render", "Draw truth, detections and outcomes onto videos or images."
         ),
+        "view": Entry(
+            f"{SERVER}.view:view",
+            "Show on one page what scores are made of, down to the frame and the object.",
+            extra="web",
+        ),
         "validate": Entry(
             f"{CLI}.validate:validate",
             "List everything that is wrong with a file or folder, or looks wrong, "

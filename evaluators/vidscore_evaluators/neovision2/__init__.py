@@ -224,7 +224,7 @@ class Neovision2(Evaluator[Neovision2Parameters]):
 
         A confidence takes the place of `confidence_threshold`, as each point of a curve does.
         """
-        at.refuse(self.name, "threshold")
+        at.check(self.name, confidences=True)
         parameters = self.parameters
         if at.confidence is not None:
             parameters = replace(parameters, confidence_threshold=at.confidence)

@@ -193,7 +193,7 @@ class _Painter:
             self._scaled(side.coordinates[chosen], side.coordinates.shape[1])
             for side, chosen in ((truth, rows), (detections, truth.partners[rows]))
         ]
-        middles = [one.reshape(len(one), -1, 2).mean(axis=1) for one in ends]
+        middles = [one.reshape(len(rows), one.shape[1] // 2, 2).mean(axis=1) for one in ends]
         pen = Pen(STYLES[Kind.HIT].colour, max(1, self.line_px // 2), (), 1)
         stroke(self.picture, np.concatenate(middles, axis=1), pen)
 

@@ -332,5 +332,5 @@ def _tails(
     breaks = np.ones(len(order), dtype=np.bool_)
     breaks[1:] = (owner[1:] != owner[:-1]) | (np.diff(frames) != 1)
     points = annotations.coordinates[found[order]]
-    middles = points.reshape(len(points), -1, 2).mean(axis=1)
+    middles = points.reshape(len(points), annotations.arity // 2, 2).mean(axis=1)
     return middles, owner.astype(np.int64), breaks

@@ -238,9 +238,7 @@ def test_a_confidence_takes_the_place_of_the_parameter() -> None:
 
 
 def test_the_overlap_threshold_is_a_parameter_and_no_operating_point() -> None:
-    with pytest.raises(
-        ParameterError, match=r"at_threshold.*neovision2 has no choice of threshold"
-    ):
+    with pytest.raises(ParameterError, match=r"at_threshold.*neovision2 has no thresholds"):
         of_frame([], [], OperatingPoint(threshold=0.5))
 
 

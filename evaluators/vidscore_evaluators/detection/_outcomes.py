@@ -156,6 +156,7 @@ def optimal_outcomes(
         outcomes[free.detections[rows], column] = NOT_COUNTED
         outcomes[true, column] = TRUE
         if matches is not None:
+            matches.add(_left_over_pairs(scene, matches, true, similarity))
             matches.add(free.take(rows))
     return outcomes
 
@@ -399,28 +400,27 @@ def _matched_similarities(
     free = (scene.truth.counts - taken)[groups]
     places = np.cumsum(alone) - 1
     first = np.searchsorted(np.flatnonzero(alone), scene.detections.starts[groups])
-    paired = alone & (places - first < free)
-    matched[paired] = similarity.minimum
+    matched[alone & (places - first < free)] = similarity.minimum
     if matches is not None:
         matches.add(candidates.take(chosen))
-        matches.add(_left_over_pairs(scene, paired, candidates.targets[chosen], similarity))
     return matched
 
 
 def _left_over_pairs(
-    scene: Scene, paired: BoolArray, taken: IntArray, similarity: Similarity
+    scene: Scene, matches: Matches, true: BoolArray, similarity: Similarity
 ) -> Candidates:
     """The pairs of what is left of both sides, each group's in order.
 
     Args:
         scene: The scene, of D detections.
-        paired: (D,) the detections, no more in a group than it has free objects.
-        taken: Rows of the truth that are not free.
-        similarity: Of which each pair has the least value.
+        matches: The pairs of more than the least similarity.
+        true: (D,) detections that are paired, those with what is left included.
+        similarity: How alike a pair is.
     """
-    detections = np.flatnonzero(paired)
+    alone = matches.targets == UNMATCHED
+    detections = np.flatnonzero(true & alone)
     groups = scene.detections.groups[detections]
-    free = np.flatnonzero(~marked(len(scene.truth), taken))
+    free = np.flatnonzero(~marked(len(scene.truth), matches.targets[~alone]))
     ranks = np.arange(len(groups)) - np.searchsorted(groups, groups)
     rows = np.searchsorted(scene.truth.groups[free], groups) + ranks
     return Candidates(detections, free[rows], np.full(len(groups), similarity.minimum))

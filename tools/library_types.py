@@ -29,12 +29,13 @@ from os import PathLike
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 {imports}
+from vidscore_evaluators.formats.data_frames import DataFrame
 
 __all__ = [
 {exports}
 ]
 
-_Data = str | PathLike[str] | Annotations | Mapping[str, Any]
+_Data = str | PathLike[str] | Annotations | Mapping[str, Any] | DataFrame
 
 class _Options(TypedDict, total=False):
     specification: BenchmarkSpec | None
@@ -47,6 +48,8 @@ class _Options(TypedDict, total=False):
     """Whether to score nothing where a row is broken, or to leave such rows out."""
     confidence_scale: str | None
     """How to map confidences to numbers from 0 to 1: ``sigmoid``, or ``MIN,MAX``."""
+    select: Selection
+    """The part of the data to score; all by default."""
     workers: int
     """Processes to use; the scores do not depend on it."""
     progress: Callable[[int, int], None] | None

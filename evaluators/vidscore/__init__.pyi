@@ -20,6 +20,7 @@ from vidscore_evaluators import ParameterError as ParameterError
 from vidscore_evaluators import Preset as Preset
 from vidscore_evaluators import Report as Report
 from vidscore_evaluators import Row as Row
+from vidscore_evaluators import Selection as Selection
 from vidscore_evaluators import SequenceKey as SequenceKey
 from vidscore_evaluators import SequenceSpec as SequenceSpec
 from vidscore_evaluators import Side as Side
@@ -31,6 +32,7 @@ from vidscore_evaluators import find_preset as find_preset
 from vidscore_evaluators import outcomes as outcomes
 from vidscore_evaluators import preset_names as preset_names
 from vidscore_evaluators import read as read
+from vidscore_evaluators.formats.data_frames import DataFrame
 
 __all__ = [
     "Annotations",
@@ -48,6 +50,7 @@ __all__ = [
     "Preset",
     "Report",
     "Row",
+    "Selection",
     "SequenceKey",
     "SequenceSpec",
     "Side",
@@ -62,7 +65,7 @@ __all__ = [
     "score",
 ]
 
-_Data = str | PathLike[str] | Annotations | Mapping[str, Any]
+_Data = str | PathLike[str] | Annotations | Mapping[str, Any] | DataFrame
 
 class _Options(TypedDict, total=False):
     specification: BenchmarkSpec | None
@@ -75,6 +78,8 @@ class _Options(TypedDict, total=False):
     """Whether to score nothing where a row is broken, or to leave such rows out."""
     confidence_scale: str | None
     """How to map confidences to numbers from 0 to 1: ``sigmoid``, or ``MIN,MAX``."""
+    select: Selection
+    """The part of the data to score; all by default."""
     workers: int
     """Processes to use; the scores do not depend on it."""
     progress: Callable[[int, int], None] | None

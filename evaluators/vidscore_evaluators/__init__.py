@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from vidscore_evaluators.registry import evaluator_names
     from vidscore_evaluators.report import Report, Row
     from vidscore_evaluators.scoring import outcomes, read, score
+    from vidscore_evaluators.selection import Selection
     from vidscore_evaluators.specification import (
         BenchmarkSpec,
         DomainSpec,
@@ -51,6 +52,7 @@ __all__ = [
     "Preset",
     "Report",
     "Row",
+    "Selection",
     "SequenceKey",
     "SequenceSpec",
     "Side",
@@ -83,6 +85,7 @@ _MODULES = MappingProxyType(
         "scoring": ("outcomes", "read", "score"),
         "registry": ("evaluator_names",),
         "report": ("Report", "Row"),
+        "selection": ("Selection",),
         "specification": (
             "BenchmarkSpec",
             "DomainSpec",

@@ -180,3 +180,19 @@ class LimitError(VidscoreError):
     def __reduce__(self) -> tuple[type[LimitError], tuple[str, str, int]]:
         """Survive the way back from a worker process."""
         return (type(self), (self.found, self.limit, self.maximum))
+
+
+class MissingExtraError(VidscoreError):
+    """A package that is an extra is not installed; the text says how to install it."""
+
+    reason: ClassVar[str] = "MISSING_EXTRA"
+
+    def __init__(self, what: str, package: str, extra: str | None) -> None:
+        """Say what needs which package, and which extra of vidscore installs it, if one does."""
+        self.arguments = (what, package, extra)
+        wanted = package if extra is None else f"'vidscore[{extra}]'"
+        super().__init__(f"{what} need {package}: pip install {wanted}")
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str | None]]:
+        """Survive the way back from a worker process."""
+        return (type(self), self.arguments)

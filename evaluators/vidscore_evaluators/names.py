@@ -46,6 +46,16 @@ def escape_controls(text: str, but: str = "", form: str = "") -> str:
     return _CONTROLS.sub(escaped, text)
 
 
+def spreadsheet_text(text: str) -> str:
+    """A text as a cell that no spreadsheet takes for a formula, and in which controls are escaped.
+
+    What would be a formula, or already begins with apostrophes before one, gets an apostrophe in
+    front.
+    """
+    shown = escape_controls(text)
+    return f"'{shown}" if is_formula(shown.lstrip("'")) else shown
+
+
 def checked_name(value: object) -> str:
     """The value itself, if it can be a name; it may be empty.
 

@@ -10,9 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vidscore_evaluators.annotations import SequenceKey, Side
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.data_frames import Backend
+    from vidscore_evaluators.report_frames import Form
 
 Number = int | float | None
 """A score: a count, a figure, or None where it is undefined."""
@@ -78,6 +82,7 @@ class Curve:
 
 NOTES = frozenset(
     {
+        "chosen_frames",
         "column_alias",
         "dont_care",
         "dont_care_frames",
@@ -145,6 +150,8 @@ class Report:
         software: Versions of vidscore, numpy and scipy.
         scores: Blocks, curves and warnings.
         preset: Name of the preset that asked for the evaluator; None where none did.
+        selection: The part of the data that was scored, as `vidscore_evaluators.selection` has it;
+            empty for all.
     """
 
     evaluator: str
@@ -156,6 +163,7 @@ class Report:
     specification: Mapping[str, Any] = field(default_factory=dict)
     software: Mapping[str, str] = field(default_factory=dict)
     preset: str | None = None
+    selection: Mapping[str, Any] = field(default_factory=dict)
 
     def rows(self) -> list[Row]:
         """Every score as a row."""
@@ -205,6 +213,27 @@ class Report:
                 return curve
         raise KeyError(f"no curve {name!r} for domain {domain!r}, class {label!r}")
 
+    def frame(self, form: Form = "wide", *, backend: Backend = "pandas") -> Any:
+        """The scores as a data frame.
+
+        Args:
+            form: ``wide`` for a row a domain, label and sequence with a column a measure, ``long``
+                for a row a score. A dimension that is null stands for all of them, a score that is
+                null is undefined.
+            backend: ``pandas``, ``polars`` or ``pyarrow``.
+
+        Returns:
+            A `pandas.DataFrame`, `polars.DataFrame` or `pyarrow.Table`.
+
+        Raises:
+            MissingExtraError: If the library is not installed.
+            ParameterError: If the form or the backend is unknown.
+        """
+        from vidscore_evaluators.data_frames import data_frame  # noqa: PLC0415 - few need it
+        from vidscore_evaluators.report_frames import report_columns  # noqa: PLC0415
+
+        return data_frame(report_columns(self, form), backend)
+
     def to_json(self, indent: int | None = 2) -> str:
         """JSON text of the report; equal reports give equal text."""
         return report_to_json(self, indent)
@@ -225,6 +254,7 @@ def report_to_dict(report: Report) -> dict[str, Any]:
         "detections_digest": report.detections_digest,
         "software": dict(report.software),
         "specification": dict(report.specification),
+        **({"selection": dict(report.selection)} if report.selection else {}),
         "scores": [
             {
                 "domain": row.domain,
@@ -279,6 +309,7 @@ def report_from_dict(document: Mapping[str, Any]) -> Report:
         specification=document["specification"],
         software=document["software"],
         preset=document.get("preset"),
+        selection=document.get("selection", {}),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -19,19 +19,23 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats import AUTO, OnError, Pair, read_pair, read_source
+from vidscore_evaluators.formats.data_frames import DataFrame, columns_of
 from vidscore_evaluators.formats.manifest import read_manifest
 from vidscore_evaluators.formats.plain_arrays import read_arrays
 from vidscore_evaluators.formats.source import ReadLimits, Source
 from vidscore_evaluators.jobs import outcomes_in_parts, tally_in_parts
 from vidscore_evaluators.outcomes import OperatingPoint, Outcomes, concatenate_outcomes
 from vidscore_evaluators.presets import create_evaluators, format_of
+from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_evaluators.report import Report, ReportWarning
 from vidscore_evaluators.runtime import Progress
+from vidscore_evaluators.selection import ALL, Selected, Selection
+from vidscore_evaluators.selection import select as choose_part
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 from vidscore_evaluators.validation import ConfidenceScale
 
-Data = str | os.PathLike[str] | Annotations | Mapping[str, Any]
-"""A path, annotations, or arrays by the column names of generic CSV."""
+Data = str | os.PathLike[str] | Annotations | Mapping[str, Any] | DataFrame
+"""A path, annotations, or arrays by the column names of generic CSV: a dictionary, a data frame."""
 
 
 def read(
@@ -98,6 +102,7 @@ def score(  # type: ignore[overload-overlap]  # a str is a Sequence too; this si
     format: str = ...,
     on_error: OnError = ...,
     confidence_scale: str | None = ...,
+    select: Selection = ...,
     workers: int = ...,
     progress: Progress | None = ...,
     **parameters: Any,
@@ -115,6 +120,7 @@ def score(
     format: str = ...,
     on_error: OnError = ...,
     confidence_scale: str | None = ...,
+    select: Selection = ...,
     workers: int = ...,
     progress: Progress | None = ...,
 ) -> list[Report]: ...
@@ -130,6 +136,7 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
     format: str = AUTO,  # noqa: A002 - the usual name
     on_error: OnError = "refuse",
     confidence_scale: str | None = None,
+    select: Selection = ALL,
     workers: int = 1,
     progress: Progress | None = None,
     **parameters: Any,
@@ -152,6 +159,7 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
             with a warning in the report.
         confidence_scale: How to map the confidences of detections to numbers from 0 to 1, for
             evaluators that need them so: ``sigmoid``, or ``MIN,MAX``.
+        select: The part of the data to score; all by default.
         workers: Processes to use; 1 for this one alone. The scores do not depend on it.
         progress: Called with (frames done, frames in all).
         parameters: Parameters of the evaluator, if it is only one; a preset takes none.
@@ -180,6 +188,7 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
         format_name=format,
         on_error=on_error,
         confidence_scale=confidence_scale,
+        selection=select,
         parameters=parameters,
     )
     reports = score_pair(
@@ -202,6 +211,7 @@ def outcomes(  # noqa: PLR0913 - as `score`
     format: str = AUTO,  # noqa: A002 - the usual name
     on_error: OnError = "refuse",
     confidence_scale: str | None = None,
+    select: Selection = ALL,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Outcomes | Any:
@@ -211,7 +221,8 @@ def outcomes(  # noqa: PLR0913 - as `score`
 
     Args:
         evaluator: Name of an evaluator or preset, as for `score`.
-        truth: A path, annotations, or arrays by the column names of generic CSV.
+        truth: A path, annotations, or arrays by the column names of generic CSV (a dictionary or a
+            data frame).
         detections: Likewise.
         at_threshold: Similarity that a match needs, for evaluators with thresholds; the
             evaluator's own by default, of several the first.
@@ -221,6 +232,7 @@ def outcomes(  # noqa: PLR0913 - as `score`
         format: Name of the files' format, or ``auto``.
         on_error: ``refuse`` to raise an error for a malformed row; ``skip`` to leave such rows out.
         confidence_scale: How to map the confidences of detections to numbers from 0 to 1.
+        select: The part of the data to look at; rows of other labels are left out.
         progress: Called with (frames done, frames in all).
         parameters: Parameters of the evaluator; a preset takes none.
 
@@ -242,31 +254,23 @@ def outcomes(  # noqa: PLR0913 - as `score`
         format_name=format,
         on_error=on_error,
         confidence_scale=confidence_scale,
+        selection=select,
         parameters=parameters,
     )
+    check_outcomes_offered(task.evaluators)
     at = OperatingPoint(at_threshold, at_confidence)
     tables = [
         concatenate_outcomes(
-            list(outcomes_of_pair(entry, task.pair, task.specification, at, progress=progress))
+            [
+                select.of_outcomes(part)
+                for part in outcomes_of_pair(
+                    entry, task.pair, task.specification, at, progress=progress
+                )
+            ]
         )
         for entry in task.evaluators
     ]
     return tables[0] if len(tables) == 1 else tuple(tables)
-
-
-@dataclass(frozen=True)
-class _Task:
-    """What is asked for, read and checked.
-
-    Attributes:
-        evaluators: The evaluators, those of presets expanded.
-        pair: Both sides.
-        specification: The benchmark's specification.
-    """
-
-    evaluators: list[Evaluator[Any]]
-    pair: Pair
-    specification: BenchmarkSpec
 
 
 def _prepare(  # noqa: PLR0913 - as `score`
@@ -279,8 +283,9 @@ def _prepare(  # noqa: PLR0913 - as `score`
     format_name: str,
     on_error: OnError,
     confidence_scale: str | None,
+    selection: Selection,
     parameters: Mapping[str, Any],
-) -> _Task:
+) -> Selected:
     """Create evaluators and read data, as arguments of `score` say."""
     scene = _scene(specification, manifest)
     wanted = [evaluator] if isinstance(evaluator, str | EvaluatorSpec) else list(evaluator)
@@ -295,7 +300,7 @@ def _prepare(  # noqa: PLR0913 - as `score`
         known=frozenset(sequence.key for sequence in scene.sequences),
     )
     pair = replace(pair, detections=scaled(pair.detections, confidence_scale))
-    return _Task(evaluators, pair, scene)
+    return choose_part(selection, evaluators, pair, scene)
 
 
 def score_pair(
@@ -333,6 +338,19 @@ def score_pair(
     except InputError as error:
         raise type(error)([pair.locate(fault) for fault in error.faults]) from None
     return [with_warnings(report, pair.warnings) for report in reports]
+
+
+def check_outcomes_offered(evaluators: Sequence[Evaluator[Any]]) -> None:
+    """Refuse evaluators that have no outcomes.
+
+    Raises:
+        ParameterError: If there are any; it names those that have outcomes.
+    """
+    without = [evaluator.name for evaluator in evaluators if not evaluator.has_outcomes]
+    if without:
+        offered = [name for name in evaluator_names() if evaluator_class(name).offers_outcomes()]
+        expected = f"an evaluator that has outcomes: {', '.join(offered)}"
+        raise ParameterError([Fault(name, expected) for name in without])
 
 
 def outcomes_of_pair(
@@ -403,12 +421,7 @@ def _given(data: Data, side: Side) -> Path | Source:
         return Path(data)
     if isinstance(data, Annotations):
         return Source(data, side.value)
-    try:
-        columns = {str(name): data[name] for name in data}
-    except (TypeError, KeyError, IndexError):
-        found, expected = type(data).__name__, "a path, Annotations, or arrays by column name"
-        raise InputError([Fault(found, expected, source=side.value)]) from None
-    return read_arrays(columns, side.value)
+    return read_arrays(columns_of(data, side.value), side.value)
 
 
 def score_annotations(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from vidscore_evaluators.evaluator import Evaluator
     from vidscore_evaluators.formats import Pair
     from vidscore_evaluators.formats.source import Source
+    from vidscore_evaluators.selection import Selected, Selection
     from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 
 
@@ -110,6 +111,31 @@ def read_data(choice: InputChoice, specification: BenchmarkSpec) -> Pair:
         known=frozenset(sequence.key for sequence in specification.sequences),
     )
     return replace(pair, detections=scaled(pair.detections, choice.confidence_scale))
+
+
+def select_part(
+    selection: Selection,
+    evaluators: Sequence[Evaluator[Any]],
+    pair: Pair,
+    specification: BenchmarkSpec,
+) -> Selected:
+    """Choose the part of the data that was typed.
+
+    Args:
+        selection: The part.
+        evaluators: Evaluators of the specification.
+        pair: Both sides.
+        specification: The specification.
+
+    Raises:
+        click.UsageError: If a name is none, or nothing is left to score.
+    """
+    from vidscore_evaluators.selection import select
+
+    try:
+        return select(selection, evaluators, pair, specification)
+    except ParameterError as error:
+        raise click.UsageError("\n".join(fault.description for fault in error.faults)) from None
 
 
 def refuse_image_names(detections: Source) -> None:

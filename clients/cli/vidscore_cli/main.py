@@ -34,6 +34,14 @@ SECTIONS: Sections = {
     },
     "Files": {
         "score": Entry(f"{CLI}.score:score", "Score detections in files against truth in files."),
+        "outcomes": Entry(
+            f"{CLI}.outcomes:outcomes", "Say what became of each object and each detection."
+        ),
+        "view": Entry(
+            f"{SERVER}.view:view",
+            "Show on one page what scores are made of, down to the frame and the object.",
+            extra="web",
+        ),
         "validate": Entry(
             f"{CLI}.validate:validate",
             "List everything that is wrong with a file or folder, or looks wrong, "

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import os
 import secrets
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import IO, TYPE_CHECKING, TextIO
 
 import click
 
-from vidscore_evaluators.names import escape_controls, is_formula
+from vidscore_evaluators.names import escape_controls
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -50,30 +49,6 @@ def deliver_json(document: object, output: str) -> None:
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
     # Below 32 JSON escapes by itself; the ends of lines are those between its entries.
     deliver(escape_controls(text, but="\n", form="\\u{:04x}"), output)
-
-
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Lines of CSV, in which no cell is a formula to a spreadsheet and none holds controls.
-
-    A string that would be a formula, or already begins with apostrophes before one, gets an
-    apostrophe in front; control characters are escaped as everywhere. Numbers stay as they are.
-
-    Args:
-        header: Names of the columns.
-        rows: Cells of each line.
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(_cell, header))
-    writer.writerows(map(_cell, row) for row in rows)
-    return text.getvalue()
-
-
-def _cell(value: object) -> object:
-    if value is None or isinstance(value, int | float):
-        return value
-    text = escape_controls(str(value))
-    return f"'{text}" if is_formula(text.lstrip("'")) else text
 
 
 def deliver(text: str, output: str) -> None:
@@ -165,15 +140,33 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o666) -> None:
     Raises:
         OSError: If it cannot be written; about the file, not about its neighbour.
     """
+    with atomic_file(path, mode) as file:
+        file.write(data)
+
+
+@contextmanager
+def atomic_file(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
+    """A file to write that takes its place when it is whole; what fails leaves nothing.
+
+    What is no regular file (a device, a pipe) cannot be replaced and is written as it is.
+
+    Args:
+        path: The file.
+        mode: Who may do what with it, but for what the process's mask takes away.
+
+    Raises:
+        OSError: If it cannot be written; about the file, not about its neighbour.
+    """
     target = path.resolve()
     if target.exists() and not target.is_file():
-        target.write_bytes(data)
+        with target.open("wb") as file:
+            yield file
         return
     neighbour = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         descriptor = os.open(neighbour, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         neighbour.replace(target)

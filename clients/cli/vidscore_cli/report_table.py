@@ -272,6 +272,9 @@ def _all_parts(reports: Sequence[Report], view: View) -> Iterator[ConsoleRendera
         of = f" ({report.preset})" if report.preset else ""
         yield Text(f"{report.evaluator} {report.version}{escape_controls(of)}", style="bold")
         yield Text(_settings(report), style="dim")
+    for selection in dict.fromkeys(map(_selection, reports)):
+        if selection:
+            yield Text(f"of a part of the data: {escape_controls(selection)}", style="dim")
     overall = overall_grid(reports)
     if overall.lines:
         yield from _titled(overall.title, overall)
@@ -310,6 +313,14 @@ def _settings(report: Report) -> str:
         if name not in defaults or _plain(value) != _plain(defaults[name])
     ]
     return ", ".join(changed) if changed else "default parameters"
+
+
+def _selection(report: Report) -> str:
+    """The part of the data that was scored; empty for all."""
+    from vidscore_evaluators.convert import from_dict
+    from vidscore_evaluators.selection import Selection
+
+    return str(from_dict(Selection, report.selection))
 
 
 def _plain(value: object) -> object:

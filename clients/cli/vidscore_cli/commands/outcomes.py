@@ -1,0 +1,171 @@
+"""`vidscore outcomes`: what became of each object and each detection, a row each."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from vidscore_cli.command_tree import command
+from vidscore_cli.inputs import (
+    InputChoice,
+    create_evaluators,
+    read_data,
+    read_specification,
+    select_evaluators,
+    select_part,
+)
+from vidscore_cli.options import (
+    all_faults_option,
+    data_options,
+    evaluator_options,
+    on_error_option,
+    output_option,
+    selection_options,
+)
+from vidscore_cli.output import STDOUT, atomic_file, check_output
+from vidscore_cli.progress import ProgressBar
+from vidscore_cli.reporting import show_warnings
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.evaluator import Evaluator
+    from vidscore_evaluators.outcome_files import OutcomeWriter
+    from vidscore_evaluators.outcomes import OperatingPoint
+    from vidscore_evaluators.selection import Selected, Selection
+
+SUFFIXES = (".csv", ".parquet", ".json")
+"""Suffixes of the files that can be written."""
+
+
+@dataclass(frozen=True)
+class Tracing:
+    """Options of `vidscore outcomes`, by their names."""
+
+    evaluators: tuple[str, ...]
+    settings: tuple[str, ...]
+    manifest: str | None
+    truth: str
+    detections: str
+    input_format: str
+    image_size: tuple[int, int] | None
+    confidence_scale: str | None
+    on_error: Literal["refuse", "skip"]
+    selection: Selection
+    at_threshold: float | None
+    at_confidence: float | None
+    output: str
+
+    @property
+    def data(self) -> InputChoice:
+        """Which data."""
+        return InputChoice(
+            self.truth,
+            self.detections,
+            self.input_format,
+            self.image_size,
+            self.on_error,
+            self.confidence_scale,
+        )
+
+
+@command(
+    "outcomes",
+    examples=(
+        "vidscore outcomes spotgeo --truth truth.json --detections detections.json",
+        "vidscore outcomes clear --truth gt/ --detections tracks/ --output outcomes.csv",
+        "vidscore outcomes coco --truth gt.json --detections dt.json --at-threshold 0.75",
+    ),
+)
+@evaluator_options()
+@data_options()
+@on_error_option()
+@selection_options()
+@click.option(
+    "--at-threshold",
+    type=float,
+    metavar="SIMILARITY",
+    help="Similarity that a match needs, of evaluators with thresholds. [default: the "
+    "evaluator's; of several the first]",
+)
+@click.option(
+    "--at-confidence",
+    type=float,
+    metavar="CONFIDENCE",
+    help="Ignore detections below this confidence. [default: look at all]",
+)
+@output_option("Its suffix says how: .csv, .parquet or .json.")
+@all_faults_option()
+def outcomes(**choices: Any) -> None:
+    """Say what became of each object and each detection, a row each.
+
+    A detection is a true_positive, a false_positive or ignored, an object a true_positive, a
+    false_negative or ignored; the evaluator errors says of what kind a false positive is. Counted
+    or summed, the rows give the figures of `vidscore score`. Without --output they come as CSV on
+    standard output.
+    """
+    from vidscore_evaluators.outcomes import OperatingPoint
+    from vidscore_evaluators.scoring import check_outcomes_offered
+
+    typed = Tracing(**choices)
+    _check_suffix(typed.output)
+    manifest = read_specification(typed.manifest)
+    specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
+    evaluators = create_evaluators(specification, typed.evaluators, settings)
+    check_outcomes_offered(evaluators)
+    at = OperatingPoint(typed.at_threshold, typed.at_confidence)
+    with ProgressBar() as bar:
+        bar.stage("reading")
+        pair = read_data(typed.data, specification)
+        part = select_part(typed.selection, evaluators, pair, specification)
+        bar.stage("writing")
+        with _opened(typed.output) as writer:
+            for evaluator in part.evaluators:
+                _write(writer, evaluator, part, at, bar)
+    show_warnings(pair.warnings, pair.place_of)
+
+
+def _write(
+    writer: OutcomeWriter,
+    evaluator: Evaluator[Any],
+    part: Selected,
+    at: OperatingPoint,
+    bar: ProgressBar,
+) -> None:
+    """Write the rows of one evaluator, part by part."""
+    from vidscore_evaluators.scoring import outcomes_of_pair
+
+    tables = outcomes_of_pair(evaluator, part.pair, part.specification, at, progress=bar.advance)
+    for table in tables:
+        writer.write(evaluator.selection.of_outcomes(table), evaluator.name)
+
+
+def _check_suffix(output: str) -> None:
+    """Refuse a file that cannot be written, or of which nothing says how.
+
+    Raises:
+        click.BadParameter: If it is one.
+    """
+    check_output(output)
+    if output != STDOUT and Path(output).suffix.lower() not in SUFFIXES:
+        raise click.BadParameter(
+            f"{output} ends in none of {', '.join(SUFFIXES)}", param_hint="--output"
+        )
+
+
+@contextmanager
+def _opened(output: str) -> Iterator[OutcomeWriter]:
+    """The writer of a file, which takes its place when it is whole, or of standard output."""
+    from vidscore_evaluators.outcome_files import WRITERS
+
+    if output == STDOUT:
+        with WRITERS[".csv"](sys.stdout.buffer) as writer:
+            yield writer
+        return
+    path = Path(output)
+    with atomic_file(path) as file, WRITERS[path.suffix.lower()](file) as writer:
+        yield writer

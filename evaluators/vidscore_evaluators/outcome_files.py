@@ -1,0 +1,203 @@
+"""Outcomes as named columns, and as files: CSV, JSON and Parquet, written part by part.
+
+In files a place that has nothing is empty (CSV) or null: the confidence of truth, the track of an
+object that has none, the partner of a row that is matched with nothing. Numbers read back exactly.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
+from typing import IO, Any, Self
+
+import numpy as np
+
+from vidscore_evaluators.annotations import NO_TRACK
+from vidscore_evaluators.arrays import AnyArray
+from vidscore_evaluators.data_frames import Column, data_frame
+from vidscore_evaluators.errors import MissingExtraError
+from vidscore_evaluators.names import escape_controls, spreadsheet_text
+from vidscore_evaluators.outcomes import NO_PARTNER, OUTCOMES, SIDES, Outcomes
+
+NOTHING = -1
+"""What an integer column of an evaluator's own has where there is nothing."""
+
+CHUNK_ROWS = 1 << 16
+"""Rows that are turned into text at once."""
+
+
+def named_columns(outcomes: Outcomes) -> dict[str, Column]:
+    """The columns of a table of N outcomes, by their names in files, in order."""
+    keys = outcomes.sequence_keys
+    own = {
+        "side": Column(outcomes.sides, texts=SIDES),
+        "domain": Column(outcomes.sequences, texts=[key.domain for key in keys]),
+        "sequence": Column(outcomes.sequences, texts=[key.sequence for key in keys]),
+        "frame": Column(outcomes.frames),
+        "row": Column(outcomes.rows),
+        "label": Column(outcomes.labels, texts=outcomes.label_names),
+        "confidence": _number(outcomes.confidences),
+        "track": Column(outcomes.tracks, outcomes.tracks == NO_TRACK),
+        "outcome": Column(outcomes.outcomes, texts=OUTCOMES),
+        "partner": Column(outcomes.partners, outcomes.partners == NO_PARTNER),
+        "similarity": _number(outcomes.similarities),
+        "distance_px": _number(outcomes.distances_px),
+        "share": _number(outcomes.shares),
+        "id_switch": Column(outcomes.id_switches),
+        "fragmentation": Column(outcomes.fragmentations),
+    }
+    return own | {name: _number(column) for name, column in outcomes.columns.items()}
+
+
+def _number(values: AnyArray) -> Column:
+    if values.dtype.kind == "b":
+        return Column(values)
+    missing = np.isnan(values) if values.dtype.kind == "f" else values == NOTHING
+    return Column(values, missing if missing.any() else None)
+
+
+class OutcomeWriter(ABC):
+    """Writes tables of outcomes to a file, one after the other.
+
+    All tables have the same columns; use it as a context, which ends the file.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        """Write to a file that is open."""
+        self._file = file
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the file, unless something went wrong."""
+        if kind is None:
+            self.finish()
+
+    def write(self, outcomes: Outcomes, evaluator: str) -> None:
+        """Write one table, with the name of its evaluator in the first column."""
+        whose = Column(np.zeros(len(outcomes), dtype=np.int8), texts=(evaluator,))
+        columns = {"evaluator": whose, **named_columns(outcomes)}
+        for start in range(0, max(1, len(outcomes)), CHUNK_ROWS):
+            rows = slice(start, start + CHUNK_ROWS)
+            self._write({name: column.take(rows) for name, column in columns.items()})
+
+    @abstractmethod
+    def _write(self, columns: Mapping[str, Column]) -> None:
+        """Write some rows."""
+
+    def finish(self) -> None:  # noqa: B027 - not every file has an end
+        """Write what ends the file."""
+
+
+class CsvOutcomes(OutcomeWriter):
+    """CSV with a header; no cell is a formula to a spreadsheet."""
+
+    _begun = False
+
+    def _write(self, columns: Mapping[str, Column]) -> None:
+        if not self._begun:
+            self._file.write((",".join(map(_csv_text, columns)) + "\n").encode())
+            self._begun = True
+        cells = [_strings(column, "", _csv_text) for column in columns.values()]
+        lines = "\n".join(map(",".join, zip(*cells, strict=True)))
+        self._file.write(f"{lines}\n".encode() if lines else b"")
+
+
+class JsonOutcomes(OutcomeWriter):
+    """A JSON array of one object a row, each on a line of its own."""
+
+    _separator = "[\n"
+
+    def _write(self, columns: Mapping[str, Column]) -> None:
+        cells = [
+            [f"{json.dumps(name)}:{value}" for value in _strings(column, "null", _json_text)]
+            for name, column in columns.items()
+        ]
+        lines = ["{" + ",".join(row) + "}" for row in zip(*cells, strict=True)]
+        if lines:
+            self._file.write((self._separator + ",\n".join(lines)).encode())
+            self._separator = ",\n"
+
+    def finish(self) -> None:
+        """Close the array."""
+        self._file.write(b"[]\n" if self._separator == "[\n" else b"\n]\n")
+
+
+class ParquetOutcomes(OutcomeWriter):
+    """Parquet, texts as dictionaries; needs pyarrow."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        """Import pyarrow, which is an extra.
+
+        Raises:
+            MissingExtraError: If it is not installed.
+        """
+        super().__init__(file)
+        self._parquet = _parquet()
+        self._writer: Any = None
+
+    def _write(self, columns: Mapping[str, Column]) -> None:
+        table = data_frame(columns, "pyarrow")
+        if self._writer is None:
+            self._writer = self._parquet.ParquetWriter(self._file, table.schema)
+        self._writer.write_table(table)
+
+    def finish(self) -> None:
+        """Write what ends the file."""
+        if self._writer is not None:
+            self._writer.close()
+
+
+WRITERS: Mapping[str, Callable[[IO[bytes]], OutcomeWriter]] = {
+    ".csv": CsvOutcomes,
+    ".json": JsonOutcomes,
+    ".parquet": ParquetOutcomes,
+}
+"""Writers by the suffix of the file."""
+
+
+def _parquet() -> Any:
+    try:
+        from pyarrow import parquet  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise MissingExtraError("Parquet files", "pyarrow", "parquet") from None
+    return parquet
+
+
+def _strings(column: Column, nothing: str, quoted: Callable[[str], str]) -> Iterable[str]:
+    """(N,) values of a column as they stand in a text file."""
+    if column.texts is not None:
+        texts = [quoted(str(text)) for text in column.texts]
+        return [texts[place] for place in column.values.tolist()]
+    write: Callable[[Any], str] = _flag if column.values.dtype.kind == "b" else repr
+    values = column.values.tolist()
+    if column.missing is None:
+        return map(write, values)
+    gaps = column.missing.tolist()
+    return [nothing if gap else write(value) for value, gap in zip(values, gaps, strict=True)]
+
+
+def _csv_text(text: str) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow([spreadsheet_text(text)])
+    # A line of one empty cell is written as two quotation marks.
+    return line.getvalue() if text else ""
+
+
+def _json_text(text: str) -> str:
+    return escape_controls(json.dumps(text, ensure_ascii=False), form="\\u{:04x}")
+
+
+def _flag(value: bool) -> str:
+    return "true" if value else "false"

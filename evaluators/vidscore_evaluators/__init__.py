@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         UnknownEvaluatorError,
         VidscoreError,
     )
+    from vidscore_evaluators.figures.plots import plot
     from vidscore_evaluators.outcomes import Outcome, Outcomes
     from vidscore_evaluators.presets import Preset, find_preset, preset_names
     from vidscore_evaluators.registry import evaluator_names
@@ -60,6 +61,7 @@ __all__ = [
     "evaluator_names",
     "find_preset",
     "outcomes",
+    "plot",
     "preset_names",
     "read",
     "score",
@@ -78,6 +80,7 @@ _MODULES = MappingProxyType(
             "UnknownEvaluatorError",
             "VidscoreError",
         ),
+        "figures.plots": ("plot",),
         "outcomes": ("Outcome", "Outcomes"),
         "presets": ("Preset", "find_preset", "preset_names"),
         "scoring": ("outcomes", "read", "score"),

@@ -18,9 +18,9 @@ import numpy as np
 
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.figures._labels import Area, Placed, place_labels, text_width
-from vidscore_evaluators.figures._markup import coordinate, markup_text, number_text
 from vidscore_evaluators.figures._thinning import thin
 from vidscore_evaluators.figures.axes import Axis, Scale, scale_of
+from vidscore_evaluators.figures.markup import coordinate, markup_text, number_text
 
 WIDTH, HEIGHT = 460, 340
 """Size of the picture in its own units, in which text has 12."""
@@ -106,7 +106,8 @@ class CurveChart:
         digest = hashlib.blake2s((title + told + body).encode(), digest_size=6).hexdigest()
         own = markup_text(name or f"curves-{digest}")
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"'
+            f' width="{WIDTH}" height="{HEIGHT}" role="img"'
             f' aria-labelledby="{own}-title {own}-desc" fill="currentColor" font-size="12"'
             f' font-family="ui-sans-serif, system-ui, sans-serif">'
             f'<title id="{own}-title"{title}<desc id="{own}-desc"{told}{body}</svg>'

@@ -48,6 +48,8 @@ class _Options(TypedDict, total=False):
     """Whether to score nothing where a row is broken, or to leave such rows out."""
     confidence_scale: str | None
     """How to map confidences to numbers from 0 to 1: ``sigmoid``, or ``MIN,MAX``."""
+    select: Selection
+    """The part of the data to score; all by default."""
     workers: int
     """Processes to use; the scores do not depend on it."""
     progress: Callable[[int, int], None] | None

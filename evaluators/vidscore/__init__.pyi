@@ -7,6 +7,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 from vidscore_evaluators import Annotations as Annotations
 from vidscore_evaluators import BenchmarkSpec as BenchmarkSpec
+from vidscore_evaluators import Comparison as Comparison
 from vidscore_evaluators import DomainSpec as DomainSpec
 from vidscore_evaluators import EvaluatorSpec as EvaluatorSpec
 from vidscore_evaluators import Fault as Fault
@@ -20,12 +21,15 @@ from vidscore_evaluators import ParameterError as ParameterError
 from vidscore_evaluators import Preset as Preset
 from vidscore_evaluators import Report as Report
 from vidscore_evaluators import Row as Row
+from vidscore_evaluators import Scorer as Scorer
+from vidscore_evaluators import Selection as Selection
 from vidscore_evaluators import SequenceKey as SequenceKey
 from vidscore_evaluators import SequenceSpec as SequenceSpec
 from vidscore_evaluators import Side as Side
 from vidscore_evaluators import SpecificationError as SpecificationError
 from vidscore_evaluators import UnknownEvaluatorError as UnknownEvaluatorError
 from vidscore_evaluators import VidscoreError as VidscoreError
+from vidscore_evaluators import compare as compare
 from vidscore_evaluators import evaluator_names as evaluator_names
 from vidscore_evaluators import find_preset as find_preset
 from vidscore_evaluators import outcomes as outcomes
@@ -37,6 +41,7 @@ from vidscore_evaluators.formats.data_frames import DataFrame
 __all__ = [
     "Annotations",
     "BenchmarkSpec",
+    "Comparison",
     "DomainSpec",
     "EvaluatorSpec",
     "Fault",
@@ -50,12 +55,15 @@ __all__ = [
     "Preset",
     "Report",
     "Row",
+    "Scorer",
+    "Selection",
     "SequenceKey",
     "SequenceSpec",
     "Side",
     "SpecificationError",
     "UnknownEvaluatorError",
     "VidscoreError",
+    "compare",
     "evaluator_names",
     "find_preset",
     "outcomes",
@@ -78,6 +86,8 @@ class _Options(TypedDict, total=False):
     """Whether to score nothing where a row is broken, or to leave such rows out."""
     confidence_scale: str | None
     """How to map confidences to numbers from 0 to 1: ``sigmoid``, or ``MIN,MAX``."""
+    select: Selection
+    """The part of the data to score; all by default."""
     workers: int
     """Processes to use; the scores do not depend on it."""
     progress: Callable[[int, int], None] | None

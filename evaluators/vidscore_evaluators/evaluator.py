@@ -31,6 +31,7 @@ from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.plausibility.summary import input_summary_of, size_columns
 from vidscore_evaluators.plausibility.warnings import LabelUse, input_warnings, with_names
 from vidscore_evaluators.report import Number, Report, ReportWarning, Scores
+from vidscore_evaluators.selection import ALL, Selection
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Table, Tally
 from vidscore_evaluators.validation import unit_confidence_faults
@@ -156,6 +157,7 @@ class Needs:
         unit_confidences: Whether confidences must lie from 0 to 1; else only their order counts.
         ranked: Whether scores depend on the order of confidences.
         labels: How labels are used.
+        listed_labels: Whether only labels that the specification lists are scored, where it does.
     """
 
     truth_arities: tuple[int, ...]
@@ -165,6 +167,7 @@ class Needs:
     unit_confidences: bool = False
     ranked: bool = False
     labels: LabelUse = LabelUse.EXACT
+    listed_labels: bool = True
 
 
 class Evaluator(ABC, Generic[ParametersType]):
@@ -181,6 +184,7 @@ class Evaluator(ABC, Generic[ParametersType]):
         needs: Requirements on its input; parameters of an instance may narrow those of its class.
         growth: Bound of the size of its tally.
         preset: Name of the preset that asks for it, which its reports repeat; None where none does.
+        selection: The part of the data that it is for, which its reports repeat.
     """
 
     name: ClassVar[str]
@@ -192,6 +196,7 @@ class Evaluator(ABC, Generic[ParametersType]):
     ranking: ClassVar[tuple[str, ...]]
     needs: Needs
     preset: str | None = None
+    selection: Selection = ALL
 
     def __init__(
         self, parameters: ParametersType, specification: BenchmarkSpec = BenchmarkSpec()
@@ -341,7 +346,12 @@ class Evaluator(ABC, Generic[ParametersType]):
     def report(self, tally: Tally) -> Report:
         """Scores with their provenance; pure."""
         scores = self.scores(tally)
-        warnings = tuple(self.warnings(tally.input_summary, scores))
+        warnings = tuple(
+            self.selection.of_warnings(
+                self.warnings(tally.input_summary, scores),
+                whole_sequences=self.unit is Unit.SEQUENCE,
+            )
+        )
         return Report(
             evaluator=self.name,
             version=self.version,
@@ -352,6 +362,7 @@ class Evaluator(ABC, Generic[ParametersType]):
             specification=to_dict(self.specification),
             software=software_versions(),
             preset=self.preset,
+            selection=to_dict(self.selection),
         )
 
     def rank_key(self, report: Report) -> RankKey:

@@ -94,6 +94,7 @@ class Curve:
 
 NOTES = frozenset(
     {
+        "chosen_frames",
         "column_alias",
         "dont_care",
         "dont_care_frames",
@@ -161,6 +162,8 @@ class Report:
         software: Versions of vidscore, numpy and scipy.
         scores: Blocks, curves and warnings.
         preset: Name of the preset that asked for the evaluator; None where none did.
+        selection: The part of the data that was scored, as `vidscore_evaluators.selection` has it;
+            empty for all.
     """
 
     evaluator: str
@@ -172,6 +175,7 @@ class Report:
     specification: Mapping[str, Any] = field(default_factory=dict)
     software: Mapping[str, str] = field(default_factory=dict)
     preset: str | None = None
+    selection: Mapping[str, Any] = field(default_factory=dict)
 
     def rows(self) -> list[Row]:
         """Every score as a row."""
@@ -309,6 +313,7 @@ def report_to_dict(report: Report) -> dict[str, Any]:
         "detections_digest": report.detections_digest,
         "software": dict(report.software),
         "specification": dict(report.specification),
+        **({"selection": dict(report.selection)} if report.selection else {}),
         "scores": [
             {
                 "domain": row.domain,
@@ -363,6 +368,7 @@ def report_from_dict(document: Mapping[str, Any]) -> Report:
         specification=document["specification"],
         software=document["software"],
         preset=document.get("preset"),
+        selection=document.get("selection", {}),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -29,6 +29,8 @@ from vidscore_evaluators.presets import create_evaluators, format_of
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_evaluators.report import Report, ReportWarning
 from vidscore_evaluators.runtime import Progress
+from vidscore_evaluators.selection import ALL, Selected, Selection
+from vidscore_evaluators.selection import select as choose_part
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 from vidscore_evaluators.validation import ConfidenceScale
 
@@ -100,6 +102,7 @@ def score(  # type: ignore[overload-overlap]  # a str is a Sequence too; this si
     format: str = ...,
     on_error: OnError = ...,
     confidence_scale: str | None = ...,
+    select: Selection = ...,
     workers: int = ...,
     progress: Progress | None = ...,
     **parameters: Any,
@@ -117,6 +120,7 @@ def score(
     format: str = ...,
     on_error: OnError = ...,
     confidence_scale: str | None = ...,
+    select: Selection = ...,
     workers: int = ...,
     progress: Progress | None = ...,
 ) -> list[Report]: ...
@@ -132,6 +136,7 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
     format: str = AUTO,  # noqa: A002 - the usual name
     on_error: OnError = "refuse",
     confidence_scale: str | None = None,
+    select: Selection = ALL,
     workers: int = 1,
     progress: Progress | None = None,
     **parameters: Any,
@@ -154,6 +159,7 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
             with a warning in the report.
         confidence_scale: How to map the confidences of detections to numbers from 0 to 1, for
             evaluators that need them so: ``sigmoid``, or ``MIN,MAX``.
+        select: The part of the data to score; all by default.
         workers: Processes to use; 1 for this one alone. The scores do not depend on it.
         progress: Called with (frames done, frames in all).
         parameters: Parameters of the evaluator, if it is only one; a preset takes none.
@@ -173,7 +179,7 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
         raise ParameterError(
             [Fault("parameters for several evaluators", "EvaluatorSpec(name, parameters) for each")]
         )
-    task = _prepare(
+    task = prepare(
         evaluator,
         truth,
         detections,
@@ -182,6 +188,7 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
         format_name=format,
         on_error=on_error,
         confidence_scale=confidence_scale,
+        selection=select,
         parameters=parameters,
     )
     reports = score_pair(
@@ -204,6 +211,7 @@ def outcomes(  # noqa: PLR0913 - as `score`
     format: str = AUTO,  # noqa: A002 - the usual name
     on_error: OnError = "refuse",
     confidence_scale: str | None = None,
+    select: Selection = ALL,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Outcomes | Any:
@@ -224,6 +232,7 @@ def outcomes(  # noqa: PLR0913 - as `score`
         format: Name of the files' format, or ``auto``.
         on_error: ``refuse`` to raise an error for a malformed row; ``skip`` to leave such rows out.
         confidence_scale: How to map the confidences of detections to numbers from 0 to 1.
+        select: The part of the data to look at; rows of other labels are left out.
         progress: Called with (frames done, frames in all).
         parameters: Parameters of the evaluator; a preset takes none.
 
@@ -236,7 +245,7 @@ def outcomes(  # noqa: PLR0913 - as `score`
         SpecificationError: With every fault of the specification, or of a preset's file.
         UnknownEvaluatorError: If the evaluator is unknown.
     """
-    task = _prepare(
+    task = prepare(
         evaluator,
         truth,
         detections,
@@ -245,37 +254,28 @@ def outcomes(  # noqa: PLR0913 - as `score`
         format_name=format,
         on_error=on_error,
         confidence_scale=confidence_scale,
+        selection=select,
         parameters=parameters,
     )
     check_outcomes_offered(task.evaluators)
     at = OperatingPoint(at_threshold, at_confidence)
     tables = [
         concatenate_outcomes(
-            list(outcomes_of_pair(entry, task.pair, task.specification, at, progress=progress))
+            [
+                select.of_outcomes(part)
+                for part in outcomes_of_pair(
+                    entry, task.pair, task.specification, at, progress=progress
+                )
+            ]
         )
         for entry in task.evaluators
     ]
     return tables[0] if len(tables) == 1 else tuple(tables)
 
 
-@dataclass(frozen=True)
-class _Task:
-    """What is asked for, read and checked.
-
-    Attributes:
-        evaluators: The evaluators, those of presets expanded.
-        pair: Both sides.
-        specification: The benchmark's specification.
-    """
-
-    evaluators: list[Evaluator[Any]]
-    pair: Pair
-    specification: BenchmarkSpec
-
-
-def _prepare(  # noqa: PLR0913 - as `score`
+def prepare(  # noqa: PLR0913 - as `score`
     evaluator: str | EvaluatorSpec | Sequence[str | EvaluatorSpec],
-    truth: Data,
+    truth: Data | Source,
     detections: Data,
     *,
     specification: BenchmarkSpec | None,
@@ -283,9 +283,10 @@ def _prepare(  # noqa: PLR0913 - as `score`
     format_name: str,
     on_error: OnError,
     confidence_scale: str | None,
+    selection: Selection,
     parameters: Mapping[str, Any],
-) -> _Task:
-    """Create evaluators and read data, as arguments of `score` say."""
+) -> Selected:
+    """Create evaluators, read data and choose a part of it, as arguments of `score` say."""
     scene = _scene(specification, manifest)
     wanted = [evaluator] if isinstance(evaluator, str | EvaluatorSpec) else list(evaluator)
     requests = [_request(entry, scene, parameters) for entry in wanted]
@@ -299,7 +300,7 @@ def _prepare(  # noqa: PLR0913 - as `score`
         known=frozenset(sequence.key for sequence in scene.sequences),
     )
     pair = replace(pair, detections=scaled(pair.detections, confidence_scale))
-    return _Task(evaluators, pair, scene)
+    return choose_part(selection, evaluators, pair, scene)
 
 
 def score_pair(
@@ -415,7 +416,9 @@ def _request(
     return EvaluatorSpec(given.name, joined)
 
 
-def _given(data: Data, side: Side) -> Path | Source:
+def _given(data: Data | Source, side: Side) -> Path | Source:
+    if isinstance(data, Source):
+        return data
     if isinstance(data, str | os.PathLike):
         return Path(data)
     if isinstance(data, Annotations):

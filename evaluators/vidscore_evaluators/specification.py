@@ -66,6 +66,15 @@ class FrameRanges:
         first, last = np.array(self.ranges, dtype=np.int64).reshape(-1, 2).T
         return expand_runs(first, last - first + 1)
 
+    def intersection(self, other: FrameRanges) -> FrameRanges:
+        """The frames that are in both sets."""
+        both = [
+            (max(first, begin), min(last, end))
+            for first, last in self.ranges
+            for begin, end in other.ranges
+        ]
+        return FrameRanges.of([(first, last) for first, last in both if first <= last])
+
     def contains(self, numbers: IntArray) -> BoolArray:
         """Whether each of (F,) frame numbers is in the set."""
         bounds = np.array(self.ranges, dtype=np.int64).reshape(-1, 2)
@@ -108,8 +117,8 @@ def label_names(value: object) -> tuple[str, ...]:
     return names
 
 
-def _ranges(value: object) -> FrameRanges:
-    """Frame ranges of a file, or the (N, 2) array of a message."""
+def read_ranges(value: object) -> FrameRanges:
+    """Frame ranges of a file, or the (N, 2) array of a message; a ValueError says what is wrong."""
     if not isinstance(value, np.ndarray):
         return FrameRanges.of(_pairs(value))
     if (value > MAXIMUM_FRAME_NUMBER).any():
@@ -139,7 +148,8 @@ def _parameters(value: object) -> dict[str, Any]:
     return {key: tuple(entry) if isinstance(entry, list) else entry for key, entry in value.items()}
 
 
-def _list_ranges(frames: FrameRanges) -> list[list[int]]:
+def list_ranges(frames: FrameRanges) -> list[list[int]]:
+    """Inverse of `read_ranges`."""
     return [list(pair) for pair in frames.ranges]
 
 
@@ -182,8 +192,8 @@ class SequenceSpec:
     domain: str = converted("", leading=True)
     frame_count: int | None = converted(None, read=_FRAME)
     first_frame: int = converted(0, read=_FRAME)
-    frames: FrameRanges | None = converted(None, read=_ranges, write=_list_ranges)
-    dont_care_frames: FrameRanges = converted(FrameRanges(), read=_ranges, write=_list_ranges)
+    frames: FrameRanges | None = converted(None, read=read_ranges, write=list_ranges)
+    dont_care_frames: FrameRanges = converted(FrameRanges(), read=read_ranges, write=list_ranges)
     image_width: int | None = converted(None, read=_IMAGE_SIDE)
     image_height: int | None = converted(None, read=_IMAGE_SIDE)
 

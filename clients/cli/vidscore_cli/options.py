@@ -116,12 +116,16 @@ def truth_option(
     )
 
 
-def evaluator_options() -> Decorator[Any]:
-    """``EVALUATOR...``, ``--set`` and ``--manifest``."""
+def evaluator_options(metavar: str = "[EVALUATOR]...") -> Decorator[Any]:
+    """``EVALUATOR...``, ``--set`` and ``--manifest``.
+
+    Args:
+        metavar: What the arguments are, where they are more than evaluators.
+    """
     return together(
         click.argument(
             "evaluators",
-            metavar="[EVALUATOR]...",
+            metavar=metavar,
             nargs=-1,
             shell_complete=complete_evaluator,
         ),
@@ -132,6 +136,59 @@ def evaluator_options() -> Decorator[Any]:
             type=click.Path(),
             help="TOML file that says what the data cannot: evaluators, classes, frames.",
         ),
+    )
+
+
+def selection_options() -> Decorator[Any]:
+    """``--domain``, ``--sequence``, ``--label`` and ``--frames``.
+
+    The command gets them as one `vidscore_evaluators.selection.Selection`, named ``selection``.
+    """
+    options = together(
+        _repeated("--domain", "NAME", "Only this domain; may be repeated."),
+        _repeated(
+            "--sequence",
+            "NAME",
+            "Only this sequence, or DOMAIN/NAME of one domain; may be repeated.",
+        ),
+        _repeated("--label", "NAME", "Score only this label; may be repeated."),
+        _repeated(
+            "--frames",
+            "FIRST:LAST",
+            "Only these frames, both ends included: 100:200 or 100:200,300; may be repeated.",
+        ),
+    )
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def with_selection(**given: Any) -> Any:
+            from vidscore_evaluators.errors import ParameterError
+            from vidscore_evaluators.selection import Selection
+
+            names = ("domain", "sequence", "label", "frames")
+            domains, sequences, labels, frames = (given.pop(f"only_{name}") for name in names)
+            try:
+                selection = Selection(
+                    domains=domains or None,
+                    sequences=sequences or None,
+                    labels=labels or None,
+                    frames=",".join(frames) or None,
+                )
+            except ParameterError as error:
+                text = error.faults[0].description
+                raise click.BadParameter(text, param_hint="--frames") from None
+            return function(selection=selection, **given)
+
+        decorated: Callable[..., Any] = options(with_selection)
+        return decorated
+
+    return decorate
+
+
+def _repeated(name: str, metavar: str, help_: str) -> Decorator[Any]:
+    """An option that may come several times; its values are ``only_`` and its name."""
+    return click.option(
+        name, f"only_{name.lstrip('-')}", metavar=metavar, multiple=True, help=help_
     )
 
 

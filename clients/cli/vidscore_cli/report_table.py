@@ -141,6 +141,9 @@ def report_parts(reports: Sequence[Report], view: View) -> Iterator[Words | Grid
         of = f" ({report.preset})" if report.preset else ""
         yield Words(f"{report.evaluator} {report.version}{of}", heading=True)
         yield Words(settings_text(report))
+    for selection in dict.fromkeys(map(_selection, reports)):
+        if selection:
+            yield Words(f"of a part of the data: {selection}")
     overall = overall_grid(reports)
     if overall.lines:
         yield overall
@@ -169,6 +172,14 @@ def _drawn(part: Words | Grid) -> Iterator[ConsoleRenderable]:
         yield indented(GridView(part))
     if part.left_out:
         yield indented(Text(left_out_note(part), style="dim"))
+
+
+def _selection(report: Report) -> str:
+    """The part of the data that was scored; empty for all."""
+    from vidscore_evaluators.convert import from_dict
+    from vidscore_evaluators.selection import Selection
+
+    return str(from_dict(Selection, report.selection))
 
 
 def _curves(curves: Sequence[Curve], view: View, whose: str) -> Iterator[Words | Grid]:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -18,6 +14,7 @@ from vidscore_cli.inputs import (
     read_data,
     read_specification,
     select_evaluators,
+    select_part,
 )
 from vidscore_cli.options import (
     all_faults_option,
@@ -25,20 +22,17 @@ from vidscore_cli.options import (
     evaluator_options,
     on_error_option,
     output_option,
+    selection_options,
 )
-from vidscore_cli.output import STDOUT, atomic_file, check_output
+from vidscore_cli.outcome_output import check_outcome_output, open_outcomes
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.reporting import show_warnings
 
 if TYPE_CHECKING:
     from vidscore_evaluators.evaluator import Evaluator
-    from vidscore_evaluators.formats import Pair
     from vidscore_evaluators.outcome_files import OutcomeWriter
     from vidscore_evaluators.outcomes import OperatingPoint
-    from vidscore_evaluators.specification import BenchmarkSpec
-
-SUFFIXES = (".csv", ".parquet", ".json")
-"""Suffixes of the files that can be written."""
+    from vidscore_evaluators.selection import Selected, Selection
 
 
 @dataclass(frozen=True)
@@ -54,6 +48,7 @@ class Tracing:
     image_size: tuple[int, int] | None
     confidence_scale: str | None
     on_error: Literal["refuse", "skip"]
+    selection: Selection
     at_threshold: float | None
     at_confidence: float | None
     output: str
@@ -82,6 +77,7 @@ class Tracing:
 @evaluator_options()
 @data_options()
 @on_error_option()
+@selection_options()
 @click.option(
     "--at-threshold",
     type=float,
@@ -109,7 +105,7 @@ def outcomes(**choices: Any) -> None:
     from vidscore_evaluators.scoring import check_outcomes_offered
 
     typed = Tracing(**choices)
-    _check_suffix(typed.output)
+    check_outcome_output(typed.output)
     manifest = read_specification(typed.manifest)
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
     evaluators = create_evaluators(specification, typed.evaluators, settings)
@@ -118,50 +114,24 @@ def outcomes(**choices: Any) -> None:
     with ProgressBar() as bar:
         bar.stage("reading")
         pair = read_data(typed.data, specification)
+        part = select_part(typed.selection, evaluators, pair, specification)
         bar.stage("writing")
-        with _opened(typed.output) as writer:
-            for evaluator in evaluators:
-                _write(writer, evaluator, pair, specification, at, bar)
+        with open_outcomes(typed.output) as writer:
+            for evaluator in part.evaluators:
+                _write(writer, evaluator, part, at, bar)
     show_warnings(pair.warnings, pair.place_of)
 
 
 def _write(
     writer: OutcomeWriter,
     evaluator: Evaluator[Any],
-    pair: Pair,
-    specification: BenchmarkSpec,
+    part: Selected,
     at: OperatingPoint,
     bar: ProgressBar,
 ) -> None:
     """Write the rows of one evaluator, part by part."""
     from vidscore_evaluators.scoring import outcomes_of_pair
 
-    for part in outcomes_of_pair(evaluator, pair, specification, at, progress=bar.advance):
-        writer.write(part, evaluator.name)
-
-
-def _check_suffix(output: str) -> None:
-    """Refuse a file that cannot be written, or of which nothing says how.
-
-    Raises:
-        click.BadParameter: If it is one.
-    """
-    check_output(output)
-    if output != STDOUT and Path(output).suffix.lower() not in SUFFIXES:
-        raise click.BadParameter(
-            f"{output} ends in none of {', '.join(SUFFIXES)}", param_hint="--output"
-        )
-
-
-@contextmanager
-def _opened(output: str) -> Iterator[OutcomeWriter]:
-    """The writer of a file, which takes its place when it is whole, or of standard output."""
-    from vidscore_evaluators.outcome_files import WRITERS
-
-    if output == STDOUT:
-        with WRITERS[".csv"](sys.stdout.buffer) as writer:
-            yield writer
-        return
-    path = Path(output)
-    with atomic_file(path) as file, WRITERS[path.suffix.lower()](file) as writer:
-        yield writer
+    tables = outcomes_of_pair(evaluator, part.pair, part.specification, at, progress=bar.advance)
+    for table in tables:
+        writer.write(evaluator.selection.of_outcomes(table), evaluator.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
@@ -12,6 +12,7 @@ from vidscore_cli.inputs import (
     read_data,
     read_specification,
     select_evaluators,
+    select_part,
 )
 from vidscore_cli.options import (
     all_faults_option,
@@ -20,6 +21,7 @@ from vidscore_cli.options import (
     format_option,
     on_error_option,
     output_option,
+    selection_options,
     strict_option,
     view_options,
     workers_option,
@@ -27,6 +29,10 @@ from vidscore_cli.options import (
 from vidscore_cli.output import check_output
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.reporting import Presentation, View, write_reports
+from vidscore_cli.thresholds import check_thresholds, fail_under_option, parse_thresholds
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.selection import Selection
 
 
 @dataclass(frozen=True)
@@ -42,12 +48,14 @@ class FileScoring:
     image_size: tuple[int, int] | None
     confidence_scale: str | None
     on_error: Literal["refuse", "skip"]
+    selection: Selection
     workers: int
     format_: str
     output: str
     sequences: bool
     curves: bool
     strict: bool
+    fail_under: tuple[str, ...]
 
 
 @command(
@@ -57,22 +65,27 @@ class FileScoring:
         "vidscore score neovision2 --truth truth/ --detections detections/ --format json",
         "vidscore score spotgeo --set tau=5 --truth truth.json --detections detections.json",
         "vidscore score mot17 --truth gt/ --detections tracks/",
+        "vidscore score f1 --truth truth.csv --detections detections.csv --fail-under f1=0.8",
+        "vidscore score f1 --label car --frames 0:99 --truth truth.csv --detections detections.csv",
     ),
 )
 @evaluator_options()
 @data_options()
 @on_error_option()
+@selection_options()
 @workers_option()
 @format_option("table", "json", "csv", "markdown", "latex")
 @output_option()
 @view_options()
 @strict_option()
+@fail_under_option()
 @all_faults_option()
-def score(**choices: Any) -> None:
+def score(**choices: Any) -> int:
     """Score detections in files against truth in files.
 
     EVALUATOR is one or more names of evaluators or presets that `vidscore evaluators` lists, or
-    the file of a preset of your own; a --manifest may name them instead.
+    the file of a preset of your own; a --manifest may name them instead. The exit code is 6 if a
+    threshold of --fail-under is not met.
     """
     from vidscore_evaluators.scoring import score_pair
 
@@ -81,6 +94,7 @@ def score(**choices: Any) -> None:
     manifest = read_specification(typed.manifest)
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
     evaluators = create_evaluators(specification, typed.evaluators, settings)
+    thresholds = parse_thresholds(typed.fail_under, evaluators)
     choice = InputChoice(
         typed.truth,
         typed.detections,
@@ -92,11 +106,17 @@ def score(**choices: Any) -> None:
     with ProgressBar() as bar:
         bar.stage("reading")
         pair = read_data(choice, specification)
+        part = select_part(typed.selection, evaluators, pair, specification)
         bar.stage("scoring")
         reports = score_pair(
-            evaluators, pair, specification, workers=typed.workers, progress=bar.advance
+            part.evaluators,
+            part.pair,
+            part.specification,
+            workers=typed.workers,
+            progress=bar.advance,
         )
     view = View(sequences=typed.sequences, curves=typed.curves)
     write_reports(
         reports, Presentation(typed.format_, typed.output, view, typed.strict, pair.place_of)
     )
+    return check_thresholds(thresholds, reports)

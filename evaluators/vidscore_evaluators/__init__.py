@@ -114,6 +114,15 @@ def __getattr__(name: str) -> Any:
     """Import what is asked for."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return exported(name)
+
+
+def exported(name: str) -> Any:
+    """What the library offers by a name; never the module of that name, as an attribute can be.
+
+    Args:
+        name: One of `__all__`.
+    """
     return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
 
 

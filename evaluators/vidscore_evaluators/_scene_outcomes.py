@@ -17,7 +17,7 @@ from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from vidscore_evaluators.geometry import squared_lengths
 from vidscore_evaluators.kernels import factorize
-from vidscore_evaluators.outcomes import CODES, Outcome, OutcomeBuilder, Outcomes
+from vidscore_evaluators.outcomes import CODES, SIDES, Outcome, OutcomeBuilder, Outcomes
 from vidscore_evaluators.report import Block, Number
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import Candidates, Similarity
@@ -41,31 +41,49 @@ def match_pairs(
     builder: OutcomeBuilder, scene: Scene, similarity: Similarity, pairs: Candidates
 ) -> None:
     """Make pairs of a traced scene with its truth true positives."""
-    builder.match(*_rows_of(scene, pairs), **_likeness(scene, similarity, pairs))
+    truth, detections = _rows_of(scene, pairs)
+    similarities, distances_px = _likeness(scene, similarity, pairs)
+    builder.match(truth, detections, similarities=similarities, distances_px=distances_px)
 
 
 def relate_pairs(
-    builder: OutcomeBuilder, scene: Scene, similarity: Similarity, pairs: Candidates
+    builder: OutcomeBuilder,
+    scene: Scene,
+    similarity: Similarity,
+    pairs: Candidates,
+    sides: Sequence[Side] = SIDES,
 ) -> None:
-    """Make objects of a traced scene partners, one-to-one, whatever their outcome."""
+    """Name the partners of objects of a traced scene, whatever their outcome.
+
+    Args:
+        builder: Gets them.
+        scene: The scene.
+        similarity: How alike a pair is.
+        pairs: Detections with truth or absorbers, each object once on a side that names its own.
+        sides: Those whose objects name their partners.
+    """
     truth, detections = _rows_of(scene, pairs)
-    alike = _likeness(scene, similarity, pairs)
-    builder.relate(Side.TRUTH, truth, detections, **alike)
-    builder.relate(Side.DETECTIONS, detections, truth, **alike)
+    alike, distances_px = _likeness(scene, similarity, pairs)
+    for side in sides:
+        own, others = (truth, detections) if side is Side.TRUTH else (detections, truth)
+        builder.relate(side, own, others, similarities=alike, distances_px=distances_px)
 
 
 def _rows_of(scene: Scene, pairs: Candidates) -> tuple[IntArray, IntArray]:
     """Rows of pairs on both sides of the input."""
-    return scene.truth.traced[pairs.targets], scene.detections.traced[pairs.detections]
+    targets = np.concatenate([scene.truth.traced, scene.absorbers.traced])
+    return targets[pairs.targets], scene.detections.traced[pairs.detections]
 
 
-def _likeness(scene: Scene, similarity: Similarity, pairs: Candidates) -> dict[str, FloatArray]:
-    """How alike pairs are, as an `OutcomeBuilder` takes it: points by distances in pixels."""
+def _likeness(
+    scene: Scene, similarity: Similarity, pairs: Candidates
+) -> tuple[FloatArray | None, FloatArray | None]:
+    """How alike pairs are, or, of points, how far apart in pixels; the other is None."""
     if similarity.base != "euclidean":
-        return {"similarities": pairs.similarities}
-    offsets = scene.truth.coordinates[pairs.targets]
-    offsets = offsets - scene.detections.coordinates[pairs.detections]
-    return {"distances_px": np.sqrt(squared_lengths(offsets[:, 0], offsets[:, 1]))}
+        return pairs.similarities, None
+    targets = np.concatenate([scene.truth.coordinates, scene.absorbers.coordinates])
+    offsets = targets[pairs.targets] - scene.detections.coordinates[pairs.detections]
+    return None, np.sqrt(squared_lengths(offsets[:, 0], offsets[:, 1]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,14 +7,14 @@ figures are made of outcomes by the very functions that make them of a tally.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Side
-from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
 from vidscore_evaluators.geometry import squared_lengths
 from vidscore_evaluators.kernels import factorize
 from vidscore_evaluators.outcomes import CODES, SIDES, Outcome, OutcomeBuilder, Outcomes
@@ -42,8 +42,7 @@ def match_pairs(
 ) -> None:
     """Make pairs of a traced scene with its truth true positives."""
     truth, detections = _rows_of(scene, pairs)
-    similarities, distances_px = _likeness(scene, similarity, pairs)
-    builder.match(truth, detections, similarities=similarities, distances_px=distances_px)
+    builder.match(truth, detections, **_likeness(scene, similarity, pairs))
 
 
 def relate_pairs(
@@ -51,22 +50,18 @@ def relate_pairs(
     scene: Scene,
     similarity: Similarity,
     pairs: Candidates,
-    sides: Sequence[Side] = SIDES,
+    sides: Collection[Side] = SIDES,
 ) -> None:
-    """Name the partners of objects of a traced scene, whatever their outcome.
+    """Name partners in a traced scene, whatever the outcome, of rows of one side or of both.
 
-    Args:
-        builder: Gets them.
-        scene: The scene.
-        similarity: How alike a pair is.
-        pairs: Detections with truth or absorbers, each object once on a side that names its own.
-        sides: Those whose objects name their partners.
+    Targets may be truth or absorbers.
     """
     truth, detections = _rows_of(scene, pairs)
-    alike, distances_px = _likeness(scene, similarity, pairs)
-    for side in sides:
-        own, others = (truth, detections) if side is Side.TRUTH else (detections, truth)
-        builder.relate(side, own, others, similarities=alike, distances_px=distances_px)
+    alike = _likeness(scene, similarity, pairs)
+    if Side.TRUTH in sides:
+        builder.relate(Side.TRUTH, truth, detections, **alike)
+    if Side.DETECTIONS in sides:
+        builder.relate(Side.DETECTIONS, detections, truth, **alike)
 
 
 def _rows_of(scene: Scene, pairs: Candidates) -> tuple[IntArray, IntArray]:
@@ -75,15 +70,13 @@ def _rows_of(scene: Scene, pairs: Candidates) -> tuple[IntArray, IntArray]:
     return targets[pairs.targets], scene.detections.traced[pairs.detections]
 
 
-def _likeness(
-    scene: Scene, similarity: Similarity, pairs: Candidates
-) -> tuple[FloatArray | None, FloatArray | None]:
-    """How alike pairs are, or, of points, how far apart in pixels; the other is None."""
+def _likeness(scene: Scene, similarity: Similarity, pairs: Candidates) -> dict[str, FloatArray]:
+    """How alike pairs are, as an `OutcomeBuilder` takes it: points by distances in pixels."""
     if similarity.base != "euclidean":
-        return pairs.similarities, None
+        return {"similarities": pairs.similarities}
     targets = np.concatenate([scene.truth.coordinates, scene.absorbers.coordinates])
     offsets = targets[pairs.targets] - scene.detections.coordinates[pairs.detections]
-    return None, np.sqrt(squared_lengths(offsets[:, 0], offsets[:, 1]))
+    return {"distances_px": np.sqrt(squared_lengths(offsets[:, 0], offsets[:, 1]))}
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,10 +135,34 @@ class ScoredRows:
     @property
     def frame_counts(self) -> IntArray:
         """(C,) evaluated frames of the sequence of each cell."""
+        return self._counts_of_sequences()[self.sequences]
+
+    def frame_table(self) -> Table:
+        """Evaluated frames by domain and sequence."""
+        counts, keys = self._counts_of_sequences(), self.outcomes.sequence_keys
+        some = np.flatnonzero(counts)
+        words = [key.domain for key in keys] + [key.sequence for key in keys]
+        return build_table(
+            TableSchema(("domain", "sequence"), counts=("frames",)),
+            words,
+            [some, some + len(keys)],
+            counts=[counts[some]],
+        )
+
+    def _counts_of_sequences(self) -> IntArray:
         counts = self.outcomes.frame_counts
         if counts is None:
             raise ValueError("these outcomes do not know how many frames their sequences have")
-        return counts[self.sequences]
+        return counts
+
+    def cells_by_frame(self) -> IntArray:
+        """(M,) cell of each frame and class that holds something, once for each."""
+        table, width = self.outcomes, max(1, len(self.sequences))
+        frames = np.zeros(len(table), dtype=np.int64)
+        frames[run_starts(table.sequences, table.frames)[1:]] = 1
+        keys, _, _ = factorize(np.cumsum(frames) * width + self.cells)
+        cells: IntArray = keys % width
+        return cells
 
     def count(self, rows: BoolArray) -> IntArray:
         """(C,) how many of some rows each cell has."""

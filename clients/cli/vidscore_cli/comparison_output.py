@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from vidscore_cli.output import csv_text, deliver, deliver_json
+from vidscore_cli.output import deliver, deliver_json
+from vidscore_evaluators.csv_text import csv_text
 
 if TYPE_CHECKING:
     from vidscore_evaluators.report import Number
@@ -136,7 +137,7 @@ def _cells(one: Difference) -> tuple[str, ...]:
 
 
 def _number(value: Number) -> str:
-    from vidscore_cli.report_table import format_number
+    from vidscore_evaluators.report_grids import format_number
 
     return format_number(value)
 

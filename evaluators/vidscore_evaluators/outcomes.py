@@ -84,7 +84,7 @@ class OperatingPoint:
 
     Attributes:
         threshold: Similarity that a match needs; None for the evaluator's own, of several the
-            first.
+            first unless its page has another.
         confidence: Detections below it are ignored; None to look at all detections.
     """
 

@@ -21,7 +21,7 @@ from vidscore_evaluators.arrays import (
     run_starts,
     starts_from_counts,
 )
-from vidscore_evaluators.geometry import NearPoints, SortedPoints, near_points
+from vidscore_evaluators.geometry import NearPoints, SortedPoints, near_points, sorted_rows
 from vidscore_evaluators.matching import (
     MAX_MATRIX_CELLS,
     CostBlocks,
@@ -86,7 +86,8 @@ def tally_frames(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> dict[s
 
 def evaluated_frames(aligned: Aligned) -> BoolArray:
     """(F,) which frames are scored: those that the truth lists, but for don't-care frames."""
-    return aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
+    evaluated: BoolArray = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
+    return evaluated
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,12 +145,12 @@ class _Rows:
     @classmethod
     def of(cls, side: Annotations, rows: IntArray) -> _Rows:
         """Rows of the points of a side, given those of its objects."""
-        x, y = side.coordinates.T
-        return cls(side.frame_starts, rows[np.lexsort((y, x, side.object_frames))])
+        return cls(side.frame_starts, rows[sorted_rows(side.coordinates, side.frame_starts)])
 
     def at(self, frames: IntArray, places: IntArray) -> IntArray:
         """(K,) rows of the points at some places of their frames."""
-        return self.rows[self.starts[frames] + places]
+        rows: IntArray = self.rows[self.starts[frames] + places]
+        return rows
 
 
 def _sequence_rows(

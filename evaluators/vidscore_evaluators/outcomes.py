@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +31,17 @@ from vidscore_evaluators.arrays import (
 )
 from vidscore_evaluators.errors import Fault, ParameterError
 
+if TYPE_CHECKING:
+    from vidscore_evaluators.data_frames import Backend
+
 NO_PARTNER = -1
 """Partner of a row that is matched with nothing."""
 
 SIDES = tuple(Side)
 """Side by the number in `Outcomes.sides`."""
+
+OUTCOME_SUFFIX = "_outcome"
+"""End of the name of a further column of outcomes."""
 
 IndexArray = NDArray[np.int32]
 
@@ -131,7 +137,9 @@ class Outcomes:
             page says which.
         id_switches: (N,) whether the match changes the identity of the object's track.
         fragmentations: (N,) whether the match ends an interruption of the object's track.
-        columns: Further (N,) columns of the evaluator, by name.
+        columns: Further (N,) columns of the evaluator, by their names in files: numbers, where
+            nothing is NaN or, of integers, -1. If a name ends in `OUTCOME_SUFFIX`, they are indices
+            into `OUTCOMES`.
         frame_counts: Frames of each sequence that are evaluated, whatever they hold, in the order
             of `sequence_keys`; None where that is not known. Means over frames need them.
     """
@@ -163,6 +171,17 @@ class Outcomes:
     def nbytes(self) -> int:
         """Bytes of all columns together."""
         return sum(column.nbytes for column in (*self._rows().values(), *self.columns.values()))
+
+    @property
+    def frame_count(self) -> int:
+        """Evaluated frames of all its sequences together.
+
+        Raises:
+            ValueError: If that is not known.
+        """
+        if self.frame_counts is None:
+            raise ValueError("these outcomes do not know how many frames their sequences have")
+        return int(self.frame_counts.sum())
 
     def of_side(self, side: Side) -> BoolArray:
         """(N,) which rows are of a side."""
@@ -201,6 +220,26 @@ class Outcomes:
         own: dict[str, Any] = {name: column[rows] for name, column in self._rows().items()}
         own["columns"] = {name: column[rows] for name, column in self.columns.items()}
         return replace(self, **own)
+
+    def frame(self, *, backend: Backend = "pandas") -> Any:
+        """The rows as a data frame, with the columns of the files that `vidscore outcomes` writes.
+
+        Texts are categories. What a row does not have is null: a confidence, a track, a partner.
+
+        Args:
+            backend: ``pandas``, ``polars`` or ``pyarrow``.
+
+        Returns:
+            A `pandas.DataFrame`, `polars.DataFrame` or `pyarrow.Table`.
+
+        Raises:
+            MissingExtraError: If the library is not installed.
+            ParameterError: If the backend is unknown.
+        """
+        from vidscore_evaluators.data_frames import data_frame  # noqa: PLC0415 - few need it
+        from vidscore_evaluators.outcome_files import named_columns  # noqa: PLC0415
+
+        return data_frame(named_columns(self), backend)
 
     def _rows(self) -> dict[str, AnyArray]:
         return {name: getattr(self, name) for name in ROW_COLUMNS}

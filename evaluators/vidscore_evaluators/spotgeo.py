@@ -193,6 +193,8 @@ class SpotGeo(Evaluator[SpotGeoParameters]):
         """
         at.check(self.name)
         tau_px = self.parameters.tau
+        # Matched first, so that its working memory is gone when the table is there.
+        matches = match_frames(aligned, tau_px, partial(regression_errors, self.parameters))
         builder = OutcomeBuilder(aligned)
         evaluated = evaluated_frames(aligned)
         for side, annotations, outcome in (
@@ -202,7 +204,6 @@ class SpotGeo(Evaluator[SpotGeoParameters]):
             counted = np.repeat(evaluated, annotations.object_counts)
             builder.set(side, counted, outcome)
             builder.share(side, counted, tau_px**2)
-        matches = match_frames(aligned, tau_px, partial(regression_errors, self.parameters))
         builder.match(matches.truth, matches.detections, distances_px=matches.distances_px)
         builder.share(Side.TRUTH, matches.truth, matches.errors)
         builder.share(Side.DETECTIONS, matches.detections, 0.0)

@@ -37,6 +37,18 @@ SECTIONS: Sections = {
         "outcomes": Entry(
             f"{CLI}.outcomes:outcomes", "Say what became of each object and each detection."
         ),
+        "compare": Entry(
+            f"{CLI}.compare:compare",
+            "Say whether a system is better than another, how surely, and why.",
+        ),
+        "render": Entry(
+            f"{CLI}.render:render", "Draw truth, detections and outcomes onto videos or images."
+        ),
+        "view": Entry(
+            f"{SERVER}.view:view",
+            "Show on one page what scores are made of, down to the frame and the object.",
+            extra="web",
+        ),
         "validate": Entry(
             f"{CLI}.validate:validate",
             "List everything that is wrong with a file or folder, or looks wrong, "

@@ -93,6 +93,25 @@ def on_error_option() -> Decorator[Any]:
     )
 
 
+def operating_point_options() -> Decorator[Any]:
+    """``--at-threshold`` and ``--at-confidence``."""
+    return together(
+        click.option(
+            "--at-threshold",
+            type=float,
+            metavar="SIMILARITY",
+            help="Similarity that a match needs, of evaluators with thresholds. [default: the "
+            "evaluator's; of several the first]",
+        ),
+        click.option(
+            "--at-confidence",
+            type=float,
+            metavar="CONFIDENCE",
+            help="Ignore detections below this confidence. [default: look at all]",
+        ),
+    )
+
+
 def confidence_scale_option() -> Decorator[Any]:
     """``--confidence-scale``."""
     return click.option(
@@ -116,12 +135,16 @@ def truth_option(
     )
 
 
-def evaluator_options() -> Decorator[Any]:
-    """``EVALUATOR...``, ``--set`` and ``--manifest``."""
+def evaluator_options(metavar: str = "[EVALUATOR]...") -> Decorator[Any]:
+    """``EVALUATOR...``, ``--set`` and ``--manifest``.
+
+    Args:
+        metavar: What the arguments are, where they are more than evaluators.
+    """
     return together(
         click.argument(
             "evaluators",
-            metavar="[EVALUATOR]...",
+            metavar=metavar,
             nargs=-1,
             shell_complete=complete_evaluator,
         ),

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import os
 import secrets
+import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO
 
 import click
 
-from vidscore_evaluators.names import escape_controls, spreadsheet_text
+from vidscore_evaluators.names import escape_controls
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -50,29 +50,6 @@ def deliver_json(document: object, output: str) -> None:
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
     # Below 32 JSON escapes by itself; the ends of lines are those between its entries.
     deliver(escape_controls(text, but="\n", form="\\u{:04x}"), output)
-
-
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Lines of CSV, in which no cell is a formula to a spreadsheet and none holds controls.
-
-    A string that would be a formula, or already begins with apostrophes before one, gets an
-    apostrophe in front; control characters are escaped as everywhere. Numbers stay as they are.
-
-    Args:
-        header: Names of the columns.
-        rows: Cells of each line.
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(_cell, header))
-    writer.writerows(map(_cell, row) for row in rows)
-    return text.getvalue()
-
-
-def _cell(value: object) -> object:
-    return (
-        value if value is None or isinstance(value, int | float) else spreadsheet_text(str(value))
-    )
 
 
 def deliver(text: str, output: str) -> None:
@@ -198,6 +175,30 @@ def atomic_file(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
         raise about(path, error) from None
     finally:
         neighbour.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill that takes the place of a new or empty one when it is whole.
+
+    Args:
+        path: The folder.
+
+    Raises:
+        OSError: If it cannot be written; about the folder, not about its neighbour.
+    """
+    whole = path.resolve()
+    neighbour = whole.with_name(f".{whole.name}.{secrets.token_hex(4)}.part")
+    try:
+        neighbour.mkdir()
+        yield neighbour
+        if whole.is_dir():
+            whole.rmdir()
+        neighbour.rename(whole)
+    except OSError as error:
+        raise about(path, error) from None
+    finally:
+        shutil.rmtree(neighbour, ignore_errors=True)
 
 
 def about(path: Path, error: OSError) -> OSError:

@@ -38,6 +38,8 @@ class ExitCode(IntEnum):
     """The token is missing, unknown, or not allowed to do this."""
     NOT_SCORED = 5
     """The submission has failed or was cancelled."""
+    THRESHOLD = 6
+    """A threshold that was asked for is not met."""
     INTERNAL = 70
     """A mistake of vidscore's own (EX_SOFTWARE of sysexits.h)."""
     INTERRUPTED = 130

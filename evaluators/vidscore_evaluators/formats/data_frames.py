@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.errors import Fault, InputError, MissingExtraError
 
 _EXPECTED = "a path, Annotations, or arrays by column name (a dictionary, a data frame)"
+_EXTRA = "dataframes"
 
 
 class DataFrame(Protocol):
@@ -33,7 +34,8 @@ def columns_of(data: Any, name: str) -> Mapping[str, Any]:
         (N,) arrays or sequences by name. Missing values are None or NaN.
 
     Raises:
-        InputError: If it has no columns, is not computed yet, or narwhals is not installed.
+        InputError: If it has no columns, or is not computed yet.
+        MissingExtraError: If narwhals is needed and not installed.
     """
     if hasattr(data, "keys"):
         return {str(column): data[column] for column in data.keys()}  # noqa: SIM118 - also no Mapping
@@ -42,8 +44,7 @@ def columns_of(data: Any, name: str) -> Mapping[str, Any]:
     except ImportError:
         if not hasattr(data, "__arrow_c_stream__"):
             raise _refused(data, name, _EXPECTED) from None
-        advice = "narwhals reads it: pip install 'vidscore[dataframes]'"
-        raise _refused(data, name, "a dictionary or a pandas.DataFrame", advice) from None
+        raise MissingExtraError(f"Data frames such as {_kind(data)}", "narwhals", _EXTRA) from None
     frame = narwhals.from_native(data, pass_through=True)
     if isinstance(frame, narwhals.LazyFrame):
         raise _refused(data, name, "a data frame that is computed", "call collect() first")
@@ -65,8 +66,11 @@ def _array(series: Any) -> Any:
 
 
 def _refused(data: Any, name: str, expected: str, advice: str | None = None) -> InputError:
-    """The error for something, by the name that its users call it: ``polars.LazyFrame``."""
+    return InputError([Fault(_kind(data), expected, source=name, advice=advice)])
+
+
+def _kind(data: Any) -> str:
+    """The type of something, as its users call it: ``polars.LazyFrame``."""
     kind = type(data)
     package = kind.__module__.split(".")[0]
-    found = kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}"
-    return InputError([Fault(found, expected, source=name, advice=advice)])
+    return kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}"

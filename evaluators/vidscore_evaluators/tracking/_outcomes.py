@@ -13,14 +13,14 @@ from vidscore_evaluators.arrays import AnyArray, IntArray
 from vidscore_evaluators.scene import Items
 from vidscore_evaluators.tracking._tracks import TrackSet
 
-PARTNER_TRACKS = "partner_tracks"
+PARTNER_TRACK = "partner_track"
 """Column of the track on the other side that a row is matched with."""
 
 
 def partner_tracks(
     aligned: Aligned, truth: tuple[IntArray, IntArray], detections: tuple[IntArray, IntArray]
 ) -> Mapping[str, Mapping[Side, AnyArray]]:
-    """The column `PARTNER_TRACKS`.
+    """The column `PARTNER_TRACK`.
 
     Args:
         aligned: The input.
@@ -35,7 +35,7 @@ def partner_tracks(
         column = np.full(annotations.object_count, NO_TRACK, dtype=np.int64)
         column[rows] = ids
         columns[side] = column
-    return {PARTNER_TRACKS: columns}
+    return {PARTNER_TRACK: columns}
 
 
 def track_ids(tracks: TrackSet, items: Items) -> IntArray:

@@ -248,7 +248,7 @@ class Clear(TrackingCriterion[ClearParameters]):
 
         Shares are what MOTA's numerator is the sum of: 1 for a matched object, 0 where its match
         is an id switch or where it is missed, and -1 for a false positive. The further column
-        ``partner_tracks`` has the track that a row is matched with.
+        ``partner_track`` has the track that a row is matched with.
         """
         at.check(self.name, [self.parameters.threshold])
         scene = self.scene(aligned, traced=True)

@@ -152,7 +152,7 @@ class Identity(TrackingCriterion[IdentityParameters]):
         """True positives are objects and detections that their tracks' partners are on.
 
         Shares are what 2 IDTP, IDF1's numerator, is the sum of: 1 for a true positive of either
-        side. The further column ``partner_tracks`` has the partner of the row's own track, also
+        side. The further column ``partner_track`` has the partner of the row's own track, also
         where the row itself is not matched.
         """
         at.check(self.name, [self.parameters.threshold])

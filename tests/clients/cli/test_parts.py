@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from tests.clients.cli.helpers import run, well
 
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.detection.f1 import F1
+from vidscore_evaluators.outcomes import OperatingPoint, OutcomeBuilder, Outcomes
+
 TRUTH = """\
 sequence,frame,class,x1,y1,x2,y2
 street,0,car,10,10,50,50
@@ -58,6 +62,28 @@ def test_only_what_is_chosen_is_scored(
     assert over_everything["true_positives"] == found
     assert over_everything["false_negatives"] == missed
     assert ("selection" in report) == bool(options)
+
+
+def test_outcomes_are_those_of_what_is_chosen(
+    sides: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def all_ignored(_: F1, aligned: Aligned, at: OperatingPoint) -> Outcomes:
+        del at
+        return OutcomeBuilder(aligned).build()
+
+    monkeypatch.setattr(F1, "outcomes", all_ignored)
+    chosen = ("--label", "car", "--sequence", "street")
+    header, *rows = well(run("outcomes", "f1", *sides, *chosen)).splitlines()
+    columns = header.split(",")
+    places = [dict(zip(columns, row.split(","), strict=True)) for row in rows]
+    assert {(row["sequence"], row["label"]) for row in places} == {("street", "car")}
+    # Frame 1 has a car and a person; the row of the car is its own in the file.
+    assert [(row["side"], row["frame"], row["row"]) for row in places] == [
+        ("truth", "0", "0"),
+        ("detections", "0", "0"),
+        ("truth", "1", "0"),
+        ("detections", "1", "0"),
+    ]
 
 
 def test_a_table_says_which_part_it_is_of(sides: list[str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import vidscore
 from vidscore_evaluators.annotations import Side
-from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.errors import InputError, MissingExtraError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats.data_frames import columns_of
 from vidscore_evaluators.formats.generic import read as read_csv
@@ -113,11 +113,10 @@ def test_without_narwhals_pandas_is_read_and_others_say_what_to_install(
     assert list(columns_of(FRAMES["pandas"](), "truth")) == list(COLUMNS)
     assert list(columns_of(COLUMNS, "truth")) == list(COLUMNS)
     for kind, name in (("polars", "polars.DataFrame"), ("Arrow table", "pyarrow.Table")):
-        with pytest.raises(InputError) as caught:
+        with pytest.raises(MissingExtraError) as caught:
             columns_of(FRAMES[kind](), "truth")
         assert str(caught.value) == (
-            f"truth: found {name}, expected a dictionary or a pandas.DataFrame; "
-            "narwhals reads it: pip install 'vidscore[dataframes]'"
+            f"Data frames such as {name} need narwhals: pip install 'vidscore[dataframes]'"
         )
     with pytest.raises(InputError, match="found list, expected a path"):
         columns_of([1, 2], "truth")

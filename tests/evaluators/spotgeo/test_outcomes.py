@@ -35,8 +35,8 @@ def of_frame(
     truth: Sequence[Point], detections: Sequence[Point], **parameters: object
 ) -> list[Row]:
     """Rows of one frame of one sequence."""
-    sides = (make_points({"s": {1: points}}) for points in (truth, detections))
-    return rows_of(table_of(*sides, **parameters))
+    sides = [make_points({"s": {1: points}}) for points in (truth, detections)]
+    return rows_of(table_of(sides[0], sides[1], **parameters))
 
 
 def hit(row: int, partner: int, share: float) -> list[Row]:
@@ -145,7 +145,7 @@ def test_coinciding_points_are_matched_one_to_one() -> None:
 @pytest.mark.parametrize("names", ["threshold", "confidence"])
 def test_there_is_no_operating_point_to_choose(names: str) -> None:
     truth = make_points({"s": {1: []}})
-    with pytest.raises(ParameterError, match=f"at_{names}.*spotgeo has no choice of {names}"):
+    with pytest.raises(ParameterError, match=f"at_{names}: found 0.5, expected none"):
         outcomes_of(create_evaluator("spotgeo"), truth, truth, OperatingPoint(**{names: 0.5}))
 
 

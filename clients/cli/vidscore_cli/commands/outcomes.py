@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import click
-
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
     InputChoice,
@@ -21,6 +19,7 @@ from vidscore_cli.options import (
     data_options,
     evaluator_options,
     on_error_option,
+    operating_point_options,
     output_option,
     selection_options,
 )
@@ -78,19 +77,7 @@ class Tracing:
 @data_options()
 @on_error_option()
 @selection_options()
-@click.option(
-    "--at-threshold",
-    type=float,
-    metavar="SIMILARITY",
-    help="Similarity that a match needs, of evaluators with thresholds. [default: the "
-    "evaluator's; of several the first]",
-)
-@click.option(
-    "--at-confidence",
-    type=float,
-    metavar="CONFIDENCE",
-    help="Ignore detections below this confidence. [default: look at all]",
-)
+@operating_point_options()
 @output_option("Its suffix says how: .csv, .parquet or .json.")
 @all_faults_option()
 def outcomes(**choices: Any) -> None:
@@ -118,21 +105,20 @@ def outcomes(**choices: Any) -> None:
         bar.stage("writing")
         with open_outcomes(typed.output) as writer:
             for evaluator in part.evaluators:
-                _write(writer, evaluator, part, at, typed.selection, bar)
+                _write(writer, evaluator, part, at, bar)
     show_warnings(pair.warnings, pair.place_of)
 
 
 def _write(
     writer: OutcomeWriter,
     evaluator: Evaluator[Any],
-    chosen: Selected,
+    part: Selected,
     at: OperatingPoint,
-    selection: Selection,
     bar: ProgressBar,
 ) -> None:
     """Write the rows of one evaluator, part by part."""
     from vidscore_evaluators.scoring import outcomes_of_pair
 
-    parts = outcomes_of_pair(evaluator, chosen.pair, chosen.specification, at, progress=bar.advance)
-    for part in parts:
-        writer.write(selection.of_outcomes(part), evaluator.name)
+    tables = outcomes_of_pair(evaluator, part.pair, part.specification, at, progress=bar.advance)
+    for table in tables:
+        writer.write(evaluator.selection.of_outcomes(table), evaluator.name)

@@ -29,6 +29,7 @@ from vidscore_cli.options import (
 from vidscore_cli.output import check_output
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.reporting import Presentation, View, write_reports
+from vidscore_cli.thresholds import check_thresholds, fail_under_option, parse_thresholds
 
 if TYPE_CHECKING:
     from vidscore_evaluators.selection import Selection
@@ -54,6 +55,7 @@ class FileScoring:
     sequences: bool
     curves: bool
     strict: bool
+    fail_under: tuple[str, ...]
 
 
 @command(
@@ -63,6 +65,7 @@ class FileScoring:
         "vidscore score neovision2 --truth truth/ --detections detections/ --format json",
         "vidscore score spotgeo --set tau=5 --truth truth.json --detections detections.json",
         "vidscore score mot17 --truth gt/ --detections tracks/",
+        "vidscore score f1 --truth truth.csv --detections detections.csv --fail-under f1=0.8",
         "vidscore score f1 --label car --frames 0:99 --truth truth.csv --detections detections.csv",
     ),
 )
@@ -71,16 +74,18 @@ class FileScoring:
 @on_error_option()
 @selection_options()
 @workers_option()
-@format_option("table", "json", "csv")
+@format_option("table", "json", "csv", "markdown", "latex")
 @output_option()
 @view_options()
 @strict_option()
+@fail_under_option()
 @all_faults_option()
-def score(**choices: Any) -> None:
+def score(**choices: Any) -> int:
     """Score detections in files against truth in files.
 
     EVALUATOR is one or more names of evaluators or presets that `vidscore evaluators` lists, or
-    the file of a preset of your own; a --manifest may name them instead.
+    the file of a preset of your own; a --manifest may name them instead. The exit code is 6 if a
+    threshold of --fail-under is not met.
     """
     from vidscore_evaluators.scoring import score_pair
 
@@ -89,6 +94,7 @@ def score(**choices: Any) -> None:
     manifest = read_specification(typed.manifest)
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
     evaluators = create_evaluators(specification, typed.evaluators, settings)
+    thresholds = parse_thresholds(typed.fail_under, evaluators)
     choice = InputChoice(
         typed.truth,
         typed.detections,
@@ -113,3 +119,4 @@ def score(**choices: Any) -> None:
     write_reports(
         reports, Presentation(typed.format_, typed.output, view, typed.strict, pair.place_of)
     )
+    return check_thresholds(thresholds, reports)

@@ -1,0 +1,127 @@
+"""Thresholds that scores must meet: ``--fail-under``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vidscore_cli.options import Decorator
+from vidscore_cli.output import say
+from vidscore_cli.session import ExitCode
+from vidscore_evaluators.names import name_advice
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.evaluator import Evaluator, Measure
+    from vidscore_evaluators.report import Report
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The least score that is wanted; the greatest where lower is better.
+
+    Attributes:
+        evaluator: Name of the evaluator.
+        measure: The measure, over everything.
+        bound: The score.
+        is_greatest: Whether lower is better.
+    """
+
+    evaluator: str
+    measure: str
+    bound: float
+    is_greatest: bool
+
+    def failure(self, report: Report) -> str | None:
+        """What is wrong with a report of the evaluator; None if the threshold is met."""
+        value = next(
+            (row.value for row in report.rows() if row[:4] == (None, None, None, self.measure)),
+            None,
+        )
+        if value is not None and (value <= self.bound if self.is_greatest else value >= self.bound):
+            return None
+        found = "undefined" if value is None else str(value)
+        expected = f"at {'most' if self.is_greatest else 'least'} {self.bound}"
+        return f"{self.measure} of {self.evaluator} is {found}, expected {expected} (--fail-under)"
+
+
+def fail_under_option() -> Decorator[Any]:
+    """``--fail-under``."""
+    return click.option(
+        "--fail-under",
+        metavar="[EVALUATOR.]MEASURE=VALUE",
+        multiple=True,
+        help="Exit with 6 if this measure over everything is undefined or under the value; where "
+        "lower is better, if it is over the value; may be repeated.",
+    )
+
+
+def parse_thresholds(typed: Sequence[str], evaluators: Sequence[Evaluator[Any]]) -> list[Threshold]:
+    """What ``--fail-under`` asks for.
+
+    Args:
+        typed: Its values as typed.
+        evaluators: The evaluators that score.
+
+    Raises:
+        click.UsageError: If one is no measure with a value, or measures several evaluators.
+    """
+    return [_threshold(text, evaluators) for text in typed]
+
+
+def check_thresholds(thresholds: Sequence[Threshold], reports: Sequence[Report]) -> ExitCode:
+    """Say on standard error which thresholds are not met, a line each; gives the exit code."""
+    by_name = {report.evaluator: report for report in reports}
+    found = [threshold.failure(by_name[threshold.evaluator]) for threshold in thresholds]
+    failures = [line for line in found if line is not None]
+    for line in failures:
+        say(f"Error: {line}", err=True)
+    return ExitCode.THRESHOLD if failures else ExitCode.OK
+
+
+def _threshold(text: str, evaluators: Sequence[Evaluator[Any]]) -> Threshold:
+    left, equals, value = text.partition("=")
+    bound = _number(value)
+    evaluator_name, _, name = left.rpartition(".")
+    if not equals or not name or bound is None:
+        raise _error(text, "expected MEASURE=VALUE or EVALUATOR.MEASURE=VALUE, such as f1=0.8")
+    named = [one for one in evaluators if evaluator_name in {"", one.name}]
+    if not named:
+        advice = name_advice(evaluator_name, [one.name for one in evaluators])
+        raise _error(text, f"{evaluator_name} is not being scored; {advice}")
+    having = [(one, measure) for one in named for measure in _measures(one, name)]
+    if not having:
+        known = dict.fromkeys(measure.name for one in named for measure in one.measures)
+        raise _error(text, f"no measure is called {name!r}; {name_advice(name, known)}")
+    if len(having) > 1:
+        choices = ", ".join(f"{one.name}.{name}" for one, _ in having)
+        raise _error(text, f"several evaluators measure it; address one as {choices}")
+    [(evaluator, measure)] = having
+    return Threshold(evaluator.name, name, bound, _lower_is_better(text, measure))
+
+
+def _measures(evaluator: Evaluator[Any], name: str) -> Iterator[Measure]:
+    return (measure for measure in evaluator.measures if measure.name == name)
+
+
+def _lower_is_better(text: str, measure: Measure) -> bool:
+    from vidscore_evaluators.evaluator import Direction
+
+    if measure.direction is Direction.NONE:
+        raise _error(text, f"neither more nor less of {measure.name} is better on its own")
+    return measure.direction is Direction.LOWER
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _error(text: str, reason: str) -> click.UsageError:
+    return click.UsageError(f"--fail-under {text}: {reason}")

@@ -72,12 +72,12 @@ $(USABLE): $(INSTALL_INPUTS) $(LOOPS_INPUTS)
 $(ENVIRONMENT): $(INSTALL_INPUTS)
 	@$(HAS_PYTHON)
 	@echo "Installing vidscore and what develops it into $(VENV)"
-	@$(PYTHON) tools/bootstrap.py $(VENV) $(LOCKED) --editable ./clients/python --editable '.[server,postgresql,video]' --group dev
+	@$(PYTHON) tools/bootstrap.py $(VENV) $(LOCKED) --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes]' --group dev
 	@touch $(USABLE) $@
 
 # For every platform; it names no package index, which is the installer's own affair.
 lock: $(ENVIRONMENT) ## bring requirements.lock to the newest versions that fit
-	@build/uv/bin/uv pip compile --quiet --upgrade pyproject.toml --no-sources --extra server --extra postgresql --extra video \
+	@build/uv/bin/uv pip compile --quiet --upgrade pyproject.toml --no-sources --all-extras \
 		--group dev --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-package vidscore-client --output-file requirements.lock
 
@@ -119,7 +119,7 @@ test-lowest: $(INSTALLED) ## campaign: the suite on the oldest supported release
 	@$(BIN)/python tools/lower_bounds.py > build/lowest.txt
 	@$(PYTHON) tools/bootstrap.py $(LOWEST) \
 		--requirement build/lowest.txt --build-constraint build/lowest.txt \
-		--editable ./clients/python --editable '.[server,postgresql,video]' --group test
+		--editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes]' --group test
 	@$(LOWEST)/bin/python -m pytest -n $(WORKERS) -m "not campaign" -W default \
 		--ignore tests/house --ignore tests/docs $(PYTEST_ARGS)
 

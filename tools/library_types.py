@@ -29,12 +29,13 @@ from os import PathLike
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 {imports}
+from vidscore_evaluators.formats.data_frames import DataFrame
 
 __all__ = [
 {exports}
 ]
 
-_Data = str | PathLike[str] | Annotations | Mapping[str, Any]
+_Data = str | PathLike[str] | Annotations | Mapping[str, Any] | DataFrame
 
 class _Options(TypedDict, total=False):
     specification: BenchmarkSpec | None

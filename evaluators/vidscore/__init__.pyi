@@ -35,6 +35,7 @@ from vidscore_evaluators import find_preset as find_preset
 from vidscore_evaluators import outcomes as outcomes
 from vidscore_evaluators import preset_names as preset_names
 from vidscore_evaluators import read as read
+from vidscore_evaluators.formats.data_frames import DataFrame
 
 __all__ = [
     "Annotations",
@@ -70,7 +71,7 @@ __all__ = [
     "score",
 ]
 
-_Data = str | PathLike[str] | Annotations | Mapping[str, Any]
+_Data = str | PathLike[str] | Annotations | Mapping[str, Any] | DataFrame
 
 class _Options(TypedDict, total=False):
     specification: BenchmarkSpec | None

@@ -95,7 +95,7 @@ def make_scene(
         The scene; `Scene.left_out` counts the detections that are not scored.
     """
     evaluated = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
-    kept = (_with_sources(aligned) if as_given.sources else aligned).take_frames(evaluated)
+    kept = (with_sources(aligned) if as_given.sources else aligned).take_frames(evaluated)
     if as_given != AsGiven():
         kept = replace(
             kept,
@@ -334,8 +334,8 @@ class _Grouping:
         return np.repeat(rows, counts), groups[expand_runs(first, counts)]
 
 
-def _with_sources(aligned: Aligned) -> Aligned:
-    """Both sides with the column of each object's row."""
+def with_sources(aligned: Aligned) -> Aligned:
+    """Both sides with the column `SOURCE` of each object's row, for outcomes."""
     truth, detections = (
         replace(side, columns={**side.columns, SOURCE: _rows(side).astype(np.float64)})
         for side in (aligned.truth, aligned.detections)

@@ -6,7 +6,7 @@ most of which have closed forms. Either way the result depends on the frame alon
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -21,7 +21,7 @@ from vidscore_evaluators.arrays import (
     run_starts,
     starts_from_counts,
 )
-from vidscore_evaluators.geometry import NearPoints, SortedPoints, near_points
+from vidscore_evaluators.geometry import NearPoints, SortedPoints, near_points, sorted_rows
 from vidscore_evaluators.matching import (
     MAX_MATRIX_CELLS,
     CostBlocks,
@@ -65,7 +65,7 @@ def tally_frames(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> dict[s
         errors_of: Regression errors of true positives at some distances (eq. 11).
     """
     dont_care = (aligned.truth.frame_flags & FrameFlag.DONT_CARE) != 0
-    evaluated = aligned.listed & ~dont_care
+    evaluated = evaluated_frames(aligned)
     unevaluated = np.where(aligned.listed, 0, aligned.detections.object_counts)
     rows = np.flatnonzero(dont_care | (unevaluated > 0))
     left_out = build_table(
@@ -82,6 +82,75 @@ def tally_frames(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> dict[s
         _SEQUENCE_SCHEMA, *_sequence_keys(aligned, sequences), counts=counts, sums=[errors]
     )
     return {SEQUENCES: of_sequences, LEFT_OUT: left_out}
+
+
+def evaluated_frames(aligned: Aligned) -> BoolArray:
+    """(F,) which frames are scored: those that the truth lists, but for don't-care frames."""
+    evaluated: BoolArray = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
+    return evaluated
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """K true positives of an aligned input.
+
+    Attributes:
+        truth: (K,) row of each object.
+        detections: (K,) row of its detection.
+        distances_px: (K,) distance between the two.
+        errors: (K,) regression error.
+    """
+
+    truth: IntArray
+    detections: IntArray
+    distances_px: FloatArray
+    errors: FloatArray
+
+
+def match_frames(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> Matches:
+    """The pairs that `tally_frames` counts as true positives; its arguments."""
+    evaluated = evaluated_frames(aligned)
+    kept = aligned if evaluated.all() else aligned.take_frames(evaluated)
+    truth, detections = (
+        _Rows.of(side, np.flatnonzero(np.repeat(evaluated, whole.object_counts)))
+        for side, whole in ((kept.truth, aligned.truth), (kept.detections, aligned.detections))
+    )
+    none = np.zeros(0, dtype=np.int64)
+    columns = [(none, none, np.zeros(0), np.zeros(0))]
+    for part in _match(kept, tau_px, errors_of):
+        frames, chosen = part.pair_frames, part.chosen
+        columns.append(
+            (
+                truth.at(frames, part.near.left[chosen]),
+                detections.at(frames, part.near.right[chosen]),
+                part.distances_px[chosen],
+                part.errors[chosen],
+            )
+        )
+    return Matches(*map(np.concatenate, zip(*columns, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Which row of the input each sorted point of a side is.
+
+    Attributes:
+        starts: (F + 1,) offsets of the frames.
+        rows: (N,) row of each point, in the order of `SortedPoints`.
+    """
+
+    starts: IntArray
+    rows: IntArray
+
+    @classmethod
+    def of(cls, side: Annotations, rows: IntArray) -> _Rows:
+        """Rows of the points of a side, given those of its objects."""
+        return cls(side.frame_starts, rows[sorted_rows(side.coordinates, side.frame_starts)])
+
+    def at(self, frames: IntArray, places: IntArray) -> IntArray:
+        """(K,) rows of the points at some places of their frames."""
+        rows: IntArray = self.rows[self.starts[frames] + places]
+        return rows
 
 
 def _sequence_rows(
@@ -133,6 +202,43 @@ class _TruePositives:
 
 
 def _find_true_positives(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> _TruePositives:
+    """Match every frame and keep what is counted."""
+    found = [_TruePositives(np.zeros(0, dtype=np.int64), np.zeros(0))]
+    found.extend(
+        _TruePositives(part.pair_frames, part.errors[part.chosen])
+        for part in _match(aligned, tau_px, errors_of)
+    )
+    return _TruePositives(
+        np.concatenate([part.frames for part in found]),
+        np.concatenate([part.errors for part in found]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Matched:
+    """Some frames, their P candidate pairs, and K of these that are matched.
+
+    Attributes:
+        frames: The frames.
+        near: The pairs.
+        distances_px: (P,) distance of each pair.
+        errors: (P,) regression error of each.
+        chosen: (P,) whether it is matched.
+    """
+
+    frames: IntArray
+    near: NearPoints
+    distances_px: FloatArray
+    errors: FloatArray
+    chosen: BoolArray
+
+    @property
+    def pair_frames(self) -> IntArray:
+        """(K,) frame of each matched pair."""
+        return np.repeat(self.frames, self.near.counts)[self.chosen]
+
+
+def _match(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> Iterator[_Matched]:
     """Match every frame (eqs. 3 to 5) and measure what is matched (eq. 11).
 
     Some frames at a time, so that memory stays bounded.
@@ -141,18 +247,13 @@ def _find_true_positives(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -
     matching = _Matching(tau_px, errors_of, truth, detections)
     cells = matching.truth.counts * matching.detections.counts
     crowded = (cells > CROWDED_FRAME_CELLS) & (cells <= MAX_MATRIX_CELLS)
-    found = [_TruePositives(np.zeros(0, dtype=np.int64), np.zeros(0))]
     for frames, match in (
         (np.flatnonzero(~crowded & (cells > 0)), matching.by_pairs),
         (np.flatnonzero(crowded), matching.by_matrices),
     ):
         first = run_starts(starts_from_counts(cells[frames])[:-1] // CELLS_PER_CHUNK).tolist()
-        bounds = pairwise([*first, len(frames)])
-        found.extend(matching.matched(frames[start:stop], match) for start, stop in bounds)
-    return _TruePositives(
-        np.concatenate([part.frames for part in found]),
-        np.concatenate([part.errors for part in found]),
-    )
+        for start, stop in pairwise([*first, len(frames)]):
+            yield matching.matched(frames[start:stop], match)
 
 
 def _points(side: Annotations) -> SortedPoints:
@@ -172,7 +273,7 @@ class _Matching:
     truth: SortedPoints
     detections: SortedPoints
 
-    def matched(self, frames: IntArray, match: _Match) -> _TruePositives:
+    def matched(self, frames: IntArray, match: _Match) -> _Matched:
         """Match some frames by their candidate pairs: d <= tau, without tolerance."""
         tau = self.tau_px
         # A little more than can count: the root alone decides.
@@ -182,7 +283,7 @@ class _Matching:
             near, distances = near.take(distances <= tau), distances[distances <= tau]
         errors = self.errors_of(distances)
         chosen = match(frames, near, distances + TIE_WEIGHT * (errors / (tau * tau)))
-        return _TruePositives(np.repeat(frames, near.counts)[chosen], errors[chosen])
+        return _Matched(frames, near, distances, errors, chosen)
 
     def by_pairs(self, frames: IntArray, near: NearPoints, costs: FloatArray) -> BoolArray:
         """Match frames by their pairs alone."""

@@ -187,11 +187,12 @@ class MissingExtraError(VidscoreError):
 
     reason: ClassVar[str] = "MISSING_EXTRA"
 
-    def __init__(self, what: str, package: str, extra: str) -> None:
-        """Say what needs which package."""
+    def __init__(self, what: str, package: str, extra: str | None) -> None:
+        """Say what needs which package, and which extra of vidscore installs it, if one does."""
         self.arguments = (what, package, extra)
-        super().__init__(f"{what} need {package}: pip install 'vidscore[{extra}]'")
+        wanted = package if extra is None else f"'vidscore[{extra}]'"
+        super().__init__(f"{what} need {package}: pip install {wanted}")
 
-    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str]]:
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str | None]]:
         """Survive the way back from a worker process."""
         return (type(self), self.arguments)

@@ -169,6 +169,30 @@ class SortedPoints:
         return np.diff(self.starts)
 
 
+def sorted_rows(coordinates: FloatArray, starts: IntArray) -> IntArray:
+    """(N,) row of each point in the order of `SortedPoints`, the lesser first of equal points.
+
+    Args:
+        coordinates: (N, 2) points.
+        starts: (G + 1,) offsets of the groups into the points.
+    """
+    own = np.arange(len(coordinates), dtype=np.float64)
+    by_x = SortedPoints.of(np.column_stack([coordinates[:, 0], own]), starts).coordinates
+    rows = by_x[:, 1].astype(np.int64)
+    # So far the row decides between points of one x; where they differ in y, that does.
+    first = np.ones(len(rows), dtype=np.bool_)
+    first[1:] = by_x[1:, 0] != by_x[:-1, 0]
+    first[starts[:-1][starts[:-1] < len(rows)]] = True
+    tied = ~first
+    tied[:-1] |= ~first[1:]
+    places = np.flatnonzero(tied)
+    if len(places):
+        tied_rows = rows[places]
+        runs = np.cumsum(first)[places]
+        rows[places] = tied_rows[np.lexsort((coordinates[tied_rows, 1], runs))]
+    return rows
+
+
 @dataclass(frozen=True, eq=False)
 class NearPoints:
     """P pairs of points of one group, group by group, of K groups.

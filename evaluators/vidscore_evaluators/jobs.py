@@ -80,12 +80,26 @@ def run_job(job: Job) -> bytes:
     Raises:
         EvaluatorVersionError: If the evaluator installed here is of another version.
     """
+    return tally_to_bytes(_evaluator_of(job).tally(job.truth, job.detections))
+
+
+def run_outcome_job(job: Job, at: OperatingPoint = OperatingPoint()) -> Outcomes:
+    """Say what became of each object and detection of a job.
+
+    Raises:
+        EvaluatorVersionError: If the evaluator installed here is of another version.
+        ParameterError: If the evaluator has no outcomes, or none at this point.
+    """
+    return _evaluator_of(job).outcomes(align(job.truth, job.detections), at)
+
+
+def _evaluator_of(job: Job) -> Evaluator[Any]:
     evaluator = create_evaluator(job.evaluator, job.parameters, job.specification)
     if evaluator.version != job.version:
         raise EvaluatorVersionError(
             f"the job needs {job.evaluator} {job.version}, but {evaluator.version} is installed"
         )
-    return tally_to_bytes(evaluator.tally(job.truth, job.detections))
+    return evaluator
 
 
 def tally_in_parts(

@@ -10,53 +10,30 @@ import csv
 import io
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import IO, Any, Self
 
 import numpy as np
 
 from vidscore_evaluators.annotations import NO_TRACK
-from vidscore_evaluators.arrays import AnyArray, BoolArray
+from vidscore_evaluators.arrays import AnyArray
+from vidscore_evaluators.data_frames import Column, data_frame
 from vidscore_evaluators.errors import MissingExtraError
 from vidscore_evaluators.names import escape_controls, spreadsheet_text
-from vidscore_evaluators.outcomes import NO_PARTNER, OUTCOMES, SIDES, Outcomes
+from vidscore_evaluators.outcomes import NO_PARTNER, OUTCOME_SUFFIX, OUTCOMES, SIDES, Outcomes
+
+NOTHING = -1
+"""What an integer column of an evaluator's own has where there is nothing."""
 
 CHUNK_ROWS = 1 << 16
 """Rows that are turned into text at once."""
 
 
-@dataclass(frozen=True, eq=False)
-class Column:
-    """One column of N values.
-
-    Attributes:
-        values: (N,) numbers, or places in `texts`.
-        missing: (N,) where there is no value; None where there is one everywhere.
-        texts: What values stand for, of a column of text; None of a column of numbers.
-    """
-
-    values: AnyArray
-    missing: BoolArray | None = None
-    texts: Sequence[str] | None = None
-
-    def take(self, rows: slice) -> Column:
-        """Some of its rows."""
-        missing = None if self.missing is None else self.missing[rows]
-        return Column(self.values[rows], missing, self.texts)
-
-
-def named_columns(outcomes: Outcomes, evaluator: str) -> dict[str, Column]:
-    """The columns of a table of outcomes, by their names in files, in order.
-
-    Args:
-        outcomes: Outcomes of N rows.
-        evaluator: Name of the evaluator, which is in the first column.
-    """
+def named_columns(outcomes: Outcomes) -> dict[str, Column]:
+    """The columns of a table of N outcomes, by their names in files, in order."""
     keys = outcomes.sequence_keys
     own = {
-        "evaluator": Column(np.zeros(len(outcomes), dtype=np.int8), texts=(evaluator,)),
         "side": Column(outcomes.sides, texts=SIDES),
         "domain": Column(outcomes.sequences, texts=[key.domain for key in keys]),
         "sequence": Column(outcomes.sequences, texts=[key.sequence for key in keys]),
@@ -73,13 +50,17 @@ def named_columns(outcomes: Outcomes, evaluator: str) -> dict[str, Column]:
         "id_switch": Column(outcomes.id_switches),
         "fragmentation": Column(outcomes.fragmentations),
     }
-    return own | {name: _number(column) for name, column in outcomes.columns.items()}
+    return own | {name: _further(name, column) for name, column in outcomes.columns.items()}
+
+
+def _further(name: str, values: AnyArray) -> Column:
+    return Column(values, texts=OUTCOMES) if name.endswith(OUTCOME_SUFFIX) else _number(values)
 
 
 def _number(values: AnyArray) -> Column:
-    if values.dtype.kind != "f":
+    if values.dtype.kind == "b":
         return Column(values)
-    missing = np.isnan(values)
+    missing = np.isnan(values) if values.dtype.kind == "f" else values == NOTHING
     return Column(values, missing if missing.any() else None)
 
 
@@ -108,8 +89,9 @@ class OutcomeWriter(ABC):
             self.finish()
 
     def write(self, outcomes: Outcomes, evaluator: str) -> None:
-        """Write one table."""
-        columns = named_columns(outcomes, evaluator)
+        """Write one table, with the name of its evaluator in the first column."""
+        whose = Column(np.zeros(len(outcomes), dtype=np.int8), texts=(evaluator,))
+        columns = {"evaluator": whose, **named_columns(outcomes)}
         for start in range(0, max(1, len(outcomes)), CHUNK_ROWS):
             rows = slice(start, start + CHUNK_ROWS)
             self._write({name: column.take(rows) for name, column in columns.items()})
@@ -166,23 +148,14 @@ class ParquetOutcomes(OutcomeWriter):
             MissingExtraError: If it is not installed.
         """
         super().__init__(file)
-        self._arrow = _pyarrow()
+        self._parquet = _parquet()
         self._writer: Any = None
 
     def _write(self, columns: Mapping[str, Column]) -> None:
-        arrays = [self._array(column) for column in columns.values()]
-        table = self._arrow.table(arrays, names=list(columns))
+        table = data_frame(columns, "pyarrow")
         if self._writer is None:
-            self._writer = self._arrow.parquet.ParquetWriter(self._file, table.schema)
+            self._writer = self._parquet.ParquetWriter(self._file, table.schema)
         self._writer.write_table(table)
-
-    def _array(self, column: Column) -> Any:
-        if column.texts is None:
-            return self._arrow.array(column.values, mask=column.missing)
-        texts = [str(text) for text in column.texts]
-        indices = self._arrow.array(column.values.astype(np.int32))
-        names = self._arrow.array(texts, type=self._arrow.string())
-        return self._arrow.DictionaryArray.from_arrays(indices, names)
 
     def finish(self) -> None:
         """Write what ends the file."""
@@ -198,13 +171,12 @@ WRITERS: Mapping[str, Callable[[IO[bytes]], OutcomeWriter]] = {
 """Writers by the suffix of the file."""
 
 
-def _pyarrow() -> Any:
+def _parquet() -> Any:
     try:
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-        import pyarrow.parquet as _  # noqa: F401, PLC0415
+        from pyarrow import parquet  # noqa: PLC0415 - an extra
     except ImportError:
         raise MissingExtraError("Parquet files", "pyarrow", "parquet") from None
-    return pa
+    return parquet
 
 
 def _strings(column: Column, nothing: str, quoted: Callable[[str], str]) -> Iterable[str]:

@@ -14,20 +14,34 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
-from vidscore_evaluators.arrays import AnyArray, BoolArray, FlagArray, FloatArray, IntArray
+from vidscore_evaluators.annotations import FrameFlag, SequenceKey, Side
+from vidscore_evaluators.arrays import (
+    AnyArray,
+    BoolArray,
+    FlagArray,
+    FloatArray,
+    IntArray,
+    starts_from_counts,
+)
+from vidscore_evaluators.errors import Fault, ParameterError
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.data_frames import Backend
 
 NO_PARTNER = -1
 """Partner of a row that is matched with nothing."""
 
 SIDES = tuple(Side)
 """Side by the number in `Outcomes.sides`."""
+
+OUTCOME_SUFFIX = "_outcome"
+"""End of the name of a further column of outcomes."""
 
 IndexArray = NDArray[np.int32]
 
@@ -75,6 +89,30 @@ class OperatingPoint:
     threshold: float | None = None
     confidence: float | None = None
 
+    def check(
+        self, evaluator: str, thresholds: Sequence[float] = (), *, confidences: bool = False
+    ) -> None:
+        """Refuse a point at which an evaluator cannot be looked at.
+
+        Args:
+            evaluator: Its name.
+            thresholds: The thresholds that it has; none where it has no choice.
+            confidences: Whether it can be looked at from a confidence on.
+
+        Raises:
+            ParameterError: With every fault.
+        """
+        faults = []
+        if self.threshold is not None and self.threshold not in thresholds:
+            own = ", ".join(map(repr, thresholds))
+            expected = f"{own} for {evaluator}" if own else f"none: {evaluator} has no thresholds"
+            faults.append(Fault(repr(self.threshold), expected, field="at_threshold"))
+        if self.confidence is not None and not confidences:
+            expected = f"none: the outcomes of {evaluator} do not depend on confidences"
+            faults.append(Fault(repr(self.confidence), expected, field="at_confidence"))
+        if faults:
+            raise ParameterError(faults)
+
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
@@ -99,7 +137,11 @@ class Outcomes:
             page says which.
         id_switches: (N,) whether the match changes the identity of the object's track.
         fragmentations: (N,) whether the match ends an interruption of the object's track.
-        columns: Further (N,) columns of the evaluator, by name.
+        columns: Further (N,) columns of the evaluator, by their names in files: numbers, where
+            nothing is NaN or, of integers, -1. If a name ends in `OUTCOME_SUFFIX`, they are indices
+            into `OUTCOMES`.
+        frame_counts: Frames of each sequence that are evaluated, whatever they hold, in the order
+            of `sequence_keys`; None where that is not known. Means over frames need them.
     """
 
     sequence_keys: tuple[SequenceKey, ...]
@@ -119,6 +161,7 @@ class Outcomes:
     id_switches: BoolArray
     fragmentations: BoolArray
     columns: Mapping[str, AnyArray] = field(default_factory=dict)
+    frame_counts: IntArray | None = None
 
     def __len__(self) -> int:
         """Number of rows N."""
@@ -128,6 +171,17 @@ class Outcomes:
     def nbytes(self) -> int:
         """Bytes of all columns together."""
         return sum(column.nbytes for column in (*self._rows().values(), *self.columns.values()))
+
+    @property
+    def frame_count(self) -> int:
+        """Evaluated frames of all its sequences together.
+
+        Raises:
+            ValueError: If that is not known.
+        """
+        if self.frame_counts is None:
+            raise ValueError("these outcomes do not know how many frames their sequences have")
+        return int(self.frame_counts.sum())
 
     def of_side(self, side: Side) -> BoolArray:
         """(N,) which rows are of a side."""
@@ -150,20 +204,42 @@ class Outcomes:
         sequence: str | None = None,
     ) -> Outcomes:
         """The rows of a domain, label and sequence; None for all."""
-        keep = np.ones(len(self), dtype=np.bool_)
+        kept = np.ones(len(self.sequence_keys), dtype=np.bool_)
         if domain is not None:
-            keep &= _named([key.domain for key in self.sequence_keys], domain)[self.sequences]
+            kept &= _named([key.domain for key in self.sequence_keys], domain)
         if sequence is not None:
-            keep &= _named([key.sequence for key in self.sequence_keys], sequence)[self.sequences]
+            kept &= _named([key.sequence for key in self.sequence_keys], sequence)
+        rows = kept[self.sequences]
         if label is not None:
-            keep &= _named(self.label_names, label)[self.labels]
-        return self.take(keep)
+            rows &= _named(self.label_names, label)[self.labels]
+        counts = None if self.frame_counts is None else np.where(kept, self.frame_counts, 0)
+        return replace(self.take(rows), frame_counts=counts)
 
     def take(self, rows: BoolArray | IntArray) -> Outcomes:
         """Keep some rows: a mask, or row indices."""
         own: dict[str, Any] = {name: column[rows] for name, column in self._rows().items()}
         own["columns"] = {name: column[rows] for name, column in self.columns.items()}
         return replace(self, **own)
+
+    def frame(self, *, backend: Backend = "pandas") -> Any:
+        """The rows as a data frame, with the columns of the files that `vidscore outcomes` writes.
+
+        Texts are categories. What a row does not have is null: a confidence, a track, a partner.
+
+        Args:
+            backend: ``pandas``, ``polars`` or ``pyarrow``.
+
+        Returns:
+            A `pandas.DataFrame`, `polars.DataFrame` or `pyarrow.Table`.
+
+        Raises:
+            MissingExtraError: If the library is not installed.
+            ParameterError: If the backend is unknown.
+        """
+        from vidscore_evaluators.data_frames import data_frame  # noqa: PLC0415 - few need it
+        from vidscore_evaluators.outcome_files import named_columns  # noqa: PLC0415
+
+        return data_frame(named_columns(self), backend)
 
     def _rows(self) -> dict[str, AnyArray]:
         return {name: getattr(self, name) for name in ROW_COLUMNS}
@@ -172,7 +248,7 @@ class Outcomes:
 ROW_COLUMNS = tuple(
     entry.name
     for entry in fields(Outcomes)
-    if entry.name not in ("sequence_keys", "label_names", "columns")
+    if entry.name not in ("sequence_keys", "label_names", "columns", "frame_counts")
 )
 """Names of the columns that every table of outcomes has."""
 
@@ -196,7 +272,20 @@ def concatenate_outcomes(parts: Sequence[Outcomes]) -> Outcomes:
     )
     names = parts[0].columns
     columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in names}
-    return Outcomes(keys, labels, **joined, columns=columns)
+    counts = _joined_frame_counts(parts, keys)
+    return Outcomes(keys, labels, **joined, columns=columns, frame_counts=counts)
+
+
+def _joined_frame_counts(
+    parts: Sequence[Outcomes], keys: tuple[SequenceKey, ...]
+) -> IntArray | None:
+    """(keys,) evaluated frames of all parts together; None where those of one are not known."""
+    total = np.zeros(len(keys), dtype=np.int64)
+    for part in parts:
+        if part.frame_counts is None:
+            return None
+        np.add.at(total, _places(part.sequence_keys, keys), part.frame_counts)
+    return total
 
 
 class OutcomeBuilder:
@@ -209,10 +298,23 @@ class OutcomeBuilder:
     def __init__(self, aligned: Aligned) -> None:
         """Begin with everything ignored."""
         self._aligned = aligned
-        self._sides = {
-            Side.TRUTH: _SideOutcomes.ignored(aligned.truth.object_count),
-            Side.DETECTIONS: _SideOutcomes.ignored(aligned.detections.object_count),
+        # The truth of each frame, then its detections.
+        counts = np.stack([aligned.truth.object_counts, aligned.detections.object_counts], axis=1)
+        starts = starts_from_counts(counts.ravel())
+        count = int(starts[-1])
+        flat = counts.ravel()
+        self._sides = np.repeat(np.tile(np.arange(2, dtype=np.uint8), len(counts)), flat)
+        self._rows = (np.arange(count) - np.repeat(starts[:-1], flat)).astype(np.int32)
+        self._places = {
+            side: np.flatnonzero(self._sides == code) for code, side in enumerate(SIDES)
         }
+        self._outcomes = np.full(count, CODES[Outcome.IGNORED], dtype=np.uint8)
+        self._partners = np.full(count, NO_PARTNER, dtype=np.int32)
+        self._similarities = np.full(count, np.nan)
+        self._distances_px = np.full(count, np.nan)
+        self._shares = np.zeros(count)
+        self._id_switches = np.zeros(count, dtype=np.bool_)
+        self._fragmentations = np.zeros(count, dtype=np.bool_)
 
     def match(
         self,
@@ -233,7 +335,7 @@ class OutcomeBuilder:
 
     def set(self, side: Side, rows: IntArray | BoolArray, outcome: Outcome) -> None:
         """The outcome of some rows of a side."""
-        self._sides[side].outcomes[rows] = CODES[outcome]
+        self._outcomes[self._places[side][rows]] = CODES[outcome]
 
     def relate(
         self,
@@ -245,97 +347,75 @@ class OutcomeBuilder:
         distances_px: FloatArray | None = None,
     ) -> None:
         """The row on the other side that each of some rows refers to, in the same frame."""
-        own = self._sides[side]
-        own.partners[rows] = others
+        own = self._places[side][rows]
+        [other] = (name for name in SIDES if name is not side)
+        self._partners[own] = self._rows[self._places[other][others]]
         if similarities is not None:
-            own.similarities[rows] = similarities
+            self._similarities[own] = similarities
         if distances_px is not None:
-            own.distances_px[rows] = distances_px
+            self._distances_px[own] = distances_px
 
     def share(self, side: Side, rows: IntArray | BoolArray, shares: FloatArray | float) -> None:
         """What some rows add to the measure."""
-        self._sides[side].shares[rows] = shares
+        self._shares[self._places[side][rows]] = shares
 
     def break_track(
         self, truth: IntArray, detections: IntArray, *, switches: BoolArray, fragments: BoolArray
     ) -> None:
         """Which of (P,) matches switch an identity or end an interruption, on both sides."""
         for side, rows in ((Side.TRUTH, truth), (Side.DETECTIONS, detections)):
-            self._sides[side].id_switches[rows] = switches
-            self._sides[side].fragmentations[rows] = fragments
+            own = self._places[side][rows]
+            self._id_switches[own] = switches
+            self._fragmentations[own] = fragments
 
     def build(self, columns: Mapping[str, Mapping[Side, AnyArray]] | None = None) -> Outcomes:
-        """The table.
+        """The table; to be called once.
 
         Args:
             columns: Further columns by name: for each side a value for each of its objects.
         """
-        aligned = self._aligned
-        truth = _side_table(aligned.truth, Side.TRUTH, self._sides[Side.TRUTH], aligned.detections)
-        detections = _side_table(
-            aligned.detections, Side.DETECTIONS, self._sides[Side.DETECTIONS], aligned.truth
-        )
-        both = {name: np.concatenate([truth[name], detections[name]]) for name in truth}
-        further = {
-            name: np.concatenate([of_side[side] for side in SIDES])
-            for name, of_side in (columns or {}).items()
-        }
-        frames = np.concatenate([aligned.truth.object_frames, aligned.detections.object_frames])
-        table = Outcomes(aligned.truth.sequences, aligned.truth.labels, **both, columns=further)
-        # Stable: the truth of a frame stays before its detections, and both in their order.
-        return table.take(np.argsort(frames, kind="stable"))
-
-
-@dataclass(frozen=True, eq=False)
-class _SideOutcomes:
-    """What is decided about the (N,) objects of one side; partners are object rows."""
-
-    outcomes: FlagArray
-    partners: IntArray
-    similarities: FloatArray
-    distances_px: FloatArray
-    shares: FloatArray
-    id_switches: BoolArray
-    fragmentations: BoolArray
-
-    @classmethod
-    def ignored(cls, count: int) -> _SideOutcomes:
-        return cls(
-            outcomes=np.full(count, CODES[Outcome.IGNORED], dtype=np.uint8),
-            partners=np.full(count, NO_PARTNER, dtype=np.int64),
-            similarities=np.full(count, np.nan),
-            distances_px=np.full(count, np.nan),
-            shares=np.zeros(count),
-            id_switches=np.zeros(count, dtype=np.bool_),
-            fragmentations=np.zeros(count, dtype=np.bool_),
+        truth, detections = self._aligned.truth, self._aligned.detections
+        counts = truth.object_counts + detections.object_counts
+        unknown = np.full(truth.object_count, np.nan)
+        return Outcomes(
+            sequence_keys=truth.sequences,
+            label_names=truth.labels,
+            sides=self._sides,
+            sequences=np.repeat(truth.frame_sequences.astype(np.int32), counts),
+            frames=np.repeat(truth.frame_numbers, counts),
+            rows=self._rows,
+            labels=self._woven(
+                truth.label_indices.astype(np.int32), detections.label_indices.astype(np.int32)
+            ),
+            confidences=self._woven(unknown, detections.confidences),
+            tracks=self._woven(truth.track_ids, detections.track_ids),
+            outcomes=self._outcomes,
+            partners=self._partners,
+            similarities=self._similarities,
+            distances_px=self._distances_px,
+            shares=self._shares,
+            id_switches=self._id_switches,
+            fragmentations=self._fragmentations,
+            columns={
+                name: self._woven(of_side[Side.TRUTH], of_side[Side.DETECTIONS])
+                for name, of_side in (columns or {}).items()
+            },
+            frame_counts=_evaluated_frames(self._aligned),
         )
 
+    def _woven(self, truth: AnyArray, detections: AnyArray) -> AnyArray:
+        """(N,) values of the objects and of the detections, in the order of the table."""
+        column = np.empty(len(self._sides), dtype=np.result_type(truth, detections))
+        column[self._places[Side.TRUTH]] = truth
+        column[self._places[Side.DETECTIONS]] = detections
+        return column
 
-def _side_table(
-    side: Annotations, name: Side, decided: _SideOutcomes, other: Annotations
-) -> dict[str, AnyArray]:
-    """Columns of one side, in its own order."""
-    frames = side.object_frames
-    rows = np.arange(side.object_count) - side.frame_starts[frames]
-    partners = decided.partners - other.frame_starts[frames]
-    has_partner = decided.partners != NO_PARTNER
-    confidences = side.confidences if name is Side.DETECTIONS else np.full(len(rows), np.nan)
-    return {
-        "sides": np.full(len(rows), SIDES.index(name), dtype=np.uint8),
-        "sequences": side.frame_sequences[frames].astype(np.int32),
-        "frames": side.frame_numbers[frames],
-        "rows": rows.astype(np.int32),
-        "labels": side.label_indices.astype(np.int32),
-        "confidences": confidences,
-        "tracks": side.track_ids,
-        "outcomes": decided.outcomes,
-        "partners": np.where(has_partner, partners, NO_PARTNER).astype(np.int32),
-        "similarities": decided.similarities,
-        "distances_px": decided.distances_px,
-        "shares": decided.shares,
-        "id_switches": decided.id_switches,
-        "fragmentations": decided.fragmentations,
-    }
+
+def _evaluated_frames(aligned: Aligned) -> IntArray:
+    """(S,) frames of each sequence that the truth lists and that are not don't-care."""
+    truth = aligned.truth
+    evaluated = aligned.listed & ((truth.frame_flags & FrameFlag.DONT_CARE) == 0)
+    return np.bincount(truth.frame_sequences[evaluated], minlength=len(truth.sequences))
 
 
 def _named(names: Sequence[str], wanted: str) -> BoolArray:

@@ -10,9 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vidscore_evaluators.annotations import SequenceKey, Side
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.data_frames import Backend
+    from vidscore_evaluators.report_frames import Form
 
 Number = int | float | None
 """A score: a count, a figure, or None where it is undefined."""
@@ -208,6 +212,27 @@ class Report:
             if (curve.name, curve.domain, curve.label) == (name, domain, label):
                 return curve
         raise KeyError(f"no curve {name!r} for domain {domain!r}, class {label!r}")
+
+    def frame(self, form: Form = "wide", *, backend: Backend = "pandas") -> Any:
+        """The scores as a data frame.
+
+        Args:
+            form: ``wide`` for a row a domain, label and sequence with a column a measure, ``long``
+                for a row a score. A dimension that is null stands for all of them, a score that is
+                null is undefined.
+            backend: ``pandas``, ``polars`` or ``pyarrow``.
+
+        Returns:
+            A `pandas.DataFrame`, `polars.DataFrame` or `pyarrow.Table`.
+
+        Raises:
+            MissingExtraError: If the library is not installed.
+            ParameterError: If the form or the backend is unknown.
+        """
+        from vidscore_evaluators.data_frames import data_frame  # noqa: PLC0415 - few need it
+        from vidscore_evaluators.report_frames import report_columns  # noqa: PLC0415
+
+        return data_frame(report_columns(self, form), backend)
 
     def to_json(self, indent: int | None = 2) -> str:
         """JSON text of the report; equal reports give equal text."""

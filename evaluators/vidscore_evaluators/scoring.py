@@ -19,6 +19,7 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats import AUTO, OnError, Pair, read_pair, read_source
+from vidscore_evaluators.formats.data_frames import DataFrame, columns_of
 from vidscore_evaluators.formats.manifest import read_manifest
 from vidscore_evaluators.formats.plain_arrays import read_arrays
 from vidscore_evaluators.formats.source import ReadLimits, Source
@@ -33,8 +34,8 @@ from vidscore_evaluators.selection import select as choose_part
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 from vidscore_evaluators.validation import ConfidenceScale
 
-Data = str | os.PathLike[str] | Annotations | Mapping[str, Any]
-"""A path, annotations, or arrays by the column names of generic CSV."""
+Data = str | os.PathLike[str] | Annotations | Mapping[str, Any] | DataFrame
+"""A path, annotations, or arrays by the column names of generic CSV: a dictionary, a data frame."""
 
 
 def read(
@@ -220,7 +221,8 @@ def outcomes(  # noqa: PLR0913 - as `score`
 
     Args:
         evaluator: Name of an evaluator or preset, as for `score`.
-        truth: A path, annotations, or arrays by the column names of generic CSV.
+        truth: A path, annotations, or arrays by the column names of generic CSV (a dictionary or a
+            data frame).
         detections: Likewise.
         at_threshold: Similarity that a match needs, for evaluators with thresholds; the
             evaluator's own by default, of several the first.
@@ -421,12 +423,7 @@ def _given(data: Data | Source, side: Side) -> Path | Source:
         return Path(data)
     if isinstance(data, Annotations):
         return Source(data, side.value)
-    try:
-        columns = {str(name): data[name] for name in data}
-    except (TypeError, KeyError, IndexError):
-        found, expected = type(data).__name__, "a path, Annotations, or arrays by column name"
-        raise InputError([Fault(found, expected, source=side.value)]) from None
-    return read_arrays(columns, side.value)
+    return read_arrays(columns_of(data, side.value), side.value)
 
 
 def score_annotations(

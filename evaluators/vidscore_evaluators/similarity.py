@@ -120,6 +120,10 @@ class Similarity:
             enclosing=self.base == "giou",
         )
 
+    def of_distances_px(self, distances_px: FloatArray) -> FloatArray:
+        """Similarity of points at some distances in pixels: 1 - d/c below the cut-off c, else 0."""
+        return np.maximum(0.0, 1.0 - distances_px / self.cutoff_px)
+
     def of_shares(self, shares: FloatArray) -> FloatArray:
         """Shares s of things inside others on the scale of similarities, so that thresholds fit.
 
@@ -148,7 +152,7 @@ def point_similarities(truth: FloatArray, detections: FloatArray, cutoff_px: flo
     squares = squared_lengths(
         truth[..., 0] - detections[..., 0], truth[..., 1] - detections[..., 1]
     )
-    # In place, because fresh memory costs more than the arithmetic.
+    # As `Similarity.of_distances_px`, in place: fresh memory costs more than the arithmetic.
     shares = np.sqrt(squares, out=squares)
     shares /= cutoff_px
     np.subtract(1.0, shares, out=shares)

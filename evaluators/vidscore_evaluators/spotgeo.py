@@ -40,20 +40,18 @@ Readings of the metric document, in both profiles:
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import partial, reduce
-from operator import or_
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
-from vidscore_evaluators._spotgeo_matching import LEFT_OUT, SEQUENCES, tally_frames
+from vidscore_evaluators._spotgeo_matching import evaluated_frames, match_frames, tally_frames
+from vidscore_evaluators._spotgeo_scores import SetRules, figures_of_outcomes, make_scores
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import POINT, Annotations, ObjectFlag, Side
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.arrays import BoolArray, FloatArray
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import (
     Direction,
@@ -65,10 +63,11 @@ from vidscore_evaluators.evaluator import (
     Task,
     count_measure,
 )
+from vidscore_evaluators.outcomes import OperatingPoint, Outcome, OutcomeBuilder, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.plausibility.warnings import LabelUse
-from vidscore_evaluators.report import Block, Number, ReportWarning, Scores
-from vidscore_evaluators.tally import SCALE_BITS, Table, Tally
+from vidscore_evaluators.report import Number, Scores
+from vidscore_evaluators.tally import Table, Tally
 
 
 @dataclass(frozen=True)
@@ -185,7 +184,41 @@ class SpotGeo(Evaluator[SpotGeoParameters]):
 
     def scores(self, tally: Tally) -> Scores:
         """Scores of the whole set, of named domains, and of sequences."""
-        return _scores(self.parameters, tally)
+        return make_scores(self._set_rules, tally)
+
+    def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
+        """Matched pairs with their distances; a share is what the row adds to SSE.
+
+        That of a true positive is its object's, and its detection's is 0.
+        """
+        at.check(self.name)
+        tau_px = self.parameters.tau
+        # Matched first, so that its working memory is gone when the table is there.
+        matches = match_frames(aligned, tau_px, partial(regression_errors, self.parameters))
+        builder = OutcomeBuilder(aligned)
+        evaluated = evaluated_frames(aligned)
+        for side, annotations, outcome in (
+            (Side.TRUTH, aligned.truth, Outcome.FALSE_NEGATIVE),
+            (Side.DETECTIONS, aligned.detections, Outcome.FALSE_POSITIVE),
+        ):
+            counted = np.repeat(evaluated, annotations.object_counts)
+            builder.set(side, counted, outcome)
+            builder.share(side, counted, tau_px**2)
+        builder.match(matches.truth, matches.detections, distances_px=matches.distances_px)
+        builder.share(Side.TRUTH, matches.truth, matches.errors)
+        builder.share(Side.DETECTIONS, matches.detections, 0.0)
+        return builder.build()
+
+    def outcome_figures(
+        self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
+    ) -> Mapping[str, Number]:
+        """Every measure of the sequences that the outcomes are of."""
+        del at
+        return figures_of_outcomes(self._set_rules, outcomes)
+
+    @property
+    def _set_rules(self) -> SetRules:
+        return SetRules(self.parameters.tau, sums_mse=self.parameters.profile == "kelvins")
 
     def useful_range(self, measure: str) -> tuple[float | None, float | None]:
         """See `Evaluator.useful_range`; a system that finds nothing has an MSE of tau^2.
@@ -304,171 +337,3 @@ def _frame_name(annotations: Annotations, frame: int) -> str:
     key = annotations.sequences[annotations.frame_sequences[frame]]
     sequence = "/".join(filter(None, key))
     return f"frame {annotations.frame_numbers[frame]} of sequence {sequence}"
-
-
-@dataclass(frozen=True, eq=False)
-class _SequenceCounts:
-    """Counts and SSE of K sequences, the SSE in the unit of `_ErrorUnit`.
-
-    Attributes:
-        true_positives: (K,) TP.
-        false_negatives: (K,) FN.
-        false_positives: (K,) FP.
-        sse: K integers.
-    """
-
-    true_positives: IntArray
-    false_negatives: IntArray
-    false_positives: IntArray
-    sse: list[int]
-
-    @property
-    def decisions(self) -> list[int]:
-        """TP + FN + FP of each."""
-        decisions: list[int] = (
-            self.true_positives + self.false_negatives + self.false_positives
-        ).tolist()
-        return decisions
-
-    @property
-    def totals(self) -> tuple[int, int, int, int]:
-        """Sums of the four columns."""
-        counts = (self.true_positives, self.false_negatives, self.false_positives)
-        hits, misses, alarms = (int(column.sum()) for column in counts)
-        return hits, misses, alarms, sum(self.sse)
-
-    def take(self, rows: IntArray) -> _SequenceCounts:
-        """Some of the sequences."""
-        return _SequenceCounts(
-            self.true_positives[rows],
-            self.false_negatives[rows],
-            self.false_positives[rows],
-            [self.sse[row] for row in rows.tolist()],
-        )
-
-
-class _ErrorUnit:
-    """The largest power of two of which tau^2 and every error are integer multiples.
-
-    Exact sums are kept in a unit so small that they end in hundreds of zero bits.
-    """
-
-    def __init__(self, tau_px: float, exact_errors: list[int]) -> None:
-        square = Fraction(tau_px) ** 2
-        joined = reduce(or_, exact_errors, 1 << SCALE_BITS)
-        spare_bits = (joined & -joined).bit_length() - 1
-        bits = max(SCALE_BITS - spare_bits, square.denominator.bit_length() - 1)
-        self.scale = 1 << bits
-        self._shift = bits - SCALE_BITS
-        self._tau_square = int(square * self.scale)
-
-    def sse(self, exact_errors: list[int], mistakes: list[int]) -> list[int]:
-        """Sums of squared errors (eqs. 10 and 12)."""
-        left, right = max(self._shift, 0), max(-self._shift, 0)
-        return [
-            (error >> right << left) + count * self._tau_square
-            for error, count in zip(exact_errors, mistakes, strict=True)
-        ]
-
-
-def _scores(parameters: SpotGeoParameters, tally: Tally) -> Scores:
-    """Scores of the whole set, of each named domain, and of each sequence."""
-    table = tally.tables[SEQUENCES]
-    errors = table.exact("regression_error")
-    unit = _ErrorUnit(parameters.tau, errors)
-    misses, alarms = table.count("false_negatives"), table.count("false_positives")
-    sse = unit.sse(errors, (misses + alarms).tolist())
-    sequences = _SequenceCounts(table.count("true_positives"), misses, alarms, sse)
-    codes = table.codes("domain")
-    first = run_starts(codes)
-    names = [table.vocabulary[code] for code in codes[first].tolist()]
-    rows = np.split(np.arange(table.row_count), first[1:])
-    named = {name: sequences.take(mine) for name, mine in zip(names, rows, strict=False) if name}
-    return Scores(
-        blocks=(
-            _set_block([None], [sequences], parameters, unit),
-            _set_block(list(named), list(named.values()), parameters, unit),
-            _sequence_block(table, sequences, unit),
-        ),
-        warnings=_warnings(tally.tables[LEFT_OUT]),
-    )
-
-
-def _sequence_block(table: Table, sequences: _SequenceCounts, unit: _ErrorUnit) -> Block:
-    scale, columns = unit.scale, (sequences.sse, sequences.decisions)
-    return Block(
-        domains=[domain or None for domain in table.texts("domain")],
-        sequences=table.texts("sequence"),
-        measures={
-            "true_positives": sequences.true_positives.tolist(),
-            "false_negatives": sequences.false_negatives.tolist(),
-            "false_positives": sequences.false_positives.tolist(),
-            "sse": [sse / scale for sse in sequences.sse],
-            "mse": [
-                sse / (count * scale) if count else 0.0 for sse, count in zip(*columns, strict=True)
-            ],
-        },
-    )
-
-
-def _set_block(
-    domains: Sequence[str | None],
-    sets: Sequence[_SequenceCounts],
-    parameters: SpotGeoParameters,
-    unit: _ErrorUnit,
-) -> Block:
-    """A row of measures for each set of sequences."""
-    rows = [_set_scores(sequences, parameters, unit) for sequences in sets]
-    return Block(
-        domains=domains,
-        measures={measure.name: [row[measure.name] for row in rows] for measure in MEASURES},
-    )
-
-
-def _set_scores(
-    sequences: _SequenceCounts, parameters: SpotGeoParameters, unit: _ErrorUnit
-) -> dict[str, Number]:
-    """Every measure of one set of sequences (eqs. 14 to 17)."""
-    hits, misses, alarms, sse = sequences.totals
-    mistakes = misses + alarms
-    return {
-        "true_positives": hits,
-        "false_negatives": misses,
-        "false_positives": alarms,
-        "precision": _ratio(hits, hits + alarms),
-        "recall": _ratio(hits, hits + misses),
-        "f1": 2 * hits / (2 * hits + mistakes) if hits + mistakes else 1.0,
-        "one_minus_f1": _ratio(mistakes, 2 * hits + mistakes),
-        "sse": sse / unit.scale,
-        "mse": _summed_mse(sequences, unit)
-        if parameters.profile == "kelvins"
-        else _ratio(sse, (hits + mistakes) * unit.scale),
-    }
-
-
-def _summed_mse(sequences: _SequenceCounts, unit: _ErrorUnit) -> float:
-    """Sum over the sequences of SSE / (TP + FN + FP), by denominators so that it stays exact."""
-    by_decisions: defaultdict[int, int] = defaultdict(int)
-    for sse, decisions in zip(sequences.sse, sequences.decisions, strict=True):
-        by_decisions[decisions] += sse
-    terms = (Fraction(sse, decisions) for decisions, sse in by_decisions.items() if decisions)
-    return float(sum(terms, Fraction(0)) / unit.scale)
-
-
-def _ratio(numerator: int, denominator: int) -> float:
-    """Correctly rounded quotient (Python divides integers so); 0 where nothing was counted."""
-    return numerator / denominator if denominator else 0.0
-
-
-def _warnings(left_out: Table) -> tuple[ReportWarning, ...]:
-    frames = int(left_out.count("dont_care_frames").sum())
-    detections = int(left_out.count("unevaluated_detections").sum())
-    found = (
-        ReportWarning("dont_care_frames", "don't-care frames, left out of every score", frames),
-        ReportWarning(
-            "unevaluated_detections",
-            "detections in frames that the truth does not list, not scored",
-            detections,
-        ),
-    )
-    return tuple(warning for warning in found if warning.count)

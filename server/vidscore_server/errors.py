@@ -150,6 +150,18 @@ class NotReleasedError(StateError):
     reason: ClassVar[str] = "NOT_RELEASED"
 
 
+class NotScoredError(StateError):
+    """The submission has no score, by the present rules, that the caller may see."""
+
+    reason: ClassVar[str] = "NOT_SCORED"
+
+
+class NoOutcomesError(StateError):
+    """The evaluator does not say what became of each object and detection."""
+
+    reason: ClassVar[str] = "NO_OUTCOMES"
+
+
 class OperationRunsError(StateError):
     """A running operation cannot be deleted."""
 

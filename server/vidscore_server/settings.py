@@ -200,6 +200,11 @@ class Settings:
         1 << 40,
         minimum=1_000,
     )
+    maximum_outcome_calls: int = _integer(
+        4,
+        "Calls of participants that read outcomes at once, one of a team; organisers' come on top.",
+        1_000,
+    )
     scoring_attempts: int = _integer(
         3,
         "Failures of the scoring itself after which a submission has failed; deaths of a server or "

@@ -20,10 +20,11 @@ from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from vidscore_evaluators.errors import VidscoreError
-from vidscore_evaluators.jobs import Job, run_job
+from vidscore_evaluators.jobs import Job, run_job, run_outcome_job
+from vidscore_evaluators.outcomes import OperatingPoint, Outcomes
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_evaluators.runtime import SPAWN, initialize_worker, sigint_blocked
 from vidscore_server.errors import WorkerLostError, WorkFailedError
@@ -43,6 +44,9 @@ PROGRESS_INTERVAL_S = 0.2
 
 _Message = tuple[str, int, int] | str | BaseException
 """Progress, then the document as JSON or the error."""
+
+
+Result = TypeVar("Result")
 
 
 class WorkerPool:
@@ -84,10 +88,17 @@ class WorkerPool:
             WorkerLostError: If the worker died, and so did the one that retried the job.
             WorkFailedError: If the job ended in an unexpected error.
         """
+        return await self._run(job, run_job)
+
+    async def outcomes(self, job: Job, at: OperatingPoint) -> Outcomes:
+        """Say what became of each object and detection of a job; raises as `run` does."""
+        return await self._run(job, partial(run_outcome_job, at=at))
+
+    async def _run(self, job: Job, work: Callable[[Job], Result]) -> Result:
         loop = asyncio.get_running_loop()
         for _ in range(ATTEMPTS):
             worker = await self._idle.get()
-            future = worker.submit(job)
+            future = worker.submit(job, work)
             # Even a caller that is cancelled leaves its worker busy until the job has ended.
             future.add_done_callback(partial(_call_soon, loop, self._take_back, worker))
             try:
@@ -104,7 +115,7 @@ class WorkerPool:
         for worker in self._workers:
             worker.close()
 
-    def _take_back(self, worker: _Worker, future: Future[bytes]) -> None:
+    def _take_back(self, worker: _Worker, future: Future[Any]) -> None:
         if self._closed:
             return
         if not future.cancelled() and isinstance(future.exception(), BrokenProcessPool):
@@ -127,13 +138,13 @@ class _Worker:
             return None
         return started.result()
 
-    def submit(self, job: Job) -> Future[bytes]:
+    def submit(self, job: Job, work: Callable[[Job], Result]) -> Future[Result]:
         executor = self._executor or self.start()
         try:
-            return executor.submit(_run_job, job)
+            return executor.submit(_run_job, job, work)
         except BrokenProcessPool:
             # It died while it was idle: not this job's fault.
-            return self.replace().submit(_run_job, job)
+            return self.replace().submit(_run_job, job, work)
 
     def start(self) -> ProcessPoolExecutor:
         """Start the process, which then imports what every job needs."""
@@ -161,9 +172,9 @@ class _Worker:
 
 def _call_soon(
     loop: asyncio.AbstractEventLoop,
-    take_back: Callable[[_Worker, Future[bytes]], None],
+    take_back: Callable[[_Worker, Future[Any]], None],
     worker: _Worker,
-    future: Future[bytes],
+    future: Future[Any],
 ) -> None:
     with suppress(RuntimeError):  # the loop is closed
         loop.call_soon_threadsafe(take_back, worker, future)
@@ -179,9 +190,9 @@ def _warm_up() -> None:
         evaluator_class(name)
 
 
-def _run_job(job: Job) -> bytes:
+def _run_job(job: Job, work: Callable[[Job], Result]) -> Result:
     try:
-        return run_job(job)
+        return work(job)
     except VidscoreError:
         raise
     except Exception as error:  # noqa: BLE001 - any error: only its place may leave

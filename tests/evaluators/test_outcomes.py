@@ -101,12 +101,14 @@ def test_parts_with_other_tables_of_names_become_one_table() -> None:
     found = table()
     first = replace(found.where(sequence="s1"), sequence_keys=found.sequence_keys)
     renamed = found.where(sequence="s2")
+    assert renamed.frame_counts is not None
     second = replace(
         renamed,
         sequence_keys=found.sequence_keys[::-1],
         sequences=np.zeros_like(renamed.sequences),
         label_names=found.label_names[::-1],
         labels=(1 - renamed.labels).astype(np.int32),
+        frame_counts=renamed.frame_counts[::-1],
     )
     check_same_outcomes(concatenate_outcomes([first, second]), found)
 
@@ -145,6 +147,15 @@ def test_parquet_holds_the_same_with_texts_as_dictionaries() -> None:
     for row, expected in zip(read.to_pylist(), ROWS, strict=True):
         assert {name: row[name] for name in expected} == expected
         assert row["similarity"] is None
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_a_further_column_of_outcomes_is_written_as_words(suffix: str) -> None:
+    """By the end of its name; the numbers are those of the outcomes."""
+    own = table()
+    second = replace(own, columns={"second_outcome": own.outcomes})
+    rows = _read(suffix, written(suffix, second))
+    assert [row["second_outcome"] for row in rows] == [row["outcome"] for row in ROWS]
 
 
 @pytest.mark.parametrize("suffix", WRITERS)

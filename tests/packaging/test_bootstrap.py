@@ -134,7 +134,15 @@ def test_a_long_silence_is_broken(
     ("target", "extra"),
     [
         ("demo", ["--editable", ".[server]"]),
-        ("venv", ["--editable", ".[server,postgresql,video]", "--group", "dev"]),
+        (
+            "venv",
+            [
+                "--editable",
+                ".[server,postgresql,video,web,plot,parquet,dataframes]",
+                "--group",
+                "dev",
+            ],
+        ),
     ],
 )
 def test_the_demo_installs_what_users_install_and_developers_more(

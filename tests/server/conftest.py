@@ -30,12 +30,22 @@ def _own_status() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def moody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Install the evaluator ``moody`` here, in worker processes and in subprocesses."""
-    site = tmp_path_factory.mktemp("site")
-    information = site / "vidscore_moody-1.dist-info"
+    yield from _installed("moody", tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture(scope="module")
+def tracer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Install the evaluator ``tracer`` likewise."""
+    yield from _installed("tracer", tmp_path_factory.mktemp("site"))
+
+
+def _installed(name: str, site: Path) -> Iterator[None]:
+    module = f"vidscore_{name}"
+    information = site / f"{module}-1.dist-info"
     information.mkdir()
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: vidscore-moody\nVersion: 1")
+    (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1")
     (information / "entry_points.txt").write_text(
-        "[vidscore.evaluators]\nmoody = vidscore_moody:Moody\n"
+        f"[vidscore.evaluators]\n{name} = {module}:{name.title()}\n"
     )
     folders = [str(site), str(PLUGIN)]
     with pytest.MonkeyPatch.context() as patch:
@@ -44,7 +54,7 @@ def moody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         inherited = os.environ.get("PYTHONPATH", "")
         patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [*folders, inherited])))
         yield
-    sys.modules.pop("vidscore_moody", None)
+    sys.modules.pop(module, None)
     importlib.invalidate_caches()
     evaluator_class.cache_clear()
 

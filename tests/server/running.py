@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import grpc
 
-from vidscore_evaluators.jobs import Job, run_job
+from vidscore_evaluators.jobs import Job, run_job, run_outcome_job
+from vidscore_evaluators.outcomes import OperatingPoint, Outcomes
 from vidscore_server.application import ScoringServer
 from vidscore_server.settings import load_settings
 from vidscore_server.workers import WorkerPool
@@ -44,6 +45,11 @@ class PlayedWorkers(WorkerPool):
         self.jobs.append(job)
         await self.gate.wait()
         return run_job(job)
+
+    async def outcomes(self, job: Job, at: OperatingPoint) -> Outcomes:
+        self.jobs.append(job)
+        await self.gate.wait()
+        return run_outcome_job(job, at)
 
 
 @asynccontextmanager

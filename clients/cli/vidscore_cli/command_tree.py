@@ -19,6 +19,7 @@ OTHER_WORDS = {
 
 EXTRAS = {
     "server": ("alembic", "grpc_health", "grpc_reflection", "prometheus_client", "sqlalchemy"),
+    "web": ("jinja2", "starlette", "uvicorn"),
 }
 """Packages that come with an extra of the distribution."""
 

@@ -41,6 +41,11 @@ SECTIONS: Sections = {
             f"{CLI}.compare:compare",
             "Say whether a system is better than another, how surely, and why.",
         ),
+        "view": Entry(
+            f"{SERVER}.view:view",
+            "Show on one page what scores are made of, down to the frame and the object.",
+            extra="web",
+        ),
         "validate": Entry(
             f"{CLI}.validate:validate",
             "List everything that is wrong with a file or folder, or looks wrong, "

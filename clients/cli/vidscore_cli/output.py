@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import os
 import secrets
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO
 
 import click
 
-from vidscore_evaluators.names import escape_controls, spreadsheet_text
+from vidscore_evaluators.names import escape_controls
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -50,29 +49,6 @@ def deliver_json(document: object, output: str) -> None:
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
     # Below 32 JSON escapes by itself; the ends of lines are those between its entries.
     deliver(escape_controls(text, but="\n", form="\\u{:04x}"), output)
-
-
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Lines of CSV, in which no cell is a formula to a spreadsheet and none holds controls.
-
-    A string that would be a formula, or already begins with apostrophes before one, gets an
-    apostrophe in front; control characters are escaped as everywhere. Numbers stay as they are.
-
-    Args:
-        header: Names of the columns.
-        rows: Cells of each line.
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(_cell, header))
-    writer.writerows(map(_cell, row) for row in rows)
-    return text.getvalue()
-
-
-def _cell(value: object) -> object:
-    return (
-        value if value is None or isinstance(value, int | float) else spreadsheet_text(str(value))
-    )
 
 
 def deliver(text: str, output: str) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from vidscore_cli.output import counted, csv_text, deliver, deliver_json, deliver_table, say
+from vidscore_cli.output import counted, deliver, deliver_json, deliver_table, say
 from vidscore_cli.session import ExitCode
+from vidscore_evaluators.csv_text import csv_text
 
 if TYPE_CHECKING:
     from vidscore_evaluators.annotations import Side

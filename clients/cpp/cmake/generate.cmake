@@ -8,7 +8,7 @@ set(VIDSCORE_PROTOS ${PROJECT_SOURCE_DIR}/../../protos CACHE PATH "The protos of
 # The services that the client calls, and what these import.
 set(services benchmark_service evaluator_service scoring_service server_service
   submission_service)
-set(messages annotations backup benchmark organiser report specification token)
+set(messages annotations backup benchmark organiser outcomes report specification token)
 set(sources ${services} ${messages})
 list(TRANSFORM sources PREPEND ${VIDSCORE_PROTOS}/vidscore/v1/)
 list(TRANSFORM sources APPEND .proto)

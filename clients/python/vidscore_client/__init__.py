@@ -61,6 +61,7 @@ from vidscore_client.hosting import (
     TrustProgress,
     TruthRevision,
 )
+from vidscore_client.outcomes import Outcomes
 from vidscore_client.reports import Coverage, Curve, LiveReport, Report, ReportWarning, Row
 from vidscore_client.servers import Health, ServerInfo, StoreInfo
 from vidscore_client.settings import Batching, Delivery, Keepalive, Live, Policy, Retry, Tls
@@ -107,6 +108,7 @@ __all__ = [
     "NewToken",
     "NotFoundError",
     "ObjectFlag",
+    "Outcomes",
     "Policy",
     "PresetDescription",
     "Quota",

@@ -362,4 +362,5 @@ _POLICY: Fields = {
     "earlier_first": PLAIN,
     "public_board": PLAIN,
     "rescore": PLAIN,
+    "outcomes": PLAIN,
 }

@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 
-from vidscore_client._convert import to_dataclass
+from vidscore_client._convert import fill_scalar, to_dataclass
 from vidscore_client._decoding import decode_score, decode_update
 from vidscore_client._encoding import benchmark_name, encode_frames, submission_name
 from vidscore_client._retrying import Retrying, Watched, call_s, ended_early, not_ended
@@ -27,6 +27,7 @@ from vidscore_client.hosting import (
     SubmissionScore,
     SubmissionUpdate,
 )
+from vidscore_client.outcomes import Outcomes, read_outcomes
 from vidscore_client.settings import DEFAULT_RETRY, Retry
 from vidscore_protos.v1 import submission_service_pb2 as wire
 
@@ -188,6 +189,25 @@ class AsyncSubmissions:
         )
         return [decode_score(score) for page in pages for score in page.scores]
 
+    async def outcomes(
+        self,
+        submission: str,
+        evaluator: str = "",
+        *,
+        threshold: float | None = None,
+        confidence: float | None = None,
+        retry: Retry = DEFAULT_RETRY,
+    ) -> AsyncGenerator[Outcomes, None]:
+        """What became of objects and detections; see `vidscore_client.Submissions.outcomes`."""
+        request = wire.ReadOutcomesRequest(
+            submission=submission_name(submission), evaluator=parse_string("evaluator", evaluator)
+        )
+        for name, value in (("threshold", threshold), ("confidence", confidence)):
+            if value is not None:
+                fill_scalar(request, name, value, name)
+        async for outcomes in read_outcomes(self._transport, request, retry):
+            yield outcomes
+
 
 class Submissions:
     """Submissions; `vidscore_client.Client.submissions`.
@@ -340,3 +360,38 @@ class Submissions:
             VidscoreError: If the call fails.
         """
         return run_blocking(self._submissions.scores(submission))
+
+    def outcomes(
+        self,
+        submission: str,
+        evaluator: str = "",
+        *,
+        threshold: float | None = None,
+        confidence: float | None = None,
+        retry: Retry = DEFAULT_RETRY,
+    ) -> Iterator[Outcomes]:
+        """What became of each object and detection under the newest score, batch by batch.
+
+        Organisers see everything. A participant sees its own detections, where the benchmark's
+        policy allows it, and the first time for each score counts as one more submission. Reading
+        goes on by itself after a break.
+
+        Args:
+            submission: The submission.
+            evaluator: An evaluator of its benchmark; empty for the first.
+            threshold: Similarity that a match needs, of an evaluator with several; None for its
+                own. Organisers only.
+            confidence: Detections below it are ignored; None for none. Organisers only.
+            retry: What happens after a break.
+
+        Raises:
+            ConflictError: If the policy shows none (reason ``NOT_RELEASED``), there is no score yet
+                (``NOT_SCORED``), or the evaluator has no outcomes (``NO_OUTCOMES``).
+            QuotaExceededError: If the team has no submission left to pay with.
+            VidscoreError: If they cannot be read for another reason.
+        """
+        return iterate_blocking(
+            self._submissions.outcomes(
+                submission, evaluator, threshold=threshold, confidence=confidence, retry=retry
+            )
+        )

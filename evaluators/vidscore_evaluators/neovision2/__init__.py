@@ -81,10 +81,12 @@ what they cover; the confidence threshold; merging (detection-only); matching.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
+from vidscore_evaluators._scene_builder import with_sources
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import BOX, QUADRILATERAL
 from vidscore_evaluators.arrays import FloatArray, IntArray
@@ -116,9 +118,17 @@ from vidscore_evaluators.neovision2.matching import (
     class_changes,
     counting_pairs,
 )
-from vidscore_evaluators.neovision2.scores import CHANGES, COUNTS, DETECTION_ONLY, make_scores
+from vidscore_evaluators.neovision2.outcomes import figures_of_outcomes, outcomes_of
+from vidscore_evaluators.neovision2.scores import (
+    CHANGES,
+    COUNTS,
+    DETECTION_ONLY,
+    Costs,
+    make_scores,
+)
+from vidscore_evaluators.outcomes import OperatingPoint, Outcomes
 from vidscore_evaluators.plausibility.warnings import LabelUse
-from vidscore_evaluators.report import Scores
+from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
 
 __all__ = ["Neovision2", "Neovision2Parameters"]
@@ -208,6 +218,25 @@ class Neovision2(Evaluator[Neovision2Parameters]):
         classification = class_changes(inputs, pairs)
         merged = merge_and_match(inputs, pairs, self.parameters)
         return _Tables(inputs, classification, merged).all()
+
+    def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
+        """Outcomes by class, and by further columns of the detection-only score.
+
+        A confidence takes the place of `confidence_threshold`, as each point of a curve does.
+        """
+        at.check(self.name, [self.parameters.overlap_threshold], confidences=True)
+        parameters = self.parameters
+        if at.confidence is not None:
+            parameters = replace(parameters, confidence_threshold=at.confidence)
+        inputs = prepare(with_sources(aligned), parameters, self.specification).at_scores()
+        return outcomes_of(aligned, inputs, parameters, self.specification)
+
+    def outcome_figures(
+        self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
+    ) -> Mapping[str, Number]:
+        """Counts, NMOTDA and its averages; not `az`, which is about every confidence."""
+        del at
+        return figures_of_outcomes(outcomes, Costs(self.parameters.c_m, self.parameters.c_f))
 
     def scored_classes(self, domain: str) -> Sequence[str]:
         """Classes of the protocol where the specification has none."""

@@ -16,9 +16,11 @@ import numpy as np
 from vidscore_evaluators._dont_care import RULES
 from vidscore_evaluators._scene_builder import SceneObjects, select_objects
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import QUADRILATERAL, Annotations, FrameFlag, ObjectFlag
+from vidscore_evaluators.annotations import QUADRILATERAL, Annotations, ObjectFlag
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, starts_from_counts
+from vidscore_evaluators.neovision2._frames import FrameSelection, select_frames
 from vidscore_evaluators.parameters import parameter
+from vidscore_evaluators.scene import SOURCE
 from vidscore_evaluators.shapes import (
     MergedShape,
     Shapes,
@@ -27,7 +29,7 @@ from vidscore_evaluators.shapes import (
     sides_cross,
 )
 from vidscore_evaluators.similarity import TOLERANCE
-from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
+from vidscore_evaluators.specification import BenchmarkSpec
 
 CURVE_THRESHOLDS = tuple(percent / 100 for percent in range(95, 0, -10))
 """Confidence thresholds of the ROC curve, from 0.95 down to 0.05 (section 3.5)."""
@@ -93,16 +95,27 @@ class ObjectBoxes:
         shapes: Their upright boxes; the groups are the frames.
         frames: (N,) frame of each.
         classes: (N,) class code of each, or `UNLISTED`.
+        sources: (N,) row of each on its side of the input; None where it is not traced.
     """
 
     shapes: Shapes
     frames: IntArray
     classes: IntArray
+    sources: IntArray | None = None
 
     def take(self, kept: BoolArray) -> ObjectBoxes:
         """Keep some objects, and every frame."""
         starts = starts_from_counts(kept)[self.shapes.group_starts]
-        return ObjectBoxes(self.shapes.take(kept, starts), self.frames[kept], self.classes[kept])
+        sources = None if self.sources is None else self.sources[kept]
+        shapes = self.shapes.take(kept, starts)
+        return ObjectBoxes(shapes, self.frames[kept], self.classes[kept], sources)
+
+    @property
+    def traced(self) -> IntArray:
+        """`sources` of objects that are known to be traced."""
+        if self.sources is None:
+            raise ValueError("these objects were made without their sources")
+        return self.sources
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +149,16 @@ class ProtocolInput:
     confidences: FloatArray
     levels: ConfidenceLevels
     counters: Mapping[str, IntArray]
+
+    def at_scores(self) -> ProtocolInput:
+        """The same with the detections that count in the scores alone."""
+        scored = self.levels.of_detections >= self.levels.first_scored
+        return replace(
+            self,
+            detections=self.detections.take(scored),
+            confidences=self.confidences[scored],
+            levels=replace(self.levels, of_detections=self.levels.of_detections[scored]),
+        )
 
 
 COUNTERS = (
@@ -207,7 +230,13 @@ def prepare(
 def _boxes(side: Annotations, frame_domains: IntArray, classes: ClassTable) -> ObjectBoxes:
     frames = side.object_frames
     codes = classes.codes(frame_domains[frames], side.label_indices)
-    return ObjectBoxes(boxes_as_shapes(side.frame_starts, side.coordinates), frames, codes)
+    sources = side.columns.get(SOURCE)
+    return ObjectBoxes(
+        boxes_as_shapes(side.frame_starts, side.coordinates),
+        frames,
+        codes,
+        None if sources is None else sources.astype(np.int64),
+    )
 
 
 def _joined(real: ObjectBoxes, spared: ObjectBoxes) -> tuple[ObjectBoxes, BoolArray]:
@@ -215,7 +244,10 @@ def _joined(real: ObjectBoxes, spared: ObjectBoxes) -> tuple[ObjectBoxes, BoolAr
     shapes, order = join_groups(real.shapes, spared.shapes)
     frames = np.concatenate([real.frames, spared.frames])[order]
     classes = np.concatenate([real.classes, spared.classes])[order]
-    return ObjectBoxes(shapes, frames, classes), order >= len(real.frames)
+    sources = None
+    if real.sources is not None:
+        sources = np.concatenate([real.sources, spared.traced])[order]
+    return ObjectBoxes(shapes, frames, classes, sources), order >= len(real.frames)
 
 
 def _count_left_out(
@@ -322,117 +354,6 @@ def class_table(
         listed[domain, list(by_code)] = True
     codes = [code_of.get(label.casefold(), UNLISTED) for label in labels]
     return ClassTable(names, len(folded), np.array(codes, dtype=np.int64), listed)
-
-
-@dataclass(frozen=True, eq=False)
-class FrameSelection:
-    """F frames of S sequences, sorted out.
-
-    Attributes:
-        table_rows: (S,) row of each sequence in the table of the annotations, ascending.
-        sequences: (F,) sequence of each frame, in 0..S - 1.
-        evaluated: (F,) whether a frame is evaluated.
-        dont_care: (F,) whether it would be, were it not a don't-care frame.
-        listed_sequences: (S,) whether the truth lists a frame of the sequence.
-        evaluated_counts: (S,) evaluated frames, those included that neither side mentions.
-        dont_care_counts: (S,) don't-care frames, likewise.
-    """
-
-    table_rows: IntArray
-    sequences: IntArray
-    evaluated: BoolArray
-    dont_care: BoolArray
-    listed_sequences: BoolArray
-    evaluated_counts: IntArray
-    dont_care_counts: IntArray
-
-
-def select_frames(
-    aligned: Aligned, specification: BenchmarkSpec, *, fill_gaps: bool
-) -> FrameSelection:
-    """Sort out frames.
-
-    Args:
-        aligned: Both sides; whole sequences where gaps are filled.
-        specification: The benchmark's specification.
-        fill_gaps: Whether every frame up to the last listed one of its sequence is evaluated,
-            from 0 or from the first frame that the specification names. Sequences whose evaluated
-            frames the specification lists or counts are left as they are.
-    """
-    truth = aligned.truth
-    table_rows, sequences = np.unique(truth.frame_sequences, return_inverse=True)
-    count = len(table_rows)
-    marked = (truth.frame_flags & FrameFlag.DONT_CARE) != 0
-    considered = aligned.listed
-    silent = _Silent(np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64))
-    if fill_gaps:
-        gaps = _Gaps(aligned, specification, table_rows, sequences)
-        considered = considered | gaps.inside
-        marked = marked | gaps.dont_care
-        silent = gaps.silent
-    evaluated, dont_care = considered & ~marked, considered & marked
-    return FrameSelection(
-        table_rows=table_rows,
-        sequences=sequences,
-        evaluated=evaluated,
-        dont_care=dont_care,
-        listed_sequences=np.bincount(sequences[aligned.listed], minlength=count) > 0,
-        evaluated_counts=np.bincount(sequences[evaluated], minlength=count) + silent.evaluated,
-        dont_care_counts=np.bincount(sequences[dont_care], minlength=count) + silent.dont_care,
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Silent:
-    """(S,) numbers of frames that neither side mentions, by what they are."""
-
-    evaluated: IntArray
-    dont_care: IntArray
-
-
-class _Gaps:
-    """What lies between the first and the last listed frame of each sequence.
-
-    Frames on neither side are counted and never made: a truth that lists one frame with an
-    enormous number must cost no memory.
-    """
-
-    def __init__(
-        self,
-        aligned: Aligned,
-        specification: BenchmarkSpec,
-        table_rows: IntArray,
-        sequences: IntArray,
-    ) -> None:
-        """Work out the stretch of each sequence and its don't-care frames."""
-        specs = {sequence.key: sequence for sequence in specification.sequences}
-        keys = [aligned.truth.sequences[row] for row in table_rows.tolist()]
-        chosen = [specs.get(key, SequenceSpec(key.sequence, key.domain)) for key in keys]
-        numbers = aligned.truth.frame_numbers
-        listed = aligned.listed
-        first = np.array([spec.first_frame for spec in chosen], dtype=np.int64)
-        last = np.full(len(chosen), -1, dtype=np.int64)
-        np.maximum.at(last, sequences[listed], numbers[listed])
-        resolved = [spec.evaluated_frames is not None for spec in chosen]
-        last = np.where(resolved, -1, last)
-        self.inside: BoolArray = (numbers >= first[sequences]) & (numbers <= last[sequences])
-        self.dont_care = np.zeros(len(numbers), dtype=np.bool_)
-        silent_dont_care = np.zeros(len(chosen), dtype=np.int64)
-        for row, spec in enumerate(chosen):
-            if spec.dont_care_frames.ranges:
-                mine = self.inside & (sequences == row)
-                mine &= spec.dont_care_frames.contains(numbers)
-                self.dont_care |= mine
-                within = _length_within(spec.dont_care_frames, int(first[row]), int(last[row]))
-                silent_dont_care[row] = within - np.count_nonzero(mine)
-        mentioned = np.bincount(sequences[self.inside], minlength=len(chosen))
-        silent = np.maximum(last - first + 1, 0) - mentioned
-        self.silent = _Silent(silent - silent_dont_care, silent_dont_care)
-
-
-def _length_within(ranges: FrameRanges, first: int, last: int) -> int:
-    """Frames of a set that lie in first..last."""
-    return sum(max(0, min(last, end) - max(first, start) + 1) for start, end in ranges.ranges)
 
 
 BELOW_ALL = -1

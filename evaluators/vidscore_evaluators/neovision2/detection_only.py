@@ -34,6 +34,8 @@ from vidscore_evaluators.neovision2._input import (
 from vidscore_evaluators.neovision2.matching import CountChanges, join_changes
 from vidscore_evaluators.pairs import Pairs
 from vidscore_evaluators.shapes import (
+    Merged,
+    MergedShape,
     OverlapRule,
     Shapes,
     boxes_as_shapes,
@@ -78,6 +80,38 @@ class _Copies:
     counts: IntArray
 
 
+@dataclass(frozen=True, slots=True)
+class MergeRule:
+    """When boxes are merged, what they become, and when what is left may be matched.
+
+    Attributes:
+        threshold: The overlap ratio of section 3.1.
+        merged_shape: What overlapping boxes become.
+    """
+
+    threshold: float
+    merged_shape: MergedShape
+
+    @classmethod
+    def of(cls, parameters: Neovision2Parameters) -> MergeRule:
+        """The rule that parameters ask for."""
+        return cls(parameters.overlap_threshold, parameters.merged_shape)
+
+    def over(self, ratios: FloatArray) -> BoolArray:
+        """(P,) which overlap ratios merge two boxes."""
+        over: BoolArray = ratios > self.threshold + TOLERANCE
+        return over
+
+    def merge(self, shapes: Shapes) -> Merged:
+        """The boxes of each group, merged until none overlap."""
+        return merge_overlapping(shapes, self.over, self.merged_shape)
+
+    def pairs(self, left: Shapes, right: Shapes) -> Pairs:
+        """Pairs of merged boxes of both sides that may be matched."""
+        least = self.threshold - TOLERANCE
+        return overlapping_pairs(left, right, lambda ratios: ratios >= least)
+
+
 def merge_and_match(
     inputs: ProtocolInput, pairs: Pairs, parameters: Neovision2Parameters
 ) -> DetectionOnly:
@@ -88,15 +122,15 @@ def merge_and_match(
         pairs: The pairs of an annotated object and a detection that count.
         parameters: Parameters of the evaluator.
     """
-    limit = parameters.overlap_threshold + TOLERANCE
-    clusters = find_merge_clusters(inputs, lambda ratios: ratios > limit)
+    rule = MergeRule.of(parameters)
+    clusters = find_merge_clusters(inputs, rule.over)
     steady = _steady_outcomes(inputs, pairs, clusters)
     real = ~inputs.dont_care & (clusters.of_objects == STEADY)
     sequences = inputs.frame_sequences[inputs.objects.frames[real]]
     counts = np.bincount(sequences, minlength=len(inputs.sequence_names))
     if clusters.count == 0:
         return DetectionOnly(steady, counts)
-    merging = _Merging(inputs, clusters, parameters)
+    merging = _Merging(inputs, clusters, rule)
     return DetectionOnly(join_changes(steady, merging.outcomes()), counts + merging.object_counts())
 
 
@@ -127,20 +161,16 @@ def _steady_outcomes(inputs: ProtocolInput, pairs: Pairs, clusters: MergeCluster
 class _Merging:
     """The clusters in which something is to be merged."""
 
-    def __init__(
-        self, inputs: ProtocolInput, clusters: MergeClusters, parameters: Neovision2Parameters
-    ) -> None:
+    def __init__(self, inputs: ProtocolInput, clusters: MergeClusters, rule: MergeRule) -> None:
         """Merge the ground truth of each cluster, which is the same at every level."""
         self._inputs = inputs
         self._clusters = clusters
-        self._least = parameters.overlap_threshold - TOLERANCE
-        self._limit = parameters.overlap_threshold + TOLERANCE
-        self._merged_shape = parameters.merged_shape
+        self._rule = rule
         real, spared = (
             self._of_clusters(inputs.objects.shapes, clusters.of_objects, chosen)
             for chosen in (~inputs.dont_care, inputs.dont_care)
         )
-        self._truth = merge_overlapping(real, self._over, self._merged_shape).shapes
+        self._truth = rule.merge(real).shapes
         self._left, order = join_groups(self._truth, spared)
         self._is_spared = order >= len(self._truth)
 
@@ -198,20 +228,16 @@ class _Merging:
         copied = detections.take(
             expand_runs(copies.first[chunk], counts), starts_from_counts(counts)
         )
-        right = merge_overlapping(copied, self._over, self._merged_shape).shapes
+        right = self._rule.merge(copied).shapes
         left_counts = self._left.group_counts[clusters]
         left_rows = expand_runs(self._left.group_starts[clusters], left_counts)
         left = self._left.take(left_rows, starts_from_counts(left_counts))
-        pairs = overlapping_pairs(left, right, lambda ratios: ratios >= self._least)
+        pairs = self._rule.pairs(left, right)
         spared = self._is_spared[left_rows[pairs.left]]
         gains = match_maximum_in_stages(pairs, spared, len(left), len(right))
         groups = right.groups
         matched = np.bincount(groups[gains.first], minlength=len(clusters))
         return matched, np.bincount(groups[~gains.both], minlength=len(clusters))
-
-    def _over(self, ratios: FloatArray) -> BoolArray:
-        over: BoolArray = ratios > self._limit
-        return over
 
     def _of_clusters(self, shapes: Shapes, clusters: IntArray, chosen: BoolArray) -> Shapes:
         """Some of the shapes, with the clusters as their groups."""

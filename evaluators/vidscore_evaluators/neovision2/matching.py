@@ -11,8 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidscore_evaluators.arrays import BoolArray, IntArray
-from vidscore_evaluators.matching import match_maximum_in_stages
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.kernels import factorize
+from vidscore_evaluators.matching import (
+    forbidden_costs,
+    match_maximum_in_stages,
+    match_minimum_cost,
+)
 from vidscore_evaluators.neovision2._input import (
     UNLISTED,
     Neovision2Parameters,
@@ -34,6 +39,73 @@ def counting_pairs(inputs: ProtocolInput, parameters: Neovision2Parameters) -> P
     )
 
 
+@dataclass(frozen=True, eq=False)
+class ClassPairs:
+    """P pairs that the classes are matched by.
+
+    Attributes:
+        rows: (P,) rows of the pairs that they are made of.
+        pairs: Left objects have copies of every don't-care object, one for each class that it
+            overlaps, behind the objects themselves.
+        spared: (P,) whether the left object is a don't-care object.
+        left_count: Objects and copies.
+    """
+
+    rows: IntArray
+    pairs: Pairs
+    spared: BoolArray
+    left_count: int
+
+
+def class_pairs(inputs: ProtocolInput, pairs: Pairs) -> ClassPairs:
+    """Pairs of a detection of a listed class with real objects of it and don't-care objects.
+
+    Args:
+        inputs: What is matched.
+        pairs: The pairs that count, whatever their classes.
+    """
+    spared = inputs.dont_care[pairs.left]
+    wanted = inputs.detections.classes[pairs.right]
+    fits = spared | (inputs.objects.classes[pairs.left] == wanted)
+    kept = np.flatnonzero(fits & (wanted != UNLISTED))
+    pairs, spared = pairs.take(kept), spared[kept]
+    left, left_count = _one_for_each_class(inputs, pairs, spared)
+    return ClassPairs(kept, Pairs(left, pairs.right), spared, left_count)
+
+
+def best_pairs(
+    pairs: Pairs, spared: BoolArray, overlaps: FloatArray, groups: IntArray, right_count: int
+) -> BoolArray:
+    """Which pairs are matched, where pairs are listed and not only counted.
+
+    Of all matchings that are maximum over the real objects and, among those, over all, one with
+    the greatest sum of overlap ratios of real pairs. Its numbers are those of
+    `match_maximum_in_stages`, which are unique.
+
+    Args:
+        pairs: P pairs that may be matched.
+        spared: (P,) whether the left object is a don't-care object.
+        overlaps: (P,) overlap ratios.
+        groups: (P,) group of each pair; no object has pairs in two groups.
+        right_count: Objects on the right side.
+    """
+    # As many pairs as possible, of which a don't-care one costs more than all real ones together:
+    # some matching is maximum over all and over the real objects at once.
+    order = np.lexsort((pairs.right, pairs.left, groups))
+    _, blocks, sizes = factorize(groups[order])
+    left, right = pairs.left[order], pairs.right[order]
+    starts = np.zeros(len(order), dtype=np.int64)
+    starts[run_starts(blocks, left)] = 1
+    lefts = np.cumsum(starts) - 1
+    dear = forbidden_costs(np.ones(len(sizes)), sizes)
+    costs = np.where(spared[order], dear[blocks], 1.0 - overlaps[order])
+    matched = np.zeros(len(order), dtype=np.bool_)
+    matched[order] = match_minimum_cost(
+        Pairs(lefts, right), costs, blocks, int(starts.sum()), right_count
+    )
+    return matched
+
+
 def class_changes(inputs: ProtocolInput, pairs: Pairs) -> CountChanges:
     """What each detection of a listed class does to the counts of its class.
 
@@ -42,14 +114,9 @@ def class_changes(inputs: ProtocolInput, pairs: Pairs) -> CountChanges:
         pairs: The pairs that count, whatever their classes.
     """
     classes = inputs.detections.classes
-    spared = inputs.dont_care[pairs.left]
-    wanted = classes[pairs.right]
-    fits = spared | (inputs.objects.classes[pairs.left] == wanted)
-    kept = np.flatnonzero(fits & (wanted != UNLISTED))
-    pairs, spared = pairs.take(kept), spared[kept]
-    left, left_count = _one_for_each_class(inputs, pairs, spared)
+    fitting = class_pairs(inputs, pairs)
     gains = match_maximum_in_stages(
-        Pairs(left, pairs.right), spared, left_count, len(classes), inputs.confidences
+        fitting.pairs, fitting.spared, fitting.left_count, len(classes), inputs.confidences
     )
     listed = classes != UNLISTED
     return CountChanges(

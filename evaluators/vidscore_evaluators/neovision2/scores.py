@@ -142,13 +142,7 @@ class _Scores:
         return area_under_curve(points, counts.objects, frames, self._parameters.az_limit)
 
     def _measures(self, counts: ClassCounts, prefix: str = "") -> dict[str, Number]:
-        return {
-            f"{prefix}ground_truth_objects": counts.objects,
-            f"{prefix}true_positives": counts.true_positives,
-            f"{prefix}missed_detections": counts.missed,
-            f"{prefix}false_positives": counts.false_positives,
-            f"{prefix}nmotda": self._costs.nmotda(counts),
-        }
+        return count_measures(counts, self._costs, prefix)
 
 
 def _counts_by_key(table: Table) -> dict[Key, ClassCounts]:
@@ -233,6 +227,17 @@ class Costs:
             for counts in defined
         )
         return (objects - cost) / objects if defined else None
+
+
+def count_measures(counts: ClassCounts, costs: Costs, prefix: str = "") -> dict[str, Number]:
+    """Counts and NMOTDA, their names behind a prefix."""
+    return {
+        f"{prefix}ground_truth_objects": counts.objects,
+        f"{prefix}true_positives": counts.true_positives,
+        f"{prefix}missed_detections": counts.missed,
+        f"{prefix}false_positives": counts.false_positives,
+        f"{prefix}nmotda": costs.nmotda(counts),
+    }
 
 
 def averages(several: Sequence[ClassCounts], costs: Costs) -> dict[str, Number]:

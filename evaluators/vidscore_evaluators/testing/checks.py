@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from vidscore_evaluators.alignment import align
-from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.evaluator import Direction, Dissimilarity, Evaluator, Measure
 from vidscore_evaluators.outcomes import NO_PARTNER, ROW_COLUMNS, Outcome, Outcomes
@@ -241,6 +241,15 @@ def check_same_outcomes(first: Outcomes, second: Outcomes) -> None:
             for table in (first, second)
         )
         assert mine == theirs, places
+    assert _frame_counts(first) == _frame_counts(second), "frame_counts"
     assert set(first.columns) == set(second.columns)
     for key, column in first.columns.items():
         np.testing.assert_array_equal(column, second.columns[key], err_msg=key)
+
+
+def _frame_counts(table: Outcomes) -> dict[SequenceKey, int]:
+    """Evaluated frames of each sequence that has some."""
+    if table.frame_counts is None:
+        return {}
+    counts = zip(table.sequence_keys, table.frame_counts.tolist(), strict=True)
+    return {key: count for key, count in counts if count}

@@ -65,6 +65,22 @@ class TrackSet:
         """Number of tracks T."""
         return len(self.chains)
 
+    @classmethod
+    def of(cls, chains: IntArray, ids: IntArray) -> TrackSet:
+        """Group objects by identity.
+
+        Args:
+            chains: (N,) chain of each object, 0 or more.
+            ids: (N,) its track id.
+        """
+        least, greatest = (int(ids.min()), int(ids.max())) if len(ids) else (0, 0)
+        if (greatest - least + 1) * (int(chains.max(initial=0)) + 1) > LARGEST_KEY:
+            numbers, ids = np.unique(ids, return_inverse=True)
+            least, greatest = 0, len(numbers) - 1
+        ids, width = ids - least, greatest - least + 1
+        keys, of_objects, lengths = factorize(chains * width + ids)
+        return cls(of_objects, keys // width, lengths)
+
     def places(self) -> IntArray:
         """(N,) place of each object in its track, in the order of frames, from 0."""
         order = np.argsort(self.of_objects, kind="stable")
@@ -109,8 +125,10 @@ class Tracks:
             chain_sequences=chains // class_count,
             chain_classes=chains % class_count,
             group_chains=group_chains,
-            truth=_track_set(scene.truth, group_chains),
-            detections=_track_set(scene.detections, group_chains),
+            truth=TrackSet.of(group_chains[scene.truth.groups], scene.truth.track_ids),
+            detections=TrackSet.of(
+                group_chains[scene.detections.groups], scene.detections.track_ids
+            ),
         )
 
     @property
@@ -190,18 +208,6 @@ class TrackPairs:
     def __len__(self) -> int:
         """Number of pairs P."""
         return len(self.truth)
-
-
-def _track_set(items: Items, group_chains: IntArray) -> TrackSet:
-    chains = group_chains[items.groups]
-    ids = items.track_ids
-    least, greatest = (int(ids.min()), int(ids.max())) if len(items) else (0, 0)
-    if (greatest - least + 1) * (len(items) + 1) > LARGEST_KEY:
-        numbers, ids = np.unique(ids, return_inverse=True)
-        least, greatest = 0, len(numbers) - 1
-    ids, width = ids - least, greatest - least + 1
-    keys, of_objects, lengths = factorize(chains * width + ids)
-    return TrackSet(of_objects, keys // width, lengths)
 
 
 ParametersType = TypeVar("ParametersType", bound=CriterionParameters)

@@ -52,8 +52,15 @@ from vidscore_evaluators._report_rows import (
     ratio,
     totals_by_scope,
 )
+from vidscore_evaluators._scene_outcomes import (
+    ScoredRows,
+    figures_of_everything,
+    match_pairs,
+    unmatched_builder,
+)
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.arrays import BoolArray, IntArray, previous_occurrence
+from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.arrays import BoolArray, IntArray, marked, previous_occurrence
 from vidscore_evaluators.criterion import LEFT_OUT, left_out_table
 from vidscore_evaluators.evaluator import (
     Averaging,
@@ -63,11 +70,13 @@ from vidscore_evaluators.evaluator import (
     Measure,
     count_measure,
 )
+from vidscore_evaluators.outcomes import OperatingPoint, Outcomes
 from vidscore_evaluators.parameters import parameter
-from vidscore_evaluators.report import Number, Scores
+from vidscore_evaluators.report import Block, Number, Scores
 from vidscore_evaluators.similarity import Candidates
 from vidscore_evaluators.tally import Table, Tally, to_float
 from vidscore_evaluators.tracking._correspondences import SwitchRule, lasting_matches
+from vidscore_evaluators.tracking._outcomes import partner_tracks, tracks_of_rows
 from vidscore_evaluators.tracking._tracks import (
     CHAINS_PER_SEQUENCE,
     ThresholdParameters,
@@ -193,14 +202,9 @@ class Clear(TrackingCriterion[ClearParameters]):
         """Counts by sequence and class, and the sum of similarities."""
         scene = self.scene(aligned)
         tracks = Tracks.of(scene)
-        similarity = self.parameters.similarity
-        candidates = similar_pairs(
-            scene, similarity, self.parameters.least(self.parameters.threshold)
-        )
-        rule = self.parameters.switch_rule
-        matched = candidates.take(lasting_matches(tracks, candidates, similarity, rule))
+        matched = self._matches(tracks)
         return {
-            COUNTS: count_table(tracks, _chain_counts(tracks, matched, rule)),
+            COUNTS: count_table(tracks, _chain_counts(tracks, matched, self._rule)),
             MATCHES: chain_table(
                 tracks,
                 tracks.group_chains[scene.truth.groups[matched.targets]],
@@ -210,10 +214,24 @@ class Clear(TrackingCriterion[ClearParameters]):
             LEFT_OUT: left_out_table(scene),
         }
 
+    @property
+    def _rule(self) -> SwitchRule:
+        return self.parameters.switch_rule
+
+    def _matches(self, tracks: Tracks) -> Candidates:
+        """The pairs that are matched."""
+        similarity = self.parameters.similarity
+        least = self.parameters.least(self.parameters.threshold)
+        candidates = similar_pairs(tracks.scene, similarity, least)
+        return candidates.take(lasting_matches(tracks, candidates, similarity, self._rule))
+
     def scores(self, tally: Tally) -> Scores:
         """Figures of everything, of domains, classes and sequences, from their summed counts."""
-        matches = totals_by_scope(tally.tables[MATCHES])
-        totals = totals_by_scope(tally.tables[COUNTS])
+        return Scores(self._blocks(tally.tables), (), self.scene_warnings(tally))
+
+    def _blocks(self, tables: Mapping[str, Table]) -> tuple[Block, Block]:
+        matches = totals_by_scope(tables[MATCHES])
+        totals = totals_by_scope(tables[COUNTS])
         figures = [
             Figures(*scope, _values(total.counts, matches.get(scope)))
             for scope, total in totals.items()
@@ -223,8 +241,49 @@ class Clear(TrackingCriterion[ClearParameters]):
             for scope, total in totals.items()
             if total.counts["matches"] + total.counts["misses"]
         }
-        blocks = blocks_with_class_means(figures, {"mota_class_mean": "mota"}, counted)
-        return Scores(blocks, (), self.scene_warnings(tally))
+        return blocks_with_class_means(figures, {"mota_class_mean": "mota"}, counted)
+
+    def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
+        """Matches, misses and false positives, with id switches and fragmentations.
+
+        Shares are what MOTA's numerator is the sum of: 1 for a matched object, 0 where its match
+        is an id switch or where it is missed, and -1 for a false positive. The further column
+        ``partner_track`` has the track that a row is matched with.
+        """
+        at.check(self.name, [self.parameters.threshold])
+        scene = self.scene(aligned, traced=True)
+        tracks = Tracks.of(scene)
+        matched = self._matches(tracks)
+        switched, fragmented = (
+            marked(len(matched), rows) for rows in _breaks(tracks, matched, self._rule)
+        )
+        truth = scene.truth.traced[matched.targets]
+        detections = scene.detections.traced[matched.detections]
+        builder = unmatched_builder(aligned, scene)
+        builder.share(Side.DETECTIONS, scene.detections.traced, -1.0)
+        match_pairs(builder, scene, self.parameters.similarity, matched)
+        builder.share(Side.TRUTH, truth, np.where(switched, 0.0, 1.0))
+        builder.share(Side.DETECTIONS, detections, 0.0)
+        builder.break_track(truth, detections, switches=switched, fragments=fragmented)
+        of_truth = (truth, scene.detections.track_ids[matched.detections])
+        of_detections = (detections, scene.truth.track_ids[matched.targets])
+        return builder.build(partner_tracks(aligned, of_truth, of_detections))
+
+    def outcome_figures(
+        self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
+    ) -> Mapping[str, Number]:
+        """Every measure."""
+        del at
+        rows = ScoredRows.of(outcomes, separate=self.parameters.classes == "separate")
+        found = rows.truth & rows.matched
+        tables = {
+            COUNTS: rows.table(np.arange(len(rows.sequences)), _counts_of_rows(rows, self._rule)),
+            MATCHES: rows.table(
+                rows.cells[found],
+                sums={"similarity": rows.similarities(self.parameters.similarity)[found]},
+            ),
+        }
+        return figures_of_everything(self._blocks(tables))
 
 
 def _values(counts: Mapping[str, int], matches: Total | None) -> dict[str, Number]:
@@ -272,9 +331,28 @@ def _chain_counts(tracks: Tracks, matched: Candidates, rule: SwitchRule) -> dict
         "false_positives": detections - matches,
         "id_switches": tracks.by_chain(matched.targets[switched], tracks.scene.truth),
         "fragmentations": tracks.by_chain(matched.targets[fragmented], tracks.scene.truth),
-        **_lifetimes(tracks.truth, tracks.chain_count, matched, rule),
+        **_lifetimes(tracks.truth, tracks.chain_count, matched.targets, rule),
         "frames": np.where((truth > 0) & (detections > 0), tracks.frame_counts, 0),
         "detection_tracks": np.bincount(tracks.detections.chains, minlength=tracks.chain_count),
+    }
+
+
+def _counts_of_rows(rows: ScoredRows, rule: SwitchRule) -> dict[str, IntArray]:
+    """The same of outcomes, of which cells are chains."""
+    truth, found = rows.truth, rows.truth & rows.matched
+    tracks = tracks_of_rows(rows, Side.TRUTH)
+    detection_tracks = tracks_of_rows(rows, Side.DETECTIONS)
+    chain_count = len(rows.sequences)
+    has_both = (rows.count(truth) > 0) & (rows.count(~truth) > 0)
+    return {
+        "matches": rows.count(found),
+        "misses": rows.count(truth & ~rows.matched),
+        "false_positives": rows.count(~truth & ~rows.matched),
+        "id_switches": rows.count(truth & rows.outcomes.id_switches),
+        "fragmentations": rows.count(truth & rows.outcomes.fragmentations),
+        **_lifetimes(tracks, chain_count, np.flatnonzero(rows.matched[truth]), rule),
+        "frames": np.where(has_both, rows.frame_counts, 0),
+        "detection_tracks": np.bincount(detection_tracks.chains, minlength=chain_count),
     }
 
 
@@ -295,10 +373,17 @@ def _breaks(tracks: Tracks, matched: Candidates, rule: SwitchRule) -> tuple[IntA
 
 
 def _lifetimes(
-    truth: TrackSet, chain_count: int, matched: Candidates, rule: SwitchRule
+    truth: TrackSet, chain_count: int, matched: IntArray, rule: SwitchRule
 ) -> dict[str, IntArray]:
-    """(C,) how many tracks are mostly tracked, partially tracked and mostly lost."""
-    found = np.bincount(truth.of_objects[matched.targets], minlength=len(truth))
+    """(C,) how many tracks are mostly tracked, partially tracked and mostly lost.
+
+    Args:
+        truth: Tracks of the truth.
+        chain_count: Number of chains C.
+        matched: (M,) objects that are matched.
+        rule: Whose rules.
+    """
+    found = np.bincount(truth.of_objects[matched], minlength=len(truth))
     # In integers: found / length > 0.8.
     margin = 5 * found - 4 * truth.lengths
     mostly: BoolArray = margin >= 0 if rule == "motmetrics" else margin > 0

@@ -37,31 +37,46 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from vidscore_evaluators._report_rows import (
     Figures,
     Scope,
-    Total,
     blocks_with_class_means,
-    mean,
-    ratio,
     totals_by_part,
     totals_by_scope,
 )
+from vidscore_evaluators._scene_outcomes import (
+    ScoredRows,
+    figures_of_everything,
+    match_pairs,
+    relate_pairs,
+    unmatched_builder,
+)
 from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.criterion import LEFT_OUT, CriterionParameters, left_out_table
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Averaging, Dissimilarity, Growth, Measure
 from vidscore_evaluators.kernels import factorize
 from vidscore_evaluators.matching import match_maximum_weight
+from vidscore_evaluators.outcomes import OperatingPoint, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Curve, Number, Scores
+from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import Candidates
-from vidscore_evaluators.tally import Table, Tally, to_float
+from vidscore_evaluators.tally import Table, Tally
+from vidscore_evaluators.tracking._hota_levels import (
+    COMPARED,
+    PART,
+    THRESHOLDS,
+    SumsByThreshold,
+    levels_of_rows,
+    threshold_names,
+)
+from vidscore_evaluators.tracking._outcomes import partner_tracks
 from vidscore_evaluators.tracking._tracks import (
     CHAINS_PER_SEQUENCE,
     EPSILON,
@@ -77,13 +92,8 @@ COUNTS = "counts"
 ASSOCIATIONS = "associations"
 LOCALISATIONS = "localisations"
 
-THRESHOLDS = tuple(step / 20 for step in range(1, 20))
-"""The 19 thresholds alpha."""
-
-_COMPARED = {step / 20: 0.05 + (step - 1) * 0.05 for step in range(1, 20)}
-"""The same with the bits that trackeval compares with: sums of 0.05."""
-
-_PART = "threshold"
+OWN_THRESHOLD = 0.5
+"""Where outcomes are looked at unless another threshold is asked for, if it is among those."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +165,21 @@ class Hota(TrackingCriterion[HotaParameters]):
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         """Counts by sequence and class; sums of matches by threshold as well."""
         scene = self.scene(aligned)
+        found = self._matching(scene)
+        tracks, names = found.tracks, threshold_names(self._tallied)
+        counts = {
+            "truth": tracks.totals(tracks.truth),
+            "detections": tracks.totals(tracks.detections),
+        }
+        return {
+            COUNTS: count_table(tracks, counts),
+            ASSOCIATIONS: _associations(found, names),
+            LOCALISATIONS: _localisations(found, names),
+            LEFT_OUT: left_out_table(scene),
+        }
+
+    def _matching(self, scene: Scene) -> _Matching:
+        """Match every frame once."""
         tracks = Tracks.of(scene)
         candidates = _in_unit_range(
             similar_pairs(scene, self.parameters.similarity, -math.inf),
@@ -166,21 +191,13 @@ class Hota(TrackingCriterion[HotaParameters]):
         sizes = (len(scene.detections), len(scene.truth))
         chosen = match_maximum_weight(candidates.pairs, scores, *sizes)
         passed = self._passed_thresholds(candidates.similarities[chosen])
-        names = _names(self._tallied)
-        counts = {
-            "truth": tracks.totals(tracks.truth),
-            "detections": tracks.totals(tracks.detections),
-        }
-        return {
-            COUNTS: count_table(tracks, counts),
-            ASSOCIATIONS: _associations(tracks, pairs, pairs.of_candidates[chosen], passed, names),
-            LOCALISATIONS: _localisations(tracks, candidates.take(chosen), passed, names),
-            LEFT_OUT: left_out_table(scene),
-        }
+        return _Matching(
+            tracks, pairs, candidates.take(chosen), pairs.of_candidates[chosen], passed
+        )
 
     def _passed_thresholds(self, similarities: FloatArray) -> IntArray:
         """How many of the thresholds each similarity passes."""
-        compared = [_COMPARED.get(threshold, threshold) for threshold in self._tallied]
+        compared = [COMPARED.get(threshold, threshold) for threshold in self._tallied]
         least = np.array(list(map(self.parameters.least, compared)))
         return np.searchsorted(least, similarities, side="right").astype(np.int64)
 
@@ -201,11 +218,11 @@ class Hota(TrackingCriterion[HotaParameters]):
         sums = self._sums(tally)
         return {value: self._bare_scores(tally, sums, (value,)) for value in self.grid(parameter)}
 
-    def _sums(self, tally: Tally) -> Mapping[Scope, _SumsByThreshold]:
-        associations = totals_by_part(tally.tables[ASSOCIATIONS], _PART)
-        localisations = totals_by_part(tally.tables[LOCALISATIONS], _PART)
+    def _sums(self, tally: Tally) -> Mapping[Scope, SumsByThreshold]:
+        associations = totals_by_part(tally.tables[ASSOCIATIONS], PART)
+        localisations = totals_by_part(tally.tables[LOCALISATIONS], PART)
         return {
-            scope: _SumsByThreshold.of(
+            scope: SumsByThreshold.of(
                 self._tallied,
                 total.counts,
                 associations.get(scope, {}),
@@ -215,130 +232,138 @@ class Hota(TrackingCriterion[HotaParameters]):
         }
 
     def _bare_scores(
-        self, tally: Tally, sums: Mapping[Scope, _SumsByThreshold], thresholds: Sequence[float]
+        self, tally: Tally, sums: Mapping[Scope, SumsByThreshold], thresholds: Sequence[float]
     ) -> Scores:
-        figures = [Figures(*scope, levels.means(thresholds)) for scope, levels in sums.items()]
+        figures = [
+            Figures(*scope, levels.means(thresholds) | levels.at_first_threshold())
+            for scope, levels in sums.items()
+        ]
         counted = {scope for scope, levels in sums.items() if levels.truth}
         blocks = blocks_with_class_means(figures, {"hota_class_mean": "hota"}, counted)
         return Scores(blocks, (), self.scene_warnings(tally))
 
+    def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
+        """Matches at one threshold, objects without one, and detections without one.
 
-@dataclass(frozen=True, eq=False)
-class _SumsByThreshold:
-    """Matches at each of the K thresholds of a tally, and sums over them.
+        The threshold is 0.5 unless it is asked for, or the first of `thresholds` where 0.5 is none
+        of them. A pair that is matched at a lower threshold alone is none here; each is named as
+        the other's partner. Shares are A(c), on the object of each match: with TP, FN and FP of
+        the threshold, HOTA squared is their sum / (TP + FN + FP). Further columns:
+        ``partner_track`` has the track that a row is matched with, ``ass_re`` and ``ass_pr`` the
+        recall and the precision of a match's association.
+        """
+        threshold = self._threshold(at)
+        scene = self.scene(aligned, traced=True)
+        at_any = self._matching(scene).at_least(1)
+        found = at_any.at_least(self._tallied.index(threshold) + 1)
+        matched = found.matched
+        builder = unmatched_builder(aligned, scene)
+        relate_pairs(builder, scene, self.parameters.similarity, at_any.matched)
+        match_pairs(builder, scene, self.parameters.similarity, matched)
+        together = np.bincount(found.of_matches, minlength=len(found.pairs))[found.of_matches]
+        shares = _association_shares(found, found.of_matches, together)
+        truth = scene.truth.traced[matched.targets]
+        detections = scene.detections.traced[matched.detections]
+        builder.share(Side.TRUTH, truth, shares["ass_a"])
+        of_truth = (truth, scene.detections.track_ids[matched.detections])
+        of_detections = (detections, scene.truth.track_ids[matched.targets])
+        columns = dict(partner_tracks(aligned, of_truth, of_detections))
+        for name in ("ass_re", "ass_pr"):
+            columns[name] = {
+                side: _spread(annotations.object_count, rows, shares[name])
+                for side, annotations, rows in (
+                    (Side.TRUTH, aligned.truth, truth),
+                    (Side.DETECTIONS, aligned.detections, detections),
+                )
+            }
+        return builder.build(columns)
 
-    Attributes:
-        thresholds: The thresholds, ascending.
-        truth: Objects of the truth.
-        detections: Detections.
-        matches: K counts of matches.
-        sums: K sums over matches, by name: similarity, A(c), and its recall and precision.
-    """
+    def _threshold(self, at: OperatingPoint) -> float:
+        """The threshold of an operating point."""
+        at.check(self.name, self._tallied)
+        own = self.parameters.thresholds
+        if at.threshold is not None:
+            return at.threshold
+        return OWN_THRESHOLD if OWN_THRESHOLD in own else own[0]
 
-    thresholds: tuple[float, ...]
-    truth: int
-    detections: int
-    matches: list[int]
-    sums: Mapping[str, list[float]]
+    def outcome_figures(
+        self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
+    ) -> Mapping[str, Number]:
+        """What the report has at the threshold: counts of its curve, and measures.
 
-    @classmethod
-    def of(
-        cls,
-        thresholds: tuple[float, ...],
-        counts: Mapping[str, int],
-        associations: Mapping[str, Total],
-        localisations: Mapping[str, Total],
-    ) -> _SumsByThreshold:
-        """Bring together what a tally holds of one scope."""
-        parts = _names(thresholds)
-        exact: dict[str, list[int]] = {
-            name: [associations[part].sums[name] if part in associations else 0 for part in parts]
-            for name in ("ass_a", "ass_re", "ass_pr")
-        }
-        # A match counts at its own threshold and at all below.
-        exact["loc_a"], running = [], 0
-        for part in reversed(parts):
-            running += localisations[part].sums["similarity"] if part in localisations else 0
-            exact["loc_a"].insert(0, running)
-        return cls(
-            thresholds,
-            counts["truth"],
-            counts["detections"],
-            [associations[part].counts["matches"] if part in associations else 0 for part in parts],
-            {name: [to_float(value) for value in values] for name, values in exact.items()},
+        Measures are means over `thresholds`, so that they follow where there is but one; at 0.05
+        ``hota_0``, ``loc_a_0`` and ``hota_loc_a_0`` do. `outcome_point` has all of a curve's point.
+        """
+        threshold, own = self._threshold(at), self.parameters.thresholds
+        rows = ScoredRows.of(outcomes, separate=self.parameters.classes == "separate")
+        levels = self._levels_of(rows, threshold)
+        point = levels.curve((threshold,))
+        names = ("true_positives", "false_negatives", "false_positives")
+        figures: dict[str, Number] = {name: point[name][0] for name in names}
+        if threshold == THRESHOLDS[0]:
+            figures |= levels.at_first_threshold()
+        if set(own) == {threshold}:
+            figures |= self._single_figures(rows, levels, threshold)
+        return figures
+
+    def outcome_point(
+        self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
+    ) -> Mapping[str, Number]:
+        """The point of the curve ``hota_by_threshold`` at the threshold of some outcomes.
+
+        Args:
+            outcomes: Outcomes of this evaluator.
+            at: Where they were looked at.
+        """
+        rows = ScoredRows.of(outcomes, separate=self.parameters.classes == "separate")
+        threshold = self._threshold(at)
+        curve = self._levels_of(rows, threshold).curve((threshold,))
+        return {name: values[0] for name, values in curve.items()}
+
+    def _levels_of(self, rows: ScoredRows, threshold: float) -> SumsByThreshold:
+        return levels_of_rows(rows, self.parameters.similarity, threshold)
+
+    def _single_figures(
+        self, rows: ScoredRows, levels: SumsByThreshold, threshold: float
+    ) -> dict[str, Number]:
+        """Measures where the one threshold is that of the outcomes."""
+        scopes = {Scope(): levels}
+        for label in sorted({rows.label_names[label] for label in rows.labels.tolist()} - {""}):
+            scopes[Scope(label=label)] = self._levels_of(rows.of_label(label), threshold)
+        figures = [Figures(*scope, own.means((threshold,))) for scope, own in scopes.items()]
+        counted = {scope for scope, own in scopes.items() if own.truth}
+        return figures_of_everything(
+            blocks_with_class_means(figures, {"hota_class_mean": "hota"}, counted)
         )
 
-    def means(self, thresholds: Sequence[float]) -> dict[str, Number]:
-        """Every measure but the mean over classes, as the mean over some thresholds."""
-        [first] = self._columns(THRESHOLDS[:1])
-        hota, loc_a = self._levels["hota"][first], self._levels["loc_a"][first]
-        chosen = self._columns(thresholds)
-        means: dict[str, Number] = {
-            name: mean(values[column] for column in chosen) for name, values in self._levels.items()
-        }
-        means |= {
-            "hota_0": hota,
-            "loc_a_0": loc_a,
-            "hota_loc_a_0": None if hota is None or loc_a is None else hota * loc_a,
-        }
-        return means if self.truth + self.detections else means | {"hota": 1.0}
 
-    def curve(self, thresholds: Sequence[float]) -> dict[str, list[float | None]]:
-        """Every measure at each of some thresholds."""
-        chosen = sorted(set(thresholds))
-        columns = self._columns(chosen)
-        levels = {
-            name: [values[column] for column in columns] for name, values in self._levels.items()
-        }
-        true = [self.matches[column] for column in columns]
-        counts: dict[str, list[float | None]] = {
-            "true_positives": list(true),
-            "false_negatives": [self.truth - matches for matches in true],
-            "false_positives": [self.detections - matches for matches in true],
-        }
-        return {_PART: list(chosen), **levels, **counts}
+@dataclass(frozen=True, eq=False)
+class _Matching:
+    """The M pairs that are matched, whatever the threshold.
 
-    def _columns(self, thresholds: Sequence[float]) -> list[int]:
-        return [self.thresholds.index(threshold) for threshold in thresholds]
+    Attributes:
+        tracks: Tracks of the scene.
+        pairs: Pairs of tracks.
+        matched: The pairs of an object and a detection, with similarities in [0, 1].
+        of_matches: (M,) pair of the tracks of each match.
+        passed: (M,) how many of the thresholds each passes.
+    """
 
-    @cached_property
-    def _levels(self) -> dict[str, list[float | None]]:
-        """(K,) values of every measure that there is at a threshold."""
-        det_a = [ratio(true, self.truth + self.detections - true) for true in self.matches]
-        det_re = [ratio(true, self.truth) for true in self.matches]
-        ass_a = self._of_matches("ass_a", 0.0)
-        return {
-            "hota": list(map(_root_of_product, det_a, ass_a)),
-            "det_a": det_a,
-            "ass_a": ass_a,
-            "loc_a": self._of_matches("loc_a", 1.0),
-            "det_re": det_re,
-            "det_pr": [ratio(true, self.detections) for true in self.matches],
-            "ass_re": self._of_matches("ass_re", 0.0),
-            "ass_pr": self._of_matches("ass_pr", 0.0),
-            "owta": list(map(_root_of_product, det_re, ass_a)),
-        }
+    tracks: Tracks
+    pairs: TrackPairs
+    matched: Candidates
+    of_matches: IntArray
+    passed: IntArray
 
-    def _of_matches(self, name: str, without: float) -> list[float | None]:
-        """(K,) mean over matches; where there is none, a stand-in if others have some."""
-        stand_in = without if any(self.matches) else None
-        return [
-            total / true if true else stand_in
-            for total, true in zip(self.sums[name], self.matches, strict=True)
-        ]
-
-
-def _root_of_product(detection: float | None, association: float | None) -> float | None:
-    """The geometric mean of a score of detection and one of association, which may be missing."""
-    return None if detection is None else math.sqrt(detection * (association or 0.0))
-
-
-def _names(thresholds: Sequence[float]) -> tuple[str, ...]:
-    """Names of thresholds in tables."""
-    return tuple(
-        f"{threshold:.2f}" if threshold in _COMPARED else repr(threshold)
-        for threshold in thresholds
-    )
+    def at_least(self, thresholds: int) -> _Matching:
+        """Those matches alone that pass at least so many thresholds."""
+        rows = self.passed >= thresholds
+        return replace(
+            self,
+            matched=self.matched.take(rows),
+            of_matches=self.of_matches[rows],
+            passed=self.passed[rows],
+        )
 
 
 def _in_unit_range(candidates: Candidates, minimum: float) -> Candidates:
@@ -364,56 +389,67 @@ def _alignments(tracks: Tracks, candidates: Candidates, pairs: TrackPairs) -> Fl
     return alignments
 
 
-def _associations(
-    tracks: Tracks,
-    pairs: TrackPairs,
-    matched_pairs: IntArray,
-    passed: IntArray,
-    names: Sequence[str],
-) -> Table:
+def _associations(found: _Matching, names: Sequence[str]) -> Table:
     """Matches, and sums of A(c), its recall and its precision over them, at each threshold.
 
     Args:
-        tracks: Tracks of a scene.
-        pairs: Pairs of tracks.
-        matched_pairs: (M,) pair of the tracks of each match.
-        passed: (M,) thresholds that each match passes.
+        found: The matching.
         names: Names of the thresholds.
     """
-    rows, of_matches, _ = factorize(matched_pairs)
+    tracks, pairs = found.tracks, found.pairs
+    rows, of_matches, _ = factorize(found.of_matches)
     # Column k: matches that pass k thresholds; then those that pass threshold k and maybe more.
     columns = len(names) + 1
-    cells = np.bincount(of_matches * columns + passed, minlength=len(rows) * columns)
+    cells = np.bincount(of_matches * columns + found.passed, minlength=len(rows) * columns)
     at_least = np.cumsum(cells.reshape(-1, columns)[:, ::-1], axis=1)[:, -2::-1]
     of_rows, thresholds = np.nonzero(at_least)
     together = at_least[of_rows, thresholds]
-    truth, detections = pairs.truth[rows[of_rows]], pairs.detections[rows[of_rows]]
-    of_truth, of_detections = tracks.truth.lengths[truth], tracks.detections.lengths[detections]
-    denominators: dict[str, IntArray] = {
-        "ass_a": of_truth + of_detections - together,
-        "ass_re": of_truth,
-        "ass_pr": of_detections,
-    }
+    shares = _association_shares(found, rows[of_rows], together)
     return chain_table(
         tracks,
-        tracks.truth.chains[truth],
+        tracks.truth.chains[pairs.truth[rows[of_rows]]],
         {"matches": together},
         # Each match of a pair of tracks adds its share.
-        {name: together * (together / whole) for name, whole in denominators.items()},
-        (_PART, names, thresholds),
+        {name: together * share for name, share in shares.items()},
+        (PART, names, thresholds),
     )
 
 
-def _localisations(
-    tracks: Tracks, matched: Candidates, passed: IntArray, names: Sequence[str]
-) -> Table:
+def _association_shares(
+    found: _Matching, pairs: IntArray, together: IntArray
+) -> dict[str, FloatArray]:
+    """A(c), its recall and its precision, of matches of (K,) pairs of tracks.
+
+    Args:
+        found: The matching.
+        pairs: (K,) pairs of tracks.
+        together: (K,) matches of each.
+    """
+    of_truth = found.tracks.truth.lengths[found.pairs.truth[pairs]]
+    of_detections = found.tracks.detections.lengths[found.pairs.detections[pairs]]
+    return {
+        "ass_a": together / (of_truth + of_detections - together),
+        "ass_re": together / of_truth,
+        "ass_pr": together / of_detections,
+    }
+
+
+def _localisations(found: _Matching, names: Sequence[str]) -> Table:
     """Sums of similarities, each at the greatest threshold that it passes."""
-    some = np.flatnonzero(passed)
+    tracks, matched = found.tracks, found.matched
+    some = np.flatnonzero(found.passed)
     groups = tracks.scene.truth.groups[matched.targets[some]]
     return chain_table(
         tracks,
         tracks.group_chains[groups],
         {},
         {"similarity": matched.similarities[some]},
-        (_PART, names, passed[some] - 1),
+        (PART, names, found.passed[some] - 1),
     )
+
+
+def _spread(count: int, rows: IntArray, values: FloatArray) -> FloatArray:
+    """(count,) values at some rows, NaN elsewhere."""
+    column = np.full(count, np.nan)
+    column[rows] = values
+    return column

@@ -37,7 +37,15 @@ from vidscore_evaluators._report_rows import (
     ratio,
     totals_by_scope,
 )
+from vidscore_evaluators._scene_outcomes import (
+    ScoredRows,
+    figures_of_everything,
+    match_pairs,
+    unmatched_builder,
+)
 from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import NO_TRACK, Side
+from vidscore_evaluators.arrays import BoolArray
 from vidscore_evaluators.criterion import LEFT_OUT, left_out_table
 from vidscore_evaluators.evaluator import (
     Averaging,
@@ -48,9 +56,13 @@ from vidscore_evaluators.evaluator import (
     count_measure,
 )
 from vidscore_evaluators.matching import match_maximum_weight
+from vidscore_evaluators.outcomes import OperatingPoint, Outcomes
 from vidscore_evaluators.pairs import Pairs
-from vidscore_evaluators.report import Number, Scores
+from vidscore_evaluators.report import Block, Number, Scores
+from vidscore_evaluators.scene import Scene
+from vidscore_evaluators.similarity import Candidates
 from vidscore_evaluators.tally import Table, Tally
+from vidscore_evaluators.tracking._outcomes import partner_tracks, track_ids
 from vidscore_evaluators.tracking._tracks import (
     CHAINS_PER_SEQUENCE,
     ThresholdParameters,
@@ -107,15 +119,8 @@ class Identity(TrackingCriterion[IdentityParameters]):
         """Counts by sequence and class."""
         scene = self.scene(aligned)
         tracks = Tracks.of(scene)
-        least = self.parameters.least(self.parameters.threshold)
-        candidates = similar_pairs(scene, self.parameters.similarity, least)
-        pairs = TrackPairs.of(tracks, candidates)
-        chosen = match_maximum_weight(
-            Pairs(pairs.truth, pairs.detections),
-            pairs.counts.astype(np.float64),
-            len(tracks.truth),
-            len(tracks.detections),
-        )
+        pairs = TrackPairs.of(tracks, self._candidates(scene))
+        chosen = _assigned(tracks, pairs)
         true = np.zeros(tracks.chain_count, dtype=np.int64)
         np.add.at(true, tracks.truth.chains[pairs.truth[chosen]], pairs.counts[chosen])
         counts = {
@@ -128,13 +133,75 @@ class Identity(TrackingCriterion[IdentityParameters]):
             LEFT_OUT: left_out_table(scene),
         }
 
+    def _candidates(self, scene: Scene) -> Candidates:
+        """Pairs of objects that are similar enough."""
+        least = self.parameters.least(self.parameters.threshold)
+        return similar_pairs(scene, self.parameters.similarity, least)
+
     def scores(self, tally: Tally) -> Scores:
         """Figures of everything, of domains, classes and sequences, from their summed counts."""
-        totals = totals_by_scope(tally.tables[COUNTS])
+        return Scores(self._blocks(tally.tables[COUNTS]), (), self.scene_warnings(tally))
+
+    def _blocks(self, table: Table) -> tuple[Block, Block]:
+        totals = totals_by_scope(table)
         figures = [Figures(*scope, _values(**total.counts)) for scope, total in totals.items()]
         counted = {scope for scope, total in totals.items() if total.counts["truth"]}
-        blocks = blocks_with_class_means(figures, {"idf1_class_mean": "idf1"}, counted)
-        return Scores(blocks, (), self.scene_warnings(tally))
+        return blocks_with_class_means(figures, {"idf1_class_mean": "idf1"}, counted)
+
+    def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
+        """True positives are objects and detections that their tracks' partners are on.
+
+        Shares are what 2 IDTP, IDF1's numerator, is the sum of: 1 for a true positive of either
+        side. The further column ``partner_track`` has the partner of the row's own track, also
+        where the row itself is not matched.
+        """
+        at.check(self.name, [self.parameters.threshold])
+        scene = self.scene(aligned, traced=True)
+        tracks = Tracks.of(scene)
+        candidates = self._candidates(scene)
+        pairs = TrackPairs.of(tracks, candidates)
+        chosen = _assigned(tracks, pairs)
+        true = candidates.take(chosen[pairs.of_candidates])
+        builder = unmatched_builder(aligned, scene)
+        match_pairs(builder, scene, self.parameters.similarity, true)
+        builder.share(Side.TRUTH, scene.truth.traced[true.targets], 1.0)
+        builder.share(Side.DETECTIONS, scene.detections.traced[true.detections], 1.0)
+        of_truth = np.full(len(tracks.truth), NO_TRACK, dtype=np.int64)
+        of_detections = np.full(len(tracks.detections), NO_TRACK, dtype=np.int64)
+        truth, detections = pairs.truth[chosen], pairs.detections[chosen]
+        of_truth[truth] = track_ids(tracks.detections, scene.detections)[detections]
+        of_detections[detections] = track_ids(tracks.truth, scene.truth)[truth]
+        return builder.build(
+            partner_tracks(
+                aligned,
+                (scene.truth.traced, of_truth[tracks.truth.of_objects]),
+                (scene.detections.traced, of_detections[tracks.detections.of_objects]),
+            )
+        )
+
+    def outcome_figures(
+        self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
+    ) -> Mapping[str, Number]:
+        """Every measure."""
+        del at
+        rows = ScoredRows.of(outcomes, separate=self.parameters.classes == "separate")
+        counts = {
+            "true": rows.count(rows.truth & rows.matched),
+            "truth": rows.count(rows.truth),
+            "detections": rows.count(~rows.truth),
+        }
+        table = rows.table(np.arange(len(rows.sequences)), counts)
+        return figures_of_everything(self._blocks(table))
+
+
+def _assigned(tracks: Tracks, pairs: TrackPairs) -> BoolArray:
+    """(P,) which pairs of tracks are given to each other, by the most frames in common."""
+    return match_maximum_weight(
+        Pairs(pairs.truth, pairs.detections),
+        pairs.counts.astype(np.float64),
+        len(tracks.truth),
+        len(tracks.detections),
+    )
 
 
 def _values(true: int, truth: int, detections: int) -> dict[str, Number]:

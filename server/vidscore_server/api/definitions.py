@@ -34,6 +34,10 @@ _QUIET_ACTIONS = {
     "cancel": benchmark_pb2.QUIET_ACTION_CANCEL,
 }
 _SELECTIONS = {"best": benchmark_pb2.SELECTION_BEST, "latest": benchmark_pb2.SELECTION_LATEST}
+_OUTCOMES = {
+    "none": benchmark_pb2.OUTCOMES_SHOWN_NONE,
+    "own": benchmark_pb2.OUTCOMES_SHOWN_OWN,
+}
 _RESCORES = {"automatic": benchmark_pb2.RESCORE_AUTOMATIC, "review": benchmark_pb2.RESCORE_REVIEW}
 
 _ENUMERATIONS: Mapping[str, Mapping[str, int]] = {
@@ -41,6 +45,7 @@ _ENUMERATIONS: Mapping[str, Mapping[str, int]] = {
     "quiet_action": _QUIET_ACTIONS,
     "selection": _SELECTIONS,
     "rescore": _RESCORES,
+    "outcomes": _OUTCOMES,
 }
 _NAME_KINDS = {
     NameKind.SEQUENCES: benchmark_pb2.NAME_KIND_SEQUENCES,
@@ -122,6 +127,7 @@ def write_policy(policy: Policy) -> benchmark_pb2.Policy:
         earlier_first=policy.earlier_first,
         public_board=policy.public_board,
         rescore=_RESCORES[policy.rescore],
+        outcomes=_OUTCOMES[policy.outcomes],
     )
 
 

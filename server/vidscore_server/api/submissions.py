@@ -13,6 +13,7 @@ from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.appends import Appender
 from vidscore_server.api.batches import batch_size, read_batch
 from vidscore_server.api.convert import write_report, write_time
+from vidscore_server.api.outcomes import send_outcomes
 from vidscore_server.api.requests import (
     cut_page,
     page_size_of,
@@ -384,6 +385,15 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
             )
 
         return await self._context.read(read)
+
+    async def ReadOutcomes(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self,
+        request: pb.ReadOutcomesRequest,
+        responses: Responses[pb.ReadOutcomesResponse],
+    ) -> None:
+        """Send what became of each object and detection, as far as the caller may see it."""
+        async with self._sessions.resumable():
+            await send_outcomes(self._hosting, request, responses)
 
 
 def _list_key(found: SubmissionView) -> tuple[str, str]:

@@ -131,6 +131,7 @@ ROLES_BY_RPC: Mapping[str, Roles] = {
     "/vidscore.v1.SubmissionService/RetrySubmission": TEAMS,
     "/vidscore.v1.SubmissionService/WatchSubmission": TEAMS,
     "/vidscore.v1.SubmissionService/ListScores": TEAMS,
+    "/vidscore.v1.SubmissionService/ReadOutcomes": TEAMS,
     "/vidscore.v1.AccessService/CreateToken": ORGANISERS,
     "/vidscore.v1.AccessService/ListTokens": ORGANISERS,
     "/vidscore.v1.AccessService/RevokeToken": ORGANISERS,
@@ -156,6 +157,7 @@ OF_SUBMISSIONS = frozenset(
         "RetrySubmission",
         "WatchSubmission",
         "ListScores",
+        "ReadOutcomes",
     )
 )
 """RPCs about one submission: to a participant of another team it is as if it were not there."""

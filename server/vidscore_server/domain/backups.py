@@ -179,7 +179,11 @@ def _load(transaction: Transaction, rows: Iterator[Row]) -> None:
 
 
 _ADDED_SINCE: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    "0006": {"detection_batches": {"arrival_time": None}},
+    "0006": {
+        "detection_batches": {"arrival_time": None},
+        "scores": {"outcomes_shown": False},
+    },
+    "0007": {"scores": {"outcomes_shown": False}},
 }
 """Columns that rows of an earlier revision lack, by table, with what its migration gives them.
 

@@ -246,7 +246,11 @@ def policy_warnings(definition: Definition) -> list[str]:
     Args:
         definition: The benchmark.
     """
-    return [*_without_budget(definition), *_small_truth(definition)]
+    return [
+        *_without_budget(definition),
+        *_small_truth(definition),
+        *_shown_outcomes(definition),
+    ]
 
 
 def _without_budget(definition: Definition) -> Iterator[str]:
@@ -259,6 +263,15 @@ def _without_budget(definition: Definition) -> Iterator[str]:
         "ground truth out of its scores; submissions_in_all = -1 lets it have as many as the "
         f"ground truth allows{default}"
     )
+
+
+def _shown_outcomes(definition: Definition) -> Iterator[str]:
+    if definition.policy.shows_own_outcomes:
+        yield (
+            "outcomes = 'own' tells a team of each of its detections whether it is right: a "
+            "submission with many detections locates objects of the ground truth, however few "
+            "submissions there may be; outcomes = 'none' tells nothing of them"
+        )
 
 
 def _small_truth(definition: Definition) -> Iterator[str]:

@@ -315,6 +315,9 @@ class _Checker:
         if policy.shown is Visibility.LIVE and not public >= DEFAULT_PUBLIC_NAMES:
             expected = "sequences and labels: reports that visibility = 'live' shows tell them"
             self._fault(", ".join(in_order(public)) or "none", expected, "public_names")
+        elif policy.shows_own_outcomes and not public >= DEFAULT_PUBLIC_NAMES:
+            expected = "sequences and labels: what outcomes = 'own' shows tells them"
+            self._fault(", ".join(in_order(public)) or "none", expected, "public_names")
         return public
 
     def _name_kind(self, value: object) -> NameKind | None:

@@ -16,6 +16,7 @@ from vidscore_server.domain.expirer import Expirer
 from vidscore_server.domain.leases import Leases
 from vidscore_server.domain.live import LiveScores
 from vidscore_server.domain.names import SubmissionName
+from vidscore_server.domain.outcomes import SubmissionOutcomes
 from vidscore_server.domain.rescoring import Rescoring
 from vidscore_server.domain.schedule import Heartbeat, Told
 from vidscore_server.domain.scorer import Scorer
@@ -49,6 +50,7 @@ class Hosting:
         boards: Keeps boards on the newest truth and rules.
         rescoring: Re-scores on request.
         trust: Trust analyses.
+        outcomes: Outcomes of scored submissions.
         heartbeat: Says that the site serves.
         expirer: Expires idle submissions.
     """
@@ -69,6 +71,7 @@ class Hosting:
         self.boards = BoardUpdater(context, self.benchmarks, self.scorer, self.leases)
         self.rescoring = Rescoring(context, self.benchmarks, self.scorer, self.leases)
         self.trust = TrustAnalyses(context, self.benchmarks, self.scorer, self.leases)
+        self.outcomes = SubmissionOutcomes(context, self.benchmarks, self.scorer, workers)
         self.expirer = Expirer(context, self.benchmarks, self.submissions, self.heartbeat)
         self._due = asyncio.Event()
         self._own_work: list[asyncio.Task[None]] = []

@@ -29,6 +29,14 @@ class Visibility(StrEnum):
     """Live scores on completed sequences, then the whole report."""
 
 
+class OutcomesShown(StrEnum):
+    """Which outcomes participants see, of scores that are shown to them."""
+
+    NONE = "none"
+    OWN = "own"
+    """Those of the team's own detections, and nothing else of the truth."""
+
+
 class Selection(StrEnum):
     """Which submission of a team is on the board."""
 
@@ -66,6 +74,12 @@ class Policy:
     )
     released_measures: tuple[str, ...] = parameter(
         (), "Measures that are released besides those that rank; none are under ladder."
+    )
+    outcomes: Literal["none", "own"] = parameter(
+        "none",
+        "Outcomes that participants see of a score: none, or whether each of the team's own "
+        "detections is right, which locates objects. Each score so shown counts as one more "
+        "submission.",
     )
     minimum_frames: int = parameter(
         100, "Fewest scored frames that a live score may cover.", minimum=1
@@ -116,6 +130,11 @@ class Policy:
         """`visibility` as an enum."""
         return Visibility(self.visibility)
 
+    @property
+    def shows_own_outcomes(self) -> bool:
+        """Whether participants see what became of their own detections."""
+        return OutcomesShown(self.outcomes) is OutcomesShown.OWN
+
     def faults(self) -> Iterator[Fault]:
         """Faults between choices that are valid alone."""
         if self.shown is not Visibility.LADDER:
@@ -127,6 +146,9 @@ class Policy:
         if Selection(self.selection) is Selection.LATEST:
             expected = "best, because ladder releases nothing but a team's best"
             yield Fault("latest", expected, field="selection")
+        if self.shows_own_outcomes:
+            expected = "none, because outcomes tell each score, of which ladder releases few"
+            yield Fault("own", expected, field="outcomes")
 
 
 # --- Budgets: scores of hidden truth that a team may see before they reveal it

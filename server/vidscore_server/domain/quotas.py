@@ -2,7 +2,8 @@
 
 A submission counts from its first frame on while it is scored or on its way there, and where a
 score of it was shown before it ended otherwise. A draft costs nothing, nor does a submission that
-fails or is cancelled before a score was shown.
+fails or is cancelled before a score was shown. A score of which outcomes were shown counts as one
+more submission in all: it is another answer from the truth.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from vidscore_server.errors import NoFramesError, NotOpenError, QuotaError
 from vidscore_server.settings import Settings
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord
+
+IN_ALL = "submissions_in_all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +57,16 @@ def quotas_of(
             midnight,
             midnight + timedelta(days=1),
         ),
-        ("submissions_in_all", definition.submission_budget, None, None),
+        (IN_ALL, definition.submission_budget, None, None),
     )
+    shown = reader.shown_outcomes_count(benchmark, team)
     return [
-        Quota(name, maximum, reader.scored_count(benchmark, team, since), renewal)
+        Quota(
+            name,
+            maximum,
+            reader.scored_count(benchmark, team, since) + (shown if name == IN_ALL else 0),
+            renewal,
+        )
         for name, maximum, since, renewal in limits
         if maximum
     ]

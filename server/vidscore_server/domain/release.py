@@ -12,7 +12,9 @@ Organisers see everything. Everyone else sees what stands here, and nothing that
   specification or the submission itself names it;
 - under ``live``: the report, its digest of the truth keyed;
 - of a board: what is seen of a score, which is what ranks there, and its revision of the truth;
-- of a score whose board is not shown yet: nothing.
+- of a score whose board is not shown yet: nothing;
+- of outcomes, where the policy shows a team its own: of each of its detections what it has sent,
+  and whether it is right, wrong or ignored.
 
 Warnings, curves, counts, and the digests of a report are in none of them but ``live``: a digest
 of the detections that were scored would tell which of them met truth.
@@ -23,9 +25,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import orjson
 
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.convert import to_dict
+from vidscore_evaluators.outcomes import (
+    CODES,
+    NO_PARTNER,
+    OUTCOMES,
+    ROW_COLUMNS,
+    Outcome,
+    Outcomes,
+)
 from vidscore_evaluators.report import Number, Report, Row, Scores, row_block
 from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
 from vidscore_server.domain.access import Caller
@@ -134,6 +146,68 @@ def final_rows(definition: Definition, report: Report, submitted: SubmittedNames
         and _shows_parts(definition, domain=row.domain, label=row.label)
         and known.has(row.domain, row.label)
     ]
+
+
+# --- Outcomes: of a team's own detections what it has sent, and one answer for each
+
+_SHOWN_OUTCOMES = np.array(
+    [
+        CODES[
+            outcome
+            if outcome in {Outcome.TRUE_POSITIVE, Outcome.IGNORED}
+            else Outcome.FALSE_POSITIVE
+        ]
+        for outcome in OUTCOMES
+    ],
+    dtype=np.uint8,
+)
+"""By outcome what a team sees of it: why a detection is wrong would tell what is near it."""
+
+
+def released_outcomes(caller: Caller, outcomes: Outcomes) -> Outcomes:
+    """As much of a submission's outcomes as the caller may see, where it may see any.
+
+    Args:
+        caller: The caller.
+        outcomes: Outcomes of some of a submission's frames.
+    """
+    if caller.is_organiser:
+        return outcomes
+    own = with_used_names(outcomes.take(outcomes.of_side(Side.DETECTIONS)))
+    count = len(own)
+    # No `replace`: a column that is added to outcomes is not shown unless it is named here.
+    return Outcomes(
+        sequence_keys=own.sequence_keys,
+        label_names=own.label_names,
+        sides=own.sides,
+        sequences=own.sequences,
+        frames=own.frames,
+        rows=own.rows,
+        labels=own.labels,
+        confidences=own.confidences,
+        tracks=own.tracks,
+        outcomes=_SHOWN_OUTCOMES[own.outcomes],
+        partners=np.full(count, NO_PARTNER, dtype=np.int32),
+        similarities=np.full(count, np.nan),
+        distances_px=np.full(count, np.nan),
+        shares=np.zeros(count),
+        id_switches=np.zeros(count, dtype=np.bool_),
+        fragmentations=np.zeros(count, dtype=np.bool_),
+    )
+
+
+def with_used_names(outcomes: Outcomes) -> Outcomes:
+    """The same rows, over tables that hold no name but theirs."""
+    sequences, sequence_rows = np.unique(outcomes.sequences, return_inverse=True)
+    labels, label_rows = np.unique(outcomes.labels, return_inverse=True)
+    rows = {name: getattr(outcomes, name) for name in ROW_COLUMNS}
+    rows |= {"sequences": sequence_rows.astype(np.int32), "labels": label_rows.astype(np.int32)}
+    return Outcomes(
+        tuple(outcomes.sequence_keys[index] for index in sequences.tolist()),
+        tuple(outcomes.label_names[index] for index in labels.tolist()),
+        **rows,
+        columns=outcomes.columns,
+    )
 
 
 def shown_values(policy: Policy, values: Values, scales: Mapping[str, Scale]) -> Values:

@@ -118,6 +118,31 @@ class Scorer:
             warnings = late_warnings(checks)
             return await asyncio.to_thread(_results, plan, reports, warnings, submitted)
 
+    async def sides_in_parts(
+        self, name: SubmissionName, revision: int, evaluator: Evaluator[Any], configuration: str
+    ) -> AsyncIterator[tuple[Annotations, Annotations]]:
+        """Both sides of a submission as an evaluator gets them, as much as may be in memory.
+
+        Args:
+            name: The submission.
+            revision: Revision of the truth.
+            evaluator: The evaluator.
+            configuration: Its configuration, which must be that of the benchmark.
+
+        Yields:
+            Frames of both sides; whole sequences, where the evaluator needs them.
+
+        Raises:
+            LookupError: If the submission or the revision is gone, or the rules have changed.
+        """
+        plan = await self._context.read(
+            lambda reader: self._plan(reader, name, revision, [evaluator])
+        )
+        if plan.definition.configurations.get(evaluator.name) != configuration:
+            raise LookupError(f"{configuration} of {name}")
+        async for both, _ in self._parts(name, plan):
+            yield both
+
     async def _parts(
         self, name: SubmissionName, plan: _Plan
     ) -> AsyncIterator[tuple[tuple[Annotations, Annotations], Annotations]]:
@@ -220,14 +245,22 @@ class Scorer:
         )
         return Sides(definition, truth, detections, revision, partial)
 
-    def _plan(self, reader: Reader, name: SubmissionName, revision: int) -> _Plan:
+    def _plan(
+        self,
+        reader: Reader,
+        name: SubmissionName,
+        revision: int,
+        evaluators: Sequence[Evaluator[Any]] | None = None,
+    ) -> _Plan:
         definition, truth, partial = self._truth_of(reader, name, revision)
+        if evaluators is None:
+            evaluators = definition.evaluators
         stock = plan_parts(
             self._context.codec,
             unpacked(reader.detection_payloads(*name)),
             definition.arity(Side.DETECTIONS),
             self._context.settings.maximum_scoring_bytes,
-            by_frame=all(entry.unit is Unit.FRAME for entry in definition.evaluators),
+            by_frame=all(entry.unit is Unit.FRAME for entry in evaluators),
         )
         return _Plan(definition, truth, stock, revision, partial)
 

@@ -156,6 +156,19 @@ class Reader(SiteReader):
             query = query.where(counted >= to_microseconds(since))
         return int(self._connection.execute(query).scalar_one())
 
+    def shown_outcomes_count(self, benchmark: str, team: str) -> int:
+        """Scores of a team's submissions of which it was shown outcomes."""
+        query = (
+            select(func.count())
+            .select_from(t.scores.join(t.submissions).join(t.benchmarks))
+            .where(
+                t.benchmarks.c.benchmark == benchmark,
+                t.submissions.c.team == team,
+                t.scores.c.outcomes_shown,
+            )
+        )
+        return int(self._connection.execute(query).scalar_one())
+
     def holdings(self, benchmark: str, team: str) -> Holdings:
         """Open submissions and stored bytes of a team in a benchmark."""
         is_open = t.submissions.c.state.in_(OPEN_STATES)

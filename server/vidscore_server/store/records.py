@@ -218,6 +218,7 @@ class ScoreRecord:
         released: Values released to the team, in the same form; empty for none.
         report: The report as JSON, compressed by the caller.
         published: Whether it was on the board, or may have been.
+        outcomes_shown: Whether the team was shown outcomes of it.
     """
 
     benchmark: str
@@ -232,6 +233,7 @@ class ScoreRecord:
     released: str
     report: bytes
     published: bool = True
+    outcomes_shown: bool = False
 
 
 @dataclass(frozen=True, slots=True)

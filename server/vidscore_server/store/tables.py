@@ -177,6 +177,7 @@ scores = Table(
     Column("released", Text, nullable=False),
     Column("report", LargeBinary, nullable=False),
     Column("published", Boolean, nullable=False, server_default=true()),
+    Column("outcomes_shown", Boolean, nullable=False, server_default=false()),
 )
 
 failed_rescorings = Table(

@@ -135,6 +135,12 @@ class Transaction(Appends, Reader):
         row = {"released": record.released, "published": True}
         self._update(t.scores, key, row, f"score {record.number}")
 
+    def note_shown_outcomes(self, record: ScoreRecord) -> None:
+        """Note for good that the team is shown outcomes of a score."""
+        submission_id = self._submission_id(record.benchmark, record.submission)
+        key = (t.scores.c.submission_id == submission_id) & (t.scores.c.number == record.number)
+        self._update(t.scores, key, {"outcomes_shown": True}, f"score {record.number}")
+
     def put_failed_rescoring(self, benchmark: str, submission: str, basis: str) -> None:
         """Store the basis under which re-scoring a submission failed."""
         row = {"submission_id": self._submission_id(benchmark, submission), "basis": basis}

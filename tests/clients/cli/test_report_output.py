@@ -17,7 +17,6 @@ from tests.clients.cli.helpers import example_report
 from vidscore_cli.output import (
     check_output,
     console_on,
-    csv_text,
     deliver,
     deliver_json,
     deliver_table,
@@ -25,6 +24,7 @@ from vidscore_cli.output import (
 )
 from vidscore_cli.report_table import fold_heading, format_number, report_renderables
 from vidscore_cli.reporting import View, reports_to_csv
+from vidscore_evaluators.csv_text import csv_text
 from vidscore_evaluators.names import holds_controls
 from vidscore_evaluators.report import Block, Scores
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidscore_evaluators import geometry
-from vidscore_evaluators.geometry import SortedPoints, near_points
+from vidscore_evaluators.geometry import SortedPoints, near_points, sorted_rows
 
 Group = list[tuple[float, float]]
 """Points of one side and group."""
@@ -64,6 +64,19 @@ def test_points_of_a_group_are_sorted_by_x_and_then_by_y(count: int) -> None:
     expected = [*sorted(coordinates[:count].tolist()), *sorted(coordinates[count:].tolist())]
     assert found.coordinates.tolist() == expected
     assert found.counts.tolist() == [count, 0, 2 * count]
+
+
+@given(groups=st.lists(GROUP, max_size=4))
+def test_the_rows_of_sorted_points_are_those_of_a_stable_sort(groups: list[Group]) -> None:
+    """By x and then by y within a group; zeros of both signs are equal."""
+    coordinates = np.array([point for group in groups for point in group]).reshape(-1, 2)
+    starts = np.cumsum([0, *map(len, groups)])
+    expected = [
+        start + row
+        for start, group in zip(starts.tolist(), groups, strict=False)
+        for row in sorted(range(len(group)), key=group.__getitem__)
+    ]
+    assert sorted_rows(coordinates, starts).tolist() == expected
 
 
 def test_pairs_that_are_kept_stay_with_their_groups() -> None:

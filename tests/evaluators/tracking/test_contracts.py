@@ -51,6 +51,13 @@ class TestHotaOnEnclosingBoxes(Variant):
     evaluator = create_evaluator("hota", {"base": "giou", "classes": "ignore"})
 
 
+class TestHotaAtOneThreshold(Variant):
+    """At one threshold measures are no means, so that all of them follow from outcomes."""
+
+    evaluator = create_evaluator("hota", {"thresholds": [0.5]})
+    examples = 4
+
+
 class TestIdentityOfTheMotChallenge(Variant):
     evaluator = create_evaluator("identity", {"dont_care": "motchallenge", "classes": "ignore"})
 

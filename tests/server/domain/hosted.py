@@ -209,6 +209,17 @@ class Client:
         )
         return list(answer.scores)
 
+    async def outcomes(
+        self, name: str = "one", **asked: object
+    ) -> list[submission_service_pb2.ReadOutcomesResponse]:
+        """Every response of ReadOutcomes."""
+        request = submission_service_pb2.ReadOutcomesRequest(
+            submission=f"{BENCHMARK}/submissions/{name}",
+            **asked,  # type: ignore[arg-type]
+        )
+        call = self.submissions.ReadOutcomes(request, metadata=self.metadata)
+        return [response async for response in call]
+
     async def begin(self, batch: annotations_pb2.AnnotationBatch, name: str = "one") -> str:
         """A submission with its first frames; gives the name of their stream."""
         stream = await self.submission(name)

@@ -7,6 +7,7 @@ Truth has a domain, a sequence, a label, frame numbers and coordinates that occu
 from __future__ import annotations
 
 import io
+import math
 import re
 import struct
 from collections.abc import Callable
@@ -22,14 +23,16 @@ from tests.server.domain.streets import BOX, streets
 from tests.server.domain.test_hidden_truth import log_lines as log_lines  # noqa: PLC0414 - a fixture
 from tests.server.domain.test_roles import METHODS
 
-from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, outcomes_pb2
 from vidscore_server.domain.access import OPEN_RPCS, ROLES_BY_RPC
 from vidscore_server.store.records import Role
+
+pytestmark = pytest.mark.usefixtures("tracer")
 
 DOMAIN, SEQUENCE, LABEL = "zsecretdomain", "zsecretsequence", "zsecretlabel"
 NUMBERS = (987654, 987655)
 PLACES = ((123.4567, 234.5678, 345.6789, 456.7891), (111.2223, 133.2224, 155.2225, 177.2226))
-ONE, TWO = f"{BENCHMARK}/submissions/one", f"{BENCHMARK}/submissions/two"
+ONE, TWO, THREE = (f"{BENCHMARK}/submissions/{name}" for name in ("one", "two", "three"))
 STREAM = f"{TWO}/streams/default"
 
 
@@ -52,6 +55,14 @@ def batch(
 PLANTED = batch(DOMAIN, SEQUENCE, LABEL, NUMBERS, *PLACES)
 OPEN = batch("day", "street", "car", (1, 2), BOX, BOX)
 """Truth that is no secret: what participants know of the benchmark."""
+
+OFF_PX = (3.1357, 4.2468)
+OFF_BOX = tuple(edge + OFF_PX[row % 2] for row, edge in enumerate(BOX))
+NEAR = batch("day", "street", "car", (1, 2), OFF_BOX, OFF_BOX)
+"""Detections that are off: by how much is a secret of the truth."""
+
+HOW_NEAR = (f"{math.hypot(*OFF_PX)}", f"{1.0 / (1.0 + math.hypot(*OFF_PX))}")
+"""Their distance from the truth, and their similarity."""
 
 PROBES = (
     batch("day", "street", "car", (3,), BOX),
@@ -151,6 +162,14 @@ CASES: dict[str, Case] = {
     f"{V1}SubmissionService/GetSubmission": OF_SUBMISSION,
     f"{V1}SubmissionService/ListSubmissions": OF_BENCHMARK,
     f"{V1}SubmissionService/ListScores": OF_SUBMISSION,
+    f"{V1}SubmissionService/ReadOutcomes": asked(
+        *({"submission": name, "evaluator": "tracer"} for name in (ONE, TWO, THREE, f"{ONE}x")),
+        {"submission": THREE, "evaluator": "tracer", "offset": 1},
+        {"submission": THREE, "evaluator": "tracer", "threshold": 0.5},
+        {"submission": THREE, "evaluator": "tracer", "confidence": 0.5},
+        {"submission": THREE, "evaluator": "none"},
+        {"submission": THREE},
+    ),
     f"{V1}SubmissionService/WatchSubmission": named(ONE, f"{ONE}x"),
     f"{V1}SubmissionService/SealSubmission": asked({"name": TWO, "expected_frame_count": 99}),
     f"{V1}SubmissionService/CancelSubmission": OF_SUBMISSION,
@@ -159,10 +178,12 @@ CASES: dict[str, Case] = {
 
 ALL_PUBLIC = ("sequences", "labels", "frame_counts")
 SETTINGS = [
-    (visibility, public)
+    (visibility, public, outcomes)
     for visibility in ("LADDER", "FINAL", "LIVE")
     for public in ((), ("sequences",), ("labels",), ("sequences", "labels"), ALL_PUBLIC)
-    if visibility != "LIVE" or {"sequences", "labels"} <= set(public)
+    for outcomes in ("NONE", "OWN")
+    if (visibility != "LIVE" and outcomes == "NONE") or {"sequences", "labels"} <= set(public)
+    if (visibility, outcomes) != ("LADDER", "OWN")
 ]
 
 
@@ -177,11 +198,15 @@ def test_all_of_an_rpcs_callers_but_organisers_are_participants() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("visibility", "public"), SETTINGS)
+@pytest.mark.parametrize(("visibility", "public", "outcomes"), SETTINGS)
 async def test_nothing_that_a_participant_receives_holds_planted_truth(
-    hosted: Hosted, log_lines: io.StringIO, visibility: str, public: tuple[str, ...]
+    hosted: Hosted,
+    log_lines: io.StringIO,
+    visibility: str,
+    public: tuple[str, ...],
+    outcomes: str,
 ) -> None:
-    await _prepare(hosted, visibility, public)
+    await _prepare(hosted, visibility, public, outcomes)
     forbidden = _forbidden(visibility, public)
     seen = 0
     for client in (hosted.red, hosted.viewer):
@@ -191,6 +216,9 @@ async def test_nothing_that_a_participant_receives_holds_planted_truth(
                 seen += len(texts)
                 _search(f"{rpc} {request}", texts, data, forbidden)
     assert seen > 2 * len(CASES)
+    if outcomes == "OWN":
+        [answer] = await hosted.red.outcomes("three", evaluator="tracer")
+        assert list(answer.outcomes.outcomes) == [outcomes_pb2.OUTCOME_TRUE_POSITIVE] * 2
     # What operators see holds no name and no place of anybody's data, public or not.
     everything = _forbidden("LADDER", ())
     metrics = generate_latest(hosted.server._metrics._registry).decode()
@@ -198,11 +226,11 @@ async def test_nothing_that_a_participant_receives_holds_planted_truth(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("visibility", "public"), SETTINGS)
+@pytest.mark.parametrize(("visibility", "public", "outcomes"), SETTINGS)
 async def test_scores_that_are_not_live_name_what_the_team_knows_alone(
-    hosted: Hosted, visibility: str, public: tuple[str, ...]
+    hosted: Hosted, visibility: str, public: tuple[str, ...], outcomes: str
 ) -> None:
-    await _prepare(hosted, visibility, public)
+    await _prepare(hosted, visibility, public, outcomes)
     texts = [str(score) for score in await hosted.red.scores("one")]
     named_there = [name for name in (DOMAIN, SEQUENCE, LABEL) if name in "".join(texts)]
     assert named_there == ([DOMAIN, SEQUENCE, LABEL] if visibility == "LIVE" else [])
@@ -215,13 +243,22 @@ async def test_the_search_finds_what_an_organiser_is_shown(hosted: Hosted) -> No
     texts, data = await _received(hosted.organiser, rpc, request)
     with pytest.raises(AssertionError, match=DOMAIN):
         _search(rpc, texts, data, [DOMAIN])
+    rpc = f"{V1}SubmissionService/ReadOutcomes"
+    texts, data = await _received(hosted.organiser, rpc, CASES[rpc](rpc)[2])
+    for planted in (DOMAIN, LABEL, *HOW_NEAR):
+        with pytest.raises(AssertionError, match=re.escape(planted)):
+            _search(rpc, [], data, [planted])
     with pytest.raises(AssertionError, match=r"123\.4567"):
         _search("truth", [], [PLANTED.SerializeToString()], ["123.4567"])
 
 
-async def _prepare(hosted: Hosted, visibility: str, public: tuple[str, ...]) -> None:
-    """A benchmark with planted truth, a scored submission of red's, and one that receives."""
+async def _prepare(
+    hosted: Hosted, visibility: str, public: tuple[str, ...], outcomes: str = "NONE"
+) -> None:
+    """A benchmark with planted truth, scored submissions of red's, and one that receives."""
     message = streets()
+    message.specification.evaluators.add(name="tracer")
+    message.policy.outcomes = getattr(benchmark_pb2, f"OUTCOMES_SHOWN_{outcomes}")
     message.policy.visibility = getattr(benchmark_pb2, f"VISIBILITY_{visibility}")
     message.policy.minimum_frames = 1
     message.policy.unlimited_submissions = True
@@ -229,7 +266,10 @@ async def _prepare(hosted: Hosted, visibility: str, public: tuple[str, ...]) -> 
     await hosted.organiser.upload(OPEN, PLANTED)
     await hosted.red.submit(OPEN, "one")
     await hosted.red.ended("one")
-    assert values((await hosted.organiser.scores("one"))[0].report)["f1"] == 2 / 3
+    of_f1 = [score.report for score in await hosted.organiser.scores("one")][-1]
+    assert values(of_f1)["f1"] == 2 / 3
+    await hosted.red.submit(NEAR, "three")
+    await hosted.red.ended("three")
     stream = await hosted.red.submission("two")
     await hosted.red.append(stream, 0, batch("day", "street", "car", (1,), BOX))
 
@@ -237,7 +277,7 @@ async def _prepare(hosted: Hosted, visibility: str, public: tuple[str, ...]) -> 
 def _forbidden(visibility: str, public: tuple[str, ...]) -> list[str]:
     """What may be in nothing: places ever; names unless they are public, or reports show all."""
     names = {"sequences": [DOMAIN, SEQUENCE], "labels": [LABEL]}
-    found = [f"{number}" for place in PLACES for number in place]
+    found = [*HOW_NEAR, *(f"{number}" for place in PLACES for number in place)]
     for kind, kept in names.items():
         found += [] if kind in public or visibility == "LIVE" else kept
     tells_frames = visibility == "LIVE" or "frame_counts" in public

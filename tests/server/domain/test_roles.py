@@ -78,6 +78,7 @@ PARTICIPANTS_MAY = {
     "SubmissionService/RetrySubmission",
     "SubmissionService/WatchSubmission",
     "SubmissionService/ListScores",
+    "SubmissionService/ReadOutcomes",
 }
 VIEWERS_MAY = {
     "BenchmarkService/GetBenchmark",

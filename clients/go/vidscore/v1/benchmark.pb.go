@@ -301,6 +301,60 @@ func (Rescore) EnumDescriptor() ([]byte, []int) {
 	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{4}
 }
 
+// OutcomesShown determines which outcomes participants see, once a score is shown to them.
+type OutcomesShown int32
+
+const (
+	// Unspecified: OUTCOMES_SHOWN_NONE.
+	OutcomesShown_OUTCOMES_SHOWN_UNSPECIFIED OutcomesShown = 0
+	// None.
+	OutcomesShown_OUTCOMES_SHOWN_NONE OutcomesShown = 1
+	// Those of the team's own detections: one answer for each detection, and nothing else of the
+	// truth. Not under VISIBILITY_LADDER, and only where sequences and labels are public names.
+	OutcomesShown_OUTCOMES_SHOWN_OWN OutcomesShown = 2
+)
+
+// Enum value maps for OutcomesShown.
+var (
+	OutcomesShown_name = map[int32]string{
+		0: "OUTCOMES_SHOWN_UNSPECIFIED",
+		1: "OUTCOMES_SHOWN_NONE",
+		2: "OUTCOMES_SHOWN_OWN",
+	}
+	OutcomesShown_value = map[string]int32{
+		"OUTCOMES_SHOWN_UNSPECIFIED": 0,
+		"OUTCOMES_SHOWN_NONE":        1,
+		"OUTCOMES_SHOWN_OWN":         2,
+	}
+)
+
+func (x OutcomesShown) Enum() *OutcomesShown {
+	p := new(OutcomesShown)
+	*p = x
+	return p
+}
+
+func (x OutcomesShown) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (OutcomesShown) Descriptor() protoreflect.EnumDescriptor {
+	return file_vidscore_v1_benchmark_proto_enumTypes[5].Descriptor()
+}
+
+func (OutcomesShown) Type() protoreflect.EnumType {
+	return &file_vidscore_v1_benchmark_proto_enumTypes[5]
+}
+
+func (x OutcomesShown) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use OutcomesShown.Descriptor instead.
+func (OutcomesShown) EnumDescriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{5}
+}
+
 // Benchmark is a hosted specification with truth and a policy.
 type Benchmark struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -582,8 +636,10 @@ type Policy struct {
 	Rescore Rescore `protobuf:"varint,14,opt,name=rescore,proto3,enum=vidscore.v1.Rescore" json:"rescore,omitempty"`
 	// Whether the total number of a team's submissions is unlimited; `submissions_in_all` is then 0.
 	UnlimitedSubmissions bool `protobuf:"varint,15,opt,name=unlimited_submissions,json=unlimitedSubmissions,proto3" json:"unlimited_submissions,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// Outcomes that participants see.
+	Outcomes      OutcomesShown `protobuf:"varint,16,opt,name=outcomes,proto3,enum=vidscore.v1.OutcomesShown" json:"outcomes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Policy) Reset() {
@@ -721,6 +777,13 @@ func (x *Policy) GetUnlimitedSubmissions() bool {
 	return false
 }
 
+func (x *Policy) GetOutcomes() OutcomesShown {
+	if x != nil {
+		return x.Outcomes
+	}
+	return OutcomesShown_OUTCOMES_SHOWN_UNSPECIFIED
+}
+
 var File_vidscore_v1_benchmark_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_benchmark_proto_rawDesc = "" +
@@ -749,7 +812,7 @@ const file_vidscore_v1_benchmark_proto_rawDesc = "" +
 	"\bwarnings\x18\x10 \x03(\tR\bwarnings\x12\x12\n" +
 	"\x04etag\x18\x11 \x01(\tR\x04etag\":\n" +
 	"\vPublicNames\x12+\n" +
-	"\x05kinds\x18\x01 \x03(\x0e2\x15.vidscore.v1.NameKindR\x05kinds\"\xa0\x06\n" +
+	"\x05kinds\x18\x01 \x03(\x0e2\x15.vidscore.v1.NameKindR\x05kinds\"\xd8\x06\n" +
 	"\x06Policy\x127\n" +
 	"\n" +
 	"visibility\x18\x01 \x01(\x0e2\x17.vidscore.v1.VisibilityR\n" +
@@ -769,7 +832,8 @@ const file_vidscore_v1_benchmark_proto_rawDesc = "" +
 	"\rearlier_first\x18\f \x01(\bR\fearlierFirst\x12&\n" +
 	"\fpublic_board\x18\r \x01(\bH\x02R\vpublicBoard\x88\x01\x01\x12.\n" +
 	"\arescore\x18\x0e \x01(\x0e2\x14.vidscore.v1.RescoreR\arescore\x123\n" +
-	"\x15unlimited_submissions\x18\x0f \x01(\bR\x14unlimitedSubmissionsB\x0e\n" +
+	"\x15unlimited_submissions\x18\x0f \x01(\bR\x14unlimitedSubmissions\x126\n" +
+	"\boutcomes\x18\x10 \x01(\x0e2\x1a.vidscore.v1.OutcomesShownR\boutcomesB\x0e\n" +
 	"\f_ladder_stepB\x11\n" +
 	"\x0f_minimum_framesB\x0f\n" +
 	"\r_public_board*p\n" +
@@ -795,7 +859,11 @@ const file_vidscore_v1_benchmark_proto_rawDesc = "" +
 	"\aRescore\x12\x17\n" +
 	"\x13RESCORE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11RESCORE_AUTOMATIC\x10\x01\x12\x12\n" +
-	"\x0eRESCORE_REVIEW\x10\x02Bi\n" +
+	"\x0eRESCORE_REVIEW\x10\x02*`\n" +
+	"\rOutcomesShown\x12\x1e\n" +
+	"\x1aOUTCOMES_SHOWN_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13OUTCOMES_SHOWN_NONE\x10\x01\x12\x16\n" +
+	"\x12OUTCOMES_SHOWN_OWN\x10\x02Bi\n" +
 	"\x15io.github.vidscore.v1B\x0eBenchmarkProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3"
 
 var (
@@ -810,7 +878,7 @@ func file_vidscore_v1_benchmark_proto_rawDescGZIP() []byte {
 	return file_vidscore_v1_benchmark_proto_rawDescData
 }
 
-var file_vidscore_v1_benchmark_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_vidscore_v1_benchmark_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
 var file_vidscore_v1_benchmark_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_vidscore_v1_benchmark_proto_goTypes = []any{
 	(NameKind)(0),                 // 0: vidscore.v1.NameKind
@@ -818,36 +886,38 @@ var file_vidscore_v1_benchmark_proto_goTypes = []any{
 	(QuietAction)(0),              // 2: vidscore.v1.QuietAction
 	(Selection)(0),                // 3: vidscore.v1.Selection
 	(Rescore)(0),                  // 4: vidscore.v1.Rescore
-	(*Benchmark)(nil),             // 5: vidscore.v1.Benchmark
-	(*PublicNames)(nil),           // 6: vidscore.v1.PublicNames
-	(*Policy)(nil),                // 7: vidscore.v1.Policy
-	(*BenchmarkSpec)(nil),         // 8: vidscore.v1.BenchmarkSpec
-	(Geometry)(0),                 // 9: vidscore.v1.Geometry
-	(*timestamppb.Timestamp)(nil), // 10: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 11: google.protobuf.Duration
+	(OutcomesShown)(0),            // 5: vidscore.v1.OutcomesShown
+	(*Benchmark)(nil),             // 6: vidscore.v1.Benchmark
+	(*PublicNames)(nil),           // 7: vidscore.v1.PublicNames
+	(*Policy)(nil),                // 8: vidscore.v1.Policy
+	(*BenchmarkSpec)(nil),         // 9: vidscore.v1.BenchmarkSpec
+	(Geometry)(0),                 // 10: vidscore.v1.Geometry
+	(*timestamppb.Timestamp)(nil), // 11: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 12: google.protobuf.Duration
 }
 var file_vidscore_v1_benchmark_proto_depIdxs = []int32{
-	8,  // 0: vidscore.v1.Benchmark.specification:type_name -> vidscore.v1.BenchmarkSpec
-	9,  // 1: vidscore.v1.Benchmark.truth_geometry:type_name -> vidscore.v1.Geometry
-	9,  // 2: vidscore.v1.Benchmark.detection_geometry:type_name -> vidscore.v1.Geometry
-	10, // 3: vidscore.v1.Benchmark.open_time:type_name -> google.protobuf.Timestamp
-	10, // 4: vidscore.v1.Benchmark.close_time:type_name -> google.protobuf.Timestamp
-	7,  // 5: vidscore.v1.Benchmark.policy:type_name -> vidscore.v1.Policy
-	10, // 6: vidscore.v1.Benchmark.create_time:type_name -> google.protobuf.Timestamp
-	10, // 7: vidscore.v1.Benchmark.update_time:type_name -> google.protobuf.Timestamp
-	6,  // 8: vidscore.v1.Benchmark.public_names:type_name -> vidscore.v1.PublicNames
+	9,  // 0: vidscore.v1.Benchmark.specification:type_name -> vidscore.v1.BenchmarkSpec
+	10, // 1: vidscore.v1.Benchmark.truth_geometry:type_name -> vidscore.v1.Geometry
+	10, // 2: vidscore.v1.Benchmark.detection_geometry:type_name -> vidscore.v1.Geometry
+	11, // 3: vidscore.v1.Benchmark.open_time:type_name -> google.protobuf.Timestamp
+	11, // 4: vidscore.v1.Benchmark.close_time:type_name -> google.protobuf.Timestamp
+	8,  // 5: vidscore.v1.Benchmark.policy:type_name -> vidscore.v1.Policy
+	11, // 6: vidscore.v1.Benchmark.create_time:type_name -> google.protobuf.Timestamp
+	11, // 7: vidscore.v1.Benchmark.update_time:type_name -> google.protobuf.Timestamp
+	7,  // 8: vidscore.v1.Benchmark.public_names:type_name -> vidscore.v1.PublicNames
 	0,  // 9: vidscore.v1.PublicNames.kinds:type_name -> vidscore.v1.NameKind
 	1,  // 10: vidscore.v1.Policy.visibility:type_name -> vidscore.v1.Visibility
-	11, // 11: vidscore.v1.Policy.quiet_timeout:type_name -> google.protobuf.Duration
+	12, // 11: vidscore.v1.Policy.quiet_timeout:type_name -> google.protobuf.Duration
 	2,  // 12: vidscore.v1.Policy.quiet_action:type_name -> vidscore.v1.QuietAction
-	11, // 13: vidscore.v1.Policy.truth_timeout:type_name -> google.protobuf.Duration
+	12, // 13: vidscore.v1.Policy.truth_timeout:type_name -> google.protobuf.Duration
 	3,  // 14: vidscore.v1.Policy.selection:type_name -> vidscore.v1.Selection
 	4,  // 15: vidscore.v1.Policy.rescore:type_name -> vidscore.v1.Rescore
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	5,  // 16: vidscore.v1.Policy.outcomes:type_name -> vidscore.v1.OutcomesShown
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_benchmark_proto_init() }
@@ -863,7 +933,7 @@ func file_vidscore_v1_benchmark_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_benchmark_proto_rawDesc), len(file_vidscore_v1_benchmark_proto_rawDesc)),
-			NumEnums:      5,
+			NumEnums:      6,
 			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,

@@ -1628,11 +1628,167 @@ func (x *ListScoresResponse) GetNextPageToken() string {
 	return ""
 }
 
+// ReadOutcomesRequest asks for the outcomes of a submission.
+type ReadOutcomesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name of the submission.
+	Submission string `protobuf:"bytes,1,opt,name=submission,proto3" json:"submission,omitempty"`
+	// Name of an evaluator of the benchmark. Empty: its first.
+	Evaluator string `protobuf:"bytes,2,opt,name=evaluator,proto3" json:"evaluator,omitempty"`
+	// Similarity that a match needs, of an evaluator with several; absent: the evaluator's own, of
+	// several the first. Organisers only.
+	Threshold *float64 `protobuf:"fixed64,3,opt,name=threshold,proto3,oneof" json:"threshold,omitempty"`
+	// Detections with a lower confidence are ignored; absent: none. Organisers only.
+	Confidence *float64 `protobuf:"fixed64,4,opt,name=confidence,proto3,oneof" json:"confidence,omitempty"`
+	// Number of rows to leave out at the beginning, as a client has them that resumes.
+	Offset        int64 `protobuf:"varint,5,opt,name=offset,proto3" json:"offset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadOutcomesRequest) Reset() {
+	*x = ReadOutcomesRequest{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadOutcomesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadOutcomesRequest) ProtoMessage() {}
+
+func (x *ReadOutcomesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadOutcomesRequest.ProtoReflect.Descriptor instead.
+func (*ReadOutcomesRequest) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *ReadOutcomesRequest) GetSubmission() string {
+	if x != nil {
+		return x.Submission
+	}
+	return ""
+}
+
+func (x *ReadOutcomesRequest) GetEvaluator() string {
+	if x != nil {
+		return x.Evaluator
+	}
+	return ""
+}
+
+func (x *ReadOutcomesRequest) GetThreshold() float64 {
+	if x != nil && x.Threshold != nil {
+		return *x.Threshold
+	}
+	return 0
+}
+
+func (x *ReadOutcomesRequest) GetConfidence() float64 {
+	if x != nil && x.Confidence != nil {
+		return *x.Confidence
+	}
+	return 0
+}
+
+func (x *ReadOutcomesRequest) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+// ReadOutcomesResponse has some rows, in an order that does not change. There is at least one.
+type ReadOutcomesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name of the score that the outcomes explain. A client that resumes compares it.
+	Score string `protobuf:"bytes,1,opt,name=score,proto3" json:"score,omitempty"`
+	// Name of its evaluator.
+	Evaluator string `protobuf:"bytes,2,opt,name=evaluator,proto3" json:"evaluator,omitempty"`
+	// The rows.
+	Outcomes *OutcomeBatch `protobuf:"bytes,3,opt,name=outcomes,proto3" json:"outcomes,omitempty"`
+	// Number of rows up to the end of this response: the `offset` to resume from.
+	NextOffset    int64 `protobuf:"varint,4,opt,name=next_offset,json=nextOffset,proto3" json:"next_offset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadOutcomesResponse) Reset() {
+	*x = ReadOutcomesResponse{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadOutcomesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadOutcomesResponse) ProtoMessage() {}
+
+func (x *ReadOutcomesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadOutcomesResponse.ProtoReflect.Descriptor instead.
+func (*ReadOutcomesResponse) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ReadOutcomesResponse) GetScore() string {
+	if x != nil {
+		return x.Score
+	}
+	return ""
+}
+
+func (x *ReadOutcomesResponse) GetEvaluator() string {
+	if x != nil {
+		return x.Evaluator
+	}
+	return ""
+}
+
+func (x *ReadOutcomesResponse) GetOutcomes() *OutcomeBatch {
+	if x != nil {
+		return x.Outcomes
+	}
+	return nil
+}
+
+func (x *ReadOutcomesResponse) GetNextOffset() int64 {
+	if x != nil {
+		return x.NextOffset
+	}
+	return 0
+}
+
 var File_vidscore_v1_submission_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\n" +
-	"$vidscore/v1/submission_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x18vidscore/v1/report.proto\"\xd9\x04\n" +
+	"$vidscore/v1/submission_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1avidscore/v1/outcomes.proto\x1a\x18vidscore/v1/report.proto\"\xd9\x04\n" +
 	"\n" +
 	"Submission\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
@@ -1760,7 +1916,26 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tR\tpageToken\"r\n" +
 	"\x12ListScoresResponse\x124\n" +
 	"\x06scores\x18\x01 \x03(\v2\x1c.vidscore.v1.SubmissionScoreR\x06scores\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xab\x02\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd0\x01\n" +
+	"\x13ReadOutcomesRequest\x12\x1e\n" +
+	"\n" +
+	"submission\x18\x01 \x01(\tR\n" +
+	"submission\x12\x1c\n" +
+	"\tevaluator\x18\x02 \x01(\tR\tevaluator\x12!\n" +
+	"\tthreshold\x18\x03 \x01(\x01H\x00R\tthreshold\x88\x01\x01\x12#\n" +
+	"\n" +
+	"confidence\x18\x04 \x01(\x01H\x01R\n" +
+	"confidence\x88\x01\x01\x12\x16\n" +
+	"\x06offset\x18\x05 \x01(\x03R\x06offsetB\f\n" +
+	"\n" +
+	"_thresholdB\r\n" +
+	"\v_confidence\"\xa2\x01\n" +
+	"\x14ReadOutcomesResponse\x12\x14\n" +
+	"\x05score\x18\x01 \x01(\tR\x05score\x12\x1c\n" +
+	"\tevaluator\x18\x02 \x01(\tR\tevaluator\x125\n" +
+	"\boutcomes\x18\x03 \x01(\v2\x19.vidscore.v1.OutcomeBatchR\boutcomes\x12\x1f\n" +
+	"\vnext_offset\x18\x04 \x01(\x03R\n" +
+	"nextOffset*\xab\x02\n" +
 	"\x0fSubmissionState\x12 \n" +
 	"\x1cSUBMISSION_STATE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15SUBMISSION_STATE_OPEN\x10\x01\x12\x1e\n" +
@@ -1770,7 +1945,7 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x18SUBMISSION_STATE_SCORING\x10\x05\x12\x1b\n" +
 	"\x17SUBMISSION_STATE_SCORED\x10\x06\x12\x1b\n" +
 	"\x17SUBMISSION_STATE_FAILED\x10\a\x12\x1e\n" +
-	"\x1aSUBMISSION_STATE_CANCELLED\x10\b2\xb5\b\n" +
+	"\x1aSUBMISSION_STATE_CANCELLED\x10\b2\x8c\t\n" +
 	"\x11SubmissionService\x12_\n" +
 	"\x10CreateSubmission\x12$.vidscore.v1.CreateSubmissionRequest\x1a%.vidscore.v1.CreateSubmissionResponse\x12V\n" +
 	"\rGetSubmission\x12!.vidscore.v1.GetSubmissionRequest\x1a\".vidscore.v1.GetSubmissionResponse\x12\\\n" +
@@ -1785,7 +1960,8 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x0fRetrySubmission\x12#.vidscore.v1.RetrySubmissionRequest\x1a$.vidscore.v1.RetrySubmissionResponse\x12^\n" +
 	"\x0fWatchSubmission\x12#.vidscore.v1.WatchSubmissionRequest\x1a$.vidscore.v1.WatchSubmissionResponse0\x01\x12M\n" +
 	"\n" +
-	"ListScores\x12\x1e.vidscore.v1.ListScoresRequest\x1a\x1f.vidscore.v1.ListScoresResponseBq\n" +
+	"ListScores\x12\x1e.vidscore.v1.ListScoresRequest\x1a\x1f.vidscore.v1.ListScoresResponse\x12U\n" +
+	"\fReadOutcomes\x12 .vidscore.v1.ReadOutcomesRequest\x1a!.vidscore.v1.ReadOutcomesResponse0\x01Bq\n" +
 	"\x15io.github.vidscore.v1B\x16SubmissionServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3"
 
 var (
@@ -1801,7 +1977,7 @@ func file_vidscore_v1_submission_service_proto_rawDescGZIP() []byte {
 }
 
 var file_vidscore_v1_submission_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_vidscore_v1_submission_service_proto_goTypes = []any{
 	(SubmissionState)(0),             // 0: vidscore.v1.SubmissionState
 	(*Submission)(nil),               // 1: vidscore.v1.Submission
@@ -1829,60 +2005,66 @@ var file_vidscore_v1_submission_service_proto_goTypes = []any{
 	(*SubmissionScore)(nil),          // 23: vidscore.v1.SubmissionScore
 	(*ListScoresRequest)(nil),        // 24: vidscore.v1.ListScoresRequest
 	(*ListScoresResponse)(nil),       // 25: vidscore.v1.ListScoresResponse
-	(*timestamppb.Timestamp)(nil),    // 26: google.protobuf.Timestamp
-	(*AnnotationBatch)(nil),          // 27: vidscore.v1.AnnotationBatch
-	(*Report)(nil),                   // 28: vidscore.v1.Report
+	(*ReadOutcomesRequest)(nil),      // 26: vidscore.v1.ReadOutcomesRequest
+	(*ReadOutcomesResponse)(nil),     // 27: vidscore.v1.ReadOutcomesResponse
+	(*timestamppb.Timestamp)(nil),    // 28: google.protobuf.Timestamp
+	(*AnnotationBatch)(nil),          // 29: vidscore.v1.AnnotationBatch
+	(*Report)(nil),                   // 30: vidscore.v1.Report
+	(*OutcomeBatch)(nil),             // 31: vidscore.v1.OutcomeBatch
 }
 var file_vidscore_v1_submission_service_proto_depIdxs = []int32{
 	0,  // 0: vidscore.v1.Submission.state:type_name -> vidscore.v1.SubmissionState
-	26, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
-	26, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
-	26, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
+	28, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
+	28, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
+	28, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
 	2,  // 4: vidscore.v1.Submission.streams:type_name -> vidscore.v1.StreamInfo
-	26, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
+	28, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
 	1,  // 6: vidscore.v1.CreateSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 7: vidscore.v1.GetSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 8: vidscore.v1.ListSubmissionsResponse.submissions:type_name -> vidscore.v1.Submission
 	2,  // 9: vidscore.v1.OpenStreamResponse.stream:type_name -> vidscore.v1.StreamInfo
-	27, // 10: vidscore.v1.AppendRequest.detections:type_name -> vidscore.v1.AnnotationBatch
-	27, // 11: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	29, // 10: vidscore.v1.AppendRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	29, // 11: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
 	1,  // 12: vidscore.v1.SealSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 13: vidscore.v1.CancelSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 14: vidscore.v1.RetrySubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 15: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	23, // 16: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	26, // 17: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
-	28, // 18: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
+	28, // 17: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
+	30, // 18: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
 	23, // 19: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	3,  // 20: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
-	5,  // 21: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
-	7,  // 22: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
-	9,  // 23: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
-	11, // 24: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
-	11, // 25: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
-	13, // 26: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
-	15, // 27: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
-	17, // 28: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
-	19, // 29: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
-	21, // 30: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
-	24, // 31: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
-	4,  // 32: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
-	6,  // 33: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
-	8,  // 34: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
-	10, // 35: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
-	12, // 36: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
-	12, // 37: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
-	14, // 38: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
-	16, // 39: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
-	18, // 40: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
-	20, // 41: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
-	22, // 42: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
-	25, // 43: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
-	32, // [32:44] is the sub-list for method output_type
-	20, // [20:32] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	31, // 20: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
+	3,  // 21: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
+	5,  // 22: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
+	7,  // 23: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
+	9,  // 24: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
+	11, // 25: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
+	11, // 26: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
+	13, // 27: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
+	15, // 28: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
+	17, // 29: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
+	19, // 30: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
+	21, // 31: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
+	24, // 32: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
+	26, // 33: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
+	4,  // 34: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
+	6,  // 35: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
+	8,  // 36: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
+	10, // 37: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
+	12, // 38: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
+	12, // 39: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
+	14, // 40: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
+	16, // 41: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
+	18, // 42: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
+	20, // 43: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
+	22, // 44: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
+	25, // 45: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
+	27, // 46: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
+	34, // [34:47] is the sub-list for method output_type
+	21, // [21:34] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_submission_service_proto_init() }
@@ -1891,16 +2073,18 @@ func file_vidscore_v1_submission_service_proto_init() {
 		return
 	}
 	file_vidscore_v1_annotations_proto_init()
+	file_vidscore_v1_outcomes_proto_init()
 	file_vidscore_v1_report_proto_init()
 	file_vidscore_v1_submission_service_proto_msgTypes[10].OneofWrappers = []any{}
 	file_vidscore_v1_submission_service_proto_msgTypes[14].OneofWrappers = []any{}
+	file_vidscore_v1_submission_service_proto_msgTypes[25].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_submission_service_proto_rawDesc), len(file_vidscore_v1_submission_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   25,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -33,6 +33,7 @@ const (
 	SubmissionService_RetrySubmission_FullMethodName  = "/vidscore.v1.SubmissionService/RetrySubmission"
 	SubmissionService_WatchSubmission_FullMethodName  = "/vidscore.v1.SubmissionService/WatchSubmission"
 	SubmissionService_ListScores_FullMethodName       = "/vidscore.v1.SubmissionService/ListScores"
+	SubmissionService_ReadOutcomes_FullMethodName     = "/vidscore.v1.SubmissionService/ReadOutcomes"
 )
 
 // SubmissionServiceClient is the client API for SubmissionService service.
@@ -79,6 +80,13 @@ type SubmissionServiceClient interface {
 	WatchSubmission(ctx context.Context, in *WatchSubmissionRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchSubmissionResponse], error)
 	// ListScores lists the scores of a submission that are visible to the caller, newest first.
 	ListScores(ctx context.Context, in *ListScoresRequest, opts ...grpc.CallOption) (*ListScoresResponse, error)
+	// ReadOutcomes sends what became of each object and detection under the newest score of an
+	// evaluator. A call that breaks is resumed by `offset`. Organisers see everything; a team its own
+	// detections, if the policy's `outcomes` allows it, and the first time of each score counts
+	// against its submissions in all. FAILED_PRECONDITION with the reason NOT_RELEASED if the policy
+	// does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
+	// has none.
+	ReadOutcomes(ctx context.Context, in *ReadOutcomesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ReadOutcomesResponse], error)
 }
 
 type submissionServiceClient struct {
@@ -221,6 +229,25 @@ func (c *submissionServiceClient) ListScores(ctx context.Context, in *ListScores
 	return out, nil
 }
 
+func (c *submissionServiceClient) ReadOutcomes(ctx context.Context, in *ReadOutcomesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ReadOutcomesResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &SubmissionService_ServiceDesc.Streams[2], SubmissionService_ReadOutcomes_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ReadOutcomesRequest, ReadOutcomesResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type SubmissionService_ReadOutcomesClient = grpc.ServerStreamingClient[ReadOutcomesResponse]
+
 // SubmissionServiceServer is the server API for SubmissionService service.
 // All implementations must embed UnimplementedSubmissionServiceServer
 // for forward compatibility.
@@ -265,6 +292,13 @@ type SubmissionServiceServer interface {
 	WatchSubmission(*WatchSubmissionRequest, grpc.ServerStreamingServer[WatchSubmissionResponse]) error
 	// ListScores lists the scores of a submission that are visible to the caller, newest first.
 	ListScores(context.Context, *ListScoresRequest) (*ListScoresResponse, error)
+	// ReadOutcomes sends what became of each object and detection under the newest score of an
+	// evaluator. A call that breaks is resumed by `offset`. Organisers see everything; a team its own
+	// detections, if the policy's `outcomes` allows it, and the first time of each score counts
+	// against its submissions in all. FAILED_PRECONDITION with the reason NOT_RELEASED if the policy
+	// does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
+	// has none.
+	ReadOutcomes(*ReadOutcomesRequest, grpc.ServerStreamingServer[ReadOutcomesResponse]) error
 	mustEmbedUnimplementedSubmissionServiceServer()
 }
 
@@ -310,6 +344,9 @@ func (UnimplementedSubmissionServiceServer) WatchSubmission(*WatchSubmissionRequ
 }
 func (UnimplementedSubmissionServiceServer) ListScores(context.Context, *ListScoresRequest) (*ListScoresResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListScores not implemented")
+}
+func (UnimplementedSubmissionServiceServer) ReadOutcomes(*ReadOutcomesRequest, grpc.ServerStreamingServer[ReadOutcomesResponse]) error {
+	return status.Error(codes.Unimplemented, "method ReadOutcomes not implemented")
 }
 func (UnimplementedSubmissionServiceServer) mustEmbedUnimplementedSubmissionServiceServer() {}
 func (UnimplementedSubmissionServiceServer) testEmbeddedByValue()                           {}
@@ -530,6 +567,17 @@ func _SubmissionService_ListScores_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SubmissionService_ReadOutcomes_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ReadOutcomesRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(SubmissionServiceServer).ReadOutcomes(m, &grpc.GenericServerStream[ReadOutcomesRequest, ReadOutcomesResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type SubmissionService_ReadOutcomesServer = grpc.ServerStreamingServer[ReadOutcomesResponse]
+
 // SubmissionService_ServiceDesc is the grpc.ServiceDesc for SubmissionService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -588,6 +636,11 @@ var SubmissionService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "WatchSubmission",
 			Handler:       _SubmissionService_WatchSubmission_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "ReadOutcomes",
+			Handler:       _SubmissionService_ReadOutcomes_Handler,
 			ServerStreams: true,
 		},
 	},

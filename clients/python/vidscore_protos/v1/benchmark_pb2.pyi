@@ -44,6 +44,12 @@ class Rescore(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     RESCORE_UNSPECIFIED: _ClassVar[Rescore]
     RESCORE_AUTOMATIC: _ClassVar[Rescore]
     RESCORE_REVIEW: _ClassVar[Rescore]
+
+class OutcomesShown(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    OUTCOMES_SHOWN_UNSPECIFIED: _ClassVar[OutcomesShown]
+    OUTCOMES_SHOWN_NONE: _ClassVar[OutcomesShown]
+    OUTCOMES_SHOWN_OWN: _ClassVar[OutcomesShown]
 NAME_KIND_UNSPECIFIED: NameKind
 NAME_KIND_SEQUENCES: NameKind
 NAME_KIND_LABELS: NameKind
@@ -61,6 +67,9 @@ SELECTION_LATEST: Selection
 RESCORE_UNSPECIFIED: Rescore
 RESCORE_AUTOMATIC: Rescore
 RESCORE_REVIEW: Rescore
+OUTCOMES_SHOWN_UNSPECIFIED: OutcomesShown
+OUTCOMES_SHOWN_NONE: OutcomesShown
+OUTCOMES_SHOWN_OWN: OutcomesShown
 
 class Benchmark(_message.Message):
     __slots__ = ("name", "specification", "truth_geometry", "detection_geometry", "open_time", "close_time", "policy", "create_time", "update_time", "truth_revision", "truth_digest", "public_names", "submissions_to_rescore", "truth_complete", "submission_budget", "warnings", "etag")
@@ -107,7 +116,7 @@ class PublicNames(_message.Message):
     def __init__(self, kinds: _Optional[_Iterable[_Union[NameKind, str]]] = ...) -> None: ...
 
 class Policy(_message.Message):
-    __slots__ = ("visibility", "ladder_step", "released_measures", "minimum_frames", "quiet_timeout", "quiet_action", "truth_timeout", "submissions_per_day", "submissions_in_all", "ranking_measure", "selection", "earlier_first", "public_board", "rescore", "unlimited_submissions")
+    __slots__ = ("visibility", "ladder_step", "released_measures", "minimum_frames", "quiet_timeout", "quiet_action", "truth_timeout", "submissions_per_day", "submissions_in_all", "ranking_measure", "selection", "earlier_first", "public_board", "rescore", "unlimited_submissions", "outcomes")
     VISIBILITY_FIELD_NUMBER: _ClassVar[int]
     LADDER_STEP_FIELD_NUMBER: _ClassVar[int]
     RELEASED_MEASURES_FIELD_NUMBER: _ClassVar[int]
@@ -123,6 +132,7 @@ class Policy(_message.Message):
     PUBLIC_BOARD_FIELD_NUMBER: _ClassVar[int]
     RESCORE_FIELD_NUMBER: _ClassVar[int]
     UNLIMITED_SUBMISSIONS_FIELD_NUMBER: _ClassVar[int]
+    OUTCOMES_FIELD_NUMBER: _ClassVar[int]
     visibility: Visibility
     ladder_step: float
     released_measures: _containers.RepeatedScalarFieldContainer[str]
@@ -138,4 +148,5 @@ class Policy(_message.Message):
     public_board: bool
     rescore: Rescore
     unlimited_submissions: bool
-    def __init__(self, visibility: _Optional[_Union[Visibility, str]] = ..., ladder_step: _Optional[float] = ..., released_measures: _Optional[_Iterable[str]] = ..., minimum_frames: _Optional[int] = ..., quiet_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., quiet_action: _Optional[_Union[QuietAction, str]] = ..., truth_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., submissions_per_day: _Optional[int] = ..., submissions_in_all: _Optional[int] = ..., ranking_measure: _Optional[str] = ..., selection: _Optional[_Union[Selection, str]] = ..., earlier_first: bool = ..., public_board: bool = ..., rescore: _Optional[_Union[Rescore, str]] = ..., unlimited_submissions: bool = ...) -> None: ...
+    outcomes: OutcomesShown
+    def __init__(self, visibility: _Optional[_Union[Visibility, str]] = ..., ladder_step: _Optional[float] = ..., released_measures: _Optional[_Iterable[str]] = ..., minimum_frames: _Optional[int] = ..., quiet_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., quiet_action: _Optional[_Union[QuietAction, str]] = ..., truth_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., submissions_per_day: _Optional[int] = ..., submissions_in_all: _Optional[int] = ..., ranking_measure: _Optional[str] = ..., selection: _Optional[_Union[Selection, str]] = ..., earlier_first: bool = ..., public_board: bool = ..., rescore: _Optional[_Union[Rescore, str]] = ..., unlimited_submissions: bool = ..., outcomes: _Optional[_Union[OutcomesShown, str]] = ...) -> None: ...

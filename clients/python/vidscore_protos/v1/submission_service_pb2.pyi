@@ -2,6 +2,7 @@ import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from vidscore_protos.v1 import annotations_pb2 as _annotations_pb2
+from vidscore_protos.v1 import outcomes_pb2 as _outcomes_pb2
 from vidscore_protos.v1 import report_pb2 as _report_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -264,3 +265,29 @@ class ListScoresResponse(_message.Message):
     scores: _containers.RepeatedCompositeFieldContainer[SubmissionScore]
     next_page_token: str
     def __init__(self, scores: _Optional[_Iterable[_Union[SubmissionScore, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class ReadOutcomesRequest(_message.Message):
+    __slots__ = ("submission", "evaluator", "threshold", "confidence", "offset")
+    SUBMISSION_FIELD_NUMBER: _ClassVar[int]
+    EVALUATOR_FIELD_NUMBER: _ClassVar[int]
+    THRESHOLD_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    submission: str
+    evaluator: str
+    threshold: float
+    confidence: float
+    offset: int
+    def __init__(self, submission: _Optional[str] = ..., evaluator: _Optional[str] = ..., threshold: _Optional[float] = ..., confidence: _Optional[float] = ..., offset: _Optional[int] = ...) -> None: ...
+
+class ReadOutcomesResponse(_message.Message):
+    __slots__ = ("score", "evaluator", "outcomes", "next_offset")
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    EVALUATOR_FIELD_NUMBER: _ClassVar[int]
+    OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    NEXT_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    score: str
+    evaluator: str
+    outcomes: _outcomes_pb2.OutcomeBatch
+    next_offset: int
+    def __init__(self, score: _Optional[str] = ..., evaluator: _Optional[str] = ..., outcomes: _Optional[_Union[_outcomes_pb2.OutcomeBatch, _Mapping]] = ..., next_offset: _Optional[int] = ...) -> None: ...

@@ -95,6 +95,11 @@ class SubmissionServiceStub(object):
                 request_serializer=vidscore_dot_v1_dot_submission__service__pb2.ListScoresRequest.SerializeToString,
                 response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.ListScoresResponse.FromString,
                 _registered_method=True)
+        self.ReadOutcomes = channel.unary_stream(
+                '/vidscore.v1.SubmissionService/ReadOutcomes',
+                request_serializer=vidscore_dot_v1_dot_submission__service__pb2.ReadOutcomesRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.ReadOutcomesResponse.FromString,
+                _registered_method=True)
 
 
 class SubmissionServiceServicer(object):
@@ -199,6 +204,18 @@ class SubmissionServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ReadOutcomes(self, request, context):
+        """ReadOutcomes sends what became of each object and detection under the newest score of an
+        evaluator. A call that breaks is resumed by `offset`. Organisers see everything; a team its own
+        detections, if the policy's `outcomes` allows it, and the first time of each score counts
+        against its submissions in all. FAILED_PRECONDITION with the reason NOT_RELEASED if the policy
+        does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
+        has none.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_SubmissionServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -261,6 +278,11 @@ def add_SubmissionServiceServicer_to_server(servicer, server):
                     servicer.ListScores,
                     request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.ListScoresRequest.FromString,
                     response_serializer=vidscore_dot_v1_dot_submission__service__pb2.ListScoresResponse.SerializeToString,
+            ),
+            'ReadOutcomes': grpc.unary_stream_rpc_method_handler(
+                    servicer.ReadOutcomes,
+                    request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.ReadOutcomesRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_submission__service__pb2.ReadOutcomesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -588,6 +610,33 @@ class SubmissionService(object):
             '/vidscore.v1.SubmissionService/ListScores',
             vidscore_dot_v1_dot_submission__service__pb2.ListScoresRequest.SerializeToString,
             vidscore_dot_v1_dot_submission__service__pb2.ListScoresResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReadOutcomes(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/vidscore.v1.SubmissionService/ReadOutcomes',
+            vidscore_dot_v1_dot_submission__service__pb2.ReadOutcomesRequest.SerializeToString,
+            vidscore_dot_v1_dot_submission__service__pb2.ReadOutcomesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -78,6 +78,14 @@ class SubmissionServiceStub:
     """WatchSubmission sends the submission now and after each change, until it has ended."""
     ListScores: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.ListScoresRequest, _submission_service_pb2.ListScoresResponse]
     """ListScores lists the scores of a submission that are visible to the caller, newest first."""
+    ReadOutcomes: _grpc.UnaryStreamMultiCallable[_submission_service_pb2.ReadOutcomesRequest, _submission_service_pb2.ReadOutcomesResponse]
+    """ReadOutcomes sends what became of each object and detection under the newest score of an
+    evaluator. A call that breaks is resumed by `offset`. Organisers see everything; a team its own
+    detections, if the policy's `outcomes` allows it, and the first time of each score counts
+    against its submissions in all. FAILED_PRECONDITION with the reason NOT_RELEASED if the policy
+    does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
+    has none.
+    """
 
 @_typing.type_check_only
 class SubmissionServiceAsyncStub(SubmissionServiceStub):
@@ -129,6 +137,14 @@ class SubmissionServiceAsyncStub(SubmissionServiceStub):
     """WatchSubmission sends the submission now and after each change, until it has ended."""
     ListScores: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.ListScoresRequest, _submission_service_pb2.ListScoresResponse]  # type: ignore[assignment]
     """ListScores lists the scores of a submission that are visible to the caller, newest first."""
+    ReadOutcomes: _aio.UnaryStreamMultiCallable[_submission_service_pb2.ReadOutcomesRequest, _submission_service_pb2.ReadOutcomesResponse]  # type: ignore[assignment]
+    """ReadOutcomes sends what became of each object and detection under the newest score of an
+    evaluator. A call that breaks is resumed by `offset`. Organisers see everything; a team its own
+    detections, if the policy's `outcomes` allows it, and the first time of each score counts
+    against its submissions in all. FAILED_PRECONDITION with the reason NOT_RELEASED if the policy
+    does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
+    has none.
+    """
 
 class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
     """SubmissionService receives detections and returns their state and scores."""
@@ -249,5 +265,19 @@ class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_submission_service_pb2.ListScoresResponse, _abc.Awaitable[_submission_service_pb2.ListScoresResponse]]:
         """ListScores lists the scores of a submission that are visible to the caller, newest first."""
+
+    @_abc_1.abstractmethod
+    def ReadOutcomes(
+        self,
+        request: _submission_service_pb2.ReadOutcomesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_submission_service_pb2.ReadOutcomesResponse], _abc.AsyncIterator[_submission_service_pb2.ReadOutcomesResponse]]:
+        """ReadOutcomes sends what became of each object and detection under the newest score of an
+        evaluator. A call that breaks is resumed by `offset`. Organisers see everything; a team its own
+        detections, if the policy's `outcomes` allows it, and the first time of each score counts
+        against its submissions in all. FAILED_PRECONDITION with the reason NOT_RELEASED if the policy
+        does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
+        has none.
+        """
 
 def add_SubmissionServiceServicer_to_server(servicer: SubmissionServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

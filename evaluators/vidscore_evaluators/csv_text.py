@@ -1,0 +1,32 @@
+"""Lines of CSV that neither a spreadsheet nor a terminal takes for anything else."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from vidscore_evaluators.names import spreadsheet_text
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Lines of CSV, in which no cell is a formula to a spreadsheet and none holds controls.
+
+    A string that would be a formula, or already begins with apostrophes before one, gets an
+    apostrophe in front; control characters are escaped as everywhere. Numbers stay as they are.
+
+    Args:
+        header: Names of the columns.
+        rows: Cells of each line.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(_cell, header))
+    writer.writerows(map(_cell, row) for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: object) -> object:
+    return (
+        value if value is None or isinstance(value, int | float) else spreadsheet_text(str(value))
+    )

@@ -1,0 +1,192 @@
+"""The answer in words: what the figures of one or two systems come to, made from the data alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vidscore_evaluators.annotations import sequence_name
+from vidscore_evaluators.evaluator import Direction
+from vidscore_evaluators.explanation.figures import (
+    FEW_SEQUENCES,
+    VERY_FEW_SEQUENCES,
+    FigureRow,
+)
+from vidscore_evaluators.explanation.judgement import Judgement
+from vidscore_evaluators.figures._markup import MINUS
+
+NARROW_SPACE = "\N{NO-BREAK SPACE}"
+
+TOLD_APART = 0.95
+"""Share of the draws from which a system is said to be ahead."""
+
+_NUMBERS = (
+    "no one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty"
+).split()
+
+_COSTLY_SHARE = 0.4
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a page says first.
+
+    Attributes:
+        heading: The answer.
+        sentences: What it stands on.
+        doubt: What makes it doubtful, as its first words and the rest; empty for nothing.
+    """
+
+    heading: str
+    sentences: tuple[str, ...]
+    doubt: tuple[str, str]
+
+
+def answer(
+    systems: Sequence[str],
+    rows: Sequence[FigureRow],
+    judgement: Judgement | None,
+    sequence_count: int,
+) -> Answer:
+    """Say what the figures come to.
+
+    Args:
+        systems: Names of one or two systems.
+        rows: Their figures; the first row ranks.
+        judgement: Outcomes, where an evaluator has some.
+        sequence_count: Number of sequences.
+    """
+    sentences = [*_of_figures(systems, rows), *_of_sequences(systems, judgement)]
+    return Answer(_heading(systems, rows, judgement), tuple(sentences), _doubt(sequence_count))
+
+
+def in_words(count: int) -> str:
+    """A count in a sentence: as a word up to twenty, else in digits."""
+    return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """``87 %``; what is not quite nothing or all is not said to be."""
+    text = f"{100 * share:.{digits}f}"
+    if 0 < share < 1 and float(text) in (0.0, 100.0):
+        text = "< 1" if share < 0.5 else "> 99"
+    return f"{text}{NARROW_SPACE}%"
+
+
+def figure(value: float | None, digits: int = 4, *, signed: bool = False) -> str:
+    """A figure as a page shows it; ``undefined`` where it is."""
+    if value is None:
+        return "undefined"
+    if isinstance(value, int):
+        text = f"{value:,}"
+    else:
+        text = f"{value:,.{digits}f}"
+    return (f"+{text}" if signed and value > 0 else text).replace("-", MINUS)
+
+
+def measure_title(name: str) -> str:
+    """A measure in a sentence: short names without vowels or of few letters are abbreviations."""
+    known = {"f1": "F1", "ap": "AP", "mota": "MOTA", "motp": "MOTP", "hota": "HOTA", "idf1": "IDF1"}
+    if name in known:
+        return known[name]
+    words = name.split("_")
+    shown = [known.get(word, word.upper() if word in _ABBREVIATIONS else word) for word in words]
+    shown[0] = shown[0] if shown[0].isupper() else shown[0].capitalize()
+    return " ".join(shown)
+
+
+_ABBREVIATIONS = frozenset(
+    "amr ar ass det emd hd idp idr loc moda motal nmotda ospa ospa2 owta smota wod".split()
+)
+
+
+def _heading(systems: Sequence[str], rows: Sequence[FigureRow], judgement: Judgement | None) -> str:
+    if len(systems) == 2 and rows:
+        return _comparison(systems, rows[0], judgement)
+    if judgement is not None:
+        counts = judgement.systems[0].counts.total()
+        objects = int(counts.hits[0] + counts.misses[0])
+        if objects:
+            a_frame = counts.false_alarms[0] / max(1, len(judgement.frames))
+            share = percent(counts.hits[0] / objects)
+            return f"{systems[0]} finds {share} of the objects, with {a_frame:.2f} false alarms a frame"
+    if rows:
+        value = figure(rows[0].values[0], rows[0].digits)
+        return f"{systems[0]} reaches {value} in {measure_title(rows[0].measure.name)}"
+    return f"{systems[0]}, explained"
+
+
+def _comparison(systems: Sequence[str], row: FigureRow, judgement: Judgement | None) -> str:
+    if row.difference is None:
+        return f"{systems[0]} and {systems[1]} cannot be compared: a figure is undefined"
+    if row.above is not None and 1 - TOLD_APART < row.above < TOLD_APART:
+        return f"{systems[0]} and {systems[1]} cannot be told apart"
+    if row.difference == 0:
+        return f"{systems[0]} and {systems[1]} have the same {measure_title(row.measure.name)}"
+    lower = row.measure.direction is Direction.LOWER
+    ahead, behind = (0, 1) if (row.difference > 0) != lower else (1, 0)
+    if judgement is not None:
+        hits = [int(one.counts.hits.sum()) for one in judgement.systems]
+        alarms = [int(one.counts.false_alarms.sum()) for one in judgement.systems]
+        if hits[ahead] > hits[behind] and alarms[ahead] < alarms[behind]:
+            return f"{systems[ahead]} finds more than {systems[behind]}, with fewer false alarms"
+    return f"{systems[ahead]} is ahead of {systems[behind]} in {measure_title(row.measure.name)}"
+
+
+def _of_figures(systems: Sequence[str], rows: Sequence[FigureRow]) -> list[str]:
+    if not rows:
+        return []
+    row = rows[0]
+    value, interval = row.values[0], row.intervals[0]
+    name = measure_title(row.measure.name)
+    if value is None:
+        return [f"The {name} of {systems[0]} is undefined."]
+    said = f"{systems[0]} reaches {figure(value, row.digits)} in {name}"
+    if interval is not None and interval.low is not None:
+        ends = f"{figure(interval.low, 3)} to {figure(interval.high, 3)}"
+        said += f" (95{NARROW_SPACE}% interval {ends})"
+    if row.difference is not None and row.difference != 0:
+        side = "above" if row.difference > 0 else "below"
+        said += f", {abs(row.difference):.3g} {side} {systems[1]}"
+    return [f"{said}."]
+
+
+def _of_sequences(systems: Sequence[str], judgement: Judgement | None) -> list[str]:
+    """Which few sequences hold much of the mistakes, and what most of these are."""
+    if judgement is None or len(judgement.frames.sequences) < 2:
+        return []
+    total = judgement.systems[0].counts.total()
+    if not int(total.mistakes[0]):
+        return [f"{systems[0]} makes no mistake."]
+    names = [sequence_name(judgement.frames.sequences[row]) for row in judgement.order.tolist()]
+    costs = judgement.costs[judgement.order]
+    named = 1
+    while named < min(_MOST_NAMED, len(names) - 1) and costs[:named].sum() < _COSTLY_SHARE:
+        named += 1
+    listed = names[0] if named == 1 else f"{', '.join(names[: named - 1])} and {names[named - 1]}"
+    count = in_words(named).capitalize()
+    kinds = {
+        "objects that are missed": int(total.misses[0]),
+        "false alarms": int(total.false_alarms[0]),
+        "id switches": int(total.id_switches[0]),
+    }
+    most = max(kinds, key=lambda kind: kinds[kind])
+    holds = "holds" if named == 1 else "hold"
+    return [
+        f"{count} of {in_words(len(names))} sequences, {listed}, {holds} "
+        f"{percent(float(costs[:named].sum()))} of its mistakes; most of all mistakes are {most}."
+    ]
+
+
+def _doubt(sequence_count: int) -> tuple[str, str]:
+    if sequence_count >= FEW_SEQUENCES:
+        return "", ""
+    count = in_words(sequence_count).capitalize()
+    if sequence_count == 1:
+        return "One sequence has no interval.", "How far another video would differ is not known."
+    if sequence_count < VERY_FEW_SEQUENCES:
+        return f"{count} sequences are very few.", "The intervals mean little."
+    rest = "The intervals are narrower than new videos would make them."
+    return f"{count} sequences are few.", rest

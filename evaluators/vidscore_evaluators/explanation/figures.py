@@ -1,0 +1,169 @@
+"""The figures of systems with their uncertainty, a row a measure."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vidscore_evaluators.evaluator import Direction, Evaluator, Measure
+from vidscore_evaluators.explanation.material import Material
+from vidscore_evaluators.report import Number, Report
+from vidscore_evaluators.runtime import Progress
+from vidscore_evaluators.trust.resampling import Bootstrap, Interval, bootstrap
+
+MOST_MEASURES = 4
+"""Measures of an evaluator that are shown, those that rank first."""
+
+FEW_SEQUENCES = 30
+"""Below so many sequences intervals are narrower than new videos would make them."""
+
+VERY_FEW_SEQUENCES = 10
+"""Below so many they mean little."""
+
+DRAWS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRow:
+    """A measure of all systems.
+
+    Attributes:
+        evaluator: Name of the evaluator.
+        measure: The measure.
+        values: For each system; None where it is undefined.
+        intervals: For each system; None where it is not known, or not yet.
+        above: Share of the draws in which the first system ranks above the second, by the measures
+            that rank; None where it is not known.
+    """
+
+    evaluator: str
+    measure: Measure
+    values: tuple[Number, ...]
+    intervals: tuple[Interval | None, ...]
+    above: float | None
+
+    @property
+    def difference(self) -> float | None:
+        """First system less the second; None where there are not two, or one is undefined."""
+        if len(self.values) != 2 or self.values[0] is None or self.values[1] is None:
+            return None
+        return float(self.values[0]) - float(self.values[1])
+
+    @property
+    def digits(self) -> int:
+        """Decimals that tell the systems apart: four, and more where they are close."""
+        if self.measure.unit == "count":
+            return 0
+        defined = [value for value in self.values if value is not None]
+        for digits in range(4, 12):
+            if len({f"{value:.{digits}f}" for value in defined}) == len(set(defined)):
+                return digits
+        return 12
+
+
+class Uncertainty:
+    """Bootstraps of evaluators, made one after the other while others read what is there.
+
+    Args:
+        material: Truth and systems.
+        draws: Draws of the sequences; 0 for no intervals.
+    """
+
+    def __init__(self, material: Material, draws: int = DRAWS) -> None:
+        self.draws = draws if len(material.contest.sequences) > 1 else 0
+        self._material = material
+        self._found: dict[str, Bootstrap] = {}
+        self._done = threading.Event()
+        if self.draws == 0:
+            self._done.set()
+
+    @property
+    def pending(self) -> bool:
+        """Whether intervals are still to come."""
+        return not self._done.is_set()
+
+    def compute(self, progress: Progress | None = None) -> None:
+        """Bootstrap every evaluator.
+
+        Args:
+            progress: Called with (evaluators done, evaluators in all).
+        """
+        evaluators = self._material.evaluators if self.draws else ()
+        for index, evaluator in enumerate(evaluators):
+            found = bootstrap(evaluator, self._material.contest, draws=self.draws)
+            self._found[evaluator.name] = found
+            if progress is not None:
+                progress(index + 1, len(evaluators))
+        self._done.set()
+
+    def start(self) -> None:
+        """Compute in a thread that does not keep the process alive."""
+        threading.Thread(target=self.compute, name="uncertainty", daemon=True).start()
+
+    def of(self, evaluator: str) -> Bootstrap | None:
+        """The bootstrap of an evaluator; None where there is none, or none yet."""
+        return self._found.get(evaluator)
+
+
+def figure_rows(material: Material, uncertainty: Uncertainty) -> list[FigureRow]:
+    """The measures of every evaluator, over everything.
+
+    Args:
+        material: Reports.
+        uncertainty: Intervals, as far as they are known.
+    """
+    rows = []
+    for index, evaluator in enumerate(material.evaluators):
+        reports = [material.reports[system][index] for system in material.systems]
+        overall = [_overall(report) for report in reports]
+        found = uncertainty.of(evaluator.name)
+        for measure in _shown(evaluator, overall[0]):
+            key = (None, None, measure.name)
+            intervals = tuple(
+                None if found is None else found.intervals[system].get(key)
+                for system in range(len(reports))
+            )
+            above = None if found is None or len(reports) < 2 else float(found.above[0, 1])
+            values = tuple(values.get(measure.name) for values in overall)
+            rows.append(FigureRow(evaluator.name, measure, values, intervals, above))
+    return rows
+
+
+def all_figures(material: Material) -> Iterator[tuple[object, ...]]:
+    """Every score of every report: evaluator, domain, label, sequence, measure, value a system."""
+    for index, evaluator in enumerate(material.evaluators):
+        by_place: dict[tuple[str | None, ...], dict[str, Number]] = {}
+        for system in material.systems:
+            for row in material.reports[system][index].rows():
+                by_place.setdefault(row[:4], {})[system] = row.value
+        for place, values in by_place.items():
+            yield (evaluator.name, *place, *(values.get(system) for system in material.systems))
+
+
+def _overall(report: Report) -> Mapping[str, Number]:
+    return {
+        row.measure: row.value
+        for block in report.scores.blocks
+        if None in block.domains and None in block.classes and None in block.sequences
+        for row in block.rows()
+        if row[:3] == (None, None, None)
+    }
+
+
+def _shown(evaluator: Evaluator[Any], overall: Mapping[str, Number]) -> Sequence[Measure]:
+    """Measures that rank, then others of quality, as many as there is room for."""
+    ranked = [name for name in evaluator.ranking if name in overall]
+    others = [
+        measure.name
+        for measure in evaluator.measures
+        if measure.name in overall
+        and measure.name not in ranked
+        and measure.unit != "count"
+        and measure.direction is not Direction.NONE
+        and overall[measure.name] is not None
+    ]
+    chosen = [*ranked, *others][: max(MOST_MEASURES, len(ranked))]
+    by_name = {measure.name: measure for measure in evaluator.measures}
+    return [by_name[name] for name in chosen]

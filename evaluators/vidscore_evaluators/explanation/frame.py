@@ -1,0 +1,348 @@
+"""The objects of one frame: what became of each in every system, as rows of a table and as marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, Side
+from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray
+from vidscore_evaluators.explanation.judgement import Judged, Judgement
+from vidscore_evaluators.explanation.material import Material
+from vidscore_evaluators.figures.overlay import Mark
+from vidscore_evaluators.geometry import bounding_boxes, overlap_ratios
+from vidscore_evaluators.outcomes import NO_PARTNER, OUTCOMES, Outcome, Outcomes
+
+KINDS = ("fn", "fp", "sw", "ig", "tp")
+"""What a mark can be, mistakes first."""
+
+_KIND_OF = {Outcome.TRUE_POSITIVE: "tp", Outcome.FALSE_NEGATIVE: "fn", Outcome.IGNORED: "ig"}
+
+TAIL_FRAMES = 30
+"""Frames back from the present one that the path of a track shows."""
+
+SAME_OVERLAP = 0.5
+"""IoU from which the false alarms of two systems stand in one row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What became of an object, or of a detection, in one system.
+
+    Attributes:
+        kind: One of `KINDS`.
+        outcome: Its outcome.
+        confidence: Of the detection; None without one.
+        similarity: To the partner; None without one, or where there is a distance.
+        distance_px: To the partner in pixels; None likewise.
+        share: What it adds to the measure.
+        track: Track id of the detection; None without one.
+        coordinates: Where it is drawn: at the detection where there is one.
+    """
+
+    kind: str
+    outcome: Outcome
+    confidence: float | None
+    similarity: float | None
+    distance_px: float | None
+    share: float
+    track: int | None
+    coordinates: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRow:
+    """An object of the truth, or a detection that is matched with none.
+
+    Attributes:
+        number: Its number on the picture and in the table, from 1.
+        side: Where it comes from.
+        label: Its label.
+        track: Track id of the object; None without one.
+        cells: For each system what became of it; None for a detection of the other system.
+        note: What else is known of it.
+    """
+
+    number: int
+    side: Side
+    label: str
+    track: int | None
+    cells: tuple[Cell | None, ...]
+    note: str = ""
+
+    @property
+    def same(self) -> bool:
+        """Whether the same became of it in every system."""
+        return len({None if cell is None else cell.kind for cell in self.cells}) == 1
+
+    @property
+    def rank(self) -> int:
+        """Mistakes first: place of the worst of its kinds in `KINDS`."""
+        return min(KINDS.index(cell.kind) for cell in self.cells if cell is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class FrameObjects:
+    """The objects of a frame.
+
+    Attributes:
+        rows: A row each, in the order of their numbers.
+        regions: Outlines where nothing is scored.
+        tails: For each system, paths of tracks up to here.
+    """
+
+    rows: tuple[ObjectRow, ...]
+    regions: tuple[tuple[float, ...], ...]
+    tails: tuple[FloatArray, ...]
+
+    @property
+    def sorted_rows(self) -> list[ObjectRow]:
+        """Rows with mistakes first."""
+        return sorted(self.rows, key=lambda row: (row.rank, row.number))
+
+    def marks(self, system: int, prefix: str = "o") -> list[Mark]:
+        """What is drawn of a system, mistakes on top.
+
+        Args:
+            system: Which system.
+            prefix: What ids of rows of the table begin with.
+        """
+        found = []
+        for row in self.sorted_rows:
+            cell = row.cells[system]
+            if cell is None:
+                continue
+            confidence = "" if cell.confidence is None else f"{cell.confidence:.2f}"
+            words = " ".join(filter(None, [row.label, confidence]))
+            same = len(row.cells) > 1 and row.same
+            id_ = f"{prefix}{row.number}"
+            found.append(Mark(cell.kind, cell.coordinates, row.number, words, id_, same))
+        return found
+
+    def count(self, system: int, kind: str) -> int:
+        """How many rows of a system are of a kind."""
+        return sum(cell is not None and cell.kind == kind for cell in self._cells(system))
+
+    def _cells(self, system: int) -> Iterator[Cell | None]:
+        return (row.cells[system] for row in self.rows)
+
+
+def objects_of_frame(material: Material, judgement: Judgement, row: int) -> FrameObjects:
+    """What became of every object and detection of a frame.
+
+    Args:
+        material: Truth and systems.
+        judgement: Their outcomes.
+        row: Row of the frame.
+    """
+    sides = [_Frame.of(material, judged, row) for judged in judgement.systems]
+    rows = list(_truth_rows(sides))
+    numbered = [*rows, *_unmatched_rows(sides, first=len(rows) + 1)]
+    truth = sides[0].truth
+    in_region = (truth.flags & ObjectFlag.REGION) != 0
+    regions = tuple(tuple(entry) for entry in truth.coordinates[in_region].tolist())
+    return FrameObjects(tuple(numbered), regions, tuple(_tails(material, truth, row)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """A frame in one system: outcomes of its T objects and D detections, and these themselves."""
+
+    truth: Annotations
+    detections: Annotations
+    of_truth: Outcomes
+    of_detections: Outcomes
+
+    @classmethod
+    def of(cls, material: Material, judged: Judged, row: int) -> _Frame:
+        outcomes = judged.of_frame(row)
+        is_truth = outcomes.of_side(Side.TRUTH)
+        return cls(
+            truth=_objects(material.side(None), material.objects_of(None, row)),
+            detections=_objects(material.side(judged.name), material.objects_of(judged.name, row)),
+            of_truth=outcomes.take(is_truth),
+            of_detections=outcomes.take(~is_truth),
+        )
+
+    def detection_cell(self, index: int) -> Cell:
+        """Of a detection, by its row among `of_detections`."""
+        own = self.of_detections
+        at = int(own.rows[index])
+        outcome = OUTCOMES[own.outcomes[index]]
+        return Cell(
+            kind=_kind(outcome, switched=bool(own.id_switches[index])),
+            outcome=outcome,
+            confidence=_known(own.confidences[index]),
+            similarity=_known(own.similarities[index]),
+            distance_px=_known(own.distances_px[index]),
+            share=float(own.shares[index]),
+            track=_track(own.tracks[index]),
+            coordinates=tuple(self.detections.coordinates[at].tolist()),
+        )
+
+    def truth_cell(self, index: int) -> Cell:
+        """Of an object, by its row among `of_truth`."""
+        own = self.of_truth
+        outcome = OUTCOMES[own.outcomes[index]]
+        cell = Cell(
+            kind=_kind(outcome, switched=bool(own.id_switches[index])),
+            outcome=outcome,
+            confidence=None,
+            similarity=_known(own.similarities[index]),
+            distance_px=_known(own.distances_px[index]),
+            share=float(own.shares[index]),
+            track=None,
+            coordinates=tuple(self.truth.coordinates[int(own.rows[index])].tolist()),
+        )
+        partner = int(own.partners[index])
+        places = np.flatnonzero(self.of_detections.rows == partner)
+        if outcome is not Outcome.TRUE_POSITIVE or partner == NO_PARTNER or not len(places):
+            return cell
+        of_partner = self.detection_cell(int(places[0]))
+        return replace(
+            cell,
+            confidence=of_partner.confidence,
+            track=of_partner.track,
+            coordinates=of_partner.coordinates,
+        )
+
+
+def _truth_rows(sides: Sequence[_Frame]) -> Iterator[ObjectRow]:
+    """A row for each object of the truth; a region is none."""
+    first = sides[0].of_truth
+    number = 0
+    for index in range(len(first)):
+        at = int(first.rows[index])
+        if sides[0].truth.flags[at] & ObjectFlag.REGION:
+            continue
+        number += 1
+        cells = tuple(
+            side.truth_cell(int(np.flatnonzero(side.of_truth.rows == at)[0])) for side in sides
+        )
+        label = first.label_names[first.labels[index]]
+        yield ObjectRow(number, Side.TRUTH, label, _track(first.tracks[index]), cells)
+
+
+def _unmatched_rows(sides: Sequence[_Frame], first: int) -> Iterator[ObjectRow]:
+    """A row for each detection that no object has; two systems share one where they overlap."""
+    unmatched = [np.flatnonzero(~side.of_detections.are(Outcome.TRUE_POSITIVE)) for side in sides]
+    pairs = _same_place(sides, unmatched) if len(sides) == 2 else {}
+    number = first
+    taken = set(pairs.values())
+    for system, side in enumerate(sides):
+        for index in unmatched[system].tolist():
+            if system == 1 and index in taken:
+                continue
+            cells: list[Cell | None] = [None] * len(sides)
+            cells[system] = side.detection_cell(index)
+            if system == 0 and index in pairs:
+                cells[1] = sides[1].detection_cell(pairs[index])
+            label = side.of_detections.label_names[side.of_detections.labels[index]]
+            note = _note(side, index)
+            yield ObjectRow(number, Side.DETECTIONS, label, None, tuple(cells), note)
+            number += 1
+
+
+def _same_place(sides: Sequence[_Frame], unmatched: Sequence[IntArray]) -> dict[int, int]:
+    """Detections of the first system by those of the second that say the same, each once."""
+    shapes = [
+        side.detections.coordinates[side.of_detections.rows[rows]]
+        for side, rows in zip(sides, unmatched, strict=True)
+    ]
+    labels = [
+        np.array(
+            [side.of_detections.label_names[label] for label in side.of_detections.labels[rows]]
+        )
+        for side, rows in zip(sides, unmatched, strict=True)
+    ]
+    if not len(shapes[0]) or not len(shapes[1]):
+        return {}
+    overlaps = _overlaps(*shapes) * (labels[0][:, np.newaxis] == labels[1])
+    found: dict[int, int] = {}
+    for place in np.argsort(-overlaps, axis=None, kind="stable").tolist():
+        one, other = divmod(place, overlaps.shape[1])
+        if overlaps[one, other] < SAME_OVERLAP:
+            break
+        mine, theirs = int(unmatched[0][one]), int(unmatched[1][other])
+        if mine not in found and theirs not in found.values():
+            found[mine] = theirs
+    return found
+
+
+def _note(side: _Frame, index: int) -> str:
+    """What a detection that counts as false refers to, where its outcome says it."""
+    outcome = OUTCOMES[side.of_detections.outcomes[index]]
+    partner = int(side.of_detections.partners[index])
+    words = {
+        Outcome.DUPLICATE: "the object was found already",
+        Outcome.MISLOCALISED: "overlaps too little",
+        Outcome.MISCLASSIFIED: "wrong label",
+        Outcome.MISLOCALISED_AND_MISCLASSIFIED: "overlaps too little, and wrong label",
+        Outcome.BACKGROUND: "nothing is there",
+    }.get(outcome, "")
+    if partner == NO_PARTNER:
+        return words
+    is_region = (side.truth.flags[: partner + 1] & ObjectFlag.REGION) != 0
+    if is_region[partner]:
+        return "in a don't-care region"
+    return f"{words}: on {partner + 1 - int(is_region.sum())}" if words else ""
+
+
+def _tails(material: Material, truth: Annotations, row: int) -> Iterator[FloatArray]:
+    """Where the tracks of a frame were in the frames before it."""
+    sequence = material.frames.sequence_of(row)
+    start = max(material.frames.span(sequence).start, row - TAIL_FRAMES)
+    wanted = [track for track in truth.track_ids.tolist() if track != NO_TRACK]
+    if not wanted or start == row:
+        return
+    annotations = material.side(None)
+    spans = [material.objects_of(None, before) for before in range(start, row + 1)]
+    objects = np.concatenate([np.arange(span.start, span.stop) for span in spans])
+    tracks = annotations.track_ids[objects]
+    middles = _middles(annotations.coordinates[objects])
+    for track in wanted:
+        points = middles[tracks == track]
+        if len(points) > 1:
+            yield points
+
+
+def _objects(side: Annotations, span: slice) -> Annotations:
+    """The objects of one frame as a batch without frames."""
+    return replace(
+        side,
+        coordinates=side.coordinates[span],
+        label_indices=side.label_indices[span],
+        confidences=side.confidences[span],
+        track_ids=side.track_ids[span],
+        flags=side.flags[span],
+        columns={},
+    )
+
+
+def _kind(outcome: Outcome, *, switched: bool) -> str:
+    if outcome is Outcome.TRUE_POSITIVE and switched:
+        return "sw"
+    return _KIND_OF.get(outcome, "fp")
+
+
+def _known(value: AnyArray | float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _track(value: AnyArray | int) -> int | None:
+    return None if value == NO_TRACK else int(value)
+
+
+def _middles(coordinates: FloatArray) -> FloatArray:
+    middles: FloatArray = coordinates.reshape(len(coordinates), -1, 2).mean(axis=1)
+    return middles
+
+
+def _overlaps(first: FloatArray, second: FloatArray) -> FloatArray:
+    """(A, B) intersection over union of the boxes around objects."""
+    boxes = bounding_boxes(first), bounding_boxes(second)
+    rows, others = np.indices((len(first), len(second))).reshape(2, -1)
+    ratios = overlap_ratios(boxes[0][rows], boxes[1][others])
+    return ratios.reshape(len(first), len(second))

@@ -1,0 +1,283 @@
+"""Curves as SVG: lines over two axes, told apart by their strokes and labelled beside them.
+
+The picture is one that screen readers can read: its title and its description say what it shows.
+It has a colour of its own nowhere: lines have that of the text around them, and the style sheet of
+a page may say more by the classes ``a``, ``b``, ``b dots`` and ``c`` (first, second, third and
+further lines), ``band``, ``pt`` and ``f-ink`` (operating points of the first and of other lines),
+``ptl`` (its guides), ``ax`` and ``gr`` (axis, grid) and ``strong`` (the first line's label).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.figures._labels import Area, Placed, place_labels, text_width
+from vidscore_evaluators.figures._markup import coordinate, markup_text, number_text
+from vidscore_evaluators.figures._thinning import thin
+from vidscore_evaluators.figures.axes import Axis, Scale, scale_of
+
+WIDTH, HEIGHT = 460, 340
+"""Size of the picture in its own units, in which text has 12."""
+
+_TOP, _BOTTOM, _RIGHT, _LEAST_LEFT = 30.0, 298.0, 448.0, 44.0
+_TICK_GAP = 8.0
+
+STROKES: tuple[tuple[str, str], ...] = (
+    ("a", ""),
+    ("b", "6 4"),
+    ("b dots", "2 3"),
+    ("c", "10 3 2 3"),
+    ("c", "14 4"),
+    ("c", "6 3 2 3 2 3"),
+)
+"""Class and dashes of the first line, the second and so on; after the last they begin again."""
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """One line.
+
+    Attributes:
+        label: Whose it is; empty where there is only one.
+        x: (N,) values in order along the line; NaN is a gap.
+        y: (N,) values; NaN is a gap.
+        band: (N,) lower and upper ends of an interval around y; None without.
+        point: The operating point, in values; None without.
+    """
+
+    label: str
+    x: FloatArray
+    y: FloatArray
+    band: tuple[FloatArray, FloatArray] | None = None
+    point: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class CurveChart:
+    """Lines over two axes.
+
+    Attributes:
+        title: What it shows, such as ``ROC curve of falcon and mole``.
+        x: The axis below.
+        y: The axis at the left.
+        lines: The lines; none is a chart without data.
+        description: What is to be seen in it, in sentences; empty for what `finding` says.
+    """
+
+    title: str
+    x: Axis
+    y: Axis
+    lines: Sequence[Line]
+    description: str = ""
+
+    def finding(self) -> str:
+        """In sentences: each line's operating point, or else from where to where it goes."""
+        return " ".join(_sentence(line, self.x, self.y) for line in self.lines)
+
+    def position(self, x: float, y: float) -> tuple[float, float]:
+        """Where a point is on the picture, from its left and upper edges; NaN where it cannot be.
+
+        Args:
+            x: Value on the axis below.
+            y: Value on the axis at the left.
+        """
+        [across] = self._across.positions(np.array([x], dtype=np.float64)).tolist()
+        [down] = self._down.positions(np.array([y], dtype=np.float64)).tolist()
+        return across, down
+
+    def svg(self, name: str = "", inside: str = "") -> str:
+        """The picture.
+
+        Args:
+            name: What the ids of its title and description begin with, once on a page; empty for a
+                digest of the picture.
+            inside: Markup that is put on top, such as links at operating points.
+        """
+        body = "".join([*self._grid(), *self._lines(), inside])
+        description = self.description or self.finding()
+        title = f">{markup_text(self.title)}</title>"
+        told = f">{markup_text(description)}</desc>"
+        digest = hashlib.blake2s((title + told + body).encode(), digest_size=6).hexdigest()
+        own = markup_text(name or f"curves-{digest}")
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
+            f' aria-labelledby="{own}-title {own}-desc" fill="currentColor" font-size="12"'
+            f' font-family="ui-sans-serif, system-ui, sans-serif">'
+            f'<title id="{own}-title"{title}<desc id="{own}-desc"{told}{body}</svg>'
+        )
+
+    @cached_property
+    def _down(self) -> Scale:
+        values = [part for line in self.lines for part in _ordinates(line)]
+        return scale_of(self.y, values, _BOTTOM, _TOP)
+
+    @cached_property
+    def _across(self) -> Scale:
+        values = [line.x for line in self.lines]
+        values += [np.array([line.point[0]]) for line in self.lines if line.point is not None]
+        widest = max(map(text_width, self._down.texts))
+        return scale_of(self.x, values, max(_LEAST_LEFT, widest + 2 * _TICK_GAP), _RIGHT)
+
+    def _grid(self) -> Iterator[str]:
+        left, quiet = self._across.start, 'stroke="currentColor" stroke-opacity=".15" fill="none"'
+        heights = self._down.positions(np.array(self._down.ticks))
+        for height, text in zip(heights.tolist(), self._down.texts, strict=True):
+            row, baseline = coordinate(height), coordinate(height + 4)
+            yield f'<path class="gr" {quiet} d="M{coordinate(left)} {row}H{coordinate(_RIGHT)}"/>'
+            end = coordinate(left - _TICK_GAP)
+            yield f'<text x="{end}" y="{baseline}" text-anchor="end">{text}</text>'
+        for column, text in _readable(self._across):
+            x = coordinate(column)
+            yield f'<text x="{x}" y="316" text-anchor="middle">{text}</text>'
+        axis = 'stroke="currentColor" stroke-opacity=".5" fill="none"'
+        yield (
+            f'<path class="ax" {axis} d="M{coordinate(left)} {coordinate(_BOTTOM)}'
+            f'H{coordinate(_RIGHT)}"/>'
+        )
+        yield f'<text x="{WIDTH - 12}" y="334" text-anchor="end">{markup_text(self.x.label)}</text>'
+        yield f'<text x="0" y="12">{markup_text(self.y.label)}</text>'
+
+    def _lines(self) -> Iterator[str]:
+        drawn = [_Drawn.of(line, self._across, self._down) for line in self.lines]
+        if not any(part.runs for part in drawn):
+            middle = coordinate((self._across.start + _RIGHT) / 2)
+            yield f'<text x="{middle}" y="164" text-anchor="middle">no defined point</text>'
+            return
+        yield from (part.band for part in drawn if part.band)
+        strokes = [STROKES[number % len(STROKES)] for number in range(len(drawn))]
+        # The first line is on top, and so drawn last.
+        for part, (name, dashes) in reversed(list(zip(drawn, strokes, strict=True))):
+            if part.runs:
+                dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+                yield (
+                    f'<path class="{name}" fill="none" stroke="currentColor" stroke-width="2"'
+                    f'{dashed} d="{part.path}"/>'
+                )
+        for number, line in enumerate(self.lines):
+            yield from self._point(line, first=number == 0)
+        yield from self._labels(drawn)
+
+    def _point(self, line: Line, *, first: bool) -> Iterator[str]:
+        """The operating point; that of the first line with guides to both axes."""
+        if line.point is None or np.isnan(self.position(*line.point)).any():
+            return
+        x, y = map(coordinate, self.position(*line.point))
+        if first:
+            yield (
+                '<path class="ptl" fill="none" stroke="currentColor" stroke-dasharray="2 3"'
+                f' d="M{x} {coordinate(_BOTTOM)}V{y}H{coordinate(self._across.start)}"/>'
+            )
+        name, radius = ("pt", 6) if first else ("f-ink", 5)
+        yield f'<circle class="{name}" cx="{x}" cy="{y}" r="{radius}"/>'
+
+    def _labels(self, drawn: Sequence[_Drawn]) -> Iterator[str]:
+        points = [self.position(*line.point) for line in self.lines if line.point is not None]
+        area = Area(self._across.start + 4, _TOP - 12, _RIGHT, _BOTTOM - 2)
+        places = place_labels(
+            [line.label for line in self.lines],
+            [part.points for part in drawn],
+            np.array(points, dtype=np.float64).reshape(-1, 2),
+            area,
+        )
+        for number, (line, place) in enumerate(zip(self.lines, places, strict=True)):
+            if place is not None:
+                yield _label(line.label, place, first=number == 0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """A line on the picture: (N, 2) points, the runs of them that are drawn, and its markup."""
+
+    points: FloatArray
+    runs: list[IntArray]
+    path: str
+    band: str
+
+    @classmethod
+    def of(cls, line: Line, across: Scale, down: Scale) -> _Drawn:
+        """Choose the points that are drawn, with NaN between runs."""
+        x, y = across.positions(line.x), down.positions(line.y)
+        runs = thin(x, y)
+        gap = np.full((1, 2), np.nan)
+        parts = [np.stack([x[run], y[run]], axis=1) for run in runs]
+        joined = [row for part in parts for row in (part, gap)]
+        return cls(
+            points=np.concatenate([gap, *joined]),
+            runs=runs,
+            path="".join(map(_path, parts)),
+            band="" if line.band is None else _band(x, line.band, runs, down),
+        )
+
+
+def _path(points: FloatArray) -> str:
+    """A run as a path; a single point is a short stroke, which would else not be seen."""
+    if len(points) == 1:
+        [[x, y]] = points.tolist()
+        return f"M{coordinate(x - 1.5)} {coordinate(y)}h3"
+    return "M" + "L".join(_pairs(points))
+
+
+def _pairs(points: FloatArray) -> Iterator[str]:
+    return (f"{coordinate(x)} {coordinate(y)}" for x, y in points.tolist())
+
+
+def _band(
+    x: FloatArray, band: tuple[FloatArray, FloatArray], runs: Sequence[IntArray], down: Scale
+) -> str:
+    """The interval around a line, wherever both of its ends are known."""
+    lower, upper = (down.positions(end) for end in band)
+    shapes = []
+    for run in runs:
+        known = ~np.isnan(lower[run]) & ~np.isnan(upper[run])
+        for part in np.split(run, np.flatnonzero(np.diff(known)) + 1):
+            if known[np.searchsorted(run, part[0])] and len(part) > 1:
+                around = np.concatenate([part, part[::-1]])
+                heights = np.concatenate([lower[part], upper[part][::-1]])
+                shapes.append("M" + "L".join(_pairs(np.stack([x[around], heights], axis=1))) + "Z")
+    return f'<path class="band" opacity=".1" d="{"".join(shapes)}"/>' if shapes else ""
+
+
+def _label(text: str, place: Placed, *, first: bool) -> str:
+    strong = ' class="strong" font-weight="600"' if first else ""
+    x, y = coordinate(place.x), coordinate(place.y)
+    return f'<text{strong} x="{x}" y="{y}">{markup_text(text)}</text>'
+
+
+def _readable(scale: Scale) -> Iterator[tuple[float, str]]:
+    """Middles and texts of ticks, within the picture; some are left out where they would touch."""
+    positions = scale.positions(np.array(scale.ticks)).tolist()
+    before = -np.inf
+    for position, text in zip(positions, scale.texts, strict=True):
+        half = text_width(text) / 2
+        middle = min(position, WIDTH - half)
+        if middle - half >= before:
+            yield middle, text
+            before = middle + half + _TICK_GAP
+
+
+def _ordinates(line: Line) -> Iterator[FloatArray]:
+    yield line.y
+    yield from line.band or ()
+    if line.point is not None:
+        yield np.array([line.point[1]])
+
+
+def _sentence(line: Line, x: Axis, y: Axis) -> str:
+    whose = f"{line.label}: " if line.label else ""
+    if line.point is not None:
+        across, up = map(number_text, line.point)
+        return f"{whose}{y.label} {up} at {x.label} {across}."
+    known = np.flatnonzero(np.isfinite(line.x) & np.isfinite(line.y))
+    if not len(known):
+        return f"{whose}no defined point."
+    low, high = known[np.argmin(line.y[known])], known[np.argmax(line.y[known])]
+    ends = [
+        f"{number_text(line.y[at])} at {x.label} {number_text(line.x[at])}" for at in (low, high)
+    ]
+    return f"{whose}{y.label} from {ends[0]} to {ends[1]}."

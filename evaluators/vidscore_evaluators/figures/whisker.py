@@ -1,0 +1,68 @@
+"""Whiskers: a value and its interval on a scale that a whole column shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vidscore_evaluators.figures._markup import coordinate
+
+WIDTH = 200.0
+_ROWS = (6.0, 15.0)
+"""Height of the first system and of the second one."""
+
+Interval = tuple[float, float | None, float | None]
+"""Value, and both ends where they are known."""
+
+
+def scale_of(
+    intervals: Sequence[Interval], least: float | None, most: float | None
+) -> tuple[float, float]:
+    """Ends of a scale that holds intervals: bounds that are known, or round numbers.
+
+    Args:
+        intervals: What it has to hold, at least one.
+        least: Lower bound of the values; None if there is none.
+        most: Upper bound.
+    """
+    ends = [end for entry in intervals for end in entry if end is not None]
+    low, high = min(ends), max(ends)
+    if least is not None and most is not None:
+        # A scale from the middle, where all is above, shows twice as much.
+        middle = (least + most) / 2
+        return (middle if low >= middle else least), most
+    margin = 0.05 * (high - low) or 0.5
+    return low - margin, high + margin
+
+
+def whisker_svg(intervals: Sequence[Interval | None], scale: tuple[float, float]) -> str:
+    """Up to two values with their intervals, the first above the second; hidden from readers.
+
+    The figures have to stand beside it as text.
+
+    Args:
+        intervals: One for each system; None where it is undefined.
+        scale: Ends of the scale.
+    """
+    low, high = scale
+
+    def place(value: float) -> str:
+        share = (value - low) / (high - low)
+        return coordinate(WIDTH * min(1.0, max(0.0, share)))
+
+    parts = []
+    rows = _ROWS if len(intervals) > 1 else (10.0,)
+    for index, (entry, y) in enumerate(zip(intervals, rows, strict=False)):
+        if entry is None:
+            continue
+        value, first, last = entry
+        css = ' class="alt"' if index else ""
+        if first is not None and last is not None:
+            parts.append(
+                f'<line{css} x1="{place(first)}" x2="{place(last)}" '
+                f'y1="{coordinate(y)}" y2="{coordinate(y)}"/>'
+            )
+        parts.append(f'<path{css} d="M{place(value)} {coordinate(y)}h0"/>')
+    return (
+        '<svg class="wh" viewBox="0 0 200 20" preserveAspectRatio="none" aria-hidden="true">'
+        f"{''.join(parts)}</svg>"
+    )

@@ -1,0 +1,76 @@
+"""Data frames as a source: pandas, polars, Arrow and others, by the names of their columns.
+
+What has keys, as dictionaries and pandas have, is read as it is. All else is read by narwhals,
+which knows each kind of data frame; it comes with the extra ``dataframes``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from vidscore_evaluators.errors import Fault, InputError, MissingExtraError
+
+_EXPECTED = "a path, Annotations, or arrays by column name (a dictionary, a data frame)"
+_EXTRA = "dataframes"
+
+
+class DataFrame(Protocol):
+    """A data frame of any library, by the interface that Arrow has for all of them."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The columns, for other libraries."""
+
+
+def columns_of(data: Any, name: str) -> Mapping[str, Any]:
+    """The columns of a dictionary of arrays or of a data frame.
+
+    Args:
+        data: (N,) arrays by name, a `pandas.DataFrame`, or what narwhals reads: data frames of
+            polars, tables and record batches of Arrow, and more.
+        name: Name of the source in messages.
+
+    Returns:
+        (N,) arrays or sequences by name. Missing values are None or NaN.
+
+    Raises:
+        InputError: If it has no columns, or is not computed yet.
+        MissingExtraError: If narwhals is needed and not installed.
+    """
+    if hasattr(data, "keys"):
+        return {str(column): data[column] for column in data.keys()}  # noqa: SIM118 - also no Mapping
+    try:
+        import narwhals  # noqa: PLC0415 - an extra
+    except ImportError:
+        if not hasattr(data, "__arrow_c_stream__"):
+            raise _refused(data, name, _EXPECTED) from None
+        raise MissingExtraError(f"Data frames such as {_kind(data)}", "narwhals", _EXTRA) from None
+    frame = narwhals.from_native(data, pass_through=True)
+    if isinstance(frame, narwhals.LazyFrame):
+        raise _refused(data, name, "a data frame that is computed", "call collect() first")
+    if not isinstance(frame, narwhals.DataFrame):
+        if not hasattr(data, "__arrow_c_stream__"):
+            raise _refused(data, name, _EXPECTED)
+        frame = narwhals.from_arrow(data, backend="pyarrow")
+    return {column: _array(frame[column]) for column in frame.columns}
+
+
+def _array(series: Any) -> Any:
+    """The values of a column as an array; categories as their names."""
+    import narwhals  # noqa: PLC0415 - an extra
+
+    # Arrow's dictionaries lose their nulls where they become arrays directly.
+    if isinstance(series.dtype, narwhals.Categorical | narwhals.Enum):
+        series = series.cast(narwhals.String)
+    return series.to_numpy()
+
+
+def _refused(data: Any, name: str, expected: str, advice: str | None = None) -> InputError:
+    return InputError([Fault(_kind(data), expected, source=name, advice=advice)])
+
+
+def _kind(data: Any) -> str:
+    """The type of something, as its users call it: ``polars.LazyFrame``."""
+    kind = type(data)
+    package = kind.__module__.split(".")[0]
+    return kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}"

@@ -1,0 +1,123 @@
+"""Which frames Neovision2 evaluates, those included that neither side mentions (section 3.7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import FrameFlag
+from vidscore_evaluators.arrays import BoolArray, IntArray
+from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
+
+
+@dataclass(frozen=True, eq=False)
+class FrameSelection:
+    """F frames of S sequences, sorted out.
+
+    Attributes:
+        table_rows: (S,) row of each sequence in the table of the annotations, ascending.
+        sequences: (F,) sequence of each frame, in 0..S - 1.
+        evaluated: (F,) whether a frame is evaluated.
+        dont_care: (F,) whether it would be, were it not a don't-care frame.
+        listed_sequences: (S,) whether the truth lists a frame of the sequence.
+        evaluated_counts: (S,) evaluated frames, those included that neither side mentions.
+        dont_care_counts: (S,) don't-care frames, likewise.
+    """
+
+    table_rows: IntArray
+    sequences: IntArray
+    evaluated: BoolArray
+    dont_care: BoolArray
+    listed_sequences: BoolArray
+    evaluated_counts: IntArray
+    dont_care_counts: IntArray
+
+
+def select_frames(
+    aligned: Aligned, specification: BenchmarkSpec, *, fill_gaps: bool
+) -> FrameSelection:
+    """Sort out frames.
+
+    Args:
+        aligned: Both sides; whole sequences where gaps are filled.
+        specification: The benchmark's specification.
+        fill_gaps: Whether every frame up to the last listed one of its sequence is evaluated,
+            from 0 or from the first frame that the specification names. Sequences whose evaluated
+            frames the specification lists or counts are left as they are.
+    """
+    truth = aligned.truth
+    table_rows, sequences = np.unique(truth.frame_sequences, return_inverse=True)
+    count = len(table_rows)
+    marked = (truth.frame_flags & FrameFlag.DONT_CARE) != 0
+    considered = aligned.listed
+    silent = _Silent(np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64))
+    if fill_gaps:
+        gaps = _Gaps(aligned, specification, table_rows, sequences)
+        considered = considered | gaps.inside
+        marked = marked | gaps.dont_care
+        silent = gaps.silent
+    evaluated, dont_care = considered & ~marked, considered & marked
+    return FrameSelection(
+        table_rows=table_rows,
+        sequences=sequences,
+        evaluated=evaluated,
+        dont_care=dont_care,
+        listed_sequences=np.bincount(sequences[aligned.listed], minlength=count) > 0,
+        evaluated_counts=np.bincount(sequences[evaluated], minlength=count) + silent.evaluated,
+        dont_care_counts=np.bincount(sequences[dont_care], minlength=count) + silent.dont_care,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Silent:
+    """(S,) numbers of frames that neither side mentions, by what they are."""
+
+    evaluated: IntArray
+    dont_care: IntArray
+
+
+class _Gaps:
+    """What lies between the first and the last listed frame of each sequence.
+
+    Frames on neither side are counted and never made: a truth that lists one frame with an
+    enormous number must cost no memory.
+    """
+
+    def __init__(
+        self,
+        aligned: Aligned,
+        specification: BenchmarkSpec,
+        table_rows: IntArray,
+        sequences: IntArray,
+    ) -> None:
+        """Work out the stretch of each sequence and its don't-care frames."""
+        specs = {sequence.key: sequence for sequence in specification.sequences}
+        keys = [aligned.truth.sequences[row] for row in table_rows.tolist()]
+        chosen = [specs.get(key, SequenceSpec(key.sequence, key.domain)) for key in keys]
+        numbers = aligned.truth.frame_numbers
+        listed = aligned.listed
+        first = np.array([spec.first_frame for spec in chosen], dtype=np.int64)
+        last = np.full(len(chosen), -1, dtype=np.int64)
+        np.maximum.at(last, sequences[listed], numbers[listed])
+        resolved = [spec.evaluated_frames is not None for spec in chosen]
+        last = np.where(resolved, -1, last)
+        self.inside: BoolArray = (numbers >= first[sequences]) & (numbers <= last[sequences])
+        self.dont_care = np.zeros(len(numbers), dtype=np.bool_)
+        silent_dont_care = np.zeros(len(chosen), dtype=np.int64)
+        for row, spec in enumerate(chosen):
+            if spec.dont_care_frames.ranges:
+                mine = self.inside & (sequences == row)
+                mine &= spec.dont_care_frames.contains(numbers)
+                self.dont_care |= mine
+                within = _length_within(spec.dont_care_frames, int(first[row]), int(last[row]))
+                silent_dont_care[row] = within - np.count_nonzero(mine)
+        mentioned = np.bincount(sequences[self.inside], minlength=len(chosen))
+        silent = np.maximum(last - first + 1, 0) - mentioned
+        self.silent = _Silent(silent - silent_dont_care, silent_dont_care)
+
+
+def _length_within(ranges: FrameRanges, first: int, last: int) -> int:
+    """Frames of a set that lie in first..last."""
+    return sum(max(0, min(last, end) - max(first, start) + 1) for start, end in ranges.ranges)

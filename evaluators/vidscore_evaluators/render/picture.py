@@ -1,0 +1,276 @@
+"""One frame as a picture: what stands there, what became of it, and the strip below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+
+from vidscore_evaluators.annotations import POINT, QUADRILATERAL, Side
+from vidscore_evaluators.arrays import BoolArray, FloatArray
+from vidscore_evaluators.geometry import bounding_boxes
+from vidscore_evaluators.names import escape_controls
+from vidscore_evaluators.outcomes import NO_PARTNER
+from vidscore_evaluators.render.plates import (
+    NO_PLATE,
+    Plate,
+    Type,
+    cut,
+    draw_plates,
+    place_plates,
+    plate_sizes,
+)
+from vidscore_evaluators.render.scored import FrameView, SideView
+from vidscore_evaluators.render.strip import draw_strip, strip_height
+from vidscore_evaluators.render.strokes import Pen, edges_of, fill, outlines, stroke
+from vidscore_evaluators.render.style import (
+    KINDS,
+    ORDER,
+    STYLES,
+    WHITE,
+    Image,
+    Kind,
+)
+
+FILL_OPACITY = 0.2
+"""Of what is found: hits are quiet, mistakes are loud."""
+
+REGION_OPACITY = 0.45
+SHORT_SIDE_PX = 720.0
+"""Short side of a picture in which lines are 2 px wide and capitals 13 px high."""
+
+WANTED_WIDTH_PX = 640
+"""Pictures that are narrower are enlarged, for plates need room."""
+
+LARGEST_ENLARGEMENT = 16
+
+CROWDED = 0.15
+"""Share of the picture that all plates may take before those of `QUIET` kinds hold a number alone."""
+
+QUIET = frozenset({Kind.HIT, Kind.IGNORED})
+
+POINT_RADIUS = 4.5
+"""Radius of the mark around a point, in line widths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What of a frame is drawn, and how.
+
+    Attributes:
+        hidden: Kinds that are left out; the strip counts them all the same.
+        plates: Whether objects have plates.
+        scale: Pixels of the picture for one of the media; None to enlarge small ones alone.
+    """
+
+    hidden: frozenset[Kind] = frozenset()
+    plates: bool = True
+    scale: float | None = None
+
+
+def scale_for(width: int, drawing: Drawing) -> float:
+    """Pixels of the picture for one pixel of media that are so wide."""
+    if drawing.scale is not None:
+        return drawing.scale
+    return float(min(LARGEST_ENLARGEMENT, max(1, -(-WANTED_WIDTH_PX // width))))
+
+
+def draw_frame(image: Image, view: FrameView, drawing: Drawing = Drawing()) -> Image:
+    """Draw a frame.
+
+    Args:
+        image: (height, width, 3) the frame as it was seen; it is not changed.
+        view: What stands in it.
+        drawing: What to draw.
+
+    Returns:
+        A picture with the strip below; its sides are even numbers, as videos need them.
+    """
+    scale = scale_for(image.shape[1], drawing)
+    height, width = (max(1, round(side * scale)) for side in image.shape[:2])
+    unit = max(1.0, min(height, width) / SHORT_SIDE_PX)
+    type_ = Type.of(13.0 * unit)
+    strip = strip_height(type_)
+    canvas = np.zeros((_even(height + strip), _even(width), 3), dtype=np.uint8)
+    picture = canvas[:height, :width]
+    nearest = cv2.INTER_NEAREST if scale >= 1.0 else cv2.INTER_AREA
+    picture[:] = image if scale == 1.0 else cv2.resize(image, (width, height), dst=None,
+                                                       interpolation=nearest)  # fmt: skip
+    painter = _Painter(picture, view, drawing, scale, max(2, round(2.0 * unit)), type_)
+    painter.draw()
+    draw_strip(canvas[height:], view, type_, painter.without_plate)
+    return canvas
+
+
+def _even(side: int) -> int:
+    return side + side % 2
+
+
+@dataclass(eq=False)
+class _Painter:
+    """Draws one frame, kind by kind."""
+
+    picture: Image
+    view: FrameView
+    drawing: Drawing
+    scale: float
+    line_px: int
+    type_: Type
+    without_plate: int = 0
+
+    def draw(self) -> None:
+        self._regions()
+        self._fills()
+        for kind in ORDER:
+            if kind not in self.drawing.hidden:
+                self._tails(kind)
+        self._pairs()
+        for kind in ORDER:
+            if kind not in self.drawing.hidden:
+                self._outlines(kind)
+        if self.drawing.plates:
+            self._plates()
+
+    def _scaled(self, coordinates: FloatArray, arity: int) -> FloatArray:
+        """Pixels of the picture; the middle of a pixel, which a point is, stays a middle."""
+        if arity == POINT:
+            return (coordinates + 0.5) * self.scale - 0.5
+        return coordinates * self.scale
+
+    def _outline(self, side: SideView, rows: BoolArray, kind: Kind) -> FloatArray:
+        coordinates = self._scaled(side.coordinates[rows], side.coordinates.shape[1])
+        return outlines(coordinates, kind, POINT_RADIUS * self.line_px)
+
+    def _regions(self) -> None:
+        """Areas in which nothing is scored: hatched, within a white line of dashes."""
+        for side in self.view.sides.values():
+            rows = side.are_regions
+            if not rows.any() or side.coordinates.shape[1] == POINT:
+                continue
+            closed = self._outline(side, rows, Kind.IGNORED)
+            inside = np.zeros(self.picture.shape, dtype=np.uint8)
+            fill(inside, closed, WHITE)
+            height, width = self.picture.shape[:2]
+            period = 5 * self.line_px
+            stripes = np.add.outer(np.arange(height), np.arange(width)) % period < self.line_px
+            _blend(
+                self.picture, (inside[:, :, 0] > 0) & stripes, STYLES[Kind.IGNORED].colour,
+                REGION_OPACITY,
+            )  # fmt: skip
+            dashes = (3.0 * self.line_px, 3.0 * self.line_px)
+            edges = edges_of(closed)
+            stroke(self.picture, edges, Pen(STYLES[Kind.IGNORED].colour, self.line_px))
+            stroke(self.picture, edges, Pen(WHITE, self.line_px, dashes))
+
+    def _fills(self) -> None:
+        side = self.view.sides[Side.DETECTIONS]
+        rows = side.are(Kind.HIT)
+        if Kind.HIT in self.drawing.hidden or not rows.any() or side.coordinates.shape[1] == POINT:
+            return
+        covered = np.zeros(self.picture.shape, dtype=np.uint8)
+        fill(covered, self._outline(side, rows, Kind.HIT), WHITE)
+        _blend(self.picture, covered[:, :, 0] > 127, STYLES[Kind.HIT].colour, FILL_OPACITY)
+
+    def _tails(self, kind: Kind) -> None:
+        """Tails of detections, and of objects that were not found."""
+        for name, side in self.view.sides.items():
+            rows = side.are(kind)
+            if name is Side.TRUTH and kind in (Kind.HIT, Kind.ID_SWITCH):
+                continue
+            goes_on = rows[side.tail_of] & ~side.tail_breaks
+            to = np.flatnonzero(goes_on)
+            points = self._scaled(side.tails, side.coordinates.shape[1])
+            edges = np.concatenate([points[to - 1], points[to]], axis=1)
+            pen = Pen(STYLES[kind].colour, max(1, self.line_px // 2), (), max(1, self.line_px // 2))
+            stroke(self.picture, edges, pen)
+
+    def _pairs(self) -> None:
+        """A line from each object that is a point to the detection that it is matched with."""
+        truth, detections = self.view.sides[Side.TRUTH], self.view.sides[Side.DETECTIONS]
+        if truth.coordinates.shape[1] != POINT or Kind.HIT in self.drawing.hidden:
+            return
+        rows = np.flatnonzero(
+            (truth.partners != NO_PARTNER) & (truth.are(Kind.HIT) | truth.are(Kind.ID_SWITCH))
+        )
+        ends = [
+            self._scaled(side.coordinates[chosen], side.coordinates.shape[1])
+            for side, chosen in ((truth, rows), (detections, truth.partners[rows]))
+        ]
+        middles = [one.reshape(len(one), -1, 2).mean(axis=1) for one in ends]
+        pen = Pen(STYLES[Kind.HIT].colour, max(1, self.line_px // 2), (), 1)
+        stroke(self.picture, np.concatenate(middles, axis=1), pen)
+
+    def _outlines(self, kind: Kind) -> None:
+        style = STYLES[kind]
+        for name, side in self.view.sides.items():
+            rows = side.are(kind)
+            # An object that is found has a thin line: its detection is the one to look at.
+            found = name is Side.TRUTH and kind in (Kind.HIT, Kind.ID_SWITCH)
+            width = max(1, round((0.5 if found else style.width) * self.line_px))
+            pen = Pen(
+                STYLES[Kind.HIT].colour if found else style.colour,
+                width,
+                tuple(length * self.line_px for length in style.dashes),
+                1 if found else max(1, round(self.line_px * 0.75)),
+            )
+            shown = Kind.HIT if found else kind
+            stroke(self.picture, edges_of(self._outline(side, rows, shown)), pen)
+
+    def _plates(self) -> None:
+        plates: list[Plate] = []
+        boxes = [np.zeros((0, 4))]
+        for kind in reversed(ORDER):
+            if kind in self.drawing.hidden:
+                continue
+            for name, side in self.view.sides.items():
+                rows = side.are(kind)
+                if name is Side.TRUTH and kind in (Kind.HIT, Kind.ID_SWITCH):
+                    continue  # its detection has the plate
+                boxes.append(_boxes_around(self._outline(side, rows, kind)))
+                plates += _plates_of(side, np.flatnonzero(rows).tolist())
+        around = self._grown(np.concatenate(boxes))
+        height, width = self.picture.shape[:2]
+        seen = (around[:, 2:] > 0.0).all(axis=1) & (around[:, :2] < [width, height]).all(axis=1)
+        around = around[seen]
+        plates = [plates[row] for row in np.flatnonzero(seen).tolist()]
+        sizes = plate_sizes(plates, self.type_)
+        if sizes[:, 0].prod(axis=1).sum() > CROWDED * height * width:
+            quiet = [plate.kind in QUIET for plate in plates]
+            sizes[quiet, 0] = sizes[quiet, 1]
+            plates = [
+                replace(plate, text=plate.short) if plate.kind in QUIET else plate
+                for plate in plates
+            ]
+        small = around[(around[:, 3] - around[:, 1]) < 3 * self.type_.height_px]
+        placed = place_plates(sizes, around, small, np.array([0, 0, width, height]))
+        draw_plates(self.picture, plates, placed, self.type_)
+        self.without_plate = int((placed.versions == NO_PLATE).sum())
+
+    def _grown(self, boxes: FloatArray) -> FloatArray:
+        """Boxes with the half of a line around them."""
+        return boxes + np.array([-1.0, -1.0, 1.0, 1.0]) * self.line_px
+
+
+def _plates_of(side: SideView, rows: Sequence[int]) -> list[Plate]:
+    plates = []
+    for row in rows:
+        confidence = side.confidences[row]
+        said = "" if np.isnan(confidence) else f" {confidence:.2f}"
+        name = cut(escape_controls(side.names[row]))
+        plates.append(Plate(KINDS[side.kinds[row]], f"{name}{said}", str(row)))
+    return plates
+
+
+def _boxes_around(closed: FloatArray) -> FloatArray:
+    """(N, 4) upright boxes around (N, K, 2) outlines."""
+    if closed.shape[1] * 2 == QUADRILATERAL:
+        return bounding_boxes(closed.reshape(len(closed), QUADRILATERAL))
+    return np.concatenate([closed.min(axis=1), closed.max(axis=1)], axis=1)
+
+
+def _blend(picture: Image, mask: BoolArray, colour: Sequence[int], opacity: float) -> None:
+    """Mix a colour into the pixels of a mask."""
+    mixed = picture[mask] * (1.0 - opacity) + np.array(colour) * opacity
+    picture[mask] = np.rint(mixed).astype(np.uint8)

@@ -1,0 +1,358 @@
+"""What stands in each frame of a scored input, and which frames to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import (
+    NO_TRACK,
+    Annotations,
+    FrameFlag,
+    ObjectFlag,
+    SequenceKey,
+    Side,
+    frame_name,
+    sequence_name,
+)
+from vidscore_evaluators.arrays import BoolArray, FlagArray, FloatArray, IntArray
+from vidscore_evaluators.errors import Fault, ParameterError
+from vidscore_evaluators.names import name_advice
+from vidscore_evaluators.outcomes import CODES, NO_PARTNER, OUTCOMES, SIDES, Outcome, Outcomes
+from vidscore_evaluators.render.style import KINDS, Kind, kinds_of
+from vidscore_evaluators.specification import FrameRanges
+
+_EXPLAINED = frozenset(OUTCOMES) - {
+    Outcome.TRUE_POSITIVE,
+    Outcome.FALSE_POSITIVE,
+    Outcome.FALSE_NEGATIVE,
+    Outcome.IGNORED,
+}
+"""Outcomes that say why a detection is wrong."""
+
+
+class WorstBy(StrEnum):
+    """What makes a frame worse than another."""
+
+    MISTAKES = "mistakes"
+    """False alarms, misses and id switches."""
+    SHARE = "share"
+    """What its objects and detections add to the evaluator's first measure."""
+
+
+@dataclass(frozen=True, eq=False)
+class SideView:
+    """The N objects of one side of a frame.
+
+    Attributes:
+        coordinates: (N, 2 | 4 | 8) points, boxes or quadrilaterals in pixels of the media.
+        kinds: (N,) index into `KINDS`.
+        are_regions: (N,) whether it is an area in which nothing is scored.
+        names: (N,) what a plate says of each: its row, label, track and why it is wrong.
+        confidences: (N,) confidences; NaN where there are none.
+        partners: (N,) row on the other side, or `NO_PARTNER`.
+        tails: (T, 2) points where the tracks of its objects have been, oldest first.
+        tail_of: (T,) row of the object whose tail a point belongs to, ascending.
+        tail_breaks: (T,) whether the track was not seen in the frame before.
+    """
+
+    coordinates: FloatArray
+    kinds: FlagArray
+    are_regions: BoolArray
+    names: tuple[str, ...]
+    confidences: FloatArray
+    partners: IntArray
+    tails: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
+    tail_of: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    tail_breaks: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+
+    def are(self, kind: Kind) -> BoolArray:
+        """(N,) which objects are of a kind, regions left out."""
+        wanted: BoolArray = (self.kinds == KINDS.index(kind)) & ~self.are_regions
+        return wanted
+
+
+@dataclass(frozen=True, eq=False)
+class FrameView:
+    """What is drawn of a frame.
+
+    Attributes:
+        sequence: Its sequence.
+        number: Its number.
+        dont_care: Whether it is left out of every count.
+        sides: What stands on each side.
+    """
+
+    sequence: SequenceKey
+    number: int
+    dont_care: bool
+    sides: Mapping[Side, SideView]
+
+    @property
+    def name(self) -> str:
+        """``frame 3 of sequence Tower/001``."""
+        return frame_name(self.sequence, self.number)
+
+    @property
+    def counts(self) -> dict[Kind, int]:
+        """Objects found and missed, false alarms, id switches, and what is ignored on both sides.
+
+        An object whose identity switches is found, too.
+        """
+        truth, detections = self.sides[Side.TRUTH], self.sides[Side.DETECTIONS]
+        switches = int(truth.are(Kind.ID_SWITCH).sum())
+        return {
+            Kind.HIT: int(truth.are(Kind.HIT).sum()) + switches,
+            Kind.FALSE_ALARM: int(detections.are(Kind.FALSE_ALARM).sum()),
+            Kind.MISS: int(truth.are(Kind.MISS).sum()),
+            Kind.ID_SWITCH: switches,
+            Kind.IGNORED: int(sum(side.are(Kind.IGNORED).sum() for side in self.sides.values())),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _SideTable:
+    """One side with what became of its N objects."""
+
+    annotations: Annotations
+    outcomes: FlagArray
+    id_switches: BoolArray
+    partners: IntArray
+    shares: FloatArray
+    has_confidences: bool
+
+    @property
+    def kinds(self) -> FlagArray:
+        return kinds_of(self.outcomes, self.id_switches)
+
+
+class ScoredFrames:
+    """Both sides of F frames with the outcomes of one evaluator.
+
+    Args:
+        aligned: Both sides.
+        outcomes: Outcomes of an evaluator; what they do not name is ignored.
+    """
+
+    def __init__(self, aligned: Aligned, outcomes: Outcomes) -> None:
+        self._aligned = aligned
+        keys = aligned.truth.sequences
+        place = {key: index for index, key in enumerate(keys)}
+        # First row of each sequence, since frames ascend by sequence and then by number.
+        self._starts = np.searchsorted(
+            aligned.truth.frame_sequences, np.arange(len(keys) + 1), side="left"
+        )
+        rows = self._frame_rows(outcomes, place)
+        self._sides = {
+            side: _side_table(annotations, outcomes, rows, side)
+            for side, annotations in (
+                (Side.TRUTH, aligned.truth),
+                (Side.DETECTIONS, aligned.detections),
+            )
+        }
+
+    @property
+    def sequences(self) -> tuple[SequenceKey, ...]:
+        """Sequences that have frames, ascending."""
+        filled = np.diff(self._starts) > 0
+        keys = self._aligned.truth.sequences
+        return tuple(key for key, some in zip(keys, filled.tolist(), strict=True) if some)
+
+    def key_of(self, row: int) -> SequenceKey:
+        """The sequence of a frame."""
+        truth = self._aligned.truth
+        return truth.sequences[truth.frame_sequences[row]]
+
+    def numbers(self, rows: IntArray) -> IntArray:
+        """(K,) numbers of frames."""
+        return self._aligned.truth.frame_numbers[rows]
+
+    def groups(self, rows: IntArray) -> list[tuple[SequenceKey, IntArray]]:
+        """Ascending rows of frames by sequence."""
+        of_rows = self._aligned.truth.frame_sequences[rows]
+        return [(self._aligned.truth.sequences[index], rows[of_rows == index])
+                for index in np.unique(of_rows).tolist()]  # fmt: skip
+
+    def extent(self, key: SequenceKey) -> FloatArray:
+        """(2,) greatest x and y of all finite coordinates of a sequence; 0 where there are none."""
+        index = self._aligned.truth.sequences.index(key)
+        first, stop = self._starts[index], self._starts[index + 1]
+        most = np.zeros(2)
+        for side in (self._aligned.truth, self._aligned.detections):
+            objects = slice(side.frame_starts[first], side.frame_starts[stop])
+            points = side.coordinates[objects].reshape(-1, 2)
+            most = np.maximum(most, points.max(axis=0, initial=0.0))
+        return most
+
+    def select(
+        self, sequences: tuple[str, ...] = (), frames: FrameRanges | None = None
+    ) -> IntArray:
+        """Ascending rows of some frames.
+
+        Args:
+            sequences: Names of sequences, with or without their domain; empty for all.
+            frames: Numbers of frames; None for all.
+
+        Raises:
+            ParameterError: If there is no such sequence, or no such frame in any.
+        """
+        truth = self._aligned.truth
+        keep = np.ones(truth.frame_count, dtype=np.bool_)
+        if sequences:
+            known = {name for key in self.sequences for name in (key.sequence, sequence_name(key))}
+            unknown = [name for name in sequences if name not in known]
+            if unknown:
+                faults = [_no_sequence(name, self.sequences) for name in unknown]
+                raise ParameterError(faults)
+            wanted = [
+                key.sequence in sequences or sequence_name(key) in sequences
+                for key in truth.sequences
+            ]
+            keep &= np.array(wanted, dtype=np.bool_)[truth.frame_sequences]
+        if frames is not None:
+            keep &= frames.contains(truth.frame_numbers)
+        if not keep.any():
+            raise ParameterError([Fault("no frame", "at least one frame", field="frames")])
+        return np.flatnonzero(keep)
+
+    def badness(self, rows: IntArray, by: WorstBy) -> FloatArray:
+        """(K,) how bad frames are."""
+        total = np.zeros(self._aligned.truth.frame_count)
+        for side, table in self._sides.items():
+            if by is WorstBy.SHARE:
+                weights = table.shares
+            else:
+                wrong = [Kind.MISS, Kind.FALSE_ALARM]
+                wrong += [Kind.ID_SWITCH] if side is Side.TRUTH else []
+                weights = np.isin(table.kinds, [KINDS.index(kind) for kind in wrong])
+                weights &= (table.annotations.flags & ObjectFlag.REGION) == 0
+            frames = table.annotations.object_frames
+            total += np.bincount(frames, weights=weights, minlength=len(total))
+        return total[rows]
+
+    def worst(self, rows: IntArray, count: int, by: WorstBy) -> IntArray:
+        """The rows of the worst frames, the worst first; of equally bad ones the first."""
+        order = np.argsort(-self.badness(rows, by), kind="stable")
+        return rows[order[:count]]
+
+    def view(self, row: int, tail_frames: int = 0) -> FrameView:
+        """What is drawn of a frame.
+
+        Args:
+            row: Row of the frame.
+            tail_frames: How many frames back tracks are followed.
+        """
+        truth = self._aligned.truth
+        begin = int(self._starts[truth.frame_sequences[row]])
+        earliest = truth.frame_numbers[row] - tail_frames
+        first = begin + int(np.searchsorted(truth.frame_numbers[begin:row], earliest))
+        return FrameView(
+            self.key_of(row),
+            int(truth.frame_numbers[row]),
+            bool(truth.frame_flags[row] & FrameFlag.DONT_CARE),
+            {side: _side_view(table, row, first) for side, table in self._sides.items()},
+        )
+
+    def _frame_rows(self, outcomes: Outcomes, place: Mapping[SequenceKey, int]) -> IntArray:
+        """(N,) row of the frame of each row of outcomes."""
+        numbers = self._aligned.truth.frame_numbers
+        rows = np.zeros(len(outcomes), dtype=np.int64)
+        order = np.argsort(outcomes.sequences, kind="stable")
+        bounds = np.searchsorted(
+            outcomes.sequences[order], np.arange(len(outcomes.sequence_keys) + 1)
+        )
+        for index in np.unique(outcomes.sequences).tolist():
+            mine = order[bounds[index] : bounds[index + 1]]
+            sequence = place[outcomes.sequence_keys[index]]
+            first, stop = self._starts[sequence], self._starts[sequence + 1]
+            rows[mine] = first + np.searchsorted(numbers[first:stop], outcomes.frames[mine])
+        return rows
+
+
+def _no_sequence(name: str, known: tuple[SequenceKey, ...]) -> Fault:
+    advice = name_advice(name, [sequence_name(key) for key in known])
+    return Fault(f"no sequence is called {name!r}", "", field="sequence", advice=advice)
+
+
+def _side_table(
+    annotations: Annotations, outcomes: Outcomes, frame_rows: IntArray, side: Side
+) -> _SideTable:
+    """Outcomes of one side in the order of its objects."""
+    mine = np.flatnonzero(outcomes.sides == SIDES.index(side))
+    objects = annotations.frame_starts[frame_rows[mine]] + outcomes.rows[mine]
+    count = annotations.object_count
+    codes = np.full(count, CODES[Outcome.IGNORED], dtype=np.uint8)
+    codes[objects] = outcomes.outcomes[mine]
+    switches = np.zeros(count, dtype=np.bool_)
+    switches[objects] = outcomes.id_switches[mine]
+    partners = np.full(count, NO_PARTNER, dtype=np.int64)
+    partners[objects] = outcomes.partners[mine]
+    shares = np.zeros(count)
+    shares[objects] = outcomes.shares[mine]
+    has_confidences = side is Side.DETECTIONS and bool((annotations.confidences != 1.0).any())
+    return _SideTable(annotations, codes, switches, partners, shares, has_confidences)
+
+
+def _side_view(table: _SideTable, frame: int, first_frame: int) -> SideView:
+    """One side of a frame, with tails from another frame on."""
+    annotations = table.annotations
+    objects = slice(int(annotations.frame_starts[frame]), int(annotations.frame_starts[frame + 1]))
+    count = objects.stop - objects.start
+    confidences = (
+        annotations.confidences[objects] if table.has_confidences else np.full(count, np.nan)
+    )
+    tails = _tails(annotations, frame, first_frame)
+    return SideView(
+        annotations.coordinates[objects],
+        table.kinds[objects],
+        (annotations.flags[objects] & ObjectFlag.REGION) != 0,
+        _names(table, objects),
+        confidences,
+        table.partners[objects],
+        *tails,
+    )
+
+
+def _names(table: _SideTable, objects: slice) -> tuple[str, ...]:
+    annotations = table.annotations
+    names = []
+    for row, (label, track, code) in enumerate(
+        zip(
+            annotations.label_indices[objects].tolist(),
+            annotations.track_ids[objects].tolist(),
+            table.outcomes[objects].tolist(),
+            strict=True,
+        )
+    ):
+        words = [str(row), annotations.labels[label]]
+        if track != NO_TRACK:
+            words.append(f"#{track}")
+        if OUTCOMES[code] in _EXPLAINED:
+            words.append(OUTCOMES[code].replace("_", " "))
+        names.append(" ".join(filter(None, words)))
+    return tuple(names)
+
+
+def _tails(
+    annotations: Annotations, frame: int, first_frame: int
+) -> tuple[FloatArray, IntArray, BoolArray]:
+    """Where the tracks of a frame's objects have been: points, objects and breaks."""
+    begin, now, stop = annotations.frame_starts[[first_frame, frame, frame + 1]].tolist()
+    tracks = annotations.track_ids[now:stop]
+    tracked, rows = np.unique(tracks, return_index=True)
+    found = begin + np.flatnonzero(np.isin(annotations.track_ids[begin:stop], tracked))
+    found = found[annotations.track_ids[found] != NO_TRACK]
+    of_track = annotations.track_ids[found]
+    owner = rows[np.searchsorted(tracked, of_track)]
+    frames = np.searchsorted(annotations.frame_starts, found, side="right") - 1
+    order = np.lexsort((frames, owner))
+    owner, frames = owner[order], frames[order]
+    breaks = np.ones(len(order), dtype=np.bool_)
+    breaks[1:] = (owner[1:] != owner[:-1]) | (np.diff(frames) != 1)
+    points = annotations.coordinates[found[order]]
+    middles = points.reshape(len(points), -1, 2).mean(axis=1)
+    return middles, owner.astype(np.int64), breaks

@@ -1,0 +1,147 @@
+"""The strip below a picture: which frame it is, what became of its objects, and a bar of that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from vidscore_evaluators.annotations import sequence_name
+from vidscore_evaluators.render.plates import Type, draw_mark
+from vidscore_evaluators.render.scored import FrameView
+from vidscore_evaluators.render.style import INK, PAPER, RULE, SECOND_INK, STYLES, Image, Kind
+
+COUNTED = (Kind.HIT, Kind.FALSE_ALARM, Kind.MISS, Kind.ID_SWITCH, Kind.IGNORED)
+"""Kinds in the order in which the strip counts them."""
+
+BARRED = (Kind.HIT, Kind.MISS, Kind.FALSE_ALARM)
+"""Kinds in the order of the bar, whose parts are told apart by their place, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A count of the strip, as it is written."""
+
+    kind: Kind
+    text: str
+    is_nothing: bool
+
+
+def strip_height(type_: Type) -> int:
+    """Height of the strip in pixels: two lines and the bar."""
+    return 2 * (type_.height_px + 3 * type_.gap_px) + _bar_height(type_) + 5 * type_.gap_px
+
+
+def draw_strip(image: Image, view: FrameView, type_: Type, without_plate: int) -> None:
+    """Draw the strip of a frame over the whole of a picture.
+
+    Args:
+        image: The lower part of the canvas, `strip_height` high.
+        view: The frame.
+        type_: Size of its text.
+        without_plate: Objects for whose plates there was no room.
+    """
+    width = image.shape[1]
+    image[:] = PAPER
+    edge = 3 * type_.gap_px
+    base = type_.height_px + 3 * type_.gap_px
+    _write_title(image, view, type_, base, without_plate)
+    base += type_.height_px + 3 * type_.gap_px
+    small = _fitting(view, type_, width - 2 * edge)
+    left = edge
+    for item in _items(view, short=small is not None):
+        own = small or type_
+        colour = SECOND_INK if item.is_nothing else STYLES[item.kind].colour
+        middle = (left + own.height_px // 2, base - own.height_px // 2)
+        draw_mark(image, item.kind, middle, own.height_px, colour)
+        left += own.height_px + own.gap_px
+        own.write(image, item.text, left, base, SECOND_INK if item.is_nothing else INK)
+        left += own.width_px(item.text) + 4 * own.gap_px
+    bottom = base + 2 * type_.gap_px + _bar_height(type_)
+    bar = image[bottom - _bar_height(type_) : bottom, edge:-edge]
+    _draw_bar(bar, [view.counts[kind] for kind in BARRED])
+
+
+def bar_widths(counts: Sequence[int], width: int, gap: int) -> list[int]:
+    """Widths in pixels of the parts of a bar, in proportion to counts.
+
+    What is there at all has at least one pixel; what is not there has none, and no gap.
+    """
+    present = sum(count > 0 for count in counts)
+    room = width - gap * max(0, present - 1)
+    if not present or room < present:
+        return [0] * len(counts)
+    shared = room - present
+    ends = np.rint(np.cumsum([0, *counts]) / sum(counts) * shared).astype(np.int64)
+    return [int(wide) + (count > 0) for wide, count in zip(np.diff(ends), counts, strict=True)]
+
+
+def _bar_height(type_: Type) -> int:
+    return max(4, round(type_.height_px * 0.6))
+
+
+def _write_title(image: Image, view: FrameView, type_: Type, base: int, without_plate: int) -> None:
+    """Sequence and frame at the left, what else is to be known at the right."""
+    edge, width = 3 * type_.gap_px, image.shape[1]
+    remarks = ["don't-care frame"] if view.dont_care else []
+    remarks += [f"{without_plate} without a plate"] if without_plate else []
+    remark = ", ".join(remarks)
+    frame = f"frame {view.number}"
+    room = width - 2 * edge - type_.width_px(frame) - 4 * type_.gap_px
+    right = type_.width_px(remark) + 6 * type_.gap_px if remark else 0
+    if room - right > type_.width_px("0") * 8:
+        room -= right
+        if remark:
+            type_.write(image, remark, width - edge - type_.width_px(remark), base, SECOND_INK)
+    name = _shortened(sequence_name(view.sequence), room, type_)
+    type_.write(image, name, edge, base, INK)
+    left = edge + (type_.width_px(name) + 4 * type_.gap_px if name else 0)
+    type_.write(image, frame, left, base, INK)
+
+
+def _shortened(name: str, room: int, type_: Type) -> str:
+    """The name, without its middle where it is too long for the room."""
+    kept = len(name)
+    shown = name
+    while kept > 0 and type_.width_px(shown) > room:
+        kept -= 1
+        shown = f"{name[: kept - kept // 2]}...{name[len(name) - kept // 2 :]}"
+    return shown if kept else ""
+
+
+def _items(view: FrameView, *, short: bool) -> list[_Item]:
+    items = []
+    for kind in COUNTED:
+        count = view.counts[kind]
+        word = STYLES[kind].singular if count == 1 else STYLES[kind].plural
+        items.append(_Item(kind, str(count) if short else f"{count} {word}", count == 0))
+    return items
+
+
+def _fitting(view: FrameView, type_: Type, room: int) -> Type | None:
+    """None where the counts fit with their words; else a size in which they do without."""
+    if _line_width(_items(view, short=False), type_) <= room:
+        return None
+    short = _items(view, short=True)
+    height = type_.height_px
+    while height > 6 and _line_width(short, Type.of(height)) > room:
+        height -= 1
+    return Type.of(height)
+
+
+def _line_width(items: Sequence[_Item], type_: Type) -> int:
+    each = type_.height_px + 5 * type_.gap_px
+    return sum(type_.width_px(item.text) + each for item in items) - 4 * type_.gap_px
+
+
+def _draw_bar(bar: Image, counts: Sequence[int]) -> None:
+    gap = 2
+    left = 0
+    if not any(counts):
+        cv2.line(bar, (0, bar.shape[0] // 2), (bar.shape[1] - 1, bar.shape[0] // 2), RULE, 1)
+        return
+    for kind, width in zip(BARRED, bar_widths(counts, bar.shape[1], gap), strict=True):
+        bar[:, left : left + width] = STYLES[kind].colour
+        left += width + (gap if width else 0)

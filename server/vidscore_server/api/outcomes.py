@@ -1,0 +1,138 @@
+"""Outcomes as messages: columns, in batches of bounded size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from vidscore_evaluators.annotations import NO_TRACK
+from vidscore_evaluators.arrays import AnyArray
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.outcomes import NO_PARTNER, OUTCOMES, SIDES, OperatingPoint, Outcomes
+from vidscore_protos.v1 import annotations_pb2, outcomes_pb2
+from vidscore_protos.v1 import submission_service_pb2 as pb
+from vidscore_server.api.requests import request_of
+from vidscore_server.api.stream import Responses
+from vidscore_server.domain.access import current_caller
+from vidscore_server.domain.hosting import Hosting
+from vidscore_server.domain.names import read_submission
+from vidscore_server.domain.release import with_used_names
+
+MAXIMUM_BYTES = 2 << 20
+"""Bytes of a response: half of what clients take by default."""
+
+_SIDES = np.array([getattr(outcomes_pb2, f"OUTCOME_SIDE_{side.name}") for side in SIDES])
+_OUTCOMES = np.array([getattr(outcomes_pb2, f"OUTCOME_{outcome.name}") for outcome in OUTCOMES])
+_COLUMNS = {"b": "booleans", "i": "integers", "u": "integers", "f": "numbers", "U": "strings"}
+"""Field of a further column, by the kind of its numpy type."""
+
+
+async def send_outcomes(
+    hosting: Hosting,
+    request: pb.ReadOutcomesRequest,
+    responses: Responses[pb.ReadOutcomesResponse],
+) -> None:
+    """Answer a call of ReadOutcomes."""
+    name = read_submission(request.submission, "submission")
+    at = read_operating_point(request)
+    left_out = _offset(request)
+    with hosting.outcomes.place(current_caller()):
+        made = request_of(request, "ReadOutcomes", hosting.context)
+        plan = await hosting.outcomes.plan(made, name, request.evaluator, at)
+        score = f"{name}/scores/{plan.score.number}"
+        offset = 0
+        async for rows in hosting.outcomes.batches(plan):
+            skipped = min(len(rows), max(0, left_out - offset))
+            offset += skipped
+            if skipped == len(rows) and skipped:
+                continue
+            for batch in write_outcomes(rows.take(np.arange(skipped, len(rows)))):
+                offset += len(batch.outcomes)
+                await responses.send(
+                    pb.ReadOutcomesResponse(
+                        score=score,
+                        evaluator=plan.evaluator.name,
+                        outcomes=batch,
+                        next_offset=offset,
+                    )
+                )
+
+
+def read_operating_point(request: pb.ReadOutcomesRequest) -> OperatingPoint:
+    """Where on its curves the evaluator is to be looked at.
+
+    Raises:
+        InputError: If a number is not finite.
+    """
+    given = {
+        field: getattr(request, field)
+        for field in ("threshold", "confidence")
+        if request.HasField(field)
+    }
+    faults = [
+        Fault(str(value), "a finite number", field=field)
+        for field, value in given.items()
+        if not math.isfinite(value)
+    ]
+    if faults:
+        raise InputError(faults)
+    return OperatingPoint(**given)
+
+
+def write_outcomes(outcomes: Outcomes) -> Iterator[outcomes_pb2.OutcomeBatch]:
+    """Rows as messages of bounded size, at least one; a row that is larger is one of its own."""
+    message = _batch(with_used_names(outcomes))
+    if message.ByteSize() <= MAXIMUM_BYTES or len(outcomes) < 2:
+        yield message
+        return
+    middle = len(outcomes) // 2
+    for rows in (np.arange(middle), np.arange(middle, len(outcomes))):
+        yield from write_outcomes(outcomes.take(rows))
+
+
+def _batch(outcomes: Outcomes) -> outcomes_pb2.OutcomeBatch:
+    return outcomes_pb2.OutcomeBatch(
+        sequences=[
+            annotations_pb2.SequenceKey(domain=key.domain, sequence=key.sequence)
+            for key in outcomes.sequence_keys
+        ],
+        labels=outcomes.label_names,
+        sides=_SIDES[outcomes.sides].tolist(),
+        row_sequences=outcomes.sequences.tolist(),
+        frame_numbers=outcomes.frames.tolist(),
+        places=outcomes.rows.tolist(),
+        label_indices=outcomes.labels.tolist(),
+        confidences=outcomes.confidences.tolist(),
+        track_ids=_unless_all(outcomes.tracks, NO_TRACK),
+        outcomes=_OUTCOMES[outcomes.outcomes].tolist(),
+        partners=_unless_all(outcomes.partners, NO_PARTNER),
+        similarities=_unless_all(outcomes.similarities, math.nan),
+        distances_px=_unless_all(outcomes.distances_px, math.nan),
+        shares=_unless_all(outcomes.shares, 0.0),
+        id_switches=_unless_all(outcomes.id_switches, False),
+        fragmentations=_unless_all(outcomes.fragmentations, False),
+        columns=[_column(name, column) for name, column in outcomes.columns.items()],
+    )
+
+
+def _column(name: str, column: AnyArray) -> outcomes_pb2.OutcomeColumn:
+    message = outcomes_pb2.OutcomeColumn(name=name)
+    getattr(message, _COLUMNS.get(column.dtype.kind, "strings")).extend(
+        column.tolist() if column.dtype.kind in _COLUMNS else map(str, column.tolist())
+    )
+    return message
+
+
+def _unless_all(column: AnyArray, usual: float) -> list[Any]:
+    """Values of a column; none where all are the usual one, which is NaN or a number."""
+    is_usual = np.isnan(column) if math.isnan(usual) else column == usual
+    return [] if is_usual.all() else column.tolist()
+
+
+def _offset(request: pb.ReadOutcomesRequest) -> int:
+    if request.offset < 0:
+        raise InputError([Fault(str(request.offset), "0 or more", field="offset")])
+    return request.offset

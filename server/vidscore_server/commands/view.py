@@ -1,0 +1,209 @@
+"""`vidscore view`: a page that shows what scores are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vidscore_cli.command_tree import command
+from vidscore_cli.inputs import (
+    InputChoice,
+    create_evaluators,
+    read_data,
+    read_specification,
+    select_evaluators,
+)
+from vidscore_cli.options import (
+    all_faults_option,
+    confidence_scale_option,
+    evaluator_options,
+    image_size_option,
+    input_format_option,
+    number_option,
+    truth_option,
+)
+from vidscore_cli.output import check_output, say, write_atomically
+from vidscore_cli.progress import ProgressBar
+from vidscore_evaluators.errors import InputError
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.evaluator import Evaluator
+    from vidscore_evaluators.explanation.material import Material
+    from vidscore_evaluators.report import Report
+    from vidscore_evaluators.specification import BenchmarkSpec
+
+MOST_SYSTEMS = 2
+
+
+@dataclass(frozen=True)
+class Viewing:
+    """Options of `vidscore view`, by their names."""
+
+    evaluators: tuple[str, ...]
+    settings: tuple[str, ...]
+    manifest: str | None
+    truth: str
+    detections: tuple[str, ...]
+    input_format: str
+    image_size: tuple[int, int] | None
+    confidence_scale: str | None
+    media: str | None
+    at_threshold: float | None
+    at_confidence: float | None
+    draws: int
+    output: str | None
+    port: int
+    no_browser: bool
+
+
+@command(
+    "view",
+    examples=(
+        "vidscore view f1 errors --truth truth.csv --detections detections.csv",
+        "vidscore view clear --truth gt/ --detections a/ --detections b/ --media videos/",
+        "vidscore view f1 --truth truth.csv --detections detections.csv --output report.html",
+    ),
+)
+@evaluator_options()
+@truth_option()
+@click.option(
+    "--detections",
+    metavar="[NAME=]PATH",
+    multiple=True,
+    required=True,
+    help="Detections of a system: a file or a folder; a second one is compared with the first.",
+)
+@input_format_option()
+@image_size_option()
+@confidence_scale_option()
+@click.option(
+    "--media",
+    metavar="PATH",
+    type=click.Path(),
+    help="Video, folder of images, or folder of either by sequence, to show objects on.",
+)
+@click.option(
+    "--at-threshold",
+    type=float,
+    help="Look at matches of this similarity; the evaluator's own, of several the first, if none.",
+)
+@click.option("--at-confidence", type=float, help="Count detections of this confidence or more.")
+@number_option("--draws", 0, 100_000, 200, "Draws of sequences for intervals; 0 for none.")
+@click.option(
+    "--output",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write the page as one file that needs no server, instead of serving it.",
+)
+@number_option("--port", 0, 65_535, 0, "Port of this machine to serve on; 0 for a free one.")
+@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
+@all_faults_option()
+def view(**choices: Any) -> None:
+    """Show on one page what scores are made of, down to the frame and the object.
+
+    EVALUATOR is one or more names, as for `vidscore score`. The page is served to this machine
+    alone, at an address that nobody can guess, until Ctrl-C. With --output it is a file, which
+    holds the worst frames.
+    """
+    typed = Viewing(**choices)
+    if typed.output is not None:
+        check_output(typed.output)
+    paths = _system_paths(typed.detections)
+    manifest = read_specification(typed.manifest)
+    specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
+    evaluators = create_evaluators(specification, typed.evaluators, settings)
+    with ProgressBar() as bar:
+        bar.stage("reading")
+        material = _material(typed, paths, evaluators, specification, bar)
+    if typed.output is not None:
+        _write(typed, material)
+    else:
+        _serve(typed, material)
+
+
+def _system_paths(typed: Sequence[str]) -> dict[str, str]:
+    """Path of each system's detections by its name: that of the file unless another is given."""
+    if len(typed) > MOST_SYSTEMS:
+        raise click.UsageError(f"--detections: {len(typed)} systems, expected one or two")
+    paths: dict[str, str] = {}
+    for entry in typed:
+        name, equals, path = entry.partition("=")
+        name, path = (name, path) if equals else (Path(entry).stem or entry, entry)
+        if not name or not path:
+            raise click.UsageError(f"--detections {entry}: expected PATH or NAME=PATH")
+        if name in paths:
+            raise click.UsageError(
+                f"--detections {entry}: there is a system {name} already; name it NAME=PATH"
+            )
+        paths[name] = path
+    return paths
+
+
+def _material(
+    typed: Viewing,
+    paths: dict[str, str],
+    evaluators: Sequence[Evaluator[Any]],
+    specification: BenchmarkSpec,
+    bar: ProgressBar,
+) -> Material:
+    """Read and score every system."""
+    from vidscore_evaluators.explanation.material import Material
+    from vidscore_evaluators.outcomes import OperatingPoint
+    from vidscore_evaluators.scoring import check_sides, score_pair
+    from vidscore_evaluators.trust.systems import Contest
+
+    reports: dict[str, list[Report]] = {}
+    systems = {}
+    truth = None
+    for name, path in paths.items():
+        choice = InputChoice(
+            typed.truth,
+            path,
+            typed.input_format,
+            typed.image_size,
+            confidence_scale=typed.confidence_scale,
+        )
+        pair = read_data(choice, specification)
+        truth, systems[name] = pair.truth.annotations, pair.detections.annotations
+        try:
+            check_sides(evaluators, truth, systems[name], specification)
+        except InputError as error:
+            raise type(error)([pair.locate(fault) for fault in error.faults]) from None
+        bar.stage(f"scoring {name}")
+        reports[name] = score_pair(evaluators, pair, specification, progress=bar.advance)
+    if truth is None:
+        raise click.UsageError("--detections: no system, expected one or two")
+    contest = Contest.of(truth, systems, specification)
+    at = OperatingPoint(typed.at_threshold, typed.at_confidence)
+    return Material.of(contest, evaluators, reports, at)
+
+
+def _viewer(typed: Viewing, material: Material) -> Any:
+    from vidscore_evaluators.explanation.figures import Uncertainty
+    from vidscore_server.web.view import View
+    from vidscore_server.web.viewer import Viewer
+
+    viewer = Viewer(material, Uncertainty(material, typed.draws), truth_name=Path(typed.truth).stem)
+    viewer.judgement(View())  # what the first page needs, so that it comes at once
+    return viewer
+
+
+def _serve(typed: Viewing, material: Material) -> None:
+    from vidscore_server.web.serving import serve_viewer
+
+    viewer = _viewer(typed, material)
+    viewer.uncertainty.start()
+
+    def opened(address: str) -> None:
+        say(f"The page is at {address}")
+        say("Ctrl-C ends it.", err=True)
+        if not typed.no_browser:
+            import webbrowser
+
+            webbrowser.open(address)
+
+    serve_viewer(viewer, typed.port, opened)

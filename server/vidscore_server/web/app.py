@@ -1,0 +1,122 @@
+"""The viewer over HTTP: the page, its parts, tables as CSV and pictures; all by GET.
+
+Whoever opens the page has to know a secret, which is part of every address, and has to ask for it
+by this machine's name: a page of a foreign site that a browser shows can do neither.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from vidscore_server.web.rendering import STATIC
+from vidscore_server.web.tables import OUTCOMES, TABLES, outcomes_text, table_text
+from vidscore_server.web.view import View
+from vidscore_server.web.viewer import Viewer
+
+POLICY = (
+    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+    "object-src 'none'"
+)
+"""What browsers may load: nothing that does not come from here, and nothing within the page."""
+
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+MISDIRECTED = 421
+
+
+def viewer_app(viewer: Viewer, secret: str, hosts: Sequence[str]) -> ASGIApp:
+    """The application.
+
+    Args:
+        viewer: The pages.
+        secret: What every path begins with, without slashes.
+        hosts: What the Host header may be.
+    """
+
+    def page(request: Request) -> Response:
+        view = View.of(request.query_params)
+        part = request.headers.get("HX-Target", "")
+        if part == "frame-part":
+            return HTMLResponse(viewer.frame(view))
+        if part == "figures-part":
+            return HTMLResponse(viewer.figures(view))
+        return HTMLResponse(viewer.page(view))
+
+    def picture(request: Request) -> Response:
+        row = request.path_params["row"]
+        pictures, frames = viewer.pictures, viewer.material.frames
+        found = None
+        if pictures is not None and row < len(frames):
+            found = pictures.jpeg(*viewer.place(row))
+        if found is None:
+            return PlainTextResponse("There is no picture of this frame.", 404)
+        return Response(found, media_type="image/jpeg")
+
+    def table(request: Request) -> Response:
+        name = request.path_params["name"]
+        view = View.of(request.query_params)
+        text: str | bytes | None = None
+        if name in TABLES:
+            text = table_text(viewer, name, view)
+        elif name in OUTCOMES:
+            text = outcomes_text(viewer, name, view)
+        if text is None:
+            return PlainTextResponse("There is no such table.", 404)
+        return Response(text, media_type="text/csv; charset=utf-8")
+
+    routes = [
+        Route("/", page),
+        Route("/picture/{row:int}.jpg", picture),
+        Route("/csv/{name}.csv", table),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+    return _Guard(Starlette(routes=routes), secret, frozenset(host.lower() for host in hosts))
+
+
+class _Guard:
+    """Refuses foreign Host headers and paths without the secret; adds headers to all answers."""
+
+    def __init__(self, inner: ASGIApp, secret: str, hosts: frozenset[str]) -> None:
+        self._inner = inner
+        self._secret = secret
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+            await send(message)
+
+        if Headers(scope=scope).get("host", "").lower() not in self._hosts:
+            refusal = PlainTextResponse("This page is for its own machine alone.", MISDIRECTED)
+            await refusal(scope, receive, send_guarded)
+            return
+        _, _, rest = str(scope["path"]).partition("/")
+        given, slash, _ = rest.partition("/")
+        if not slash or not secrets.compare_digest(given.encode(), self._secret.encode()):
+            await PlainTextResponse("Not found.", 404)(scope, receive, send_guarded)
+            return
+        inner = {**scope, "root_path": f"/{self._secret}"}
+        await self._inner(inner, receive, send_guarded)

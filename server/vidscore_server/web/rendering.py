@@ -1,0 +1,42 @@
+"""Templates: one environment for all pages, with the words and numbers that they show."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from vidscore_evaluators.explanation.answer import figure, in_words, measure_title, percent
+
+STATIC = Path(__file__).parent / "static"
+
+KIND_WORDS = {
+    "tp": "true positive",
+    "fp": "false positive",
+    "fn": "false negative",
+    "ig": "ignored",
+    "sw": "id switch",
+}
+"""What each kind of mark is called."""
+
+
+@cache
+def environment() -> Environment:
+    """The environment, which escapes whatever a template shows."""
+    made = Environment(
+        loader=PackageLoader("vidscore_server.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(
+        figure=figure,
+        percent=percent,
+        in_words=in_words,
+        measure_title=measure_title,
+        counted=lambda count: f"{count:,}",
+    )
+    made.globals.update(kind_words=KIND_WORDS)
+    return made

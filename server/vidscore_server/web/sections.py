@@ -1,0 +1,289 @@
+"""What the sections of the viewer show: plain values for templates, made of an explanation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Side, sequence_name
+from vidscore_evaluators.explanation.figures import FigureRow
+from vidscore_evaluators.explanation.frame import Cell, FrameObjects, ObjectRow, objects_of_frame
+from vidscore_evaluators.explanation.judgement import Judgement
+from vidscore_evaluators.explanation.material import Material
+from vidscore_evaluators.figures.overlay import Overlay
+from vidscore_evaluators.figures.timeline import bin_frames, strip_svg
+from vidscore_evaluators.figures.whisker import Interval as Drawn
+from vidscore_evaluators.figures.whisker import scale_of, whisker_svg
+from vidscore_server.web.links import Links
+from vidscore_server.web.rendering import KIND_WORDS
+from vidscore_server.web.view import KINDS, View
+
+ROWS = 40
+"""Rows of the table of sequences on one page."""
+
+NEIGHBOURS = 30
+"""Frames before and after the present one that have a bar each."""
+
+MOST_ROWS = 400
+"""Rows of the table of objects; the rest is in the CSV."""
+
+Context = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """What a page is made of.
+
+    Attributes:
+        material: Truth, systems and reports.
+        view: What is looked at.
+        judgement: Outcomes at the view's operating point; None where no evaluator has outcomes.
+        row: Row of the frame that is looked at.
+        links: Where links lead.
+        image_size: Width and height of the images of the sequence.
+        picture: Address of the picture of the frame; empty where there is none.
+    """
+
+    material: Material
+    view: View
+    judgement: Judgement | None
+    row: int
+    links: Links
+    image_size: tuple[float, float]
+    picture: str = ""
+
+    @property
+    def sequence(self) -> int:
+        """The sequence that is looked at."""
+        return self.material.frames.sequence_of(self.row)
+
+    def name_of(self, sequence: int) -> str:
+        """Name of a sequence with its domain."""
+        return sequence_name(self.material.frames.sequences[sequence]) or "the sequence"
+
+    def frame_url(self, row: int | None) -> str:
+        """Address of a frame; empty where there is none."""
+        if row is None:
+            return ""
+        frames = self.material.frames
+        name = sequence_name(frames.sequences[frames.sequence_of(row)])
+        return self.links.frame(self.view, row, name, int(frames.numbers[row]))
+
+
+def figures_context(rows: list[FigureRow]) -> Context:
+    """Rows of figures, with whiskers on one scale where all measures have the same bounds."""
+    shown = []
+    for row in rows:
+        drawn = [_drawn(row, system) for system in range(len(row.values))]
+        known = [entry for entry in drawn if entry is not None]
+        scale = scale_of(known, row.measure.minimum, row.measure.maximum) if known else (0.0, 1.0)
+        shown.append({"row": row, "scale": scale, "whisker": whisker_svg(drawn, scale)})
+    return {"rows": shown}
+
+
+def _drawn(row: FigureRow, system: int) -> Drawn | None:
+    value, interval = row.values[system], row.intervals[system]
+    if value is None:
+        return None
+    low, high = (None, None) if interval is None else (interval.low, interval.high)
+    return float(value), low, high
+
+
+def sequences_context(page: Page, judgement: Judgement) -> Context:
+    """A row a sequence, the one that costs the first system most first."""
+    order = judgement.order.tolist()
+    first = min(page.view.first, max(0, len(order) - 1))
+    rows = [_sequence_row(page, judgement, row) for row in order[first : first + ROWS]]
+    after = first + ROWS
+    return {
+        "rows": rows,
+        "first": first,
+        "total": len(order),
+        "before": page.links.view(page.view, first=max(0, first - ROWS)) if first else "",
+        "after": page.links.view(page.view, first=after) if after < len(order) else "",
+        "bins": max((judgement.bins(0, row).counts.hits.size for row in order[:1]), default=0),
+        "score_name": judgement.score_name,
+    }
+
+
+def _sequence_row(page: Page, judgement: Judgement, sequence: int) -> Context:
+    frames = page.material.frames
+    span = frames.span(sequence)
+    worst = judgement.worst_of(sequence)
+    name = page.name_of(sequence)
+    return {
+        "name": name,
+        "frames": span.stop - span.start,
+        "url": page.frame_url(worst),
+        "current": sequence == page.sequence,
+        "strip_url": page.links.view(page.view, sequence=name, frame=None, at=None),
+        "held": _held_places(page, span) if not page.links.live else None,
+        "strips": [
+            (system, _strip(judgement, index, sequence, name))
+            for index, system in enumerate(page.material.systems)
+        ],
+        "cells": [
+            {
+                "misses": int(judgement.by_sequence[index].misses[sequence]),
+                "false_alarms": int(judgement.by_sequence[index].false_alarms[sequence]),
+                "id_switches": int(judgement.by_sequence[index].id_switches[sequence]),
+                "score": _defined(judgement.scores[index][sequence]),
+            }
+            for index in range(len(page.material.systems))
+        ],
+        "share": float(judgement.costs[sequence]),
+        "worst": int(frames.numbers[worst]),
+    }
+
+
+def _held_places(page: Page, span: slice) -> str:
+    """Places in a sequence of the frames that a written file holds, each with its id."""
+    count = span.stop - span.start
+    held = sorted(row for row in page.links.held if span.start <= row < span.stop)
+    return " ".join(f"{(row - span.start + 0.5) / count:.4f}:f{row}" for row in held)
+
+
+def _strip(judgement: Judgement, system: int, sequence: int, name: str) -> str:
+    bins = judgement.bins(system, sequence)
+    counts = judgement.by_sequence[system]
+    frames = judgement.frames
+    span = frames.span(sequence)
+    first, last = int(frames.numbers[span.start]), int(frames.numbers[span.stop - 1])
+    title = (
+        f"{name}, {judgement.systems[system].name}: {int(counts.misses[sequence]):,} missed, "
+        f"{int(counts.false_alarms[sequence]):,} false alarms, "
+        f"{int(counts.id_switches[sequence]):,} id switches in frames {first} to {last}"
+    )
+    return strip_svg(bins, title, most_false_alarms=judgement.most_false_alarms)
+
+
+def frame_context(page: Page, judgement: Judgement) -> Context:
+    """A frame: pictures, the frames around it, its objects, and where to go from here."""
+    material, row = page.material, page.row
+    objects = objects_of_frame(material, judgement, row)
+    number = int(material.frames.numbers[row])
+    name = page.name_of(page.sequence)
+    rows = objects.sorted_rows
+    return {
+        "id": row,
+        "name": name,
+        "sequence_name": sequence_name(material.frames.sequences[page.sequence]),
+        "number": number,
+        "time_s": material.time_s(row),
+        "by": judgement.evaluator.name,
+        "at": judgement.at,
+        "pictures": [
+            _picture(page, objects, system, f"frame {number} of {name}")
+            for system in range(len(material.systems))
+        ],
+        "around": _around(page, judgement, name),
+        "rows": rows[:MOST_ROWS],
+        "left_out": max(0, len(rows) - MOST_ROWS),
+        "measured_by": _measured_by(rows),
+        **_ways(page, judgement),
+    }
+
+
+def _ways(page: Page, judgement: Judgement) -> Context:
+    """Addresses of the frames, mistakes and sequences before and after."""
+    span = page.material.frames.span(page.sequence)
+    order = judgement.order.tolist()
+    place = order.index(page.sequence)
+    row = page.row
+    return {
+        "frame_before": page.frame_url(row - 1 if row > span.start else None),
+        "frame_after": page.frame_url(row + 1 if row + 1 < span.stop else None),
+        "mistake_before": page.frame_url(judgement.mistake_from(row, -1)),
+        "mistake_after": page.frame_url(judgement.mistake_from(row, 1)),
+        "sequence_before": page.frame_url(judgement.worst_of(order[place - 1]) if place else None),
+        "sequence_after": page.frame_url(
+            judgement.worst_of(order[place + 1]) if place + 1 < len(order) else None
+        ),
+    }
+
+
+def _picture(page: Page, objects: FrameObjects, system: int, where: str) -> Context:
+    name = page.material.systems[system]
+    counts = {kind: objects.count(system, kind) for kind in KINDS}
+    found = counts["tp"] + counts["sw"]
+    caption = f"{found} found, {counts['fn']} missed, {_counted(counts['fp'], 'false alarm')}"
+    caption += f", {_counted(counts['sw'], 'id switch', 'id switches')}" if counts["sw"] else ""
+    overlay = Overlay(
+        *page.image_size,
+        marks=objects.marks(system, "o" if page.links.live else f"o-{page.row}-"),
+        regions=objects.regions,
+        tails=objects.tails,
+        picture=page.picture,
+    )
+    description = f"{caption}, {counts['ig']} ignored. Each is a row of the table below."
+    svg = overlay.svg(f"{name} in {where}", description, f"p{page.row}-{system}")
+    return {"name": name, "css": "va" if system == 0 else "vb", "caption": caption, "svg": svg}
+
+
+def _around(page: Page, judgement: Judgement, name: str) -> Context:
+    """The frames around the present one, a bar each."""
+    span = page.material.frames.span(page.sequence)
+    first, last = max(span.start, page.row - NEIGHBOURS), min(span.stop, page.row + NEIGHBOURS + 1)
+    numbers = page.material.frames.numbers[first:last]
+    strips = []
+    for system, judged in enumerate(judgement.systems):
+        counts = judged.counts.take(slice(first, last))
+        bins = bin_frames(counts, numbers, tracked=judgement.tracked, bins=last - first)
+        total = counts.total()
+        title = (
+            f"{name}, {judged.name}: {int(total.misses[0])} missed, "
+            f"{int(total.false_alarms[0])} false alarms, {int(total.id_switches[0])} id switches "
+            f"in frames {numbers[0]} to {numbers[-1]}"
+        )
+        most = max(
+            1.0, float(max(one.counts.false_alarms[first:last].max() for one in judgement.systems))
+        )
+        svg = strip_svg(bins, title, most_false_alarms=most, now=page.row - first, css="tall")
+        strips.append((judged.name, svg, "va" if system == 0 else "vb"))
+    return {"first": int(numbers[0]), "last": int(numbers[-1]), "strips": strips}
+
+
+def _measured_by(rows: list[ObjectRow]) -> str:
+    """Heading of the column that says how alike a pair is."""
+    cells = [cell for row in rows for cell in row.cells if cell is not None]
+    if any(cell.distance_px is not None for cell in cells):
+        return "Distance, px"
+    return "Similarity"
+
+
+def image_size(material: Material, sequence: int) -> tuple[float, float]:
+    """Width and height of the images of a sequence: as specified, or so that all objects fit."""
+    key = material.frames.sequences[sequence]
+    for entry in material.contest.specification.sequences:
+        if entry.key == key and entry.image_width and entry.image_height:
+            return float(entry.image_width), float(entry.image_height)
+    ends = np.array([1.0, 1.0])
+    for side in (material.contest.truth, *material.contest.systems.values()):
+        rows = [row for row, own in enumerate(side.sequences) if own == key]
+        objects = np.isin(side.frame_sequences, rows)[side.object_frames]
+        points = side.coordinates[objects].reshape(-1, 2)
+        if len(points):
+            ends = np.maximum(ends, points.max(axis=0))
+    return float(ends[0]), float(ends[1])
+
+
+def side_words(row: ObjectRow) -> str:
+    """``object, track 9``, or ``detection``."""
+    if row.side is Side.DETECTIONS:
+        return "detection"
+    return "object" if row.track is None else f"object, track {row.track}"
+
+
+def outcome_words(cell: Cell) -> str:
+    """``false negative``, or ``id switch`` where the match is one."""
+    return KIND_WORDS["sw"] if cell.kind == "sw" else cell.outcome.value.replace("_", " ")
+
+
+def _counted(count: int, one: str, many: str = "") -> str:
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def _defined(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,115 @@
+"""A view of the viewer: what its address asks for. Every view is a URL."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+from urllib.parse import urlencode
+
+from starlette.datastructures import QueryParams
+
+SHOWS = ("a", "b", "both", "difference")
+"""First system, second, side by side, and what differs."""
+
+KINDS = ("tp", "fp", "fn", "ig", "sw")
+"""Outcomes that can be shown or hidden, in the order of their keys."""
+
+SHOWN = "outcome"
+"""Name of the boxes of `KINDS`; an empty one says that a form was sent, even if none is ticked."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is looked at.
+
+    Attributes:
+        sequence: Name of the sequence, with its domain; empty for the one that costs most.
+        frame: Number of the frame; None for the worst one.
+        at: Place in the sequence, as a share of its length, whose worst frame is wanted; None
+            without.
+        show: One of `SHOWS`.
+        hidden: Which of `KINDS` are hidden.
+        by: Evaluator that says what became of objects; empty for the first that does.
+        confidence: Detections below it do not count; None for all.
+        label: The only label that counts; empty for all.
+        first: Row of the table of sequences with which it begins.
+    """
+
+    sequence: str = ""
+    frame: int | None = None
+    at: float | None = None
+    show: str = "both"
+    hidden: frozenset[str] = frozenset()
+    by: str = ""
+    confidence: float | None = None
+    label: str = ""
+    first: int = 0
+
+    @classmethod
+    def of(cls, query: QueryParams) -> Self:
+        """Read a query; what cannot be read is as if it were not there."""
+        shown = query.getlist(SHOWN)
+        show = query.get("show", "")
+        frame, first = _integer(query.get("frame")), _integer(query.get("first"))
+        return cls(
+            sequence=query.get("sequence", ""),
+            frame=frame,
+            at=_share(query.get("at")),
+            show=show if show in SHOWS else "both",
+            hidden=frozenset(KINDS).difference(shown) if shown else frozenset(),
+            by=query.get("by", ""),
+            confidence=_number(query.get("confidence")),
+            label=query.get("label", ""),
+            first=first or 0,
+        )
+
+    def with_(self, **changes: Any) -> Self:
+        """The same view but for some of it."""
+        return replace(self, **changes)
+
+    def url(self, base: str = "", **changes: Any) -> str:
+        """Address of the view, with some changes.
+
+        Args:
+            base: What stands before the query.
+            changes: Fields to change.
+        """
+        pairs = [*self.with_(**changes).pairs()]
+        return f"{base}?{urlencode(pairs)}" if pairs else base or "?"
+
+    def pairs(self, without: Sequence[str] = ()) -> list[tuple[str, str]]:
+        """Names and values of its query; what is as it is by itself is left out."""
+        found: list[tuple[str, str]] = []
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if entry.name in without or value == entry.default:
+                continue
+            if entry.name == "hidden":
+                found.append((SHOWN, ""))
+                found.extend((SHOWN, kind) for kind in KINDS if kind not in value)
+            else:
+                found.append((entry.name, str(value)))
+        return found
+
+
+def _integer(text: str | None) -> int | None:
+    if text is None or not text.isascii() or not text.isdigit() or len(text) > 12:
+        return None
+    return int(text)
+
+
+def _share(text: str | None) -> float | None:
+    """A number from 0 to 1."""
+    value = _number(text)
+    return value if value is not None and 0.0 <= value <= 1.0 else None
+
+
+def _number(text: str | None) -> float | None:
+    """A finite number."""
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None

@@ -1,0 +1,249 @@
+"""The viewer: one page that shows what scores are made of, as HTML for any view of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from vidscore_evaluators.annotations import sequence_name
+from vidscore_evaluators.errors import ParameterError
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.explanation.answer import answer, in_words
+from vidscore_evaluators.explanation.figures import Uncertainty, figure_rows
+from vidscore_evaluators.explanation.judgement import Judgement
+from vidscore_evaluators.explanation.material import Material
+from vidscore_evaluators.outcomes import OperatingPoint
+from vidscore_server.web.links import Links
+from vidscore_server.web.pictures import Pictures
+from vidscore_server.web.rendering import environment
+from vidscore_server.web.sections import (
+    Context,
+    Page,
+    figures_context,
+    frame_context,
+    image_size,
+    outcome_words,
+    sequences_context,
+    side_words,
+)
+from vidscore_server.web.view import View
+
+
+@dataclass(frozen=True, eq=False)
+class Viewer:
+    """Pages of an explanation.
+
+    Attributes:
+        material: Truth, systems and reports.
+        uncertainty: Their intervals, as far as they are known.
+        links: Where links lead.
+        pictures: Pictures of frames; None for none.
+        truth_name: What the truth is called.
+    """
+
+    material: Material
+    uncertainty: Uncertainty
+    links: Links = field(default_factory=Links)
+    pictures: Pictures | None = None
+    truth_name: str = ""
+
+    def page(self, view: View) -> str:
+        """The whole page."""
+        return self._render("viewer.html", self.context(view))
+
+    def frame(self, view: View) -> str:
+        """The section of the frame alone."""
+        page = self.look(view)
+        if page.judgement is None:
+            return ""
+        context = self._shared(page) | {"partial": True}
+        return self._render("frame.html", context | {"frame": frame_context(page, page.judgement)})
+
+    def figures(self, view: View) -> str:
+        """The section of the figures alone."""
+        page = self.look(view)
+        return self._render("figures_part.html", self._shared(page) | self._figures())
+
+    def look(self, view: View) -> Page:
+        """Find what a view asks for; what there is not is as if it had not been asked for."""
+        judgement = self.judgement(view)
+        row = self._row(view, judgement)
+        size = self._image_size(row) if len(self.material.frames) else (1.0, 1.0)
+        has_picture = self.pictures is not None and self.pictures.has(*self.place(row))
+        picture = self.links.picture(row) if has_picture else ""
+        return Page(self.material, view, judgement, row, self.links, size, picture)
+
+    def judgement(self, view: View) -> Judgement | None:
+        """Outcomes at the operating point of a view; None where no evaluator has outcomes there."""
+        judge = self.judge_of(view)
+        if judge is None or not len(self.material.frames):
+            return None
+        at = self.material.at
+        if view.confidence is not None:
+            at = replace(at, confidence=view.confidence)
+        try:
+            return self.material.judge(judge, at, self._label(view))
+        except ParameterError:
+            # An evaluator without curves has no choice of a confidence.
+            return self.material.judge(judge, OperatingPoint(), self._label(view))
+
+    def judge_of(self, view: View) -> Evaluator[Any] | None:
+        """The evaluator that says what became of objects."""
+        judges = self.material.judges
+        named = (one for one in judges if one.name == view.by)
+        return next(named, judges[0] if judges else None)
+
+    def place(self, row: int) -> tuple[str, int]:
+        """Name of the sequence of a frame, and its number."""
+        frames = self.material.frames
+        key = frames.sequences[frames.sequence_of(row)]
+        return sequence_name(key), int(frames.numbers[row])
+
+    def context(self, view: View) -> Context:
+        """All that the page shows."""
+        page = self.look(view)
+        figures = self._figures()
+        judged = page.judgement
+        systems = self.material.systems
+        rows = [entry["row"] for entry in figures["figures"]["rows"]]
+        said = answer(systems, rows, judged, len(self.material.frames.sequences))
+        return (
+            self._shared(page)
+            | figures
+            | {
+                "title": " and ".join(systems),
+                "answer": said,
+                "facts": self._facts(),
+                "anchors": self._anchors(judged is not None),
+                "charts": None,
+                "errors": None,
+                "sequences": None if judged is None else sequences_context(page, judged),
+                "frames": [] if judged is None else [frame_context(page, judged)],
+                "about": self._about(),
+                "software": self._software(),
+            }
+        )
+
+    def _render(self, template: str, context: Context) -> str:
+        return environment().get_template(template).render(context)
+
+    def _row(self, view: View, judgement: Judgement | None) -> int:
+        """Row of the frame that a view asks for, or of the worst one of what it asks for."""
+        frames = self.material.frames
+        if judgement is None:
+            return 0
+        names = [sequence_name(key) for key in frames.sequences]
+        if view.sequence not in names:
+            return judgement.worst_of(int(judgement.order[0]))
+        sequence = names.index(view.sequence)
+        if view.at is not None:
+            return judgement.worst_near(sequence, view.at)
+        if view.frame is not None:
+            return frames.row_of(sequence, view.frame)
+        return judgement.worst_of(sequence)
+
+    def _image_size(self, row: int) -> tuple[float, float]:
+        size = None if self.pictures is None else self.pictures.size(self.place(row)[0])
+        return size or image_size(self.material, self.material.frames.sequence_of(row))
+
+    def _label(self, view: View) -> str:
+        return view.label if view.label in self.material.contest.truth.labels else ""
+
+    def _shared(self, page: Page) -> Context:
+        return {
+            "links": self.links,
+            "view": page.view,
+            "systems": self.material.systems,
+            "side_words": side_words,
+            "outcome_words": outcome_words,
+            "partial": False,
+        }
+
+    def _figures(self) -> Context:
+        return {
+            "figures": figures_context(figure_rows(self.material, self.uncertainty)),
+            "pending": self.uncertainty.pending,
+            "draws": self.uncertainty.draws,
+            "sequence_count": len(self.material.frames.sequences),
+            "warnings": self._warnings(),
+        }
+
+    def _warnings(self) -> list[str]:
+        """Every warning of the reports, each once; notes are none."""
+        reports = [report for own in self.material.reports.values() for report in own]
+        texts = (
+            warning.message
+            for report in reports
+            for warning in report.warnings
+            if not warning.is_note
+        )
+        return list(dict.fromkeys(texts))
+
+    def _facts(self) -> list[tuple[str, str]]:
+        truth = self.material.contest.truth
+        objects = f"{truth.object_count:,} objects"
+        domains = _counts_by_domain(self.material)
+        facts = [
+            ("Ground truth", ", ".join(filter(None, [self.truth_name, objects]))),
+            ("Sequences", domains),
+            ("Frames", f"{len(self.material.frames):,}"),
+        ]
+        labels = [label for label in truth.labels if label]
+        if labels:
+            shown = ", ".join(labels[:8]) + (f" and {len(labels) - 8} more" * (len(labels) > 8))
+            facts.append(("Labels", shown))
+        return facts
+
+    def _anchors(self, judged: bool) -> Sequence[tuple[str, str]]:
+        anchors = [("figures", "Figures")]
+        if judged:
+            frame = "frame" if self.links.live else "sequences"
+            anchors += [("sequences", "Sequences"), (frame, "Frame")]
+        return [*anchors, ("about", "About")]
+
+    def _software(self) -> str:
+        software = self.material.reports[self.material.systems[0]][0].software
+        return ", ".join(f"{name} {version}" for name, version in software.items())
+
+    def _about(self) -> Context:
+        systems = self.material.systems
+        reports = self.material.reports[systems[0]]
+        return {
+            "evaluators": ", ".join(f"{report.evaluator} {report.version}" for report in reports),
+            "parameters": [
+                (f"Parameters of {report.evaluator}", _parameters(report.parameters))
+                for report in reports
+                if report.parameters
+            ],
+            "truth_digest": _spaced(reports[0].truth_digest),
+            "digests": [
+                (system, _spaced(self.material.reports[system][0].detections_digest))
+                for system in systems
+            ],
+        }
+
+
+def _counts_by_domain(material: Material) -> str:
+    keys = material.frames.sequences
+    by_domain: dict[str, int] = {}
+    for key in keys:
+        by_domain[key.domain] = by_domain.get(key.domain, 0) + 1
+    if len(by_domain) == 1 or len(by_domain) > 6:
+        return in_words(len(keys))
+    return ", ".join(f"{count} {domain}" for domain, count in by_domain.items())
+
+
+def _parameters(parameters: Any) -> str:
+    return ", ".join(f"{name} = {_value(value)}" for name, value in parameters.items())
+
+
+def _value(value: object) -> str:
+    if isinstance(value, tuple | list):
+        return " ".join(map(_value, value[:6])) + (" …" if len(value) > 6 else "")
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _spaced(digest: str) -> str:
+    """A digest in groups of four, the first sixteen of its digits."""
+    return " ".join(digest[start : start + 4] for start in range(0, 16, 4))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from vidscore_cli.output import csv_text, deliver, deliver_json
+from vidscore_cli.output import deliver, deliver_json
+from vidscore_evaluators.csv_text import csv_text
 
 if TYPE_CHECKING:
     from vidscore_evaluators.report import Number

@@ -41,6 +41,9 @@ SECTIONS: Sections = {
             f"{CLI}.compare:compare",
             "Say whether a system is better than another, how surely, and why.",
         ),
+        "render": Entry(
+            f"{CLI}.render:render", "Draw truth, detections and outcomes onto videos or images."
+        ),
         "view": Entry(
             f"{SERVER}.view:view",
             "Show on one page what scores are made of, down to the frame and the object.",

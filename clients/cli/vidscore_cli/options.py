@@ -93,6 +93,25 @@ def on_error_option() -> Decorator[Any]:
     )
 
 
+def operating_point_options() -> Decorator[Any]:
+    """``--at-threshold`` and ``--at-confidence``."""
+    return together(
+        click.option(
+            "--at-threshold",
+            type=float,
+            metavar="SIMILARITY",
+            help="Similarity that a match needs, of evaluators with thresholds. [default: the "
+            "evaluator's; of several the first]",
+        ),
+        click.option(
+            "--at-confidence",
+            type=float,
+            metavar="CONFIDENCE",
+            help="Ignore detections below this confidence. [default: look at all]",
+        ),
+    )
+
+
 def confidence_scale_option() -> Decorator[Any]:
     """``--confidence-scale``."""
     return click.option(

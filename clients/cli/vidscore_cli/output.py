@@ -6,6 +6,7 @@ import io
 import json
 import os
 import secrets
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -174,6 +175,30 @@ def atomic_file(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
         raise about(path, error) from None
     finally:
         neighbour.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill that takes the place of a new or empty one when it is whole.
+
+    Args:
+        path: The folder.
+
+    Raises:
+        OSError: If it cannot be written; about the folder, not about its neighbour.
+    """
+    whole = path.resolve()
+    neighbour = whole.with_name(f".{whole.name}.{secrets.token_hex(4)}.part")
+    try:
+        neighbour.mkdir()
+        yield neighbour
+        if whole.is_dir():
+            whole.rmdir()
+        neighbour.rename(whole)
+    except OSError as error:
+        raise about(path, error) from None
+    finally:
+        shutil.rmtree(neighbour, ignore_errors=True)
 
 
 def about(path: Path, error: OSError) -> OSError:

@@ -60,7 +60,8 @@ def deliver_tables(
 def _parts(tables: Sequence[TextTable], notes: Sequence[str]) -> Iterator[RenderableType]:
     from rich.text import Text
 
-    from vidscore_cli.report_table import Grid, GridView
+    from vidscore_cli.report_table import GridView
+    from vidscore_evaluators.report_grids import Grid
 
     for table in tables:
         yield Text(table.title, style="bold")

@@ -5,11 +5,22 @@ What a container claims is often wrong, and only frames that a detector could ha
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from vidscore_evaluators.errors import Fault, SpecificationError
+
+MAXIMUM_PIXELS = 1 << 28
+"""Pixels of the largest image that is read: 16,384 by 16,384."""
+
+_OPENCV_SETTINGS = {
+    "OPENCV_IO_MAX_IMAGE_PIXELS": str(MAXIMUM_PIXELS),
+    "OPENCV_LOG_LEVEL": "SILENT",
+    "OPENCV_FFMPEG_LOGLEVEL": "-8",
+}
+"""Read by OpenCV once, when it is imported; what a user has set stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +86,28 @@ def measure_images(folder: Path) -> VideoSize:
     return VideoSize(len(files), width=int(first.shape[1]), height=int(first.shape[0]))
 
 
-def _opencv(path: Path) -> Any:
+def load_opencv(source: str, purpose: str) -> Any:
+    """Import OpenCV, with its own bound of the size of an image and without its own messages.
+
+    Args:
+        source: What it is needed for, for the error: a path.
+        purpose: What it does there: ``count its frames``.
+
+    Raises:
+        SpecificationError: If it is not installed.
+    """
+    for name, value in _OPENCV_SETTINGS.items():
+        os.environ.setdefault(name, value)
     try:
         import cv2  # noqa: PLC0415 - an extra, and slow to import
     except ImportError:
-        expected = "OpenCV, to count its frames: pip install 'vidscore[video]'"
-        raise _error(path, "no OpenCV", expected) from None
+        expected = f"OpenCV, to {purpose}: pip install 'vidscore[video]'"
+        raise SpecificationError([Fault("no OpenCV", expected, source=source)]) from None
     return cv2
+
+
+def _opencv(path: Path) -> Any:
+    return load_opencv(str(path), "count its frames")
 
 
 def _error(path: Path, found: str, expected: str) -> SpecificationError:

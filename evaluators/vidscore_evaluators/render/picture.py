@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
-from vidscore_evaluators.annotations import POINT, QUADRILATERAL, Side
+from vidscore_evaluators.annotations import POINT, Side
 from vidscore_evaluators.arrays import BoolArray, FloatArray
-from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.outcomes import NO_PARTNER
 from vidscore_evaluators.render.plates import (
@@ -30,6 +29,7 @@ from vidscore_evaluators.render.style import (
     ORDER,
     STYLES,
     WHITE,
+    Colour,
     Image,
     Kind,
 )
@@ -47,7 +47,7 @@ WANTED_WIDTH_PX = 640
 LARGEST_ENLARGEMENT = 16
 
 CROWDED = 0.15
-"""Share of the picture that all plates may take before those of `QUIET` kinds hold a number alone."""
+"""Share of the picture that plates may take before those of `QUIET` kinds hold a number alone."""
 
 QUIET = frozenset({Kind.HIT, Kind.IGNORED})
 
@@ -63,11 +63,14 @@ class Drawing:
         hidden: Kinds that are left out; the strip counts them all the same.
         plates: Whether objects have plates.
         scale: Pixels of the picture for one of the media; None to enlarge small ones alone.
+        first_pixel: Coordinate of the left and upper edge of the first pixel, for boxes and
+            quadrilaterals.
     """
 
     hidden: frozenset[Kind] = frozenset()
     plates: bool = True
     scale: float | None = None
+    first_pixel: float = 0.0
 
 
 def scale_for(width: int, drawing: Drawing) -> float:
@@ -137,7 +140,7 @@ class _Painter:
         """Pixels of the picture; the middle of a pixel, which a point is, stays a middle."""
         if arity == POINT:
             return (coordinates + 0.5) * self.scale - 0.5
-        return coordinates * self.scale
+        return (coordinates - self.drawing.first_pixel) * self.scale
 
     def _outline(self, side: SideView, rows: BoolArray, kind: Kind) -> FloatArray:
         coordinates = self._scaled(side.coordinates[rows], side.coordinates.shape[1])
@@ -150,18 +153,11 @@ class _Painter:
             if not rows.any() or side.coordinates.shape[1] == POINT:
                 continue
             closed = self._outline(side, rows, Kind.IGNORED)
-            inside = np.zeros(self.picture.shape, dtype=np.uint8)
-            fill(inside, closed, WHITE)
-            height, width = self.picture.shape[:2]
-            period = 5 * self.line_px
-            stripes = np.add.outer(np.arange(height), np.arange(width)) % period < self.line_px
-            _blend(
-                self.picture, (inside[:, :, 0] > 0) & stripes, STYLES[Kind.IGNORED].colour,
-                REGION_OPACITY,
-            )  # fmt: skip
+            colour = STYLES[Kind.IGNORED].colour
+            _tint(self.picture, closed, colour, REGION_OPACITY, 5 * self.line_px, self.line_px)
             dashes = (3.0 * self.line_px, 3.0 * self.line_px)
             edges = edges_of(closed)
-            stroke(self.picture, edges, Pen(STYLES[Kind.IGNORED].colour, self.line_px))
+            stroke(self.picture, edges, Pen(colour, self.line_px))
             stroke(self.picture, edges, Pen(WHITE, self.line_px, dashes))
 
     def _fills(self) -> None:
@@ -169,9 +165,8 @@ class _Painter:
         rows = side.are(Kind.HIT)
         if Kind.HIT in self.drawing.hidden or not rows.any() or side.coordinates.shape[1] == POINT:
             return
-        covered = np.zeros(self.picture.shape, dtype=np.uint8)
-        fill(covered, self._outline(side, rows, Kind.HIT), WHITE)
-        _blend(self.picture, covered[:, :, 0] > 127, STYLES[Kind.HIT].colour, FILL_OPACITY)
+        closed = self._outline(side, rows, Kind.HIT)
+        _tint(self.picture, closed, STYLES[Kind.HIT].colour, FILL_OPACITY)
 
     def _tails(self, kind: Kind) -> None:
         """Tails of detections, and of objects that were not found."""
@@ -198,7 +193,7 @@ class _Painter:
             self._scaled(side.coordinates[chosen], side.coordinates.shape[1])
             for side, chosen in ((truth, rows), (detections, truth.partners[rows]))
         ]
-        middles = [one.reshape(len(one), -1, 2).mean(axis=1) for one in ends]
+        middles = [one.reshape(len(rows), one.shape[1] // 2, 2).mean(axis=1) for one in ends]
         pen = Pen(STYLES[Kind.HIT].colour, max(1, self.line_px // 2), (), 1)
         stroke(self.picture, np.concatenate(middles, axis=1), pen)
 
@@ -250,7 +245,8 @@ class _Painter:
 
     def _grown(self, boxes: FloatArray) -> FloatArray:
         """Boxes with the half of a line around them."""
-        return boxes + np.array([-1.0, -1.0, 1.0, 1.0]) * self.line_px
+        grown: FloatArray = boxes + np.array([-1.0, -1.0, 1.0, 1.0]) * self.line_px
+        return grown
 
 
 def _plates_of(side: SideView, rows: Sequence[int]) -> list[Plate]:
@@ -265,12 +261,32 @@ def _plates_of(side: SideView, rows: Sequence[int]) -> list[Plate]:
 
 def _boxes_around(closed: FloatArray) -> FloatArray:
     """(N, 4) upright boxes around (N, K, 2) outlines."""
-    if closed.shape[1] * 2 == QUADRILATERAL:
-        return bounding_boxes(closed.reshape(len(closed), QUADRILATERAL))
-    return np.concatenate([closed.min(axis=1), closed.max(axis=1)], axis=1)
+    corners: FloatArray = np.hstack([closed.min(axis=1), closed.max(axis=1)])
+    return corners
 
 
-def _blend(picture: Image, mask: BoolArray, colour: Sequence[int], opacity: float) -> None:
-    """Mix a colour into the pixels of a mask."""
-    mixed = picture[mask] * (1.0 - opacity) + np.array(colour) * opacity
-    picture[mask] = np.rint(mixed).astype(np.uint8)
+def _tint(
+    picture: Image,
+    closed: FloatArray,
+    colour: Colour,
+    opacity: float,
+    period_px: int = 1,
+    stripe_px: int = 1,
+) -> None:
+    """Mix a colour into (N, K, 2) areas, once where several lie; in slanting stripes if asked."""
+    low = np.maximum(closed.min(axis=(0, 1)) - 1.0, 0.0)
+    high = np.minimum(closed.max(axis=(0, 1)) + 2.0, np.array(picture.shape[1::-1], dtype=float))
+    if (low >= high).any():
+        return
+    left, top = low.astype(int).tolist()
+    right, bottom = np.ceil(high).astype(int).tolist()
+    part = picture[top:bottom, left:right]
+    mask = np.zeros(part.shape[:2], dtype=np.uint8)
+    fill(mask, closed - np.array([left, top]), 255)
+    inside = mask > 127
+    if period_px > stripe_px:
+        diagonal = np.add.outer(np.arange(top, bottom), np.arange(left, right))
+        inside &= diagonal % period_px < stripe_px
+    levels = np.arange(256.0)[:, None] * (1.0 - opacity) + np.array(colour) * opacity
+    mixed = cv2.LUT(part, np.rint(levels).astype(np.uint8)[None])
+    np.copyto(part, mixed, where=inside[:, :, None])

@@ -1,8 +1,8 @@
 """Plates: mark, number, label and confidence of an object, beside it and never over another plate.
 
 A plate takes the first of its places that lies within the picture, covers no plate that is there
-already, and covers as few small objects as possible. Where none does, a shorter plate is tried; where that
-fits nowhere either, the object has none, and the strip counts it.
+already, and covers as few small objects as possible. Where none does, a shorter plate is tried;
+where that fits nowhere either, the object has none, and the strip counts it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.render.style import STYLES, WHITE, Colour, Image, Kind
 
 MAXIMUM_PLATES = 400
@@ -208,9 +208,9 @@ def _places(around: FloatArray, width: int, height: int, area: IntArray) -> IntA
     return places[inside]
 
 
-def _touch(first: IntArray, second: FloatArray | IntArray) -> FloatArray:
+def _touch(first: IntArray, second: FloatArray | IntArray) -> BoolArray:
     """(C, P) whether boxes share a pixel with others."""
     low = np.maximum(first[:, None, :2], second[None, :, :2])
     high = np.minimum(first[:, None, 2:], second[None, :, 2:])
-    shared: FloatArray = (low < high).all(axis=2)
+    shared: BoolArray = np.logical_and.reduce(low < high, axis=2)
     return shared

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 
@@ -17,14 +18,12 @@ from vidscore_evaluators.annotations import (
     SequenceKey,
     Side,
     frame_name,
-    sequence_name,
 )
-from vidscore_evaluators.arrays import BoolArray, FlagArray, FloatArray, IntArray
+from vidscore_evaluators.arrays import BoolArray, FlagArray, FloatArray, IntArray, marked
 from vidscore_evaluators.errors import Fault, ParameterError
-from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.outcomes import CODES, NO_PARTNER, OUTCOMES, SIDES, Outcome, Outcomes
-from vidscore_evaluators.render.style import KINDS, Kind, kinds_of
-from vidscore_evaluators.specification import FrameRanges
+from vidscore_evaluators.render.style import KINDS, NO_KIND, Kind, kinds_of
+from vidscore_evaluators.selection import Selection
 
 _EXPLAINED = frozenset(OUTCOMES) - {
     Outcome.TRUE_POSITIVE,
@@ -50,7 +49,7 @@ class SideView:
 
     Attributes:
         coordinates: (N, 2 | 4 | 8) points, boxes or quadrilaterals in pixels of the media.
-        kinds: (N,) index into `KINDS`.
+        kinds: (N,) index into `KINDS`, or `NO_KIND` for what is not drawn.
         are_regions: (N,) whether it is an area in which nothing is scored.
         names: (N,) what a plate says of each: its row, label, track and why it is wrong.
         confidences: (N,) confidences; NaN where there are none.
@@ -119,15 +118,23 @@ class _SideTable:
     """One side with what became of its N objects."""
 
     annotations: Annotations
+    named: BoolArray
     outcomes: FlagArray
     id_switches: BoolArray
     partners: IntArray
     shares: FloatArray
     has_confidences: bool
 
-    @property
+    @cached_property
     def kinds(self) -> FlagArray:
-        return kinds_of(self.outcomes, self.id_switches)
+        return np.where(self.named, kinds_of(self.outcomes, self.id_switches), NO_KIND)
+
+    def are_mistakes(self, side: Side) -> FloatArray:
+        """(N,) 1 for a miss, a false alarm and, once for both sides, an id switch; else 0."""
+        wrong = [Kind.MISS, Kind.FALSE_ALARM, *([Kind.ID_SWITCH] if side is Side.TRUTH else [])]
+        are = np.isin(self.kinds, [KINDS.index(kind) for kind in wrong])
+        are &= (self.annotations.flags & ObjectFlag.REGION) == 0
+        return are.astype(np.float64)
 
 
 class ScoredFrames:
@@ -135,7 +142,7 @@ class ScoredFrames:
 
     Args:
         aligned: Both sides.
-        outcomes: Outcomes of an evaluator; what they do not name is ignored.
+        outcomes: Outcomes of an evaluator; what they do not name is not drawn.
     """
 
     def __init__(self, aligned: Aligned, outcomes: Outcomes) -> None:
@@ -165,7 +172,8 @@ class ScoredFrames:
     def key_of(self, row: int) -> SequenceKey:
         """The sequence of a frame."""
         truth = self._aligned.truth
-        return truth.sequences[truth.frame_sequences[row]]
+        key: SequenceKey = truth.sequences[truth.frame_sequences[row]]
+        return key
 
     def numbers(self, rows: IntArray) -> IntArray:
         """(K,) numbers of frames."""
@@ -188,51 +196,26 @@ class ScoredFrames:
             most = np.maximum(most, points.max(axis=0, initial=0.0))
         return most
 
-    def select(
-        self, sequences: tuple[str, ...] = (), frames: FrameRanges | None = None
-    ) -> IntArray:
-        """Ascending rows of some frames.
-
-        Args:
-            sequences: Names of sequences, with or without their domain; empty for all.
-            frames: Numbers of frames; None for all.
+    def select(self, selection: Selection) -> IntArray:
+        """Ascending rows of the chosen frames.
 
         Raises:
-            ParameterError: If there is no such sequence, or no such frame in any.
+            ParameterError: If there is none.
         """
-        truth = self._aligned.truth
-        keep = np.ones(truth.frame_count, dtype=np.bool_)
-        if sequences:
-            known = {name for key in self.sequences for name in (key.sequence, sequence_name(key))}
-            unknown = [name for name in sequences if name not in known]
-            if unknown:
-                faults = [_no_sequence(name, self.sequences) for name in unknown]
-                raise ParameterError(faults)
-            wanted = [
-                key.sequence in sequences or sequence_name(key) in sequences
-                for key in truth.sequences
-            ]
-            keep &= np.array(wanted, dtype=np.bool_)[truth.frame_sequences]
-        if frames is not None:
-            keep &= frames.contains(truth.frame_numbers)
-        if not keep.any():
-            raise ParameterError([Fault("no frame", "at least one frame", field="frames")])
-        return np.flatnonzero(keep)
+        rows = np.flatnonzero(selection.frames_of(self._aligned.truth))
+        if not len(rows):
+            raise ParameterError([Fault("no frame in the chosen part", "at least one")])
+        return rows
 
     def badness(self, rows: IntArray, by: WorstBy) -> FloatArray:
         """(K,) how bad frames are."""
         total = np.zeros(self._aligned.truth.frame_count)
         for side, table in self._sides.items():
-            if by is WorstBy.SHARE:
-                weights = table.shares
-            else:
-                wrong = [Kind.MISS, Kind.FALSE_ALARM]
-                wrong += [Kind.ID_SWITCH] if side is Side.TRUTH else []
-                weights = np.isin(table.kinds, [KINDS.index(kind) for kind in wrong])
-                weights &= (table.annotations.flags & ObjectFlag.REGION) == 0
+            weights = table.shares if by is WorstBy.SHARE else table.are_mistakes(side)
             frames = table.annotations.object_frames
             total += np.bincount(frames, weights=weights, minlength=len(total))
-        return total[rows]
+        worst: FloatArray = total[rows]
+        return worst
 
     def worst(self, rows: IntArray, count: int, by: WorstBy) -> IntArray:
         """The rows of the worst frames, the worst first; of equally bad ones the first."""
@@ -273,11 +256,6 @@ class ScoredFrames:
         return rows
 
 
-def _no_sequence(name: str, known: tuple[SequenceKey, ...]) -> Fault:
-    advice = name_advice(name, [sequence_name(key) for key in known])
-    return Fault(f"no sequence is called {name!r}", "", field="sequence", advice=advice)
-
-
 def _side_table(
     annotations: Annotations, outcomes: Outcomes, frame_rows: IntArray, side: Side
 ) -> _SideTable:
@@ -294,7 +272,8 @@ def _side_table(
     shares = np.zeros(count)
     shares[objects] = outcomes.shares[mine]
     has_confidences = side is Side.DETECTIONS and bool((annotations.confidences != 1.0).any())
-    return _SideTable(annotations, codes, switches, partners, shares, has_confidences)
+    named = marked(count, objects)
+    return _SideTable(annotations, named, codes, switches, partners, shares, has_confidences)
 
 
 def _side_view(table: _SideTable, frame: int, first_frame: int) -> SideView:
@@ -302,10 +281,9 @@ def _side_view(table: _SideTable, frame: int, first_frame: int) -> SideView:
     annotations = table.annotations
     objects = slice(int(annotations.frame_starts[frame]), int(annotations.frame_starts[frame + 1]))
     count = objects.stop - objects.start
-    confidences = (
-        annotations.confidences[objects] if table.has_confidences else np.full(count, np.nan)
-    )
-    tails = _tails(annotations, frame, first_frame)
+    confidences = np.full(count, np.nan)
+    if table.has_confidences:
+        confidences = annotations.confidences[objects]
     return SideView(
         annotations.coordinates[objects],
         table.kinds[objects],
@@ -313,7 +291,7 @@ def _side_view(table: _SideTable, frame: int, first_frame: int) -> SideView:
         _names(table, objects),
         confidences,
         table.partners[objects],
-        *tails,
+        *_tails(annotations, frame, first_frame),
     )
 
 
@@ -354,5 +332,5 @@ def _tails(
     breaks = np.ones(len(order), dtype=np.bool_)
     breaks[1:] = (owner[1:] != owner[:-1]) | (np.diff(frames) != 1)
     points = annotations.coordinates[found[order]]
-    middles = points.reshape(len(points), -1, 2).mean(axis=1)
+    middles = points.reshape(len(points), annotations.arity // 2, 2).mean(axis=1)
     return middles, owner.astype(np.int64), breaks

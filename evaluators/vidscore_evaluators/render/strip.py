@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -64,6 +64,12 @@ def draw_strip(image: Image, view: FrameView, type_: Type, without_plate: int) -
     _draw_bar(bar, [view.counts[kind] for kind in BARRED])
 
 
+def counts_in_words(counts: Mapping[Kind, int]) -> str:
+    """``2 found, 1 false alarm, 3 missed``, without what there is none of."""
+    said = [_in_words(kind, counts[kind]) for kind in COUNTED if counts[kind]]
+    return ", ".join(said) or "nothing"
+
+
 def bar_widths(counts: Sequence[int], width: int, gap: int) -> list[int]:
     """Widths in pixels of the parts of a bar, in proportion to counts.
 
@@ -115,9 +121,12 @@ def _items(view: FrameView, *, short: bool) -> list[_Item]:
     items = []
     for kind in COUNTED:
         count = view.counts[kind]
-        word = STYLES[kind].singular if count == 1 else STYLES[kind].plural
-        items.append(_Item(kind, str(count) if short else f"{count} {word}", count == 0))
+        items.append(_Item(kind, str(count) if short else _in_words(kind, count), count == 0))
     return items
+
+
+def _in_words(kind: Kind, count: int) -> str:
+    return f"{count} {STYLES[kind].singular if count == 1 else STYLES[kind].plural}"
 
 
 def _fitting(view: FrameView, type_: Type, room: int) -> Type | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from vidscore_evaluators.annotations import BOX, POINT
 from vidscore_evaluators.arrays import FloatArray, expand_runs
@@ -145,11 +146,11 @@ def stroke(image: Image, edges: FloatArray, pen: Pen) -> None:
         )
 
 
-def fill(image: Image, closed: FloatArray, colour: Colour) -> None:
-    """Fill (N, K, 2) outlines."""
+def fill(mask: NDArray[np.uint8], closed: FloatArray, value: int) -> None:
+    """Fill (N, K, 2) outlines in a (height, width) mask."""
     corners = np.clip(np.rint(closed), -FARTHEST_PX, FARTHEST_PX).astype(np.int32)
     for outline in corners:
-        cv2.fillPoly(image, [outline], colour, lineType=cv2.LINE_AA)
+        cv2.fillPoly(mask, [outline], value)
 
 
 def _dashes_in(pattern: tuple[float, ...]) -> list[tuple[float, float, int]]:

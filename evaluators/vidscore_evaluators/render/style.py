@@ -51,6 +51,9 @@ class Kind(StrEnum):
 KINDS = tuple(Kind)
 """Kind by its number."""
 
+NO_KIND = np.uint8(255)
+"""Number of what is not drawn."""
+
 
 @dataclass(frozen=True, slots=True)
 class Style:

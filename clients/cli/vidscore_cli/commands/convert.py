@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +18,14 @@ from vidscore_cli.options import (
     image_size_option,
     side_option,
 )
-from vidscore_cli.output import STDOUT, about, counted, deliver_table, headed, write_atomically
+from vidscore_cli.output import (
+    STDOUT,
+    atomic_folder,
+    counted,
+    deliver_table,
+    headed,
+    write_atomically,
+)
 from vidscore_cli.progress import ProgressBar
 from vidscore_evaluators.names import name_advice
 
@@ -159,22 +164,11 @@ def _save(conversion: Conversion, target: Path) -> None:
 
 
 def _write_folder(files: Files, target: Path) -> None:
-    """Write a folder through a neighbour that takes its place when it is whole."""
-    whole = target.resolve()
-    neighbour = whole.with_name(f".{whole.name}.{secrets.token_hex(4)}.part")
-    try:
-        neighbour.mkdir()
+    with atomic_folder(target) as folder:
         for name, content in files.items():
-            path = neighbour / name
+            path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        if whole.is_dir():
-            whole.rmdir()
-        neighbour.rename(whole)
-    except OSError as error:
-        raise about(target, error) from None
-    finally:
-        shutil.rmtree(neighbour, ignore_errors=True)
 
 
 def _summary(typed: FileConversion, source: Source, conversion: Conversion) -> RenderableType:

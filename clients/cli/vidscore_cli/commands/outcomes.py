@@ -21,6 +21,7 @@ from vidscore_cli.options import (
     data_options,
     evaluator_options,
     on_error_option,
+    operating_point_options,
     output_option,
     selection_options,
 )
@@ -78,19 +79,7 @@ class Tracing:
 @data_options()
 @on_error_option()
 @selection_options()
-@click.option(
-    "--at-threshold",
-    type=float,
-    metavar="SIMILARITY",
-    help="Similarity that a match needs, of evaluators with thresholds. [default: the "
-    "evaluator's; of several the first]",
-)
-@click.option(
-    "--at-confidence",
-    type=float,
-    metavar="CONFIDENCE",
-    help="Ignore detections below this confidence. [default: look at all]",
-)
+@operating_point_options()
 @output_option("Its suffix says how: .csv, .parquet or .json.")
 @all_faults_option()
 def outcomes(**choices: Any) -> None:

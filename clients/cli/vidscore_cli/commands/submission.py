@@ -220,7 +220,7 @@ def retry(server: ServerChoice, submission: str) -> None:
 
 def _ranking_scores(update: SubmissionUpdate, ranking: dict[str, tuple[str, ...]]) -> list[str]:
     """The scores over everything by which systems are ranked, as far as they are shown."""
-    from vidscore_cli.report_table import format_number
+    from vidscore_evaluators.report_grids import format_number
 
     return [
         f"{score.report.evaluator} {row.measure} {format_number(row.value)}"

@@ -1,0 +1,406 @@
+"""`vidscore render`: truth, detections and outcomes drawn onto videos or images."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from vidscore_cli.command_tree import command
+from vidscore_cli.inputs import (
+    InputChoice,
+    create_evaluators,
+    read_data,
+    read_specification,
+    select_evaluators,
+    select_part,
+)
+from vidscore_cli.options import (
+    all_faults_option,
+    data_options,
+    evaluator_options,
+    format_option,
+    number_option,
+    on_error_option,
+    operating_point_options,
+    selection_options,
+)
+from vidscore_cli.output import (
+    STDOUT,
+    about,
+    atomic_folder,
+    counted,
+    deliver_json,
+    deliver_table,
+    headed,
+)
+from vidscore_cli.progress import ProgressBar
+from vidscore_cli.reporting import show_warnings
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.arrays import IntArray
+    from vidscore_evaluators.evaluator import Evaluator
+    from vidscore_evaluators.render.drawing import Chosen
+    from vidscore_evaluators.render.picture import Drawing
+    from vidscore_evaluators.render.scored import FrameView, ScoredFrames
+    from vidscore_evaluators.render.writers import PictureWriter
+    from vidscore_evaluators.selection import Selected, Selection
+
+HIDDEN = {
+    "hits": "hit",
+    "false-alarms": "false_alarm",
+    "misses": "miss",
+    "id-switches": "id_switch",
+    "ignored": "ignored",
+    "plates": "",
+}
+"""What can be left out of pictures, with its kind."""
+
+LISTED = 20
+"""Frames that the summary for people names."""
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """Options of `vidscore render`, by their names."""
+
+    evaluators: tuple[str, ...]
+    settings: tuple[str, ...]
+    manifest: str | None
+    truth: str
+    detections: str
+    input_format: str
+    image_size: tuple[int, int] | None
+    confidence_scale: str | None
+    on_error: Literal["refuse", "skip"]
+    selection: Selection
+    at_threshold: float | None
+    at_confidence: float | None
+    outcomes_of: str | None
+    media: str | None
+    first_frame: int | None
+    output: str
+    image_format: str
+    frames_per_s: float | None
+    scale: float | None
+    worst: int | None
+    worst_by: str
+    tails: int
+    hide: tuple[str, ...]
+    format_: str
+
+    @property
+    def data(self) -> InputChoice:
+        """Which data."""
+        return InputChoice(
+            self.truth,
+            self.detections,
+            self.input_format,
+            self.image_size,
+            self.on_error,
+            self.confidence_scale,
+        )
+
+    @property
+    def is_video(self) -> bool:
+        """Whether one video is written, and not a folder of pictures."""
+        return Path(self.output).suffix.lower() == ".mp4"
+
+
+@command(
+    "render",
+    examples=(
+        "vidscore render clear --truth gt/ --detections tracks/ --media video.mp4 --output out.mp4",
+        "vidscore render spotgeo --truth gt.json --detections dt.json --media images --output out",
+        "vidscore render f1 --truth gt.csv --detections dt.csv --worst 20 --output worst/",
+    ),
+)
+@evaluator_options()
+@data_options()
+@on_error_option()
+@selection_options()
+@operating_point_options()
+@click.option(
+    "--outcomes-of",
+    metavar="EVALUATOR",
+    help="Of several evaluators, or those of a preset, the one whose outcomes are drawn. "
+    "[default: the first that has outcomes]",
+)
+@click.option(
+    "--media",
+    metavar="PATH",
+    type=click.Path(),
+    help="A video, or a folder of images or with a folder or video for each sequence. "
+    "[default: a blank canvas]",
+)
+@click.option(
+    "--first-frame",
+    metavar="NUMBER",
+    type=click.IntRange(0, 2**53 - 1),
+    help="Number of the first frame of a video. [default: that of the manifest or of the input "
+    "format, else 0]",
+)
+@click.option(
+    "--output",
+    metavar="PATH",
+    type=click.Path(),
+    required=True,
+    help="A video that ends with .mp4, or a new folder of pictures; written whole or not at all.",
+)
+@click.option(
+    "--image-format",
+    type=click.Choice(["png", "jpeg"]),
+    default="png",
+    show_default=True,
+    help="Format of the pictures in a folder.",
+)
+@click.option(
+    "--frames-per-s",
+    metavar="NUMBER",
+    type=click.FloatRange(0.1, 1000.0),
+    help="Frames that the written video shows in a second. [default: those of the media, else 25]",
+)
+@click.option(
+    "--scale",
+    metavar="FACTOR",
+    type=click.FloatRange(0.05, 16.0),
+    help="Pixels of a picture for one of the media. [default: 1, and more for small images]",
+)
+@click.option(
+    "--worst",
+    metavar="NUMBER",
+    type=click.IntRange(1, 1_000_000),
+    help="Only so many of the worst frames. [default: all]",
+)
+@click.option(
+    "--worst-by",
+    type=click.Choice(["mistakes", "share"]),
+    default="mistakes",
+    show_default=True,
+    help="What makes a frame bad: misses, false alarms and id switches, or the sum of shares, for "
+    "measures that are distances.",
+)
+@number_option("--tails", 0, 10_000, 20, "Frames over which tracks are followed back.")
+@click.option(
+    "--hide",
+    type=click.Choice(list(HIDDEN)),
+    multiple=True,
+    help="Leave this out of the pictures; may be repeated.",
+)
+@format_option("table", "json")
+@all_faults_option()
+def render(**choices: Any) -> None:
+    """Draw truth, detections and outcomes onto videos or images.
+
+    Everything is scored, as `vidscore outcomes` does it; --frames and --worst choose what of it is
+    drawn. A strip below each picture counts what became of its objects.
+    """
+    from vidscore_evaluators.formats.video import load_opencv
+
+    typed = Rendering(**choices)
+    _check_output(typed)
+    load_opencv("vidscore render", "draw")
+    manifest = read_specification(typed.manifest)
+    specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
+    evaluators = create_evaluators(specification, typed.evaluators, settings)
+    evaluator = _drawn_evaluator(evaluators, typed.outcomes_of)
+    with ProgressBar() as bar:
+        bar.stage("reading")
+        pair = read_data(typed.data, specification)
+        part = select_part(_without_frames(typed.selection), [evaluator], pair, specification)
+        bar.stage("scoring")
+        frames, order = _frames_to_draw(typed, part, bar)
+        chosen = _media(typed, frames, order, part)
+        bar.stage("drawing")
+        _draw(typed, frames, order, chosen, part, bar)
+    show_warnings(pair.warnings, pair.place_of)
+    views = [frames.view(row) for row in order.tolist()]
+    if typed.format_ == "json":
+        deliver_json(_document(typed, evaluator, views), STDOUT)
+    else:
+        deliver_table(
+            headed(f"{typed.output}: written", _lines(typed, evaluator, views, chosen)), STDOUT
+        )
+
+
+def _check_output(typed: Rendering) -> None:
+    """Refuse a place that cannot be written before any work is done.
+
+    Raises:
+        click.BadParameter: If it is one.
+    """
+    path, hint = Path(typed.output), "--output"
+    if not path.resolve().parent.is_dir():
+        raise click.BadParameter(f"there is no folder {path.resolve().parent}", param_hint=hint)
+    if typed.is_video:
+        if path.is_dir():
+            raise click.BadParameter(f"{path} is a folder, expected a file", param_hint=hint)
+    elif path.suffix.lower() in {".avi", ".gif", ".jpeg", ".jpg", ".mkv", ".mov", ".png", ".webm"}:
+        said = f"{path} is no video that ends with .mp4, and a folder should not end like a file"
+        raise click.BadParameter(said, param_hint=hint)
+    elif path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise click.BadParameter(f"{path} is there, expected a new folder", param_hint=hint)
+
+
+def _drawn_evaluator(evaluators: Sequence[Evaluator[Any]], name: str | None) -> Evaluator[Any]:
+    """The evaluator whose outcomes are drawn.
+
+    Raises:
+        click.BadParameter: If the one that was typed is none of them.
+        ParameterError: If it has no outcomes, or none has; it names those that have.
+    """
+    from vidscore_evaluators.names import name_advice
+    from vidscore_evaluators.scoring import check_outcomes_offered
+
+    if name is not None:
+        named = [one for one in evaluators if one.name == name]
+        if not named:
+            advice = name_advice(name, [one.name for one in evaluators])
+            raise click.BadParameter(
+                f"{name!r} does not score; {advice}", param_hint="--outcomes-of"
+            )
+        check_outcomes_offered(named)
+        return named[0]
+    offering = [one for one in evaluators if one.has_outcomes]
+    if not offering:
+        check_outcomes_offered(evaluators)
+    return offering[0]
+
+
+def _without_frames(selection: Selection) -> Selection:
+    """The same part, of all frames: what happens in one depends on those before it."""
+    from vidscore_evaluators.selection import Selection as Part
+
+    return Part(domains=selection.domains, sequences=selection.sequences, labels=selection.labels)
+
+
+def _frames_to_draw(
+    typed: Rendering, part: Selected, bar: ProgressBar
+) -> tuple[ScoredFrames, IntArray]:
+    """All scored frames, and the rows of those that are drawn: ascending, or the worst first."""
+    from vidscore_evaluators.outcomes import OperatingPoint
+    from vidscore_evaluators.render.drawing import scored_frames
+    from vidscore_evaluators.render.scored import WorstBy
+
+    at = OperatingPoint(typed.at_threshold, typed.at_confidence)
+    [evaluator] = part.evaluators
+    frames = scored_frames(evaluator, part.pair, part.specification, at, progress=bar.advance)
+    rows = frames.select(typed.selection)
+    if typed.worst is not None:
+        rows = frames.worst(rows, typed.worst, WorstBy(typed.worst_by))
+    return frames, rows
+
+
+def _media(typed: Rendering, frames: ScoredFrames, order: IntArray, part: Selected) -> Chosen:
+    import numpy as np
+
+    from vidscore_evaluators.render.drawing import choose_media
+
+    path = None if typed.media is None else Path(typed.media)
+    return choose_media(
+        path, frames, np.sort(order), part.pair, part.specification, typed.first_frame
+    )
+
+
+def _draw(
+    typed: Rendering,
+    frames: ScoredFrames,
+    order: IntArray,
+    chosen: Chosen,
+    part: Selected,
+    bar: ProgressBar,
+) -> None:
+    """Draw in the order of frames, in which media are read fastest, the worst ones, too."""
+    import numpy as np
+
+    from vidscore_evaluators.render.drawing import draw_frames, first_pixel_of
+
+    drawing = _drawing(typed, first_pixel_of(part.pair))
+    with _writer(typed, chosen.frames_per_s) as writer:
+        draw_frames(
+            frames,
+            np.sort(order),
+            chosen.of,
+            writer,
+            drawing=drawing,
+            tail_frames=typed.tails,
+            progress=bar.advance,
+        )
+
+
+def _drawing(typed: Rendering, first_pixel: float) -> Drawing:
+    from vidscore_evaluators.render.picture import Drawing as Wanted
+    from vidscore_evaluators.render.style import Kind
+
+    hidden = frozenset(Kind(HIDDEN[name]) for name in typed.hide if HIDDEN[name])
+    return Wanted(hidden, "plates" not in typed.hide, typed.scale, first_pixel)
+
+
+@contextmanager
+def _writer(typed: Rendering, frames_per_s: float) -> Iterator[PictureWriter]:
+    """What takes the pictures; the video or folder takes its place when it is whole."""
+    from vidscore_evaluators.render.writers import FolderWriter, VideoWriter
+
+    path = Path(typed.output)
+    if not typed.is_video:
+        with atomic_folder(path) as folder:
+            yield FolderWriter(folder, typed.image_format)
+        return
+    whole = path.resolve()
+    # OpenCV goes by the suffix.
+    neighbour = whole.with_name(f".{whole.name}.{secrets.token_hex(4)}.part.mp4")
+    try:
+        with VideoWriter(neighbour, typed.frames_per_s or frames_per_s) as writer:
+            yield writer
+        neighbour.replace(whole)
+    except OSError as error:
+        raise about(path, error) from None
+    finally:
+        neighbour.unlink(missing_ok=True)
+
+
+def _document(
+    typed: Rendering, evaluator: Evaluator[Any], views: Sequence[FrameView]
+) -> dict[str, Any]:
+    from vidscore_evaluators.render.writers import picture_file
+
+    return {
+        "output": typed.output,
+        "evaluator": evaluator.name,
+        "frames": [
+            {
+                "domain": view.sequence.domain,
+                "sequence": view.sequence.sequence,
+                "frame": view.number,
+                "picture": None
+                if typed.is_video
+                else picture_file(view.sequence, view.number, typed.image_format),
+                **{kind.value: count for kind, count in view.counts.items()},
+            }
+            for view in views
+        ],
+    }
+
+
+def _lines(
+    typed: Rendering, evaluator: Evaluator[Any], views: Sequence[FrameView], chosen: Chosen
+) -> Iterator[str]:
+    """The summary for people."""
+    from vidscore_evaluators.annotations import sequence_name
+    from vidscore_evaluators.render.strip import counts_in_words
+
+    of = f"{evaluator.name} of {evaluator.preset}" if evaluator.preset else evaluator.name
+    yield f"{'outcomes':9} {of}"
+    yield f"{'frames':9} {len(views)}, {counted(len(chosen.of), 'sequence')}"
+    if typed.media is None:
+        guessed = ", of the size that its objects need" if chosen.guessed else ""
+        yield f"{'media':9} none: drawn on a blank canvas{guessed}"
+    if typed.worst is not None:
+        for view in views[:LISTED]:
+            name = " ".join(filter(None, [sequence_name(view.sequence), f"frame {view.number}"]))
+            yield f"{'worst':9} {name}: {counts_in_words(view.counts)}"

@@ -1,0 +1,208 @@
+"""Chosen frames of a scored input, drawn one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vidscore_evaluators.alignment import align, resolve
+from vidscore_evaluators.annotations import SequenceKey, sequence_name
+from vidscore_evaluators.arrays import IntArray
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.formats import FORMATS, Pair
+from vidscore_evaluators.outcomes import OperatingPoint, concatenate_outcomes
+from vidscore_evaluators.render.media import FRAMES_PER_S, Blank, SequenceMedia, find_media
+from vidscore_evaluators.render.picture import Drawing, draw_frame
+from vidscore_evaluators.render.scored import ScoredFrames
+from vidscore_evaluators.render.writers import PictureWriter
+from vidscore_evaluators.runtime import Progress
+from vidscore_evaluators.scoring import outcomes_of_pair
+from vidscore_evaluators.specification import BenchmarkSpec
+
+LARGEST_GUESS_PX = 16_384
+"""Longest side of a canvas whose size is guessed from what stands on it."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Media of all chosen frames.
+
+    Attributes:
+        of: Media by sequence.
+        guessed: Sequences whose canvas has the size that their objects need, since nothing says
+            how large their images are.
+    """
+
+    of: Mapping[SequenceKey, SequenceMedia]
+    guessed: tuple[SequenceKey, ...] = ()
+
+    @property
+    def frames_per_s(self) -> float:
+        """How fast the first video plays that says it."""
+        said = (media.frames_per_s for media in self.of.values())
+        return next((speed for speed in said if speed is not None), FRAMES_PER_S)
+
+
+def scored_frames(
+    evaluator: Evaluator[Any],
+    pair: Pair,
+    specification: BenchmarkSpec,
+    at: OperatingPoint = OperatingPoint(),
+    *,
+    progress: Progress | None = None,
+) -> ScoredFrames:
+    """What an evaluator says of a pair, by frames.
+
+    Args:
+        evaluator: An evaluator that has outcomes.
+        pair: Both sides.
+        specification: The benchmark's specification.
+        at: Where on its curves the evaluator is looked at.
+        progress: Called with (frames done, frames in all).
+
+    Raises:
+        InputError: If the evaluator's rules forbid something.
+        ParameterError: If the evaluator has no outcomes, or none at this point.
+    """
+    tables = outcomes_of_pair(evaluator, pair, specification, at, progress=progress)
+    outcomes = concatenate_outcomes([evaluator.selection.of_outcomes(table) for table in tables])
+    truth = resolve(specification, pair.truth.annotations)
+    return ScoredFrames(align(truth, pair.detections.annotations), outcomes)
+
+
+def first_pixel_of(pair: Pair) -> float:
+    """Coordinate of the edge of the first pixel, as the format of the truth has it."""
+    known = FORMATS.get(pair.truth.format or "")
+    return float((known.first_pixel if known else None) or 0)
+
+
+def choose_media(
+    path: Path | None,
+    frames: ScoredFrames,
+    rows: IntArray,
+    pair: Pair,
+    specification: BenchmarkSpec,
+    first_frame: int | None = None,
+) -> Chosen:
+    """Find the media of frames.
+
+    Args:
+        path: A video or a folder; None for blank canvases.
+        frames: The scored frames.
+        rows: Ascending rows of those that are to be drawn.
+        pair: Both sides, which may say the sizes and the names of images.
+        specification: The specification, which may say sizes and first frames.
+        first_frame: Number of the first frame of each video; None for that of the specification or
+            of the format.
+
+    Raises:
+        InputError: With every sequence that has no media, and every frame that its media lack.
+    """
+    groups = frames.groups(rows)
+    keys = [key for key, _ in groups]
+    if path is None:
+        chosen = _blanks(keys, frames, pair, specification)
+    else:
+        first = {key: _first_frame(key, pair, specification, first_frame) for key in keys}
+        chosen = Chosen(find_media(path, keys, first, _image_names(pair, set(keys))))
+    faults = [
+        fault for key, mine in groups for fault in chosen.of[key].faults(key, frames.numbers(mine))
+    ]
+    if faults:
+        raise InputError(faults)
+    return chosen
+
+
+def draw_frames(
+    frames: ScoredFrames,
+    rows: IntArray,
+    media: Mapping[SequenceKey, SequenceMedia],
+    writer: PictureWriter,
+    *,
+    drawing: Drawing = Drawing(),
+    tail_frames: int = 0,
+    progress: Progress | None = None,
+) -> None:
+    """Draw frames and write them, one at a time.
+
+    Args:
+        frames: The scored frames.
+        rows: Ascending rows of those that are drawn.
+        media: Media of their sequences.
+        writer: Takes the pictures.
+        drawing: What of a frame is drawn, and how.
+        tail_frames: How many frames back tracks are followed.
+        progress: Called with (frames done, frames in all).
+
+    Raises:
+        InputError: If media cannot be read or lack a frame.
+        OSError: If a picture cannot be written.
+    """
+    done = 0
+    for key, mine in frames.groups(rows):
+        images = media[key].images(key, frames.numbers(mine))
+        for row, image in zip(mine.tolist(), images, strict=True):
+            view = frames.view(row, tail_frames)
+            writer.write(key, view.number, draw_frame(image, view, drawing))
+            done += 1
+            if progress is not None:
+                progress(done, len(rows))
+
+
+def _first_frame(
+    key: SequenceKey, pair: Pair, specification: BenchmarkSpec, typed: int | None
+) -> int:
+    if typed is not None:
+        return typed
+    for entry in specification.sequences:
+        if entry.key == key and (entry.frame_count is not None or entry.first_frame):
+            return entry.first_frame
+    known = FORMATS.get(pair.truth.format or "")
+    return (known.first_frame if known else None) or 0
+
+
+def _image_names(pair: Pair, keys: set[SequenceKey]) -> dict[SequenceKey, dict[int, str]]:
+    """Names of the images of sequences by frame, as far as the truth says them."""
+    numbering = pair.truth.numbering
+    names: dict[SequenceKey, dict[int, str]] = {key: {} for key in keys}
+    if numbering is not None and len(numbering.files) == len(numbering.frames):
+        for (key, number), file in zip(numbering.frames.values(), numbering.files, strict=True):
+            if key in names and file:
+                names[key][number] = file
+    return names
+
+
+def _blanks(
+    keys: list[SequenceKey], frames: ScoredFrames, pair: Pair, specification: BenchmarkSpec
+) -> Chosen:
+    """Canvases of the size that the specification or the files say, or that objects need."""
+    said = {
+        entry.key: (entry.image_width, entry.image_height)
+        for entry in specification.sequences
+        if entry.image_width is not None and entry.image_height is not None
+    }
+    known = {**pair.detections.image_sizes, **pair.truth.image_sizes, **said}
+    canvases: dict[SequenceKey, SequenceMedia] = {}
+    guessed, faults = [], []
+    for key in keys:
+        if key in known:
+            width, height = known[key]
+            canvases[key] = Blank(int(width or 1), int(height or 1))
+            continue
+        extent = np.maximum(frames.extent(key) - first_pixel_of(pair), 1.0)
+        if (extent > LARGEST_GUESS_PX).any():
+            found = f"objects at {extent[0]:.0f}, {extent[1]:.0f} in {sequence_name(key)}"
+            expected = "--media, or the size of its images by --image-size"
+            faults.append(Fault(found, expected))
+            continue
+        width, height = np.ceil(extent * 1.05).astype(np.int64).tolist()
+        canvases[key] = Blank(width, height)
+        guessed.append(key)
+    if faults:
+        raise InputError(faults)
+    return Chosen(canvases, tuple(guessed))

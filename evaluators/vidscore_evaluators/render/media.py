@@ -1,0 +1,338 @@
+"""Where the frames of a sequence come from: images, a video, or a blank canvas.
+
+Frames of images are told by their names (`vidscore_evaluators.formats._image_names`), those of a
+video by their order from its first frame on. Images are read one at a time, videos from front to
+back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import cv2
+import numpy as np
+
+from vidscore_evaluators.annotations import SequenceKey, frame_name, sequence_name
+from vidscore_evaluators.arrays import IntArray
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._image_names import frame_of_name
+from vidscore_evaluators.formats.video import MAXIMUM_PIXELS, measure_video
+from vidscore_evaluators.render.style import BLANK, Image
+
+IMAGE_SUFFIXES = frozenset(
+    (".bmp", ".jpeg", ".jpg", ".jp2", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
+)
+"""Suffixes of images."""
+
+VIDEO_SUFFIXES = frozenset((".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".webm"))
+"""Suffixes of videos in a folder."""
+
+IMAGE_FOLDERS = ("", "img1", "images")
+"""Where the images of a sequence are below its folder, in the layouts of benchmarks."""
+
+FRAMES_PER_S = 25.0
+"""Of a video that does not say it."""
+
+
+class SequenceMedia(Protocol):
+    """The frames of one sequence."""
+
+    def faults(self, key: SequenceKey, numbers: IntArray) -> list[Fault]:
+        """Frames that it certainly lacks, of some ascending frame numbers."""
+        ...
+
+    def images(self, key: SequenceKey, numbers: IntArray) -> Iterator[Image]:
+        """The frames of ascending numbers.
+
+        Raises:
+            InputError: If one is lacking or cannot be read.
+        """
+        ...
+
+    @property
+    def frames_per_s(self) -> float | None:
+        """How fast it plays; None where nothing says it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """A canvas without a picture.
+
+    Attributes:
+        width: Its width in pixels.
+        height: Its height in pixels.
+    """
+
+    width: int
+    height: int
+
+    frames_per_s = None
+
+    def faults(self, key: SequenceKey, numbers: IntArray) -> list[Fault]:
+        """A canvas that is too large."""
+        del numbers
+        if self.width * self.height <= MAXIMUM_PIXELS:
+            return []
+        found = f"an image of {self.width} x {self.height} pixels for {sequence_name(key)}"
+        return [Fault(found, f"at most {MAXIMUM_PIXELS} pixels")]
+
+    def images(self, key: SequenceKey, numbers: IntArray) -> Iterator[Image]:
+        """The same canvas for each frame."""
+        del key
+        canvas = np.full((self.height, self.width, 3), BLANK, dtype=np.uint8)
+        for _ in range(len(numbers)):
+            yield canvas
+
+
+@dataclass(frozen=True, eq=False)
+class ImageFiles:
+    """Images, by the numbers of their frames.
+
+    Attributes:
+        folder: Where they are, for messages.
+        files: File by frame number.
+    """
+
+    folder: Path
+    files: Mapping[int, Path]
+
+    frames_per_s = None
+
+    def faults(self, key: SequenceKey, numbers: IntArray) -> list[Fault]:
+        """Frames without an image."""
+        return [
+            Fault(f"no image of {frame_name(key, number)}", "", source=str(self.folder))
+            for number in numbers.tolist()
+            if number not in self.files
+        ]
+
+    def images(self, key: SequenceKey, numbers: IntArray) -> Iterator[Image]:
+        """The images, one at a time."""
+        del key
+        for number in numbers.tolist():
+            yield read_image(self.files[number])
+
+
+@dataclass(frozen=True, slots=True)
+class Video:
+    """A video file.
+
+    Attributes:
+        path: The file.
+        first_frame: Number of its first frame.
+    """
+
+    path: Path
+    first_frame: int
+
+    @property
+    def frames_per_s(self) -> float | None:
+        """How fast it plays; None where it says nothing that can be."""
+        capture = cv2.VideoCapture(str(self.path.resolve()))
+        try:
+            said = float(capture.get(cv2.CAP_PROP_FPS))
+        finally:
+            capture.release()
+        return said if 0.1 <= said <= 1000.0 else None
+
+    def faults(self, key: SequenceKey, numbers: IntArray) -> list[Fault]:
+        """Frames before its first or, as far as it says how many there are, after its last."""
+        first, last = int(numbers[0]), int(numbers[-1])
+        if first < self.first_frame:
+            return [self._lacks(key, first, f"its first frame is {self.first_frame}")]
+        capture = cv2.VideoCapture(str(self.path.resolve()))
+        try:
+            if not capture.isOpened():
+                return [Fault("no video that OpenCV can read", "", source=str(self.path))]
+            claimed = int(capture.get(cv2.CAP_PROP_FRAME_COUNT))
+        finally:
+            capture.release()
+        if claimed > last - self.first_frame:
+            return []
+        count = measure_video(self.path).frame_count  # what a container claims is often wrong
+        lacking = numbers[numbers >= self.first_frame + count]
+        return [] if not len(lacking) else [self._too_short(key, int(lacking[0]), count)]
+
+    def images(self, key: SequenceKey, numbers: IntArray) -> Iterator[Image]:
+        """The frames, decoded from the first of the video on."""
+        capture = cv2.VideoCapture(str(self.path.resolve()))
+        try:
+            width, height = (
+                capture.get(side) for side in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT)
+            )
+            if width * height > MAXIMUM_PIXELS:
+                found = f"frames of {width:.0f} x {height:.0f} pixels"
+                expected = f"at most {MAXIMUM_PIXELS} pixels"
+                raise InputError([Fault(found, expected, source=str(self.path))])
+            passed = 0
+            for number in numbers.tolist():
+                while passed <= number - self.first_frame:
+                    if not capture.grab():
+                        raise InputError([self._too_short(key, number, passed)])
+                    passed += 1
+                decoded, image = capture.retrieve()
+                if not decoded:
+                    raise InputError([self._too_short(key, number, passed - 1)])
+                yield _coloured(image)
+        finally:
+            capture.release()
+
+    def _too_short(self, key: SequenceKey, number: int, count: int) -> Fault:
+        counted = "no frame" if count == 0 else "1 frame" if count == 1 else f"{count} frames"
+        return self._lacks(key, number, f"{counted} can be decoded, from {self.first_frame} on")
+
+    def _lacks(self, key: SequenceKey, number: int, why: str) -> Fault:
+        return Fault(
+            f"no {frame_name(key, number)}: {why}",
+            "",
+            source=str(self.path),
+            advice="--first-frame says which number the first frame of a video has",
+        )
+
+
+def find_media(
+    path: Path,
+    keys: Iterable[SequenceKey],
+    first_frames: Mapping[SequenceKey, int],
+    files: Mapping[SequenceKey, Mapping[int, str]],
+) -> dict[SequenceKey, SequenceMedia]:
+    """The media of sequences.
+
+    A video belongs to a single sequence. In a folder each sequence has a folder or a video of its
+    name, with or without its domain, or all have images
+    there whose names begin with the sequence's; those of a single sequence may begin with any name.
+
+    Args:
+        path: A video file, or a folder.
+        keys: The sequences.
+        first_frames: Number of the first frame of each sequence's video.
+        files: Names of the images of each sequence by frame, where the truth says them.
+
+    Raises:
+        InputError: If a sequence has no media; with every such sequence.
+    """
+    wanted = list(keys)
+    if path.is_file():
+        if len(wanted) > 1:
+            several = f"one video for {len(wanted)} sequences"
+            expected = "one sequence, which --sequence chooses, or a folder with a video for each"
+            raise InputError([Fault(several, expected, source=str(path))])
+        return {key: Video(path, first_frames[key]) for key in wanted}
+    if not path.is_dir():
+        raise InputError([Fault("neither a video nor a folder", "", source=str(path))])
+    own = _images_in(path)
+    found = {
+        key: _named(path, files.get(key, {}))
+        or _of_sequence(path, key, first_frames[key])
+        or _prefixed(path, own, key, first_frames[key], alone=len(wanted) == 1)
+        for key in wanted
+    }
+    faults = [
+        Fault(
+            f"no images and no video of sequence {sequence_name(key)}",
+            "a folder or a video of its name, or images whose names begin with it",
+            source=str(path),
+        )
+        for key, media in found.items()
+        if media is None
+    ]
+    if faults:
+        raise InputError(faults)
+    return {key: media for key, media in found.items() if media is not None}
+
+
+def read_image(path: Path) -> Image:
+    """Read an image.
+
+    Raises:
+        InputError: If it cannot be read, is broken or too large.
+    """
+    try:
+        with path.open("rb") as file:
+            file.read(1)  # says why it cannot be read, which OpenCV does not
+    except OSError as error:
+        found = f"cannot be read: {(error.strerror or '').lower()}"
+        raise InputError([Fault(found, "", source=str(path))]) from None
+    try:
+        image = cv2.imread(str(path), cv2.IMREAD_COLOR)
+    except cv2.error:
+        image = None
+    if image is None:
+        found = "an image that is broken or too large"
+        expected = f"one of at most {MAXIMUM_PIXELS} pixels that OpenCV can read"
+        raise InputError([Fault(found, expected, source=str(path))])
+    return image.astype(np.uint8, copy=False)
+
+
+def _coloured(image: cv2.typing.MatLike) -> Image:
+    if image.ndim == 2:
+        image = cv2.cvtColor(image, cv2.COLOR_GRAY2BGR)
+    return image.astype(np.uint8, copy=False)
+
+
+def _images_in(folder: Path) -> list[Path]:
+    """The images of a folder, by name."""
+    return sorted(
+        file
+        for file in folder.iterdir()
+        if file.suffix.lower() in IMAGE_SUFFIXES and not file.name.startswith(".")
+    )
+
+
+def _named(folder: Path, names: Mapping[int, str]) -> ImageFiles | None:
+    """Images whose names the truth says, which may be below folders that are not here."""
+    found = {}
+    for number, name in names.items():
+        places = (folder / name, folder / Path(name).name)
+        file = next((place for place in places if _is_within(place, folder)), None)
+        if file is not None:
+            found[number] = file
+    return ImageFiles(folder, found) if found else None
+
+
+def _is_within(file: Path, folder: Path) -> bool:
+    """Whether there is such a file, and in this folder, whatever its name says."""
+    return file.is_file() and file.resolve().is_relative_to(folder.resolve())
+
+
+def _of_sequence(folder: Path, key: SequenceKey, first_frame: int) -> SequenceMedia | None:
+    """The folder or the video of a sequence's name."""
+    for place in dict.fromkeys((folder.joinpath(*filter(None, key)), folder / key.sequence)):
+        if not key.sequence or not place.resolve().is_relative_to(folder.resolve()):
+            continue
+        if place.is_dir():
+            for below in IMAGE_FOLDERS:
+                images = _images_in(place / below) if (place / below).is_dir() else []
+                if images:
+                    return ImageFiles(place / below, _numbered(images, first_frame))
+        videos = [place.with_name(place.name + suffix) for suffix in sorted(VIDEO_SUFFIXES)]
+        for file in (place, *videos):
+            if file.is_file() and file.suffix.lower() in VIDEO_SUFFIXES:
+                return Video(file, first_frame)
+    return None
+
+
+def _prefixed(
+    folder: Path, images: list[Path], key: SequenceKey, first_frame: int, *, alone: bool
+) -> ImageFiles | None:
+    """The images whose names begin with a sequence's; of a single sequence any, where none do."""
+    told = {file: frame_of_name(file.stem) for file in images}
+    mine = [file for file, frame in told.items() if frame and frame[0].sequence == key.sequence]
+    if mine:
+        return ImageFiles(folder, _numbered(mine, first_frame))
+    prefixes = {frame[0].sequence for frame in told.values() if frame is not None}
+    if alone and images and len(prefixes) <= 1:
+        return ImageFiles(folder, _numbered(images, first_frame))
+    return None
+
+
+def _numbered(images: list[Path], first_frame: int) -> dict[int, Path]:
+    """Images by the numbers at the ends of their names; by their order where one has none."""
+    frames = [frame_of_name(file.stem) for file in images]
+    if any(frame is None for frame in frames):
+        return dict(enumerate(images, start=first_frame))
+    return {frame[1]: file for frame, file in zip(frames, images, strict=True) if frame is not None}

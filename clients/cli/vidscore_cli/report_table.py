@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rich import box
@@ -40,7 +40,12 @@ _AT_THRESHOLD = re.compile(r"_-?\d+(\.\d+)?$")
 
 def report_renderables(reports: Sequence[Report], view: View) -> ConsoleRenderable:
     """Tables of reports: all of them together, then each in detail."""
-    return Group(*(drawn for part in report_parts(reports, view) for drawn in _drawn(part)))
+    return parts_renderable(report_parts(reports, view))
+
+
+def parts_renderable(parts: Iterable[Words | Grid]) -> ConsoleRenderable:
+    """Tables, and words between them, on a terminal."""
+    return Group(*(drawn for part in parts for drawn in _drawn(part)))
 
 
 def plain_table(*headings: str) -> Table:

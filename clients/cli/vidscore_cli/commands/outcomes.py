@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import click
-
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
     InputChoice,

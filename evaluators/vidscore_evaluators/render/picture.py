@@ -203,6 +203,8 @@ class _Painter:
             rows = side.are(kind)
             # An object that is found has a thin line: its detection is the one to look at.
             found = name is Side.TRUTH and kind in (Kind.HIT, Kind.ID_SWITCH)
+            if found and side.coordinates.shape[1] == POINT:
+                continue  # the line to its detection begins there
             width = max(1, round((0.5 if found else style.width) * self.line_px))
             pen = Pen(
                 STYLES[Kind.HIT].colour if found else style.colour,

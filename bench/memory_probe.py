@@ -2,7 +2,8 @@
 
 ``python -m bench.memory_probe columns TRUTH DETECTIONS EVALUATOR ...`` loads the columns that
 `save` has written into two folders, ``... files ...`` reads files; either scores them by the
-evaluators and prints the greatest growth of the process since its start, in bytes.
+evaluators. ``... outcomes ...`` loads columns and makes outcomes. All print the greatest growth of
+the process since its start, in bytes.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import numpy as np
 
 from vidscore_evaluators import score
 from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.jobs import outcomes_in_parts
+from vidscore_evaluators.outcomes import concatenate_outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations
 
@@ -64,6 +67,10 @@ def main() -> None:
     before = _peak_bytes()
     if kind == "files":
         score(names, Path(truth), Path(detections))
+    elif kind == "outcomes":
+        for evaluator in evaluators:
+            sides = load(Path(truth)), load(Path(detections))
+            concatenate_outcomes(list(outcomes_in_parts(evaluator, *sides)))
     else:
         score_annotations(evaluators, load(Path(truth)), load(Path(detections)))
     print(_peak_bytes() - before)

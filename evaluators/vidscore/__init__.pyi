@@ -7,6 +7,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 from vidscore_evaluators import Annotations as Annotations
 from vidscore_evaluators import BenchmarkSpec as BenchmarkSpec
+from vidscore_evaluators import Comparison as Comparison
 from vidscore_evaluators import DomainSpec as DomainSpec
 from vidscore_evaluators import EvaluatorSpec as EvaluatorSpec
 from vidscore_evaluators import Fault as Fault
@@ -20,6 +21,7 @@ from vidscore_evaluators import ParameterError as ParameterError
 from vidscore_evaluators import Preset as Preset
 from vidscore_evaluators import Report as Report
 from vidscore_evaluators import Row as Row
+from vidscore_evaluators import Scorer as Scorer
 from vidscore_evaluators import Selection as Selection
 from vidscore_evaluators import SequenceKey as SequenceKey
 from vidscore_evaluators import SequenceSpec as SequenceSpec
@@ -27,6 +29,7 @@ from vidscore_evaluators import Side as Side
 from vidscore_evaluators import SpecificationError as SpecificationError
 from vidscore_evaluators import UnknownEvaluatorError as UnknownEvaluatorError
 from vidscore_evaluators import VidscoreError as VidscoreError
+from vidscore_evaluators import compare as compare
 from vidscore_evaluators import evaluator_names as evaluator_names
 from vidscore_evaluators import find_preset as find_preset
 from vidscore_evaluators import outcomes as outcomes
@@ -37,6 +40,7 @@ from vidscore_evaluators.formats.data_frames import DataFrame
 __all__ = [
     "Annotations",
     "BenchmarkSpec",
+    "Comparison",
     "DomainSpec",
     "EvaluatorSpec",
     "Fault",
@@ -50,6 +54,7 @@ __all__ = [
     "Preset",
     "Report",
     "Row",
+    "Scorer",
     "Selection",
     "SequenceKey",
     "SequenceSpec",
@@ -57,6 +62,7 @@ __all__ = [
     "SpecificationError",
     "UnknownEvaluatorError",
     "VidscoreError",
+    "compare",
     "evaluator_names",
     "find_preset",
     "outcomes",

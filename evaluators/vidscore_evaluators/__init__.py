@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
+    from vidscore_evaluators.comparison import compare
     from vidscore_evaluators.errors import (
         Fault,
         GeometryError,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from vidscore_evaluators.presets import Preset, find_preset, preset_names
     from vidscore_evaluators.registry import evaluator_names
     from vidscore_evaluators.report import Report, Row
+    from vidscore_evaluators.scorer import Scorer
     from vidscore_evaluators.scoring import outcomes, read, score
     from vidscore_evaluators.selection import Selection
     from vidscore_evaluators.specification import (
@@ -35,10 +37,12 @@ if TYPE_CHECKING:
         FrameRanges,
         SequenceSpec,
     )
+    from vidscore_evaluators.trust.comparisons import Comparison
 
 __all__ = [
     "Annotations",
     "BenchmarkSpec",
+    "Comparison",
     "DomainSpec",
     "EvaluatorSpec",
     "Fault",
@@ -52,6 +56,7 @@ __all__ = [
     "Preset",
     "Report",
     "Row",
+    "Scorer",
     "Selection",
     "SequenceKey",
     "SequenceSpec",
@@ -59,6 +64,7 @@ __all__ = [
     "SpecificationError",
     "UnknownEvaluatorError",
     "VidscoreError",
+    "compare",
     "evaluator_names",
     "find_preset",
     "outcomes",
@@ -70,6 +76,7 @@ __all__ = [
 _MODULES = MappingProxyType(
     {
         "annotations": ("Annotations", "SequenceKey", "Side"),
+        "comparison": ("compare",),
         "errors": (
             "Fault",
             "GeometryError",
@@ -82,10 +89,12 @@ _MODULES = MappingProxyType(
         ),
         "outcomes": ("Outcome", "Outcomes"),
         "presets": ("Preset", "find_preset", "preset_names"),
+        "scorer": ("Scorer",),
         "scoring": ("outcomes", "read", "score"),
         "registry": ("evaluator_names",),
         "report": ("Report", "Row"),
         "selection": ("Selection",),
+        "trust.comparisons": ("Comparison",),
         "specification": (
             "BenchmarkSpec",
             "DomainSpec",

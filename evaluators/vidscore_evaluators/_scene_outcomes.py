@@ -7,17 +7,17 @@ figures are made of outcomes by the very functions that make them of a tally.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Side
-from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
 from vidscore_evaluators.geometry import squared_lengths
 from vidscore_evaluators.kernels import factorize
-from vidscore_evaluators.outcomes import CODES, Outcome, OutcomeBuilder, Outcomes
+from vidscore_evaluators.outcomes import CODES, SIDES, Outcome, OutcomeBuilder, Outcomes
 from vidscore_evaluators.report import Block, Number
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import Candidates, Similarity
@@ -41,17 +41,24 @@ def match_pairs(
     builder: OutcomeBuilder, scene: Scene, similarity: Similarity, pairs: Candidates
 ) -> None:
     """Make pairs of a traced scene with its truth true positives."""
-    builder.match(*_rows_of(scene, pairs), **_likeness(scene, similarity, pairs))
+    truth, detections = _rows_of(scene, pairs)
+    builder.match(truth, detections, **_likeness(scene, similarity, pairs))
 
 
 def relate_pairs(
-    builder: OutcomeBuilder, scene: Scene, similarity: Similarity, pairs: Candidates
+    builder: OutcomeBuilder,
+    scene: Scene,
+    similarity: Similarity,
+    pairs: Candidates,
+    sides: Collection[Side] = SIDES,
 ) -> None:
-    """Make objects of a traced scene partners, one-to-one, whatever their outcome."""
+    """Name partners in a traced scene, whatever the outcome, of rows of one side or of both."""
     truth, detections = _rows_of(scene, pairs)
     alike = _likeness(scene, similarity, pairs)
-    builder.relate(Side.TRUTH, truth, detections, **alike)
-    builder.relate(Side.DETECTIONS, detections, truth, **alike)
+    if Side.TRUTH in sides:
+        builder.relate(Side.TRUTH, truth, detections, **alike)
+    if Side.DETECTIONS in sides:
+        builder.relate(Side.DETECTIONS, detections, truth, **alike)
 
 
 def _rows_of(scene: Scene, pairs: Candidates) -> tuple[IntArray, IntArray]:
@@ -124,10 +131,34 @@ class ScoredRows:
     @property
     def frame_counts(self) -> IntArray:
         """(C,) evaluated frames of the sequence of each cell."""
+        return self._counts_of_sequences()[self.sequences]
+
+    def frame_table(self) -> Table:
+        """Evaluated frames by domain and sequence."""
+        counts, keys = self._counts_of_sequences(), self.outcomes.sequence_keys
+        some = np.flatnonzero(counts)
+        words = [key.domain for key in keys] + [key.sequence for key in keys]
+        return build_table(
+            TableSchema(("domain", "sequence"), counts=("frames",)),
+            words,
+            [some, some + len(keys)],
+            counts=[counts[some]],
+        )
+
+    def _counts_of_sequences(self) -> IntArray:
         counts = self.outcomes.frame_counts
         if counts is None:
             raise ValueError("these outcomes do not know how many frames their sequences have")
-        return counts[self.sequences]
+        return counts
+
+    def cells_by_frame(self) -> IntArray:
+        """(M,) cell of each frame and class that holds something, once for each."""
+        table, width = self.outcomes, max(1, len(self.sequences))
+        frames = np.zeros(len(table), dtype=np.int64)
+        frames[run_starts(table.sequences, table.frames)[1:]] = 1
+        keys, _, _ = factorize(np.cumsum(frames) * width + self.cells)
+        cells: IntArray = keys % width
+        return cells
 
     def count(self, rows: BoolArray) -> IntArray:
         """(C,) how many of some rows each cell has."""

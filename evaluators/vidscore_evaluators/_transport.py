@@ -24,26 +24,64 @@ MAX_ASSIGNED_UNITS = 200
 _NOWHERE = -1
 
 
-def transport_cost(costs: FloatArray) -> float:
-    """Least cost of moving m supplies of mass 1/m to n demands of mass 1/n.
+@dataclass(frozen=True, eq=False)
+class Transport:
+    """An optimal plan of moving m supplies of mass 1/m to n demands of mass 1/n.
+
+    Attributes:
+        cost: The cost, for a total mass of 1.
+        supplies: Number of supplies m.
+        demands: Number of demands n.
+        assigned: (units,) unit of demand that each unit of supply is moved to; None where supply
+            nodes were saturated instead.
+        saturated: (m, n) units moved; None where units were assigned.
+    """
+
+    cost: float
+    supplies: int
+    demands: int
+    assigned: IntArray | None = None
+    saturated: IntArray | None = None
+
+    @property
+    def flow(self) -> IntArray:
+        """(m, n) units moved from each supply to each demand, lcm(m, n) in all."""
+        if self.assigned is None:
+            assert self.saturated is not None  # noqa: S101 - one of them is there
+            return self.saturated
+        units = len(self.assigned)
+        sources = np.arange(units) // (units // self.supplies)
+        cells = sources * self.demands + self.assigned // (units // self.demands)
+        flow: IntArray = np.bincount(cells, minlength=self.supplies * self.demands)
+        return flow.reshape(self.supplies, self.demands)
+
+
+def transport(costs: FloatArray) -> Transport:
+    """Move m supplies of mass 1/m to n demands of mass 1/n at the least cost.
 
     Args:
         costs: (m, n) finite costs, 0 or more, of moving a mass of 1; m and n at least 1.
-
-    Returns:
-        The cost, for a total mass of 1.
     """
     supplies, demands = costs.shape
     units = math.lcm(supplies, demands)
     if units <= MAX_ASSIGNED_UNITS:
         table = np.repeat(np.repeat(costs, units // supplies, axis=0), units // demands, axis=1)
-        return math.fsum(table[np.arange(units), assign(table[None])[0]].tolist()) / units
+        assigned = assign(table[None])[0]
+        cost = math.fsum(table[np.arange(units), assigned].tolist()) / units
+        return Transport(cost, supplies, demands, assigned=assigned)
     # A path step is a demand node, so that few of them are better.
     plan = _Plan.of(costs if supplies >= demands else costs.T)
     for supply in range(len(plan.costs)):
         plan.saturate(supply)
     used = plan.flow > 0
-    return math.fsum((plan.flow[used] * plan.costs[used]).tolist()) / units
+    cost = math.fsum((plan.flow[used] * plan.costs[used]).tolist()) / units
+    flow = plan.flow if supplies >= demands else plan.flow.T
+    return Transport(cost, supplies, demands, saturated=flow)
+
+
+def transport_cost(costs: FloatArray) -> float:
+    """Least cost of moving m supplies of mass 1/m to n demands of mass 1/n, as `transport`."""
+    return transport(costs).cost
 
 
 @dataclass(frozen=True, eq=False)

@@ -115,6 +115,14 @@ class Pairing:
         """Every frame that a side has sent."""
         return self._halves[side].seen
 
+    def refuse_repeats(self, side: Side, batch: Annotations) -> None:
+        """Refuse frames that a side has already sent.
+
+        Raises:
+            InputError: With every one of them.
+        """
+        _refuse_repeats(side, frame_keys(batch), self._halves[side].seen)
+
     def add(self, side: Side, batch: Annotations) -> tuple[Annotations, Annotations] | None:
         """Add whole frames of one side.
 
@@ -310,6 +318,25 @@ class StreamScorer:
             for accumulator in self._accumulators:
                 accumulator.add(*complete)
 
+    def add_both(self, truth: Annotations, detections: Annotations) -> None:
+        """Add the same whole frames of both sides; where either is refused, nothing changes.
+
+        Raises:
+            GeometryError: As `add`; so are the other errors.
+            InputError: If a frame was already sent, or breaks a rule of an evaluator.
+        """
+        for side, batch in ((Side.TRUTH, truth), (Side.DETECTIONS, detections)):
+            self._refuse_forbidden(side, batch)
+            self._pairing.refuse_repeats(side, batch)
+        self.add(Side.TRUTH, truth)
+        self.add(Side.DETECTIONS, detections)
+
+    def compact(self) -> None:
+        """Tally what is pending, so that it takes no memory, unless whole sequences are needed."""
+        for accumulator in self._accumulators:
+            if accumulator.can_compact:
+                _compact(accumulator)
+
     def live_reports(self) -> list[Report]:
         """Reports over exactly the frames that both sides have sent."""
         return [_report(accumulator) for accumulator in self._accumulators]
@@ -413,11 +440,17 @@ def _held_bytes(pairs: Sequence[tuple[Annotations, Annotations]]) -> int:
 
 
 def _report(accumulator: Accumulator) -> Report:
+    if accumulator.can_compact:
+        _compact(accumulator)
+        return accumulator.report()
     job = accumulator.work()
     if job is None:
         return accumulator.report()
-    tally = accumulator.evaluator.tally(job.truth, job.detections)
-    if not accumulator.can_compact:
-        return accumulator.report(unsettled=tally)
-    accumulator.compact(tally, accumulator.pending_count)
-    return accumulator.report()
+    return accumulator.report(accumulator.evaluator.tally(job.truth, job.detections))
+
+
+def _compact(accumulator: Accumulator) -> None:
+    job = accumulator.work()
+    if job is not None:
+        tally = accumulator.evaluator.tally(job.truth, job.detections)
+        accumulator.compact(tally, accumulator.pending_count)

@@ -21,7 +21,7 @@ from vidscore_evaluators.arrays import AnyArray
 from vidscore_evaluators.data_frames import Column, data_frame
 from vidscore_evaluators.errors import MissingExtraError
 from vidscore_evaluators.names import escape_controls, spreadsheet_text
-from vidscore_evaluators.outcomes import NO_PARTNER, OUTCOMES, SIDES, Outcomes
+from vidscore_evaluators.outcomes import NO_PARTNER, OUTCOME_SUFFIX, OUTCOMES, SIDES, Outcomes
 
 NOTHING = -1
 """What an integer column of an evaluator's own has where there is nothing."""
@@ -50,7 +50,11 @@ def named_columns(outcomes: Outcomes) -> dict[str, Column]:
         "id_switch": Column(outcomes.id_switches),
         "fragmentation": Column(outcomes.fragmentations),
     }
-    return own | {name: _number(column) for name, column in outcomes.columns.items()}
+    return own | {name: _further(name, column) for name, column in outcomes.columns.items()}
+
+
+def _further(name: str, values: AnyArray) -> Column:
+    return Column(values, texts=OUTCOMES) if name.endswith(OUTCOME_SUFFIX) else _number(values)
 
 
 def _number(values: AnyArray) -> Column:

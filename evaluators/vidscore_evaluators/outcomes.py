@@ -40,6 +40,9 @@ NO_PARTNER = -1
 SIDES = tuple(Side)
 """Side by the number in `Outcomes.sides`."""
 
+OUTCOME_SUFFIX = "_outcome"
+"""End of the name of a further column of outcomes."""
+
 IndexArray = NDArray[np.int32]
 
 
@@ -135,7 +138,8 @@ class Outcomes:
         id_switches: (N,) whether the match changes the identity of the object's track.
         fragmentations: (N,) whether the match ends an interruption of the object's track.
         columns: Further (N,) columns of the evaluator, by their names in files: numbers, where
-            nothing is NaN or, of integers, -1.
+            nothing is NaN or, of integers, -1. If a name ends in `OUTCOME_SUFFIX`, they are indices
+            into `OUTCOMES`.
         frame_counts: Frames of each sequence that are evaluated, whatever they hold, in the order
             of `sequence_keys`; None where that is not known. Means over frames need them.
     """
@@ -167,6 +171,17 @@ class Outcomes:
     def nbytes(self) -> int:
         """Bytes of all columns together."""
         return sum(column.nbytes for column in (*self._rows().values(), *self.columns.values()))
+
+    @property
+    def frame_count(self) -> int:
+        """Evaluated frames of all its sequences together.
+
+        Raises:
+            ValueError: If that is not known.
+        """
+        if self.frame_counts is None:
+            raise ValueError("these outcomes do not know how many frames their sequences have")
+        return int(self.frame_counts.sum())
 
     def of_side(self, side: Side) -> BoolArray:
         """(N,) which rows are of a side."""

@@ -12,13 +12,12 @@ from vidscore_evaluators.data_frames import Column
 from vidscore_evaluators.errors import Fault, ParameterError
 from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.report import Block, Number, Report
+from vidscore_evaluators.report_grids import Key
 
 Form = Literal["wide", "long"]
 """``wide``: a column a measure; ``long``: a row a score."""
 
 _PLACES = ("domain", "label", "sequence")
-
-Key = tuple[str | None, str | None, str | None]
 
 
 def report_columns(report: Report, form: str) -> dict[str, Column]:

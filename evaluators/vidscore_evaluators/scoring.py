@@ -179,7 +179,7 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
         raise ParameterError(
             [Fault("parameters for several evaluators", "EvaluatorSpec(name, parameters) for each")]
         )
-    task = _prepare(
+    task = prepare(
         evaluator,
         truth,
         detections,
@@ -245,7 +245,7 @@ def outcomes(  # noqa: PLR0913 - as `score`
         SpecificationError: With every fault of the specification, or of a preset's file.
         UnknownEvaluatorError: If the evaluator is unknown.
     """
-    task = _prepare(
+    task = prepare(
         evaluator,
         truth,
         detections,
@@ -273,9 +273,9 @@ def outcomes(  # noqa: PLR0913 - as `score`
     return tables[0] if len(tables) == 1 else tuple(tables)
 
 
-def _prepare(  # noqa: PLR0913 - as `score`
+def prepare(  # noqa: PLR0913 - as `score`
     evaluator: str | EvaluatorSpec | Sequence[str | EvaluatorSpec],
-    truth: Data,
+    truth: Data | Source,
     detections: Data,
     *,
     specification: BenchmarkSpec | None,
@@ -286,7 +286,7 @@ def _prepare(  # noqa: PLR0913 - as `score`
     selection: Selection,
     parameters: Mapping[str, Any],
 ) -> Selected:
-    """Create evaluators and read data, as arguments of `score` say."""
+    """Create evaluators, read data and choose a part of it, as arguments of `score` say."""
     scene = _scene(specification, manifest)
     wanted = [evaluator] if isinstance(evaluator, str | EvaluatorSpec) else list(evaluator)
     requests = [_request(entry, scene, parameters) for entry in wanted]
@@ -416,7 +416,9 @@ def _request(
     return EvaluatorSpec(given.name, joined)
 
 
-def _given(data: Data, side: Side) -> Path | Source:
+def _given(data: Data | Source, side: Side) -> Path | Source:
+    if isinstance(data, Source):
+        return data
     if isinstance(data, str | os.PathLike):
         return Path(data)
     if isinstance(data, Annotations):

@@ -150,6 +150,15 @@ def test_parquet_holds_the_same_with_texts_as_dictionaries() -> None:
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
+def test_a_further_column_of_outcomes_is_written_as_words(suffix: str) -> None:
+    """By the end of its name; the numbers are those of the outcomes."""
+    own = table()
+    second = replace(own, columns={"second_outcome": own.outcomes})
+    rows = _read(suffix, written(suffix, second))
+    assert [row["second_outcome"] for row in rows] == [row["outcome"] for row in ROWS]
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
 def test_tables_are_written_one_after_the_other(suffix: str) -> None:
     first, second = table().where(sequence="s1"), table().where(sequence="s2")
     assert _read(suffix, written(suffix, first, second)) == _read(suffix, written(suffix, table()))

@@ -136,7 +136,12 @@ def test_a_long_silence_is_broken(
         ("demo", ["--editable", ".[server]"]),
         (
             "venv",
-            ["--editable", ".[server,postgresql,video,web,plot,parquet,dataframes]", "--group", "dev"],
+            [
+                "--editable",
+                ".[server,postgresql,video,web,plot,parquet,dataframes]",
+                "--group",
+                "dev",
+            ],
         ),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from vidscore_evaluators.evaluator import Evaluator
     from vidscore_evaluators.formats import Pair
     from vidscore_evaluators.formats.source import Source
+    from vidscore_evaluators.report import ReportWarning
     from vidscore_evaluators.selection import Selected, Selection
     from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 
@@ -85,13 +86,16 @@ def read_specification(manifest: str | None) -> BenchmarkSpec:
     return BenchmarkSpec() if manifest is None else read_manifest(Path(manifest))
 
 
-def read_data(choice: InputChoice, specification: BenchmarkSpec) -> Pair:
+def read_data(
+    choice: InputChoice, specification: BenchmarkSpec, truth: Source | None = None
+) -> Pair:
     """Read both sides.
 
     Args:
         choice: Which data.
         specification: What is known of it; detections may belong to its sequences too. Its
             presets say the format where none was typed.
+        truth: The truth, where it has been read.
 
     Raises:
         click.BadParameter: If there is no such format.
@@ -103,7 +107,7 @@ def read_data(choice: InputChoice, specification: BenchmarkSpec) -> Pair:
 
     check_format_name(choice.input_format)
     pair = read_pair(
-        Path(choice.truth),
+        Path(choice.truth) if truth is None else truth,
         Path(choice.detections),
         format_name=format_of(specification.evaluators, choice.input_format, files=True),
         on_error=choice.on_error,
@@ -136,6 +140,15 @@ def select_part(
         return select(selection, evaluators, pair, specification)
     except ParameterError as error:
         raise click.UsageError("\n".join(fault.description for fault in error.faults)) from None
+
+
+def doubts(evaluators: Sequence[Evaluator[Any]], pair: Pair) -> Iterator[ReportWarning]:
+    """Warnings about both sides for the needs of the evaluators."""
+    from vidscore_evaluators.plausibility.inputs import warnings_of_pair
+
+    sides = (pair.truth.annotations, pair.detections.annotations)
+    for needs in dict.fromkeys((one.needs.labels, one.needs.ranked) for one in evaluators):
+        yield from warnings_of_pair(*sides, labels=needs[0], ranked=needs[1])
 
 
 def refuse_image_names(detections: Source) -> None:

@@ -37,6 +37,10 @@ SECTIONS: Sections = {
         "outcomes": Entry(
             f"{CLI}.outcomes:outcomes", "Say what became of each object and each detection."
         ),
+        "compare": Entry(
+            f"{CLI}.compare:compare",
+            "Say whether a system is better than another, how surely, and why.",
+        ),
         "render": Entry(
             f"{CLI}.render:render", "Draw truth, detections and outcomes onto videos or images."
         ),

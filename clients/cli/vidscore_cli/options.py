@@ -135,12 +135,16 @@ def truth_option(
     )
 
 
-def evaluator_options() -> Decorator[Any]:
-    """``EVALUATOR...``, ``--set`` and ``--manifest``."""
+def evaluator_options(metavar: str = "[EVALUATOR]...") -> Decorator[Any]:
+    """``EVALUATOR...``, ``--set`` and ``--manifest``.
+
+    Args:
+        metavar: What the arguments are, where they are more than evaluators.
+    """
     return together(
         click.argument(
             "evaluators",
-            metavar="[EVALUATOR]...",
+            metavar=metavar,
             nargs=-1,
             shell_complete=complete_evaluator,
         ),

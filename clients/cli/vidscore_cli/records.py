@@ -116,7 +116,7 @@ def _in_table(column: str, value: Any) -> str:
 
 
 def _for_people(value: Any) -> str:
-    from vidscore_cli.report_table import format_number
+    from vidscore_evaluators.report_grids import format_number
 
     if isinstance(value, datetime):
         return time_text(value)

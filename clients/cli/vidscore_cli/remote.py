@@ -19,8 +19,10 @@ from vidscore_cli.sites import ServerChoice
 
 if TYPE_CHECKING:
     from vidscore_client import AccessDeniedError, Client, Frames, Geometry, VidscoreError
+    from vidscore_client import Outcomes as RemoteOutcomes
     from vidscore_client import Report as RemoteReport
     from vidscore_evaluators.annotations import Annotations
+    from vidscore_evaluators.outcomes import Outcomes
     from vidscore_evaluators.report import Report
 
 SERVER_ARGUMENTS = {
@@ -106,6 +108,38 @@ def to_reports(reports: Iterable[RemoteReport]) -> list[Report]:
     from vidscore_evaluators.report import report_from_dict
 
     return [report_from_dict(report.to_dict()) for report in reports]
+
+
+def to_outcomes(outcomes: RemoteOutcomes) -> Outcomes:
+    """The SDK's outcomes as outcomes of the evaluators."""
+    import numpy as np
+
+    from vidscore_client.outcomes import OUTCOMES, SIDES
+    from vidscore_evaluators.annotations import SequenceKey, Side
+    from vidscore_evaluators.outcomes import CODES, Outcome, Outcomes
+    from vidscore_evaluators.outcomes import SIDES as OWN_SIDES
+
+    sides = np.array([OWN_SIDES.index(Side(name)) for name in SIDES], dtype=np.uint8)
+    codes = np.array([CODES[Outcome(name)] for name in OUTCOMES], dtype=np.uint8)
+    return Outcomes(
+        sequence_keys=tuple(SequenceKey(*names) for names in outcomes.sequences),
+        label_names=outcomes.labels,
+        sides=sides[outcomes.sides],
+        sequences=outcomes.row_sequences.astype(np.int32),
+        frames=outcomes.frame_numbers.astype(np.int64),
+        rows=outcomes.places.astype(np.int32),
+        labels=outcomes.label_indices.astype(np.int32),
+        confidences=outcomes.confidences,
+        tracks=outcomes.track_ids.astype(np.int64),
+        outcomes=codes[outcomes.outcomes],
+        partners=outcomes.partners.astype(np.int32),
+        similarities=outcomes.similarities,
+        distances_px=outcomes.distances_px,
+        shares=outcomes.shares,
+        id_switches=outcomes.id_switches,
+        fragmentations=outcomes.fragmentations,
+        columns=outcomes.columns,
+    )
 
 
 @contextmanager

@@ -1,16 +1,10 @@
-"""Reports as tables on a terminal or in a text file.
-
-Scores over all classes, of all evaluators, stand in one table with a line for each measure and a
-column for each domain; scores of a class, or of a sequence, in tables with a line for each of
-them and a column for each measure. Keys that have the same measures share a table.
-"""
+"""Reports as tables on a terminal or in a text file."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from rich import box
 from rich.cells import cell_len
@@ -22,149 +16,15 @@ from rich.text import Text
 from vidscore_cli.output import counted, indented
 from vidscore_cli.reporting import View
 from vidscore_evaluators.names import escape_controls
-from vidscore_evaluators.report import Curve, Number, Report, Row
-
-Key = tuple[str | None, str | None, str | None]
-"""Domain, class and sequence; None stands for all of them."""
-
-ALL = "all"
-NO_NAME = "(no name)"
-UNDEFINED = "undefined"
-DECIMALS = 4
-
-
-@dataclass(frozen=True)
-class Grid:
-    """One table.
-
-    Attributes:
-        title: What its scores are of.
-        headings: Headings of the leading columns, then of the columns of scores.
-        leading: How many of the headings are leading ones.
-        lines: Cells of each line, one for each heading; a missing score is an empty cell.
-        left_out: Lines that are not there, because there is nothing that they are of.
-    """
-
-    title: str
-    headings: tuple[str, ...]
-    leading: int
-    lines: list[tuple[str, ...]] = field(default_factory=list)
-    left_out: int = 0
-
-
-def overall_grid(reports: Sequence[Report]) -> Grid:
-    """Scores over all classes, of every evaluator: a line a measure, a column a domain.
-
-    Args:
-        reports: The reports; where there are several, a line begins with its evaluator.
-    """
-    overall = [_scores_by_domain(report) for report in reports]
-    found = dict.fromkeys(domain for scores in overall for domain in scores)
-    domains = sorted(found, key=_last_if_all)
-    several = len(reports) > 1
-    headings = ["score"] if domains == [None] else [_named(domain) for domain in domains]
-    grid = Grid(
-        "Over everything" if domains == [None] else "By domain",
-        (*(["evaluator"] * several), "measure", *headings),
-        leading=1 + several,
-    )
-    for report, scores in zip(reports, overall, strict=True):
-        names = [report.evaluator] * several
-        for measure in _measures_of(scores):
-            cells = (_cell(scores.get(domain, {}), measure) for domain in domains)
-            grid.lines.append((*names, measure, *cells))
-    return grid
-
-
-def detail_grids(report: Report, *, sequences: bool) -> list[Grid]:
-    """Scores of classes and, where wanted, of sequences: a line each, a column a measure.
-
-    Args:
-        report: The report.
-        sequences: Whether the scores of single sequences are wanted.
-    """
-    keys = _scores_by_key(report.rows())
-    classes = {key: scores for key, scores in keys.items() if key[1] is not None and not key[2]}
-    single = {key: scores for key, scores in keys.items() if key[2] is not None}
-    return [*_measures_across(classes), *(_measures_across(single) if sequences else [])]
-
-
-def format_number(value: Number) -> str:
-    """A score for people: counts whole, figures with four decimals, undefined ones so called.
-
-    Rounding never turns a fraction into an integer, and never a wider column: 0.99999
-    is no perfect score and becomes 0.9999, and 0.0000292 becomes 3e-05.
-    """
-    if value is None:
-        return UNDEFINED
-    if isinstance(value, int):
-        return str(value)
-    text = f"{value:.{DECIMALS}f}"
-    rounded = float(text)
-    if rounded == value or not rounded.is_integer():
-        return text
-    if rounded == 0.0:
-        return f"{value:.0e}"
-    step = math.copysign(10.0**-DECIMALS, value - rounded)
-    return f"{rounded + step:.{DECIMALS}f}"
-
-
-def _scores_by_key(rows: Iterable[Row]) -> dict[Key, dict[str, Number]]:
-    keys: dict[Key, dict[str, Number]] = {}
-    for row in rows:
-        keys.setdefault((row.domain, row.label, row.sequence), {})[row.measure] = row.value
-    return keys
-
-
-def _scores_by_domain(report: Report) -> dict[str | None, dict[str, Number]]:
-    keys = _scores_by_key(report.rows())
-    return {key[0]: scores for key, scores in keys.items() if key[1:] == (None, None)}
-
-
-def _measures_of(scores: Mapping[str | None, Mapping[str, Number]]) -> list[str]:
-    """Measures in the order in which the evaluator gives them, those of all domains first."""
-    domains = sorted(scores, key=_last_if_all, reverse=True)
-    return list(dict.fromkeys(measure for domain in domains for measure in scores[domain]))
-
-
-def _last_if_all(domain: str | None) -> tuple[bool, str]:
-    return (domain is None, "")
-
-
-def _measures_across(keys: Mapping[Key, Mapping[str, Number]]) -> list[Grid]:
-    groups: dict[tuple[object, ...], list[Key]] = {}
-    for key, scores in keys.items():
-        groups.setdefault((key[0] is None, key[1] is None, *scores), []).append(key)
-    return [_grid_of(group, keys) for group in groups.values()]
-
-
-def _grid_of(group: Sequence[Key], keys: Mapping[Key, Mapping[str, Number]]) -> Grid:
-    names = ("domain", "label", "sequence")
-    used = [index for index in range(3) if group[0][index] is not None]
-    measures = tuple(keys[group[0]])
-    title = "By " + " and ".join(names[index] for index in used)
-    headings = (*(names[index] for index in used), *measures)
-    shown = [key for key in group if _occurs(keys[key])]
-    grid = Grid(title, headings, leading=len(used), left_out=len(group) - len(shown))
-    for key in shown:
-        place = (_named(key[index]) for index in used)
-        grid.lines.append((*place, *(_cell(keys[key], name) for name in measures)))
-    return grid
-
-
-def _occurs(scores: Mapping[str, Number]) -> bool:
-    """Whether the scores are of anything: none undefined, or a figure or a positive count."""
-    values = scores.values()
-    return None not in values or any(value or isinstance(value, float) for value in values)
-
-
-def _named(name: str | None) -> str:
-    return ALL if name is None else escape_controls(name) or NO_NAME
-
-
-def _cell(scores: Mapping[str, Number], name: str) -> str:
-    return format_number(scores[name]) if name in scores else ""
-
+from vidscore_evaluators.report import Curve, Report
+from vidscore_evaluators.report_grids import (
+    UNDEFINED,
+    Grid,
+    detail_grids,
+    format_number,
+    overall_grid,
+    settings_text,
+)
 
 HEADING_WIDTH = 13
 """Columns of a heading before it goes on in the next line."""
@@ -180,7 +40,7 @@ _AT_THRESHOLD = re.compile(r"_-?\d+(\.\d+)?$")
 
 def report_renderables(reports: Sequence[Report], view: View) -> ConsoleRenderable:
     """Tables of reports: all of them together, then each in detail."""
-    return Group(*_all_parts(reports, view))
+    return Group(*(drawn for part in report_parts(reports, view) for drawn in _drawn(part)))
 
 
 def plain_table(*headings: str) -> Table:
@@ -267,52 +127,56 @@ def _cells(line: Sequence[str], before: Sequence[str], leading: int) -> Iterator
         yield Text("" if same else cell, style="dim" if cell == UNDEFINED else "")
 
 
-def _all_parts(reports: Sequence[Report], view: View) -> Iterator[ConsoleRenderable]:
+@dataclass(frozen=True)
+class Words:
+    """A line of words between tables.
+
+    Attributes:
+        text: The line, not yet escaped; empty for a space between lines.
+        heading: Whether it names what follows, or is a note.
+    """
+
+    text: str
+    heading: bool = False
+
+
+def report_parts(reports: Sequence[Report], view: View) -> Iterator[Words | Grid]:
+    """What is told of reports, in order, whatever draws it."""
     for report in reports:
         of = f" ({report.preset})" if report.preset else ""
-        yield Text(f"{report.evaluator} {report.version}{escape_controls(of)}", style="bold")
-        yield Text(_settings(report), style="dim")
+        yield Words(f"{report.evaluator} {report.version}{of}", heading=True)
+        yield Words(settings_text(report))
     for selection in dict.fromkeys(map(_selection, reports)):
         if selection:
-            yield Text(f"of a part of the data: {escape_controls(selection)}", style="dim")
+            yield Words(f"of a part of the data: {selection}")
     overall = overall_grid(reports)
     if overall.lines:
-        yield from _titled(overall.title, overall)
+        yield overall
     for report in reports:
         whose = f"{report.evaluator}: " if len(reports) > 1 else ""
         for grid in detail_grids(report, sequences=view.sequences):
-            yield from _titled(whose + grid.title, grid)
+            yield replace(grid, title=whose + grid.title)
         yield from _curves(report.curves, view, whose)
 
 
-def _titled(title: str, grid: Grid) -> Iterator[ConsoleRenderable]:
+def left_out_note(grid: Grid) -> str:
+    """A sentence about the lines that a table does not have; empty where there are none."""
+    if not grid.left_out:
+        return ""
+    lines = counted(grid.left_out, "line")
+    return f"{lines} without any score not shown; --format json has all"
+
+
+def _drawn(part: Words | Grid) -> Iterator[ConsoleRenderable]:
+    if isinstance(part, Words):
+        yield Text(escape_controls(part.text), style="bold" if part.heading else "dim")
+        return
     yield Text("")
-    yield Text(title, style="bold")
-    if grid.lines:
-        yield indented(GridView(grid))
-    if grid.left_out:
-        lines = counted(grid.left_out, "line")
-        note = f"{lines} without any score not shown; --format json has all"
-        yield indented(Text(note, style="dim"))
-
-
-def _settings(report: Report) -> str:
-    """The parameters that are not the defaults; all where the evaluator is not installed here."""
-    from vidscore_evaluators.errors import UnknownEvaluatorError
-    from vidscore_evaluators.parameters import describe_parameters
-    from vidscore_evaluators.registry import evaluator_class
-
-    try:
-        described = describe_parameters(evaluator_class(report.evaluator).Parameters)
-    except UnknownEvaluatorError:
-        described = ()
-    defaults = {entry.name: entry.default for entry in described}
-    changed = [
-        _parameter(name, value)
-        for name, value in report.parameters.items()
-        if name not in defaults or _plain(value) != _plain(defaults[name])
-    ]
-    return ", ".join(changed) if changed else "default parameters"
+    yield Text(part.title, style="bold")
+    if part.lines:
+        yield indented(GridView(part))
+    if part.left_out:
+        yield indented(Text(left_out_note(part), style="dim"))
 
 
 def _selection(report: Report) -> str:
@@ -323,26 +187,15 @@ def _selection(report: Report) -> str:
     return str(from_dict(Selection, report.selection))
 
 
-def _plain(value: object) -> object:
-    """Arrays of a report that was read are lists, defaults are tuples."""
-    return list(value) if isinstance(value, tuple | list) else value
-
-
-def _parameter(name: str, value: object) -> str:
-    shown = ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
-    return f"{name} = {escape_controls(shown) or 'none'}"
-
-
-def _curves(curves: Sequence[Curve], view: View, whose: str) -> Iterator[ConsoleRenderable]:
+def _curves(curves: Sequence[Curve], view: View, whose: str) -> Iterator[Words | Grid]:
     if curves and not view.curves:
-        yield Text("")
         kinds = dict.fromkeys(_AT_THRESHOLD.sub("", curve.name) for curve in curves)
-        names = ", ".join(kinds)
         count = "1 curve is" if len(curves) == 1 else f"{len(curves)} curves are"
-        yield Text(f"{whose}{count} not shown: {names}", style="dim")
-        yield Text("--curves shows their points, --format json has them", style="dim")
+        yield Words("")
+        yield Words(f"{whose}{count} not shown: {', '.join(kinds)}")
+        yield Words("--curves shows their points, --format json has them")
     for curve in curves if view.curves else ():
         place = [escape_controls(part) for part in (curve.domain, curve.label) if part is not None]
         title = " of ".join(filter(None, [f"{whose}Curve {curve.name}", ", ".join(place)]))
         lines = [tuple(map(format_number, point.values())) for point in curve.points()]
-        yield from _titled(title, Grid(title, tuple(curve.columns), 0, lines))
+        yield Grid(title, tuple(curve.columns), 0, lines)

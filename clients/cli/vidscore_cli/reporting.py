@@ -1,4 +1,4 @@
-"""Final reports as tables, JSON or CSV, with their warnings on standard error."""
+"""Final reports as tables, Markdown, LaTeX, JSON or CSV, with their warnings on standard error."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Presentation:
     """Form and destination of reports.
 
     Attributes:
-        format: ``table``, ``json`` or ``csv``.
+        format: ``table``, ``markdown``, ``latex``, ``json`` or ``csv``.
         output: Path of a file, or "-".
         view: What a table shows.
         strict: Whether warnings are errors.
@@ -144,7 +144,8 @@ def write_reports(reports: Sequence[Report], wanted: Presentation) -> None:
     Raises:
         WarningsRefusedError: If there are any, and they are errors; nothing is written then.
     """
-    from vidscore_cli.report_table import report_renderables
+    from vidscore_cli.markup import WRITERS
+    from vidscore_cli.report_table import report_parts, report_renderables
     from vidscore_evaluators.report import report_to_dict
 
     show_warnings_of(reports, wanted.locate)
@@ -156,5 +157,7 @@ def write_reports(reports: Sequence[Report], wanted: Presentation) -> None:
         deliver_json(document, wanted.output)
     elif wanted.format == "csv":
         deliver(reports_to_csv(reports), wanted.output)
+    elif wanted.format in WRITERS:
+        deliver(WRITERS[wanted.format](report_parts(reports, wanted.view)), wanted.output)
     else:
         deliver_table(report_renderables(reports, wanted.view), wanted.output)

@@ -38,23 +38,30 @@ def form_options() -> Decorator[Any]:
     return together(format_option("table", "json"), output_option())
 
 
-def deliver_tables(tables: Sequence[TextTable], notes: Sequence[str], output: str) -> None:
+def deliver_tables(
+    tables: Sequence[TextTable], notes: Sequence[str], output: str, *, first: Sequence[str] = ()
+) -> None:
     """Write tables with what there is to say about them.
 
     Args:
         tables: The tables, one below the other.
         notes: Sentences that stand below.
         output: Path of a file, or "-".
+        first: Sentences that stand above.
     """
     from rich.console import Group
+    from rich.text import Text
 
-    deliver_table(Group(*_parts(tables, notes)), output)
+    above = [Text(escape_controls(line), style="bold") for line in first]
+    gap = [Text("")] if above else []
+    deliver_table(Group(*above, *gap, *_parts(tables, notes)), output)
 
 
 def _parts(tables: Sequence[TextTable], notes: Sequence[str]) -> Iterator[RenderableType]:
     from rich.text import Text
 
-    from vidscore_cli.report_table import Grid, GridView
+    from vidscore_cli.report_table import GridView
+    from vidscore_evaluators.report_grids import Grid
 
     for table in tables:
         yield Text(table.title, style="bold")

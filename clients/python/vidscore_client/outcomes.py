@@ -46,6 +46,7 @@ class Outcomes:
 
     Attributes:
         score: Full name of the score that they explain.
+        evaluator: Name of its evaluator.
         sequences: Table of (domain, sequence) names.
         labels: Table of class labels.
         sides: (N,) index into `SIDES`.
@@ -67,6 +68,7 @@ class Outcomes:
     """
 
     score: str
+    evaluator: str
     sequences: tuple[tuple[str, str], ...]
     labels: tuple[str, ...]
     sides: IntArray
@@ -90,12 +92,13 @@ class Outcomes:
         return len(self.sides)
 
 
-def decode_outcomes(score: str, batch: outcomes_pb2.OutcomeBatch) -> Outcomes:
+def decode_outcomes(response: wire.ReadOutcomesResponse) -> Outcomes:
     """One batch of rows.
 
     Raises:
         InternalError: If it holds what this client does not know, or columns of several lengths.
     """
+    batch = response.outcomes
     count = len(batch.outcomes)
 
     def column(values: Sequence[Any], dtype: Any, usual: Any = None) -> NDArray[Any]:
@@ -106,7 +109,8 @@ def decode_outcomes(score: str, batch: outcomes_pb2.OutcomeBatch) -> Outcomes:
         return np.array(values, dtype=dtype)
 
     return Outcomes(
-        score=score,
+        score=response.score,
+        evaluator=response.evaluator,
         sequences=tuple((key.domain, key.sequence) for key in batch.sequences),
         labels=tuple(batch.labels),
         sides=_numbered(column(batch.sides, np.int64), SIDES),
@@ -172,7 +176,7 @@ async def read_outcomes(
                 tries.progress()
                 score = response.score
                 request.offset = response.next_offset
-                yield decode_outcomes(score, response.outcomes)
+                yield decode_outcomes(response)
         except VidscoreError as error:
             delay_s = tries.delay_s(error, time.monotonic())
         else:

@@ -9,14 +9,14 @@ few bytes, and equal rows of different frames add up.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vidscore_evaluators._report_rows import with_every_sequence
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, marked, run_starts
 from vidscore_evaluators.matching import match_maximum_weight
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import Candidates, Similarity, find_candidates
@@ -37,6 +37,33 @@ thresholds, and the rest allows for classes that are in the truth alone."""
 
 _POWERS = 3 ** np.arange(DIGITS, dtype=np.int64)
 
+UNMATCHED = -1
+"""Target of a detection that is matched with nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """What each of D detections is matched with at one threshold, written down as it is matched.
+
+    Attributes:
+        targets: (D,) rows of the scene's truth or, from len(truth) on, of its absorbers;
+            `UNMATCHED` where there is none.
+        similarities: (D,) similarity to the target; NaN likewise.
+    """
+
+    targets: IntArray
+    similarities: FloatArray
+
+    @classmethod
+    def none(cls, count: int) -> Matches:
+        """No matches of so many detections."""
+        return cls(np.full(count, UNMATCHED, dtype=np.int64), np.full(count, np.nan))
+
+    def add(self, pairs: Candidates) -> None:
+        """Write down (P,) matched pairs."""
+        self.targets[pairs.detections] = pairs.targets
+        self.similarities[pairs.detections] = pairs.similarities
+
 
 def greedy_outcomes(
     scene: Scene,
@@ -45,6 +72,7 @@ def greedy_outcomes(
     *,
     ignored_truth: BoolArray | None = None,
     forgiven: BoolArray | None = None,
+    matches: Matches | None = None,
 ) -> OutcomeArray:
     """Match greedily in descending confidence, at each threshold anew.
 
@@ -57,6 +85,7 @@ def greedy_outcomes(
         thresholds: K similarities that a match needs.
         ignored_truth: (T,) objects that only absorb; none if left out.
         forgiven: (D,) detections that are not counted if unmatched; the scene's if left out.
+        matches: Gets the matched pairs, where there is one threshold.
 
     Returns:
         (D, K) outcomes.
@@ -72,11 +101,15 @@ def greedy_outcomes(
     alone = outcomes[sure.detections]
     np.copyto(alone, results[sure.targets][:, None], where=enough)
     outcomes[sure.detections] = alone
+    if matches is not None:
+        matches.add(sure.take(enough[:, 0]))
     candidates = candidates.take(~isolated)
     ordered = candidates.ordered(absorbing[candidates.targets], scene.target_places)
     for column, threshold in enumerate(thresholds):
         rows = ordered.greedily_matched(reusable, threshold)
         outcomes[ordered.detections[rows], column] = results[ordered.targets[rows]]
+        if matches is not None:
+            matches.add(ordered.take(rows))
     return outcomes
 
 
@@ -88,7 +121,10 @@ def _isolated_edges(candidates: Candidates) -> BoolArray:
 
 
 def optimal_outcomes(
-    scene: Scene, similarity: Similarity, thresholds: Sequence[float]
+    scene: Scene,
+    similarity: Similarity,
+    thresholds: Sequence[float],
+    matches: Matches | None = None,
 ) -> OutcomeArray:
     """Match once, with the greatest sum of similarities in each group, and threshold after.
 
@@ -101,13 +137,15 @@ def optimal_outcomes(
         scene: The scene, of D detections.
         similarity: How alike a pair is.
         thresholds: K similarities that a true positive needs.
+        matches: Gets the matched pairs, where there is one threshold; also those that do not meet
+            it, as long as no absorber takes the detection.
 
     Returns:
         (D, K) outcomes.
     """
     candidates = find_candidates(scene, similarity, np.nextafter(similarity.minimum, np.inf))
     real = candidates.targets < len(scene.truth)
-    matched = _matched_similarities(scene, candidates.take(real), similarity)
+    matched = _matched_similarities(scene, candidates.take(real), similarity, matches)
     outcomes = _unmatched(scene.forgiven, len(thresholds))
     absorption = candidates.take(~real)
     absorption = absorption.ordered(np.zeros(len(absorption), dtype=np.bool_))
@@ -117,11 +155,17 @@ def optimal_outcomes(
         rows = free.greedily_matched(scene.reusable_targets, threshold)
         outcomes[free.detections[rows], column] = NOT_COUNTED
         outcomes[true, column] = TRUE
+        if matches is not None:
+            matches.add(_left_over_pairs(scene, matches, true, similarity))
+            matches.add(free.take(rows))
     return outcomes
 
 
 def best_outcomes(
-    scene: Scene, similarity: Similarity, thresholds: Sequence[float]
+    scene: Scene,
+    similarity: Similarity,
+    thresholds: Sequence[float],
+    matches: Matches | None = None,
 ) -> OutcomeArray:
     """Look at each detection's most similar object alone, taken or not.
 
@@ -134,6 +178,8 @@ def best_outcomes(
         scene: The scene, of D detections.
         similarity: How alike a pair is.
         thresholds: K similarities that a match needs.
+        matches: Gets each detection's best object if it is similar enough, taken or not, where
+            there is one threshold.
 
     Returns:
         (D, K) outcomes.
@@ -153,11 +199,17 @@ def best_outcomes(
         # Detections are in descending confidence within a group.
         _, first = np.unique(again.targets, return_index=True)
         outcomes[again.detections[first], column] = TRUE
+        if matches is not None:
+            matches.add(best.take(enough))
     return outcomes
 
 
 def assigned_outcomes(
-    scene: Scene, similarity: Similarity, assignment: Assignment, thresholds: Sequence[float]
+    scene: Scene,
+    similarity: Similarity,
+    assignment: Assignment,
+    thresholds: Sequence[float],
+    matches: Matches | None = None,
 ) -> OutcomeArray:
     """Outcomes by greedy or optimal assignment.
 
@@ -169,6 +221,7 @@ def assigned_outcomes(
         similarity: How alike a pair is, without regard to confidences.
         assignment: How detections are matched.
         thresholds: K similarities that a match needs.
+        matches: Gets the matched pairs, where there is one threshold.
 
     Returns:
         (D, K) outcomes.
@@ -176,13 +229,15 @@ def assigned_outcomes(
     if assignment == "greedy":
         above = [threshold for threshold in thresholds if threshold > similarity.minimum]
         candidates = find_candidates(scene, similarity, min(above, default=1.0))
-        outcomes = greedy_outcomes(scene, candidates, above)
+        outcomes = greedy_outcomes(scene, candidates, above, matches=matches if above else None)
         order = np.searchsorted(above, thresholds)
-        with_least = np.column_stack([outcomes, _all_alike(scene, similarity)])
+        alike = _all_alike(scene, similarity, None if above else matches)
+        with_least = np.column_stack([outcomes, alike])
         return with_least[:, np.where(np.isin(thresholds, above), order, len(above))]
     if assignment == "best":
-        return best_outcomes(scene, similarity, thresholds)
-    return optimal_outcomes(scene, assigned_similarity(similarity, assignment), thresholds)
+        return best_outcomes(scene, similarity, thresholds, matches)
+    extended = assigned_similarity(similarity, assignment)
+    return optimal_outcomes(scene, extended, thresholds, matches)
 
 
 def assigned_similarity(similarity: Similarity, assignment: Assignment) -> Similarity:
@@ -291,11 +346,14 @@ def decode(table: Table, column_count: int) -> OutcomeArray:
     return outcomes
 
 
-def _all_alike(scene: Scene, similarity: Similarity) -> OutcomeArray:
+def _all_alike(
+    scene: Scene, similarity: Similarity, matches: Matches | None = None
+) -> OutcomeArray:
     """(D,) outcomes of greedy matching where every pair of a group is similar enough.
 
     As long as a target is free some detection takes it, so that ranks alone decide, except where
-    there is a crowd, which takes only what lies in it.
+    there is a crowd, which takes only what lies in it. Who takes which target is matched out only
+    where `matches` are wanted.
     """
     groups, ranks = scene.detections.groups, scene.detections.ranks
     real, absorbers = scene.truth.counts[groups], scene.absorbers.counts[groups]
@@ -304,10 +362,14 @@ def _all_alike(scene: Scene, similarity: Similarity) -> OutcomeArray:
     outcomes[ranks < real] = TRUE
     crowded = np.zeros(scene.group_count, dtype=np.bool_)
     crowded[scene.absorbers.groups[scene.absorbs_many]] = True
+    if matches is not None:
+        crowded[:] = True
     if crowded.any():
         part = scene.take_groups(crowded)
         candidates = find_candidates(part, similarity, similarity.minimum)
-        outcomes[crowded[groups]] = greedy_outcomes(part, candidates, [similarity.minimum])[:, 0]
+        outcomes[crowded[groups]] = greedy_outcomes(
+            part, candidates, [similarity.minimum], matches=matches
+        )[:, 0]
     return outcomes
 
 
@@ -318,7 +380,10 @@ def _unmatched(forgiven: BoolArray, column_count: int) -> OutcomeArray:
 
 
 def _matched_similarities(
-    scene: Scene, candidates: Candidates, similarity: Similarity
+    scene: Scene,
+    candidates: Candidates,
+    similarity: Similarity,
+    matches: Matches | None = None,
 ) -> FloatArray:
     """(D,) similarity of each detection to its match; below every threshold where it has none."""
     chosen = match_maximum_weight(
@@ -336,4 +401,26 @@ def _matched_similarities(
     places = np.cumsum(alone) - 1
     first = np.searchsorted(np.flatnonzero(alone), scene.detections.starts[groups])
     matched[alone & (places - first < free)] = similarity.minimum
+    if matches is not None:
+        matches.add(candidates.take(chosen))
     return matched
+
+
+def _left_over_pairs(
+    scene: Scene, matches: Matches, true: BoolArray, similarity: Similarity
+) -> Candidates:
+    """The pairs of what is left of both sides, each group's in order.
+
+    Args:
+        scene: The scene, of D detections.
+        matches: The pairs of more than the least similarity.
+        true: (D,) detections that are paired, those with what is left included.
+        similarity: How alike a pair is.
+    """
+    alone = matches.targets == UNMATCHED
+    detections = np.flatnonzero(true & alone)
+    groups = scene.detections.groups[detections]
+    free = np.flatnonzero(~marked(len(scene.truth), matches.targets[~alone]))
+    ranks = np.arange(len(groups)) - np.searchsorted(groups, groups)
+    rows = np.searchsorted(scene.truth.groups[free], groups) + ranks
+    return Candidates(detections, free[rows], np.full(len(groups), similarity.minimum))

@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -47,9 +48,18 @@ from vidscore_evaluators.criterion import (
     ThresholdGrid,
     left_out_table,
 )
+from vidscore_evaluators.detection._outcome_rows import (
+    average_precision,
+    class_cells,
+    look_at,
+    outcome_builder,
+    precision_recall_figures,
+    with_shares,
+)
 from vidscore_evaluators.detection._outcomes import (
     ROW_BYTES,
     Assignment,
+    Matches,
     OutcomeArray,
     assigned_outcomes,
     assigned_similarity,
@@ -63,6 +73,7 @@ from vidscore_evaluators.detection._precision_recall import (
     Interpolation,
     average_precisions,
     class_entries,
+    mean_of_classes,
     precisions_at,
 )
 from vidscore_evaluators.detection._ranking import (
@@ -75,6 +86,7 @@ from vidscore_evaluators.detection._ranking import (
 )
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Averaging, Dissimilarity, Growth, Measure, Task
+from vidscore_evaluators.outcomes import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import PARTIAL, parameter
 from vidscore_evaluators.report import Curve, Number, ReportWarning, Scores
 from vidscore_evaluators.scene import Scene
@@ -82,6 +94,12 @@ from vidscore_evaluators.similarity import Similarity
 from vidscore_evaluators.tally import Table, Tally
 
 OUTCOMES, CLASSES, FIRST = "outcomes", "classes", "first"
+
+AP_AT_THRESHOLD = "ap_at_threshold"
+"""Name among the figures of outcomes of AP at the threshold that they were looked at."""
+
+NAMED_THRESHOLDS: Mapping[float, str] = MappingProxyType({0.5: "ap_50", 0.75: "ap_75"})
+"""Measures that are AP at one threshold."""
 
 
 def ap_measure(name: str, description: str) -> Measure:
@@ -193,19 +211,25 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         """Outcomes of every detection at every threshold of the grid."""
-        scene = self.scene(aligned)
-        limit, most = self.parameters.limit, self.parameters.maximum_detections
-        if most:
-            ranks = frame_ranks(scene) if limit == "frame" else scene.detections.ranks
-            scene = scene.take_detections(ranks < most)
+        scene = self._limited(self.scene(aligned))
         outcomes = self._outcomes(scene)
+        rematch = self._outcomes if self.parameters.limit == "frame" else None
         present = (scene.truth.counts > 0).astype(np.int64)
         return {
             OUTCOMES: outcome_table(scene, outcomes),
             CLASSES: class_table(scene, {"truth": scene.truth.counts, "frames": present}),
-            FIRST: first_table(scene, outcomes, self._outcomes if limit == "frame" else None),
+            FIRST: first_table(scene, outcomes, rematch),
             LEFT_OUT: left_out_table(scene),
         }
+
+    def _limited(self, scene: Scene) -> Scene:
+        """The scene with as many detections of a frame as are looked at."""
+        most = self.parameters.maximum_detections
+        if not most:
+            return scene
+        by_frame = self.parameters.limit == "frame"
+        ranks = frame_ranks(scene) if by_frame else scene.detections.ranks
+        return scene.take_detections(ranks < most)
 
     def _outcomes(self, scene: Scene) -> OutcomeArray:
         """(D, K) outcomes of D detections at the K thresholds of the grid."""
@@ -226,6 +250,42 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
             return super().grid_scores(tally, parameter)
         precisions = self._precisions(tally)
         return {value: precisions.bare_scores((value,)) for value in self.grid(parameter)}
+
+    def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
+        """The matching at one threshold, and what is left of it at or above a confidence."""
+        point = look_at(self.parameters, "thresholds", at)
+        scene = self._limited(self.scene(aligned, traced=True))
+        matches = Matches.none(len(scene.detections))
+        results = assigned_outcomes(
+            scene,
+            self.parameters.similarity,
+            self.parameters.assignment,
+            [self.parameters.least(point.threshold)],
+            matches,
+        )[:, 0]
+        builder = outcome_builder(aligned, scene, results, matches, confidence=point.confidence)
+        return with_shares(builder.build(), Outcome.TRUE_POSITIVE)
+
+    def outcome_figures(
+        self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
+    ) -> Mapping[str, Number]:
+        """Counts; of one class the point of its curve; and AP if no detection is left out."""
+        pooled, one_by_one = self.parameters.classes == "ignore", self.parameters.ties == "row"
+        cells = class_cells(outcomes, pooled=pooled, one_by_one=one_by_one)
+        figures = precision_recall_figures(outcomes, cells)
+        values = [average_precision(cell, self.parameters.interpolation) for cell in cells]
+        weight = _frames_of if self.parameters.class_mean == "frames" else None
+        ap = mean_of_classes(values, cells, weight)
+        # One class may be its own row, or a weighted mean over one class: the last bit may differ.
+        if at.confidence is not None or (len(values) == 1 and values != [ap]):
+            return figures
+        threshold = look_at(self.parameters, "thresholds", at).threshold
+        names = [AP_AT_THRESHOLD]
+        if threshold in NAMED_THRESHOLDS:
+            names.append(NAMED_THRESHOLDS[threshold])
+        if {*self.parameters.thresholds} == {threshold}:
+            names.append("ap")
+        return figures | dict.fromkeys(names, ap)
 
     def _precisions(self, tally: Tally) -> _Precisions:
         return _Precisions(tally, self._grid, self.parameters, self.scene_warnings(tally))

@@ -14,9 +14,18 @@ from vidscore_evaluators._report_rows import mean, ratio
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.criterion import BOXES, LEFT_OUT, Criterion, left_out_table
+from vidscore_evaluators.detection._outcome_rows import (
+    average_precision,
+    class_cells,
+    look_at,
+    outcome_builder,
+    precision_recall_figures,
+    with_shares,
+)
 from vidscore_evaluators.detection._outcomes import (
     ROW_BYTES,
     TRUE,
+    Matches,
     OutcomeArray,
     class_table,
     greedy_outcomes,
@@ -31,17 +40,20 @@ from vidscore_evaluators.detection._precision_recall import (
 )
 from vidscore_evaluators.detection._ranking import RankingParameters
 from vidscore_evaluators.detection.average_precision import (
+    AP_AT_THRESHOLD,
     CLASSES,
+    NAMED_THRESHOLDS,
     OUTCOMES,
     ap_measure,
     ar_measure,
 )
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Growth, Needs, Task
+from vidscore_evaluators.outcomes import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import PARTIAL, parameter
 from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.scene import Items, Scene
-from vidscore_evaluators.similarity import Similarity, find_candidates
+from vidscore_evaluators.similarity import Candidates, Similarity, find_candidates
 from vidscore_evaluators.tally import Table, Tally
 
 AREA_RANGES: Mapping[str, tuple[float, float]] = {
@@ -144,8 +156,7 @@ class Coco(Criterion[CocoParameters]):
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         """Outcomes of every detection at each threshold, for each area range."""
-        scene = self.scene(aligned)
-        scene = scene.take_detections(scene.detections.ranks < MAXIMUM_DETECTIONS)
+        scene = _limited(self.scene(aligned))
         thresholds = self.parameters.thresholds
         least = list(map(self.parameters.least, thresholds))
         outcomes = _outcomes_by_area(scene, self.parameters.similarity, least)
@@ -163,9 +174,53 @@ class Coco(Criterion[CocoParameters]):
         block = class_block(cells, partial(_coco_measures, thresholds), self._means)
         return Scores((block,), (), self.scene_warnings(tally))
 
+    def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
+        """The matching over all areas at one threshold; further detections are ignored."""
+        point = look_at(self.parameters, "thresholds", at)
+        scene = _limited(self.scene(aligned, traced=True))
+        matches = Matches.none(len(scene.detections))
+        least = self.parameters.least(point.threshold)
+        candidates = find_candidates(scene, self.parameters.similarity, least)
+        every_area = AREA_RANGES["all"]
+        results = _outcomes_in_area(scene, candidates, [least], every_area, matches)
+        builder = outcome_builder(
+            aligned,
+            scene,
+            results[:, 0],
+            matches,
+            confidence=point.confidence,
+            ignored_truth=~_within(scene.truth, every_area),
+        )
+        return with_shares(builder.build(), Outcome.TRUE_POSITIVE)
+
+    def outcome_figures(
+        self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
+    ) -> Mapping[str, Number]:
+        """Counts; of one class the point of its curve; and AP if no detection is left out."""
+        pooled, one_by_one = self.parameters.classes == "ignore", self.parameters.ties == "row"
+        cells = class_cells(outcomes, pooled=pooled, one_by_one=one_by_one)
+        figures = precision_recall_figures(outcomes, cells)
+        if at.confidence is not None:
+            return figures
+        thresholds = self.parameters.thresholds
+        threshold = look_at(self.parameters, "thresholds", at).threshold
+        ap = mean(average_precision(cell, "101-point") for cell in cells)
+        found = (recalls(cell.ranked, [cell.counts["truth"]])[0] for cell in cells)
+        figures[AP_AT_THRESHOLD] = ap
+        if threshold in thresholds and threshold in NAMED_THRESHOLDS:
+            figures[NAMED_THRESHOLDS[threshold]] = ap
+        if thresholds == (threshold,):
+            figures |= {"ap": ap, "ar_100": mean(found)}
+        return figures
+
     def _means(self, by_class: list[dict[str, Number]]) -> dict[str, Number]:
         names = [measure.name for measure in self.measures]
         return {name: mean(values[name] for values in by_class) for name in names}
+
+
+def _limited(scene: Scene) -> Scene:
+    """The scene with as many detections of a class in an image as are looked at."""
+    return scene.take_detections(scene.detections.ranks < MAXIMUM_DETECTIONS)
 
 
 def _outcomes_by_area(
@@ -186,16 +241,28 @@ def _outcomes_by_area(
     """
     candidates = find_candidates(scene, similarity, min(thresholds))
     outcomes = [
-        greedy_outcomes(
-            scene,
-            candidates,
-            thresholds,
-            ignored_truth=~_within(scene.truth, area_range),
-            forgiven=scene.forgiven | ~_within(scene.detections, area_range),
-        )
+        _outcomes_in_area(scene, candidates, thresholds, area_range)
         for area_range in AREA_RANGES.values()
     ]
     return np.concatenate(outcomes, axis=1)
+
+
+def _outcomes_in_area(
+    scene: Scene,
+    candidates: Candidates,
+    thresholds: Sequence[float],
+    area_range: tuple[float, float],
+    matches: Matches | None = None,
+) -> OutcomeArray:
+    """(D, thresholds) outcomes of one area range."""
+    return greedy_outcomes(
+        scene,
+        candidates,
+        thresholds,
+        ignored_truth=~_within(scene.truth, area_range),
+        forgiven=scene.forgiven | ~_within(scene.detections, area_range),
+        matches=matches,
+    )
 
 
 def _within(items: Items, area_range: tuple[float, float]) -> BoolArray:

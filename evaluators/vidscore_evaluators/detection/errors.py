@@ -40,11 +40,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
 from vidscore_evaluators._report_rows import mean
 from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, marked, run_starts
 from vidscore_evaluators.criterion import (
     LEFT_OUT,
@@ -54,11 +56,19 @@ from vidscore_evaluators.criterion import (
     CriterionParameters,
     left_out_table,
 )
+from vidscore_evaluators.detection._outcome_rows import (
+    average_precision,
+    class_cells,
+    look_at,
+    outcome_builder,
+    with_shares,
+)
 from vidscore_evaluators.detection._outcomes import (
     FALSE,
     NOT_COUNTED,
     ROW_BYTES,
     TRUE,
+    Matches,
     OutcomeArray,
     class_table,
     outcome_table,
@@ -73,6 +83,7 @@ from vidscore_evaluators.detection._precision_recall import (
 from vidscore_evaluators.detection.average_precision import CLASSES, OUTCOMES, ap_measure
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Averaging, Direction, Growth, Measure, Task, count_measure
+from vidscore_evaluators.outcomes import NO_PARTNER, OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.scene import Scene
@@ -83,6 +94,17 @@ KINDS = ("poor_localisation", "wrong_class", "duplicate", "false_alarm", "both_w
 """Kinds of false detections; a detection's kind is an index into these."""
 
 POOR_LOCALISATION, WRONG_CLASS, DUPLICATE, FALSE_ALARM, BOTH_WRONG = range(len(KINDS))
+
+OUTCOME_OF_KIND: Mapping[str, Outcome] = MappingProxyType(
+    {
+        "poor_localisation": Outcome.MISLOCALISED,
+        "wrong_class": Outcome.MISCLASSIFIED,
+        "duplicate": Outcome.DUPLICATE,
+        "false_alarm": Outcome.BACKGROUND,
+        "both_wrong": Outcome.MISLOCALISED_AND_MISCLASSIFIED,
+    }
+)
+"""What outcomes call each kind."""
 
 MISSED = "missed"
 
@@ -169,6 +191,54 @@ class DetectionErrors(Criterion[DetectionErrorsParameters]):
         block = class_block(cells, self._measures, self._together)
         return Scores((block,), (), self.scene_warnings(tally))
 
+    def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
+        """Mistakes by kind among the detections that are sure enough, at the threshold.
+
+        The partner of a mistake is the object that it means. A false negative has a partner, the
+        surest, where a poor localisation or a wrong class points at it, and none where it is
+        missed.
+        """
+        point = look_at(self.parameters, "threshold", at)
+        scene = self.scene(aligned, traced=True)
+        scene = scene.take_detections(scene.detections.confidences >= point.confidence)
+        matches = Matches.none(len(scene.detections))
+        mistakes = _find_mistakes(
+            scene,
+            self.parameters.similarity,
+            self.parameters.least(point.threshold),
+            self.parameters.least(self.parameters.background_threshold),
+            matches,
+        )
+        found = marked(len(scene.truth), matches.targets[mistakes.outcomes == TRUE])
+        objects = mistakes.pointed_at
+        pointing = np.flatnonzero(objects != _NONE)
+        pointing = pointing[~found[objects[pointing]]]
+        builder = outcome_builder(
+            aligned,
+            scene,
+            mistakes.outcomes,
+            matches,
+            pointing=_most_confident(scene.detections.confidences, pointing, objects[pointing]),
+        )
+        for index, kind in enumerate(KINDS):
+            rows = scene.detections.traced[mistakes.kinds == index]
+            builder.set(Side.DETECTIONS, rows, OUTCOME_OF_KIND[kind])
+        return with_shares(builder.build(), Outcome.TRUE_POSITIVE)
+
+    def outcome_figures(
+        self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
+    ) -> Mapping[str, Number]:
+        """Mistakes of each kind, and AP if no detection is left out."""
+        missed = outcomes.are(Outcome.FALSE_NEGATIVE) & (outcomes.partners == NO_PARTNER)
+        figures: dict[str, Number] = {MISSED: int(np.count_nonzero(missed))}
+        for kind, outcome in OUTCOME_OF_KIND.items():
+            figures[kind] = outcomes.count(outcome, Side.DETECTIONS)
+        if at.confidence is not None:
+            return figures
+        cells = class_cells(outcomes, pooled=self.parameters.classes == "ignore")
+        interpolation = self.parameters.interpolation
+        return figures | {"ap": mean(average_precision(cell, interpolation) for cell in cells)}
+
     def _measures(self, cell: Cell) -> dict[str, Number]:
         truth, missed = cell.counts["truth"], cell.counts[MISSED]
         asked_for = [truth] * (COLUMNS - 1) + [truth - missed]
@@ -209,10 +279,15 @@ class _Mistakes:
 
 
 def _find_mistakes(
-    scene: Scene, similarity: Similarity, threshold: float, background: float
+    scene: Scene,
+    similarity: Similarity,
+    threshold: float,
+    background: float,
+    matches: Matches | None = None,
 ) -> _Mistakes:
+    """What is wrong; `matches` gets what detections are matched with, and what mistakes mean."""
     own = find_candidates(scene, similarity, background)
-    outcomes, found = _match(scene, own, threshold)
+    outcomes, found = _match(scene, own, threshold, matches)
     own = own.take(own.targets < len(scene.truth))
     other = _of_other_classes(scene, find_candidates(scene.by_frame(), similarity, background))
     own_best, own_object = _most_similar(own, len(scene.detections))
@@ -228,6 +303,12 @@ def _find_mistakes(
         BOTH_WRONG,
     )
     kinds[outcomes != FALSE] = _NONE
+    if matches is not None:
+        every = np.arange(len(kinds), dtype=np.int64)
+        own_pairs = Candidates(every, own_object, own_best)
+        matches.add(own_pairs.take(np.isin(kinds, (POOR_LOCALISATION, DUPLICATE))))
+        other_pairs = Candidates(every, other_object, other_best)
+        matches.add(other_pairs.take(np.isin(kinds, (WRONG_CLASS, BOTH_WRONG))))
     objects = {POOR_LOCALISATION: own_object, WRONG_CLASS: other_object}
     pointed_at = np.full(len(kinds), _NONE, dtype=np.int64)
     mended = np.zeros(len(kinds), dtype=np.bool_)
@@ -242,7 +323,7 @@ def _find_mistakes(
 
 
 def _match(
-    scene: Scene, candidates: Candidates, threshold: float
+    scene: Scene, candidates: Candidates, threshold: float, matches: Matches | None
 ) -> tuple[OutcomeArray, BoolArray]:
     """Greedy outcomes of (D,) detections, and which of (T,) objects are found."""
     absorbing = np.arange(len(scene.truth) + len(scene.absorbers)) >= len(scene.truth)
@@ -250,6 +331,8 @@ def _match(
     pairs = ordered.take(ordered.greedily_matched(scene.reusable_targets, threshold))
     outcomes = np.where(scene.forgiven, NOT_COUNTED, FALSE).astype(np.int8)
     outcomes[pairs.detections] = np.where(absorbing[pairs.targets], NOT_COUNTED, TRUE)
+    if matches is not None:
+        matches.add(pairs)
     found = marked(len(absorbing), pairs.targets)
     return outcomes, found[: len(scene.truth)]
 

@@ -35,6 +35,7 @@ from vidscore_evaluators._report_rows import (
     with_every_sequence,
 )
 from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.criterion import (
     LEFT_OUT,
@@ -44,7 +45,19 @@ from vidscore_evaluators.criterion import (
     ThresholdGrid,
     left_out_table,
 )
-from vidscore_evaluators.detection._outcomes import FALSE, TRUE, OutcomeArray, optimal_outcomes
+from vidscore_evaluators.detection._outcome_rows import (
+    by_class,
+    look_at,
+    outcome_builder,
+    with_shares,
+)
+from vidscore_evaluators.detection._outcomes import (
+    FALSE,
+    TRUE,
+    Matches,
+    OutcomeArray,
+    optimal_outcomes,
+)
 from vidscore_evaluators.evaluator import (
     Averaging,
     Direction,
@@ -54,6 +67,7 @@ from vidscore_evaluators.evaluator import (
     Task,
     count_measure,
 )
+from vidscore_evaluators.outcomes import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Curve, Number, Scores
 from vidscore_evaluators.scene import Scene
@@ -90,6 +104,14 @@ class _CountsByThreshold:
         true, false = row[1:].reshape(2, -1)
         return cls(int(row[0]), true, false)
 
+    @classmethod
+    def of_rows(cls, rows: Outcomes) -> _CountsByThreshold:
+        """Counts of outcomes at one threshold."""
+        true = rows.count(Outcome.TRUE_POSITIVE, Side.DETECTIONS)
+        false = rows.count(Outcome.FALSE_POSITIVE, Side.DETECTIONS)
+        missed = rows.count(Outcome.FALSE_NEGATIVE, Side.TRUTH)
+        return cls(true + missed, np.array([true]), np.array([false]))
+
     @cached_property
     def f1(self) -> list[float]:
         """(K,) F1 at each threshold."""
@@ -98,20 +120,29 @@ class _CountsByThreshold:
             for true, false in zip(self.true.tolist(), self.false.tolist(), strict=True)
         ]
 
-    def values(self, grid: ThresholdGrid, column: int) -> dict[str, Number]:
-        """Every measure but the mean over classes."""
+    def ratios(self, column: int) -> dict[str, Number]:
+        """F1, precision and recall at one threshold."""
         true, false = int(self.true[column]), int(self.false[column])
-        partial, full = grid.means(self.f1)
         return {
             "f1": self.f1[column],
             "precision": ratio(true, true + false),
             "recall": ratio(true, self.truth),
-            "f1_m_partial": partial,
-            "f1_m_full": full,
+        }
+
+    def counts(self, column: int) -> dict[str, Number]:
+        """Pairs, false detections and missed objects at one threshold."""
+        true, false = int(self.true[column]), int(self.false[column])
+        return {
             "true_positives": true,
             "false_positives": false,
             "false_negatives": self.truth - true,
         }
+
+    def values(self, grid: ThresholdGrid, column: int) -> dict[str, Number]:
+        """Every measure but the mean over classes."""
+        partial, full = grid.means(self.f1)
+        means = {"f1_m_partial": partial, "f1_m_full": full}
+        return {**self.ratios(column), **means, **self.counts(column)}
 
 
 class F1(Criterion[F1Parameters]):
@@ -173,6 +204,32 @@ class F1(Criterion[F1Parameters]):
         return {
             value: self._bare_scores(tally, counts, grid, value) for value in self.grid(parameter)
         }
+
+    def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
+        """The optimal assignment of the detections that are sure enough, at the threshold.
+
+        A pair that is assigned and not similar enough is a false positive and a false negative,
+        each the other's partner.
+        """
+        point = look_at(self.parameters, "threshold", at)
+        scene = self.scene(aligned, traced=True)
+        scene = scene.take_detections(scene.detections.confidences >= point.confidence)
+        matches = Matches.none(len(scene.detections))
+        least = [self.parameters.least(point.threshold)]
+        results = optimal_outcomes(scene, self.parameters.similarity, least, matches)
+        builder = outcome_builder(aligned, scene, results[:, 0], matches)
+        return with_shares(builder.build(), Outcome.TRUE_POSITIVE)
+
+    def outcome_figures(
+        self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
+    ) -> Mapping[str, Number]:
+        """F1, precision, recall and counts at the threshold."""
+        del at
+        own = _CountsByThreshold.of_rows(outcomes)
+        pooled = self.parameters.classes == "ignore"
+        classes = map(_CountsByThreshold.of_rows, by_class(outcomes, pooled=pooled))
+        class_mean = mean(of_class.f1[0] for of_class in classes if of_class.truth)
+        return {**own.ratios(0), "f1_class_mean": class_mean, **own.counts(0)}
 
     def _bare_scores(
         self, tally: Tally, counts: _CountsByScope, grid: ThresholdGrid, threshold: float

@@ -33,9 +33,17 @@ from vidscore_evaluators.criterion import (
     ThresholdGrid,
     left_out_table,
 )
+from vidscore_evaluators.detection._outcome_rows import (
+    class_cells,
+    count_figures,
+    look_at,
+    outcome_builder,
+    with_shares,
+)
 from vidscore_evaluators.detection._outcomes import (
     ROW_BYTES,
     Assignment,
+    Matches,
     assigned_outcomes,
     assigned_similarity,
     class_table,
@@ -51,6 +59,7 @@ from vidscore_evaluators.detection._precision_recall import (
 )
 from vidscore_evaluators.detection.average_precision import CLASSES, OUTCOMES
 from vidscore_evaluators.evaluator import Averaging, Direction, Dissimilarity, Growth, Measure, Task
+from vidscore_evaluators.outcomes import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Curve, Number, ReportWarning, Scores
 from vidscore_evaluators.scene import Scene
@@ -139,6 +148,33 @@ class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
             return super().grid_scores(tally, parameter)
         rates = self._rates(tally)
         return {value: rates.bare_scores(value) for value in self.grid(parameter)}
+
+    def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
+        """The matching at one threshold, and what is left of it at or above a confidence."""
+        point = look_at(self.parameters, "threshold", at)
+        scene = self.scene(aligned, traced=True)
+        matches = Matches.none(len(scene.detections))
+        results = assigned_outcomes(
+            scene,
+            self.parameters.similarity,
+            self.parameters.assignment,
+            [self.parameters.least(point.threshold)],
+            matches,
+        )[:, 0]
+        builder = outcome_builder(aligned, scene, results, matches, confidence=point.confidence)
+        return with_shares(builder.build(), Outcome.FALSE_NEGATIVE, Outcome.FALSE_POSITIVE)
+
+    def outcome_figures(
+        self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
+    ) -> Mapping[str, Number]:
+        """Counts; of one class the point of its curves, whose frames the rows do not tell."""
+        del at
+        counts = count_figures(outcomes)
+        cells = class_cells(outcomes, pooled=self.parameters.classes == "ignore")
+        if len(cells) != 1 or not cells[0].counts["truth"]:
+            return counts
+        missed = counts["false_negatives"] / cells[0].counts["truth"]
+        return {**counts, "miss_rate": missed, "recall": 1.0 - missed}
 
     def _rates(self, tally: Tally) -> _MissRates:
         return _MissRates(tally, self._grid, self.scene_warnings(tally))

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.matching import assign, transport_cost
+from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.matching import assign, transport
 from vidscore_evaluators.parameters import GRID_STEPS, parameter
 from vidscore_evaluators.similarity import Similarity
 
@@ -71,14 +71,42 @@ def emd(distances: FloatArray, order: float = 1.0) -> FloatArray:
     rows, columns = distances.shape[-2:]
     if 0 in (rows, columns):
         return _of_empty(distances, 1.0)
-    costs = _powers(distances, order).reshape(-1, rows, columns)
+    means = transported(powers(distances, order).reshape(-1, rows, columns))
+    return emd_of_means(means, order).reshape(distances.shape[:-2])
+
+
+def emd_of_means(means: FloatArray, order: float) -> FloatArray:
+    """Distances of least mean costs, which are to the power of an order."""
+    return np.minimum(_roots(means, order), 1.0)
+
+
+def transported(costs: FloatArray, flows: IntArray | None = None) -> FloatArray:
+    """Least costs of moving the masses 1/m of the rows to the masses 1/n of the columns.
+
+    Args:
+        costs: (K, m, n) costs, neither m nor n 0.
+        flows: (K, m, n) zeros that become the units moved from each row to each column.
+
+    Returns:
+        (K,) costs.
+    """
+    rows, columns = costs.shape[1:]
     if rows == columns:
-        means = _assignment_sums(costs) / rows
-    elif 1 in (rows, columns):
-        means = _in_turn(costs.reshape(len(costs), -1)) / (rows * columns)
-    else:
-        means = np.array([transport_cost(table) for table in costs], dtype=np.float64)
-    return np.minimum(_roots(means, order), 1.0).reshape(distances.shape[:-2])
+        chosen = assign(costs)
+        if flows is not None:
+            np.put_along_axis(flows, chosen[:, :, None], 1, axis=2)
+        return _sums_of_chosen(costs, chosen) / float(rows)
+    if 1 in (rows, columns):
+        if flows is not None:
+            flows[:] = 1
+        return _in_turn(costs.reshape(len(costs), -1)) / float(rows * columns)
+    means = np.empty(len(costs))
+    for number, table in enumerate(costs):
+        found = transport(table)
+        means[number] = found.cost
+        if flows is not None:
+            flows[number] = found.flow
+    return means
 
 
 def ospa(distances: FloatArray, cutoff: float = 1.0, order: float = 1.0) -> Ospa:
@@ -93,20 +121,34 @@ def ospa(distances: FloatArray, cutoff: float = 1.0, order: float = 1.0) -> Ospa
     Returns:
         The distances and their parts.
     """
+    return assigned_ospa(distances, cutoff, order)[0]
+
+
+def assigned_ospa(distances: FloatArray, cutoff: float, order: float) -> tuple[Ospa, IntArray]:
+    """The same, and whom each element of the smaller set is paired with.
+
+    Returns:
+        The distances and their parts; (K, min(m, n)) element of the larger set, the columns where
+        both are equal, of each of the smaller one, for K matrices.
+    """
     rows, columns = distances.shape[-2:]
     if 0 in (rows, columns):
         whole = _of_empty(distances, cutoff)
-        return Ospa(whole, np.zeros_like(whole), whole.copy())
-    costs = _powers(np.minimum(distances, cutoff), order).reshape(-1, rows, columns)
-    sums = _assignment_sums(costs)
+        nobody = np.zeros((whole.size, 0), dtype=np.int64)
+        return Ospa(whole, np.zeros_like(whole), whole.copy()), nobody
+    costs = powers(np.minimum(distances, cutoff), order).reshape(-1, rows, columns)
+    if rows > columns:
+        costs = costs.transpose(0, 2, 1)
+    chosen = assign(costs)
+    sums = _sums_of_chosen(costs, chosen)
     size, alone = max(rows, columns), abs(rows - columns)
-    lonely = np.full_like(sums, _powers(np.array(cutoff), order) * alone)
+    lonely = np.full_like(sums, powers(np.array(cutoff), order) * alone)
 
     def mean(total: FloatArray) -> FloatArray:
         # All at the cut-off is just the cut-off, whatever the rounding of a sum.
         return np.minimum(_roots(total / size, order), cutoff).reshape(distances.shape[:-2])
 
-    return Ospa(mean(sums + lonely), mean(sums), mean(lonely))
+    return Ospa(mean(sums + lonely), mean(sums), mean(lonely)), chosen
 
 
 def _of_empty(distances: FloatArray, greatest: float) -> FloatArray:
@@ -115,18 +157,8 @@ def _of_empty(distances: FloatArray, greatest: float) -> FloatArray:
     return np.full(distances.shape[:-2], 0.0 if both else greatest)
 
 
-def _assignment_sums(costs: FloatArray) -> FloatArray:
-    """Least sums of one-to-one assignments of all elements of the smaller set.
-
-    Args:
-        costs: (K, m, n) costs, neither m nor n 0.
-
-    Returns:
-        (K,) sums, each added up in the order of the smaller set's elements.
-    """
-    if costs.shape[1] > costs.shape[2]:
-        costs = costs.transpose(0, 2, 1)
-    chosen = assign(costs)
+def _sums_of_chosen(costs: FloatArray, chosen: IntArray) -> FloatArray:
+    """(K,) costs of (K, m) columns chosen in (K, m, n) costs, each added up in order of rows."""
     return _in_turn(np.take_along_axis(costs, chosen[:, :, None], axis=2)[:, :, 0])
 
 
@@ -138,7 +170,8 @@ def _in_turn(values: FloatArray) -> FloatArray:
     return totals
 
 
-def _powers(values: FloatArray, order: float) -> FloatArray:
+def powers(values: FloatArray, order: float) -> FloatArray:
+    """Values to the power of an order."""
     return values if order == 1.0 else values * values if order == 2.0 else values**order
 
 

@@ -29,6 +29,7 @@ from vidscore_evaluators._report_rows import (
     totals_by_part,
     totals_by_scope,
 )
+from vidscore_evaluators._scene_outcomes import ScoredRows, figures_of_everything
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.arrays import FloatArray, IntArray, batch_by_shape
 from vidscore_evaluators.criterion import LEFT_OUT, Criterion, ExtendedParameters, left_out_table
@@ -40,6 +41,8 @@ from vidscore_evaluators.distances._kernels import (
     order_parameter,
     ospa,
 )
+from vidscore_evaluators.distances._meeting import Meeting
+from vidscore_evaluators.distances._plans import Plan, plan_emd, plan_hausdorff, plan_ospa
 from vidscore_evaluators.evaluator import (
     Averaging,
     Direction,
@@ -49,6 +52,7 @@ from vidscore_evaluators.evaluator import (
     Task,
     count_measure,
 )
+from vidscore_evaluators.outcomes import OperatingPoint, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Block, Number, Scores
 from vidscore_evaluators.scene import Scene
@@ -119,7 +123,8 @@ class SetDistance(Criterion[ParametersType]):
     4. Don't-care is settled before a set is made: absorbed and forgiven detections, ignored objects
        and crowds are in no set.
 
-    A subclass gives `distances`, and names them in `parts`.
+    A subclass gives `distances` and names them in `parts`; by the same functions its `plan` says
+    what each element adds to them.
 
     Attributes:
         parts: Names of the measures that are distances, in the order that `distances` gives them.
@@ -141,6 +146,19 @@ class SetDistance(Criterion[ParametersType]):
             For each of `parts` K distances.
         """
 
+    @abstractmethod
+    def plan(self, base: FloatArray) -> Plan:
+        """How sets are brought together; pure, and each depends on its own matrix alone.
+
+        Args:
+            base: As for `distances`.
+        """
+
+    @property
+    def greatest(self) -> float:
+        """The base distance from which elements have nothing in common."""
+        return 1.0
+
     @property
     def growth(self) -> Growth:
         """One row for each sequence and class, and one for each sequence."""
@@ -158,8 +176,32 @@ class SetDistance(Criterion[ParametersType]):
 
     def scores(self, tally: Tally) -> Scores:
         """Means of distances."""
-        figures = SetFigures(tally, self.parts, self.parameters.frames)
+        figures = SetFigures(tally.tables, self.parts, self.parameters.frames)
         return Scores(figures.blocks(), warnings=self.scene_warnings(tally))
+
+    def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
+        """Whom each object and detection is brought together with, and what it adds.
+
+        Two are true positives where each is the other's partner, and nearer than `greatest`.
+        Shares add up to the distance of each frame and class, and further columns, of the other
+        `parts`, to those; without rounding.
+        """
+        at.check(self.name)
+        scene = self.scene(aligned, traced=True)
+        meeting = Meeting.of(scene, self.parts)
+        for groups, base in base_distances(scene, self.parameters.similarity):
+            meeting.add(scene, groups, self.plan(base))
+        return meeting.outcomes(aligned, scene, self.parameters.similarity, self.greatest)
+
+    def outcome_figures(
+        self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
+    ) -> Mapping[str, Number]:
+        """Every measure."""
+        del at
+        rows = ScoredRows.of(outcomes, separate=self.parameters.classes == "separate")
+        tables = {SETS: _sets_of_rows(rows, self.parts), FRAMES: rows.frame_table()}
+        figures = SetFigures(tables, self.parts, self.parameters.frames)
+        return figures_of_everything(figures.blocks())
 
     def set_table(self, scene: Scene) -> Table:
         """Distances and counts of the sets of a scene, by sequence and class."""
@@ -193,6 +235,27 @@ def set_table(
         *scene.text_keys(sequences, classes),
         counts=[(references > 0) | (predictions > 0), references, predictions],
         sums=list(distances.values()),
+    )
+
+
+def _sets_of_rows(rows: ScoredRows, parts: tuple[str, ...]) -> Table:
+    """What `set_table` makes of the sets that outcomes are of."""
+    cells = rows.cells_by_frame()
+    table = rows.outcomes
+    columns = (table.shares, *(table.columns[name] for name in parts[1:]))
+    none, one = np.zeros(len(rows.cells), dtype=np.int64), np.ones(len(cells), dtype=np.int64)
+    alone = np.zeros_like(one)
+    return rows.table(
+        np.concatenate([rows.cells, cells]),
+        {
+            "occupied": np.concatenate([none, one]),
+            "references": np.concatenate([rows.truth, alone]),
+            "predictions": np.concatenate([~rows.truth, alone]),
+        },
+        {
+            name: np.concatenate([column, np.zeros(len(cells))])
+            for name, column in zip(parts, columns, strict=True)
+        },
     )
 
 
@@ -239,11 +302,11 @@ def frame_table(scene: Scene) -> Table:
 class SetFigures:
     """What a tally holds, summed for all that a report has rows of."""
 
-    def __init__(self, tally: Tally, parts: tuple[str, ...], frames: Frames) -> None:
+    def __init__(self, tables: Mapping[str, Table], parts: tuple[str, ...], frames: Frames) -> None:
         self._parts = parts
         self._occupied = frames == "occupied"
-        self._totals = totals_by_part(tally.tables[SETS], "class")
-        totals = totals_by_scope(tally.tables[FRAMES])
+        self._totals = totals_by_part(tables[SETS], "class")
+        totals = totals_by_scope(tables[FRAMES])
         self._frames = {scope: total.counts["frames"] for scope, total in totals.items()}
 
     def blocks(self) -> tuple[Block, Block]:
@@ -309,6 +372,10 @@ class Hausdorff(SetDistance[HausdorffParameters]):
         """Hausdorff distances."""
         return (hausdorff(base),)
 
+    def plan(self, base: FloatArray) -> Plan:
+        """Each with its nearest; the two that decide share the distance."""
+        return plan_hausdorff(base)
+
 
 @dataclass(frozen=True)
 class EmdParameters(SetDistanceParameters):
@@ -334,6 +401,10 @@ class Emd(SetDistance[EmdParameters]):
     def distances(self, base: FloatArray) -> tuple[FloatArray, ...]:
         """Earth mover's distances."""
         return (emd(base, self.parameters.order),)
+
+    def plan(self, base: FloatArray) -> Plan:
+        """Each with the one that most of its mass moves to or from."""
+        return plan_emd(base, self.parameters.order)
 
 
 @dataclass(frozen=True)
@@ -384,3 +455,12 @@ class Ospa(SetDistance[OspaParameters]):
         """OSPA distances and their parts."""
         found = ospa(base, self.parameters.cutoff, self.parameters.order)
         return found.distance, found.localisation, found.cardinality
+
+    def plan(self, base: FloatArray) -> Plan:
+        """Each with the one that it is paired with."""
+        return plan_ospa(base, self.parameters.cutoff, self.parameters.order)
+
+    @property
+    def greatest(self) -> float:
+        """The cut-off."""
+        return self.parameters.cutoff

@@ -115,7 +115,7 @@ class TrackSetDistance(TrackingCriterion[ParametersType]):
 
     def scores(self, tally: Tally) -> Scores:
         """Means over the sequences that have tracks, and over classes."""
-        figures = SetFigures(tally, self.parts, "occupied")
+        figures = SetFigures(tally.tables, self.parts, "occupied")
         return Scores(figures.blocks(), warnings=self.scene_warnings(tally))
 
     def of_sets(self, found: TrackDistances) -> FloatArray:
@@ -325,7 +325,7 @@ class Ospa2(TrackSetDistance[Ospa2Parameters]):
 
     def scores(self, tally: Tally) -> Scores:
         """Means over frames and classes, and the mean at each frame number."""
-        figures = SetFigures(tally, self.parts, self.parameters.frames)
+        figures = SetFigures(tally.tables, self.parts, self.parameters.frames)
         curves = tuple(_curves(tally.tables[CURVE]))
         return Scores(figures.blocks(), curves, self.scene_warnings(tally))
 

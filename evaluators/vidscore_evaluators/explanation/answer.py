@@ -20,10 +20,29 @@ NARROW_SPACE = "\N{NO-BREAK SPACE}"
 TOLD_APART = 0.95
 """Share of the draws from which a system is said to be ahead."""
 
-_NUMBERS = (
-    "no one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen twenty"
-).split()
+_NUMBERS = [
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+]
 
 _COSTLY_SHARE = 0.4
 _MOST_NAMED = 3
@@ -98,7 +117,25 @@ def measure_title(name: str) -> str:
 
 
 _ABBREVIATIONS = frozenset(
-    "amr ar ass det emd hd idp idr loc moda motal nmotda ospa ospa2 owta smota wod".split()
+    [
+        "amr",
+        "ar",
+        "ass",
+        "det",
+        "emd",
+        "hd",
+        "idp",
+        "idr",
+        "loc",
+        "moda",
+        "motal",
+        "nmotda",
+        "ospa",
+        "ospa2",
+        "owta",
+        "smota",
+        "wod",
+    ]
 )
 
 

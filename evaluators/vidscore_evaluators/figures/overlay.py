@@ -119,9 +119,12 @@ class Overlay:
             yield f'<path class="tail" d="M{points}"/>'
         places = {False: _Places(self._height), True: _Places(self._height)}
         drawn = [self._mark(mark, places, index) for index, mark in enumerate(self.marks)]
-        yield from reversed(drawn)
+        # Plates lie over all outlines, and those of the first marks over the others.
+        yield from (shape for shape, _ in reversed(drawn))
+        yield from (plates for _, plates in reversed(drawn))
 
-    def _mark(self, mark: Mark, places: dict[bool, _Places], index: int) -> str:
+    def _mark(self, mark: Mark, places: dict[bool, _Places], index: int) -> tuple[str, str]:
+        """Its outline and its plates."""
         scaled = self._scaled(mark.coordinates)
         shape = outline(scaled)
         css = f"o-{mark.kind}" + (" same" if mark.same else "")
@@ -136,9 +139,12 @@ class Overlay:
             plates += _plate(
                 mark.kind, small, places[True].find(around, small, _SMALL_HEIGHT), "small"
             )
-        drawn = f'<path class="case" d="{shape}"/><path class="box" d="{shape}"/>{plates}'
         row = f' data-row="{markup_text(mark.row)}"' if mark.row else ""
-        return f'<g class="{css}"{row}>{drawn}</g>'
+        drawn = f'<path class="case" d="{shape}"/><path class="box" d="{shape}"/>'
+        return (
+            f'<g class="{css}"{row}>{drawn}</g>',
+            f'<g class="{css}"{row}>{plates}</g>' if plates else "",
+        )
 
     def _scaled(self, coordinates: Sequence[float]) -> list[float]:
         return [value * self._scale for value in coordinates]

@@ -14,26 +14,6 @@ Interval = tuple[float, float | None, float | None]
 """Value, and both ends where they are known."""
 
 
-def scale_of(
-    intervals: Sequence[Interval], least: float | None, most: float | None
-) -> tuple[float, float]:
-    """Ends of a scale that holds intervals: bounds that are known, or round numbers.
-
-    Args:
-        intervals: What it has to hold, at least one.
-        least: Lower bound of the values; None if there is none.
-        most: Upper bound.
-    """
-    ends = [end for entry in intervals for end in entry if end is not None]
-    low, high = min(ends), max(ends)
-    if least is not None and most is not None:
-        # A scale from the middle, where all is above, shows twice as much.
-        middle = (least + most) / 2
-        return (middle if low >= middle else least), most
-    margin = 0.05 * (high - low) or 0.5
-    return low - margin, high + margin
-
-
 def whisker_svg(intervals: Sequence[Interval | None], scale: tuple[float, float]) -> str:
     """Up to two values with their intervals, the first above the second; hidden from readers.
 

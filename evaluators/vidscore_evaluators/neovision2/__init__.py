@@ -224,7 +224,7 @@ class Neovision2(Evaluator[Neovision2Parameters]):
 
         A confidence takes the place of `confidence_threshold`, as each point of a curve does.
         """
-        at.check(self.name, confidences=True)
+        at.check(self.name, [self.parameters.overlap_threshold], confidences=True)
         parameters = self.parameters
         if at.confidence is not None:
             parameters = replace(parameters, confidence_threshold=at.confidence)
@@ -234,7 +234,7 @@ class Neovision2(Evaluator[Neovision2Parameters]):
     def outcome_figures(
         self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
     ) -> Mapping[str, Number]:
-        """Counts, NMOTDA and its averages; not `az` and `evaluated_frames`."""
+        """Counts, NMOTDA and its averages; not `az`, which is about every confidence."""
         del at
         return figures_of_outcomes(outcomes, Costs(self.parameters.c_m, self.parameters.c_f))
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.arrays import BoolArray, FlagArray, FloatArray, IntArray
 from vidscore_evaluators.neovision2._input import (
     UNLISTED,
@@ -47,8 +47,13 @@ MERGED_INTO = "merged_into"
 """Column of the row, on the same side, of the first box of those that are merged; `NO_PARTNER` for
 a box that is merged with none."""
 
-_OF_DETECTION_ONLY = ("outcomes", "partners", "similarities", "shares")
-"""Columns that the detection-only score has of its own."""
+_OF_DETECTION_ONLY = {
+    f"{DETECTION_ONLY}outcome": "outcomes",
+    f"{DETECTION_ONLY}partner": "partners",
+    f"{DETECTION_ONLY}similarity": "similarities",
+    f"{DETECTION_ONLY}share": "shares",
+}
+"""Columns that the detection-only score has of its own, and what they are in a table of its own."""
 
 
 def outcomes_of(
@@ -66,12 +71,25 @@ def outcomes_of(
         specification: Says what the classes of a domain are.
     """
     merged = _detection_only(aligned, inputs, parameters)
-    columns = {f"{DETECTION_ONLY}{name}": getattr(merged, name) for name in _OF_DETECTION_ONLY} | {
-        MERGED_INTO: merged.columns[MERGED_INTO]
-    }
+    columns = {name: getattr(merged, own) for name, own in _OF_DETECTION_ONLY.items()}
+    columns[MERGED_INTO] = merged.columns[MERGED_INTO]
     del merged
     by_class = _named_by_class(_of_classes(aligned, inputs, parameters), specification)
-    return replace(by_class, columns=columns)
+    return replace(by_class, columns=columns, frame_counts=_frame_counts(aligned, inputs))
+
+
+def _frame_counts(aligned: Aligned, inputs: ProtocolInput) -> IntArray:
+    """(sequences,) evaluated frames, those included that neither side mentions."""
+    counts = {
+        SequenceKey(inputs.domain_names[domain], name): count
+        for domain, name, count in zip(
+            inputs.domains.tolist(),
+            inputs.sequence_names,
+            inputs.counters["evaluated_frames"].tolist(),
+            strict=True,
+        )
+    }
+    return np.array([counts.get(key, 0) for key in aligned.truth.sequences], dtype=np.int64)
 
 
 def _of_classes(
@@ -221,12 +239,13 @@ def figures_of_outcomes(outcomes: Outcomes, costs: Costs) -> dict[str, Number]:
     by_class = _counts(outcomes, outcomes.outcomes, keys, len(domains) * width)
     alone = np.zeros(len(outcomes), dtype=np.int64)
     [whole] = _counts(outcomes, outcomes.outcomes, alone, 1)
-    of_merged = outcomes.columns[f"{DETECTION_ONLY}outcomes"]
+    of_merged = outcomes.columns[f"{DETECTION_ONLY}outcome"]
     [merged] = _counts(outcomes, of_merged, alone, 1)
     return (
         count_measures(whole, costs)
         | averages(by_class, costs)
         | count_measures(merged, costs, DETECTION_ONLY)
+        | {"evaluated_frames": outcomes.frame_count}
     )
 
 

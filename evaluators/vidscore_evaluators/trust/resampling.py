@@ -114,27 +114,9 @@ def bootstrap(
     if len(sequences) < 2:
         raise InputError([Fault(f"{len(sequences)} sequence", "two or more for a bootstrap")])
     times = draw_sequences(sequences, draws, seed)
-    request = Request.of(evaluator)
-    jobs: list[_DrawsJob] = []
-    for detections in contest.systems.values():
-        tallies = tuple(
-            tally_to_bytes(
-                evaluator.tally(only_sequence(contest.truth, key), only_sequence(detections, key))
-            )
-            for key in sequences
-        )
-        jobs.extend(
-            _DrawsJob(request, tallies, times[first : first + DRAWS_PER_JOB])
-            for first in range(0, draws, DRAWS_PER_JOB)
-        )
-    scored = map_in_order(_score_draws, jobs, workers=workers, progress=progress)
-    size = -(-draws // DRAWS_PER_JOB)
-    by_system = [
-        [one for piece in scored[first : first + size] for one in piece]
-        for first in range(0, len(scored), size)
-    ]
+    by_system = score_draws(evaluator, contest, times, workers=workers, progress=progress)
     overall = [
-        _scores(evaluator.scores(evaluator.tally(contest.truth, detections)))
+        scores_by_key(evaluator.scores(evaluator.tally(contest.truth, detections)))
         for detections in contest.systems.values()
     ]
     above = _shares_above([[draw.rank_key for draw in system] for system in by_system])
@@ -143,6 +125,47 @@ def bootstrap(
         for values, system in zip(overall, by_system, strict=True)
     )
     return Bootstrap(intervals, above, alike_groups(above, coverage), draws, coverage)
+
+
+def score_draws(
+    evaluator: Evaluator[Any],
+    contest: Contest,
+    times: IntArray,
+    *,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> list[list[Draw]]:
+    """Score every system on the same draws of sequences, out of the tallies of single sequences.
+
+    Args:
+        evaluator: The evaluator.
+        contest: K systems; their truth has S sequences.
+        times: (D, S) how often each of `contest.sequences` counts in each draw.
+        workers: Processes to use; the outcome does not depend on it.
+        progress: Called with (pieces of work done, pieces in all).
+
+    Returns:
+        For each system, its D draws.
+    """
+    request = Request.of(evaluator)
+    jobs: list[_DrawsJob] = []
+    for detections in contest.systems.values():
+        tallies = tuple(
+            tally_to_bytes(
+                evaluator.tally(only_sequence(contest.truth, key), only_sequence(detections, key))
+            )
+            for key in contest.sequences
+        )
+        jobs.extend(
+            _DrawsJob(request, tallies, times[first : first + DRAWS_PER_JOB])
+            for first in range(0, len(times), DRAWS_PER_JOB)
+        )
+    scored = map_in_order(_score_draws, jobs, workers=workers, progress=progress)
+    size = -(-len(times) // DRAWS_PER_JOB)
+    return [
+        [one for piece in scored[first : first + size] for one in piece]
+        for first in range(0, len(scored), size)
+    ]
 
 
 def draw_sequences(sequences: Sequence[SequenceKey], draws: int, seed: int) -> IntArray:
@@ -212,14 +235,19 @@ class _DrawsJob:
 
 
 @dataclass(frozen=True)
-class _Drawn:
-    """Scores of one draw."""
+class Draw:
+    """Scores of one system on one draw of sequences.
+
+    Attributes:
+        rank_key: Its rank key.
+        values: Every score but those of single sequences.
+    """
 
     rank_key: RankKey
     values: Mapping[Key, Number]
 
 
-def _score_draws(job: _DrawsJob) -> list[_Drawn]:
+def _score_draws(job: _DrawsJob) -> list[Draw]:
     evaluator = job.request.create()
     tallies = [tally_from_bytes(data) for data in job.tallies]
     copies: dict[tuple[int, int], Tally] = {}
@@ -232,7 +260,7 @@ def _score_draws(job: _DrawsJob) -> list[_Drawn]:
         parts = [copies[key] for key in wanted]
         scores = _without_sequences(evaluator.scores(merge_tallies(parts)))
         rank_key = evaluator.rank_key(bare_report(evaluator, scores))
-        drawn.append(_Drawn(rank_key, _scores(scores)))
+        drawn.append(Draw(rank_key, scores_by_key(scores)))
     return drawn
 
 
@@ -242,7 +270,7 @@ def _without_sequences(scores: Scores) -> Scores:
     return Scores(tuple(kept))
 
 
-def _scores(scores: Scores) -> dict[Key, Number]:
+def scores_by_key(scores: Scores) -> dict[Key, Number]:
     """Every score but those of single sequences."""
     return {
         (row.domain, row.label, row.measure): row.value

@@ -52,7 +52,12 @@ async def send_outcomes(
             for batch in write_outcomes(rows.take(np.arange(skipped, len(rows)))):
                 offset += len(batch.outcomes)
                 await responses.send(
-                    pb.ReadOutcomesResponse(score=score, outcomes=batch, next_offset=offset)
+                    pb.ReadOutcomesResponse(
+                        score=score,
+                        evaluator=plan.evaluator.name,
+                        outcomes=batch,
+                        next_offset=offset,
+                    )
                 )
 
 

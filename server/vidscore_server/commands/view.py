@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,9 +120,9 @@ def view(**choices: Any) -> None:
     with ProgressBar() as bar:
         bar.stage("reading")
         material = _material(typed, paths, evaluators, specification, bar)
-    if typed.output is not None:
-        _write(typed, material)
-    else:
+        if typed.output is not None:
+            _write(typed, material, bar)
+    if typed.output is None:
         _serve(typed, material)
 
 
@@ -190,6 +191,39 @@ def _viewer(typed: Viewing, material: Material) -> Any:
     viewer = Viewer(material, Uncertainty(material, typed.draws), truth_name=Path(typed.truth).stem)
     viewer.judgement(View())  # what the first page needs, so that it comes at once
     return viewer
+
+
+def _write(typed: Viewing, material: Material, bar: ProgressBar) -> None:
+    from vidscore_server.web.document import written_page
+
+    viewer = _viewer(typed, material)
+    bar.stage("drawing sequences again")
+    viewer.uncertainty.compute(progress=bar.advance)
+    bar.stage("writing")
+    write_atomically(Path(str(typed.output)), written_page(viewer, _command(typed)))
+
+
+def _command(typed: Viewing) -> str:
+    """The command that serves the same page."""
+    options: list[tuple[str, Sequence[object]]] = [
+        ("--truth", [typed.truth]),
+        ("--detections", typed.detections),
+        ("--set", typed.settings),
+        ("--manifest", [typed.manifest]),
+        ("--input-format", [None if typed.input_format == "auto" else typed.input_format]),
+        ("--confidence-scale", [typed.confidence_scale]),
+        ("--media", [typed.media]),
+        ("--at-threshold", [typed.at_threshold]),
+        ("--at-confidence", [typed.at_confidence]),
+    ]
+    words = [
+        word
+        for option, values in options
+        for value in values
+        if value is not None
+        for word in (option, str(value))
+    ]
+    return shlex.join(["vidscore", "view", *typed.evaluators, *words])
 
 
 def _serve(typed: Viewing, material: Material) -> None:

@@ -12,14 +12,14 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, empty_annotations
-from vidscore_evaluators.errors import Fault, InputError, LimitError
+from vidscore_evaluators.errors import Fault, InputError, LimitError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.jobs import OBJECTS_PER_PART, make_job, split_by_sequence
 from vidscore_evaluators.outcomes import OperatingPoint, Outcomes, concatenate_outcomes
@@ -269,7 +269,15 @@ def _refuse_choice(at: OperatingPoint) -> None:
 
 def _check_point(evaluator: Evaluator[Any], at: OperatingPoint) -> None:
     """Ask for the outcomes of nothing: the same refusal, and nothing of the data in it."""
-    evaluator.outcomes(align(*_nothing(evaluator)), at)
+    try:
+        evaluator.outcomes(align(*_nothing(evaluator)), at)
+    except ParameterError as error:
+        # Evaluators name options of the command line.
+        named = [
+            replace(fault, field=fault.field and fault.field.removeprefix("at_"))
+            for fault in error.faults
+        ]
+        raise ParameterError(named) from None
 
 
 def _nothing(evaluator: Evaluator[Any]) -> tuple[Annotations, Annotations]:

@@ -14,5 +14,11 @@ class Pictures(Protocol):
     def size(self, sequence: str) -> tuple[float, float] | None:
         """Width and height of the pictures of a sequence; None where there are none."""
 
-    def jpeg(self, sequence: str, number: int) -> bytes | None:
-        """A picture; None where there is none."""
+    def jpeg(self, sequence: str, number: int, most_bytes: int | None = None) -> bytes | None:
+        """A picture; None where there is none.
+
+        Args:
+            sequence: Name of the sequence.
+            number: Number of the frame.
+            most_bytes: Size that it is made to fit into, smaller and coarser; None for any.
+        """

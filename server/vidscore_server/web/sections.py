@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.figures.overlay import Overlay
 from vidscore_evaluators.figures.timeline import bin_frames, strip_svg
 from vidscore_evaluators.figures.whisker import Interval as Drawn
-from vidscore_evaluators.figures.whisker import scale_of, whisker_svg
+from vidscore_evaluators.figures.whisker import whisker_svg
 from vidscore_server.web.links import Links
 from vidscore_server.web.rendering import KIND_WORDS
 from vidscore_server.web.view import KINDS, View
@@ -74,13 +75,21 @@ class Page:
 
 def figures_context(rows: list[FigureRow]) -> Context:
     """Rows of figures, with whiskers on one scale where all measures have the same bounds."""
+    drawn = [[_drawn(row, system) for system in range(len(row.values))] for row in rows]
+    known = [[entry for entry in own if entry is not None] for own in drawn]
+    ends = [[end for entry in own for end in entry if end is not None] or [0.0] for own in known]
+    alike = [own for own in ends if min(own) >= -1.0 and max(own) <= 1.0]
+    low = min((min(own) for own in alike), default=0.0)
+    shared = (math.floor(4 * low) / 4, 1.0)
     shown = []
-    for row in rows:
-        drawn = [_drawn(row, system) for system in range(len(row.values))]
-        known = [entry for entry in drawn if entry is not None]
-        scale = scale_of(known, row.measure.minimum, row.measure.maximum) if known else (0.0, 1.0)
-        shown.append({"row": row, "scale": scale, "whisker": whisker_svg(drawn, scale)})
-    return {"rows": shown}
+    for row, entries, own in zip(rows, drawn, ends, strict=True):
+        fits = shared[0] <= min(own) and max(own) <= shared[1]
+        scale = shared if fits else (0.0 if min(own) >= 0 else 1.1 * min(own), 1.1 * max(own))
+        scale = scale if scale[0] < scale[1] else (scale[0], scale[0] + 1.0)
+        shown.append(
+            {"row": row, "own": None if fits else scale, "whisker": whisker_svg(entries, scale)}
+        )
+    return {"rows": shown, "scale": shared}
 
 
 def _drawn(row: FigureRow, system: int) -> Drawn | None:
@@ -253,7 +262,7 @@ def _measured_by(rows: list[ObjectRow]) -> str:
     return "Similarity"
 
 
-def image_size(material: Material, sequence: int) -> tuple[float, float]:
+def image_extent(material: Material, sequence: int) -> tuple[float, float]:
     """Width and height of the images of a sequence: as specified, or so that all objects fit."""
     key = material.frames.sequences[sequence]
     for entry in material.contest.specification.sequences:

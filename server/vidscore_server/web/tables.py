@@ -10,6 +10,7 @@ import numpy as np
 from vidscore_evaluators.csv_text import csv_text
 from vidscore_evaluators.explanation.figures import all_figures
 from vidscore_evaluators.explanation.judgement import Judgement
+from vidscore_evaluators.explanation.mistakes import confusion, kind_rows
 from vidscore_evaluators.outcome_files import CsvOutcomes
 from vidscore_server.web.view import View
 from vidscore_server.web.viewer import Viewer
@@ -85,8 +86,52 @@ def _bin_rows(judgement: Judgement) -> Iterable[Sequence[object]]:
                 yield (*key, judged.name, *row)
 
 
+def _curves(viewer: Viewer, view: View) -> Rows:
+    del view
+    return ("evaluator", "system", "domain", "label", "curve", "point", "column", "value"), (
+        (report.evaluator, system, curve.domain, curve.label, curve.name, point, column, value)
+        for system in viewer.material.systems
+        for report in viewer.material.reports[system]
+        for curve in report.curves
+        for column, values in curve.columns.items()
+        for point, value in enumerate(values)
+    )
+
+
+def _kinds(viewer: Viewer, view: View) -> Rows | None:
+    judgement = viewer.judgement(view)
+    if judgement is None:
+        return None
+    systems = viewer.material.systems
+    header = ("kind", *systems, *(f"ap_to_gain_{system}" for system in systems))
+    rows = kind_rows(viewer.material, judgement.at, view.label)
+    return header, ((row.kind.name, *row.counts, *row.gains) for row in rows)
+
+
+def _confusion(viewer: Viewer, view: View) -> Rows | None:
+    judgement, sorter = viewer.judgement(view), viewer.material.sorter
+    if judgement is None or sorter is None:
+        return None
+    sorted_ = viewer.material.judge(sorter, judgement.at, view.label)
+    return ("system", "truth_label", "detection_label", "count"), _confusion_rows(sorted_)
+
+
+def _confusion_rows(judgement: Judgement) -> Iterable[Sequence[object]]:
+    for judged in judgement.systems:
+        table = confusion(judged)
+        names = (*table.labels, None)
+        for row, truth_label in enumerate(names):
+            for column, detection_label in enumerate(names):
+                if truth_label is not None or detection_label is not None:
+                    count = int(table.counts[row, column])
+                    yield (judged.name, truth_label, detection_label, count)
+
+
 TABLES: dict[str, Callable[[Viewer, View], Rows | None]] = {
     "figures": _figures,
+    "curves": _curves,
+    "kinds": _kinds,
+    "confusion": _confusion,
     "sequences": _sequences,
     "bins": _bins,
 }

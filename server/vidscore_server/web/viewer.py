@@ -13,7 +13,10 @@ from vidscore_evaluators.explanation.answer import answer, in_words
 from vidscore_evaluators.explanation.figures import Uncertainty, figure_rows
 from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.material import Material
+from vidscore_evaluators.explanation.sweep import ConfidenceSweep, sweep_confidences
 from vidscore_evaluators.outcomes import OperatingPoint
+from vidscore_evaluators.parameters import describe_parameters, parameter_values
+from vidscore_server.web.charts import curves_context, errors_context
 from vidscore_server.web.links import Links
 from vidscore_server.web.pictures import Pictures
 from vidscore_server.web.rendering import environment
@@ -22,7 +25,7 @@ from vidscore_server.web.sections import (
     Page,
     figures_context,
     frame_context,
-    image_size,
+    image_extent,
     outcome_words,
     sequences_context,
     side_words,
@@ -47,6 +50,7 @@ class Viewer:
     links: Links = field(default_factory=Links)
     pictures: Pictures | None = None
     truth_name: str = ""
+    _sweeps: dict[str, list[ConfidenceSweep]] = field(default_factory=dict, init=False, repr=False)
 
     def page(self, view: View) -> str:
         """The whole page."""
@@ -69,7 +73,7 @@ class Viewer:
         """Find what a view asks for; what there is not is as if it had not been asked for."""
         judgement = self.judgement(view)
         row = self._row(view, judgement)
-        size = self._image_size(row) if len(self.material.frames) else (1.0, 1.0)
+        size = self.image_size(row) if len(self.material.frames) else (1.0, 1.0)
         has_picture = self.pictures is not None and self.pictures.has(*self.place(row))
         picture = self.links.picture(row) if has_picture else ""
         return Page(self.material, view, judgement, row, self.links, size, picture)
@@ -87,6 +91,15 @@ class Viewer:
         except ParameterError:
             # An evaluator without curves has no choice of a confidence.
             return self.material.judge(judge, OperatingPoint(), self._label(view))
+
+    def sweeps(self, view: View) -> list[ConfidenceSweep]:
+        """Counts by confidence, of all labels; none where the evaluator has none."""
+        judge = self.judge_of(view)
+        if judge is None:
+            return []
+        if judge.name not in self._sweeps:
+            self._sweeps[judge.name] = sweep_confidences(self.material, judge)
+        return self._sweeps[judge.name]
 
     def judge_of(self, view: View) -> Evaluator[Any] | None:
         """The evaluator that says what became of objects."""
@@ -116,8 +129,11 @@ class Viewer:
                 "answer": said,
                 "facts": self._facts(),
                 "anchors": self._anchors(judged is not None),
-                "charts": None,
-                "errors": None,
+                "charts": curves_context(page, self.sweeps(view)),
+                "errors": errors_context(page),
+                "by_choices": [one.name for one in self.material.judges],
+                "by_chosen": None if judged is None else judged.evaluator.name,
+                "label_choices": [label for label in self.material.contest.truth.labels if label],
                 "sequences": None if judged is None else sequences_context(page, judged),
                 "frames": [] if judged is None else [frame_context(page, judged)],
                 "about": self._about(),
@@ -143,9 +159,10 @@ class Viewer:
             return frames.row_of(sequence, view.frame)
         return judgement.worst_of(sequence)
 
-    def _image_size(self, row: int) -> tuple[float, float]:
+    def image_size(self, row: int) -> tuple[float, float]:
+        """Width and height of the picture of a frame."""
         size = None if self.pictures is None else self.pictures.size(self.place(row)[0])
-        return size or image_size(self.material, self.material.frames.sequence_of(row))
+        return size or image_extent(self.material, self.material.frames.sequence_of(row))
 
     def _label(self, view: View) -> str:
         return view.label if view.label in self.material.contest.truth.labels else ""
@@ -170,15 +187,15 @@ class Viewer:
         }
 
     def _warnings(self) -> list[str]:
-        """Every warning of the reports, each once; notes are none."""
+        """A warning of each kind that the reports have; notes are none."""
         reports = [report for own in self.material.reports.values() for report in own]
-        texts = (
-            warning.message
-            for report in reports
+        texts = {
+            warning.code: warning.message
+            for report in reversed(reports)
             for warning in report.warnings
             if not warning.is_note
-        )
-        return list(dict.fromkeys(texts))
+        }
+        return [f"{text[:1].upper()}{text[1:]}." for text in reversed(texts.values())]
 
     def _facts(self) -> list[tuple[str, str]]:
         truth = self.material.contest.truth
@@ -196,10 +213,13 @@ class Viewer:
         return facts
 
     def _anchors(self, judged: bool) -> Sequence[tuple[str, str]]:
-        anchors = [("figures", "Figures")]
+        anchors = [("figures", "Figures"), ("curves", "Curves")]
         if judged:
-            frame = "frame" if self.links.live else "sequences"
-            anchors += [("sequences", "Sequences"), (frame, "Frame")]
+            if self.material.sorter is not None:
+                anchors.append(("errors", "Errors"))
+            anchors.append(("sequences", "Sequences"))
+            if self.links.live:
+                anchors.append(("frame", "Frame"))
         return [*anchors, ("about", "About")]
 
     def _software(self) -> str:
@@ -212,9 +232,8 @@ class Viewer:
         return {
             "evaluators": ", ".join(f"{report.evaluator} {report.version}" for report in reports),
             "parameters": [
-                (f"Parameters of {report.evaluator}", _parameters(report.parameters))
-                for report in reports
-                if report.parameters
+                (f"Parameters of {evaluator.name}", _parameters(evaluator))
+                for evaluator in self.material.evaluators
             ],
             "truth_digest": _spaced(reports[0].truth_digest),
             "digests": [
@@ -234,8 +253,14 @@ def _counts_by_domain(material: Material) -> str:
     return ", ".join(f"{count} {domain}" for domain, count in by_domain.items())
 
 
-def _parameters(parameters: Any) -> str:
-    return ", ".join(f"{name} = {_value(value)}" for name, value in parameters.items())
+def _parameters(evaluator: Evaluator[Any]) -> str:
+    """Those that are not as they are by themselves."""
+    values = parameter_values(evaluator.parameters)
+    standing = {entry.name: entry.default for entry in describe_parameters(evaluator.Parameters)}
+    changed = [
+        f"{name} = {_value(value)}" for name, value in values.items() if value != standing.get(name)
+    ]
+    return f"defaults, but {', '.join(changed)}" if changed else "defaults"
 
 
 def _value(value: object) -> str:

@@ -22,11 +22,12 @@ from vidscore_cli.output import (
     deliver_table,
     write_atomically,
 )
-from vidscore_cli.report_table import fold_heading, format_number, report_renderables
+from vidscore_cli.report_table import fold_heading, report_renderables
 from vidscore_cli.reporting import View, reports_to_csv
 from vidscore_evaluators.csv_text import csv_text
 from vidscore_evaluators.names import holds_controls
 from vidscore_evaluators.report import Block, Scores
+from vidscore_evaluators.report_grids import format_number
 
 TABLE = """\
 neovision2 1

@@ -64,6 +64,9 @@ class FakeSubmissions:
         go_on: Unset to hold appends before they are stored.
         watches: Revision from which each watcher asked.
         watch_script: What each watcher is told; None cuts the connection.
+        readings: What each reader of outcomes asked.
+        outcome_script: What each of them is told; None cuts the connection, a code and a reason
+            refuse the call.
         refuse_benchmark: Code and reason with which asking for the benchmark is refused.
         metadata: What came with the last question about the benchmark.
         stop: Kills the server, and with it every call.
@@ -84,6 +87,8 @@ class FakeSubmissions:
     go_on: threading.Event = field(default_factory=threading.Event)
     watches: list[int] = field(default_factory=list)
     watch_script: list[Any] = field(default_factory=list)
+    readings: list[submission_service_pb2.ReadOutcomesRequest] = field(default_factory=list)
+    outcome_script: list[Any] = field(default_factory=list)
     refuse_benchmark: tuple[grpc.StatusCode, str] | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -264,6 +269,15 @@ class _Submissions(submission_service_pb2_grpc.SubmissionServiceServicer):
             if update is None:
                 lose_the_connection(submission_service_pb2.AppendRequest(), context)
             yield update
+
+    def ReadOutcomes(self, request: Any, context: Any) -> Iterator[Any]:  # noqa: N802
+        self._fake.readings.append(request)
+        for answer in self._fake.outcome_script.pop(0):
+            if answer is None:
+                lose_the_connection(submission_service_pb2.AppendRequest(), context)
+            if isinstance(answer, tuple):
+                refuse(context, *answer)
+            yield answer
 
     def ListScores(self, request: Any, context: Any) -> Any:  # noqa: N802
         del request, context

@@ -53,7 +53,7 @@ def by_class(table: Outcomes, side: str) -> list[tuple[str, int]]:
 def only(table: Outcomes, side: str) -> list[tuple[str, int, int]]:
     """Outcome, partner and merged box of each row of a side, in the detection-only score."""
     own = table.take(table.of_side(Side(side)))
-    names = (f"{ONLY}outcomes", f"{ONLY}partners", MERGED_INTO)
+    names = (f"{ONLY}outcome", f"{ONLY}partner", MERGED_INTO)
     columns = [own.columns[name].tolist() for name in names]
     return [(OUTCOMES[code].value, *rest) for code, *rest in zip(*columns, strict=True)]
 
@@ -71,8 +71,8 @@ def test_a_hit_a_miss_and_a_false_alarm_weigh_as_the_costs_say() -> None:
         Row("detections", 0, 1, HIT, 0, 0.0),
     ]
     np.testing.assert_array_equal(table.similarities, [1.0, np.nan, np.nan, 1.0])
-    assert table.columns[f"{ONLY}shares"].tolist() == [0.0, 0.5, 2.0, 0.0]
-    np.testing.assert_array_equal(table.columns[f"{ONLY}similarities"], [1.0, np.nan, np.nan, 1.0])
+    assert table.columns[f"{ONLY}share"].tolist() == [0.0, 0.5, 2.0, 0.0]
+    np.testing.assert_array_equal(table.columns[f"{ONLY}similarity"], [1.0, np.nan, np.nan, 1.0])
 
 
 @pytest.mark.parametrize(("height", "hit"), [(2.0, True), (1.999, False)])
@@ -114,6 +114,15 @@ def test_a_dont_care_frame_is_ignored_and_one_that_is_not_listed_too() -> None:
     assert by_class(table, "truth") == [(HIT, 0), (IGNORED, -1), (HIT, 0)]
     assert by_class(table, "detections") == [(HIT, 0), (IGNORED, -1), (HIT, 0), (IGNORED, -1)]
     assert [row[0] for row in only(table, "detections")] == [HIT, IGNORED, HIT, IGNORED]
+
+
+def test_evaluated_frames_are_counted_though_they_have_no_row() -> None:
+    """Frames 0 and 5 are listed; with all frames 1 to 4 count too, of which neither side knows."""
+    truth, detections = video({0: [], 5: []}), video({0: []})
+    for frames, expected in (("listed", 2), ("all", 6)):
+        evaluator = create_evaluator("neovision2", {"frames": frames})
+        table = outcomes_of(evaluator, truth, detections)
+        assert evaluator.outcome_figures(table)["evaluated_frames"] == expected
 
 
 def test_frames_between_listed_ones_count_where_all_do() -> None:
@@ -188,7 +197,7 @@ def test_merged_boxes_name_the_first_and_count_once() -> None:
     ]
     assert only(table, "truth") == [(HIT, 0, -1), (HIT, 1, -1)]
     # The object has 60 of the merged box's 120 square pixels.
-    assert table.columns[f"{ONLY}similarities"][0] == 0.5
+    assert table.columns[f"{ONLY}similarity"][0] == 0.5
     assert by_class(table, "detections") == [(HIT, 0), (HIT, 1), (ALARM, -1), (ALARM, -1)]
 
 
@@ -237,8 +246,9 @@ def test_a_confidence_takes_the_place_of_the_parameter() -> None:
     assert by_class(of_frame(*sides, at, confidence_threshold=0.6), "truth") == [(HIT, 0)]
 
 
-def test_the_overlap_threshold_is_a_parameter_and_no_operating_point() -> None:
-    with pytest.raises(ParameterError, match=r"at_threshold.*neovision2 has no thresholds"):
+def test_another_overlap_threshold_is_a_parameter_and_no_operating_point() -> None:
+    of_frame([], [], OperatingPoint(threshold=0.2))
+    with pytest.raises(ParameterError, match=r"at_threshold: found 0.5, expected 0.2"):
         of_frame([], [], OperatingPoint(threshold=0.5))
 
 
@@ -288,7 +298,7 @@ def test_outcomes_at_a_confidence_are_the_point_of_each_curve(
 def counted(table: Outcomes, label: str | None) -> tuple[int, int, int]:
     """Objects, true and false positives of a class, or of detection-only, counted plainly."""
     objects = hits = alarms = 0
-    codes = table.outcomes if label else table.columns[f"{ONLY}outcomes"]
+    codes = table.outcomes if label else table.columns[f"{ONLY}outcome"]
     columns = (table.sides.tolist(), table.labels.tolist(), codes.tolist())
     for side, name, code in zip(*columns, strict=True):
         if label in (None, table.label_names[name]):
@@ -361,7 +371,7 @@ def test_outcomes_of_many_frames_add_up_to_every_row_of_the_report() -> None:
         part = table.where(domain=domain, label=label, sequence=sequence)
         prefix = "" if label else ONLY
         objects, hits, alarms = counted(part, label)
-        shares = part.shares if label else part.columns[f"{ONLY}shares"]
+        shares = part.shares if label else part.columns[f"{ONLY}share"]
         cost = Fraction(0.3) * (objects - hits) + Fraction(0.7) * alarms
         expected = {
             "ground_truth_objects": objects,
@@ -385,7 +395,7 @@ def test_figures_of_outcomes_are_those_of_the_rows_of_the_report() -> None:
     table = outcomes_of(evaluator, truth, detections)
     report = score(truth, detections, c_m=0.3, c_f=0.7)
     rows = {row[:4]: row.value for row in report.rows()}
-    left_out = {"az", "detection_only_az", "evaluated_frames"}
+    left_out = {"az", "detection_only_az"}
     for domain, label, sequence in {key[:3] for key in rows}:
         part = table.where(domain=domain, label=label, sequence=sequence)
         figures = evaluator.outcome_figures(part)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from vidscore_evaluators.alignment import align
+from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.outcomes import Outcome
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import EvaluatorContract, Thing, make_annotations
 
@@ -27,3 +30,26 @@ def test_the_mean_is_taken_over_the_frames_of_the_truth() -> None:
     assert report.value("missing", domain="", sequence="a") == 1
     assert report.value("surplus") == 1
     assert report.value("frames") == 2
+
+
+def test_what_is_missing_and_what_is_surplus_is_told_row_by_row() -> None:
+    """Of three objects the last is missing; the one detection of the empty frame is surplus."""
+    truth = make_annotations({("", "a"): {0: [(0, 0), (1, 1), (2, 2)], 1: []}})
+    sure, unsure = Thing((0, 0), confidence=0.5), Thing((1, 1), confidence=0.4)
+    detections = make_annotations({("", "a"): {0: [sure, unsure, sure], 1: [sure], 7: [sure]}})
+    evaluator = create_evaluator("count_error")
+
+    table = evaluator.outcomes(align(truth, detections))
+
+    objects, found = (table.take(table.of_side(side)) for side in (Side.TRUTH, Side.DETECTIONS))
+    assert objects.partners.tolist() == [0, 2, -1]
+    assert objects.are(Outcome.FALSE_NEGATIVE).tolist() == [False, False, True]
+    assert found.partners.tolist() == [0, -1, 1, -1, -1]
+    assert found.are(Outcome.FALSE_POSITIVE).tolist() == [False, False, False, True, False]
+    assert found.are(Outcome.IGNORED).tolist() == [False, True, False, False, True]
+    assert evaluator.outcome_figures(table) == {
+        "frames": 2,
+        "missing": 1,
+        "surplus": 1,
+        "count_error": 1.0,
+    }

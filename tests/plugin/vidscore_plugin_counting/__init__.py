@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import FrameFlag, ObjectFlag
+from vidscore_evaluators.annotations import Annotations, FrameFlag, ObjectFlag, Side
 from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.evaluator import (
     Direction,
@@ -24,8 +24,9 @@ from vidscore_evaluators.evaluator import (
     Task,
     count_measure,
 )
+from vidscore_evaluators.outcomes import OperatingPoint, Outcome, OutcomeBuilder, Outcomes
 from vidscore_evaluators.parameters import parameter
-from vidscore_evaluators.report import Block, Scores
+from vidscore_evaluators.report import Block, Number, Scores
 from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
 
 _SCHEMA = TableSchema(texts=("domain", "sequence"), counts=("frames", "missing", "surplus"))
@@ -75,12 +76,11 @@ class CountError(Evaluator[CountErrorParameters]):
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         """Count objects and detections in each frame that is judged."""
-        truth, detections = aligned.truth, aligned.detections
-        judged = aligned.listed & ((truth.frame_flags & FrameFlag.DONT_CARE) == 0)
-        real = (truth.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) == 0
-        sure = detections.confidences >= self.parameters.confidence_threshold
-        surplus = _each_frame(detections.object_frames, sure, judged)
-        surplus -= _each_frame(truth.object_frames, real, judged)
+        truth, judged = aligned.truth, _judged(aligned)
+        surplus = np.zeros(len(judged), dtype=np.int64)
+        for side, rows, sign in zip(_sides(aligned), self._counted(aligned), (-1, 1), strict=True):
+            surplus += sign * np.bincount(side.object_frames[rows], minlength=len(judged))
+        surplus = surplus[judged]
         sequences = truth.frame_sequences[judged]
         domains = [key.domain for key in truth.sequences]
         names = [key.sequence for key in truth.sequences]
@@ -102,9 +102,71 @@ class CountError(Evaluator[CountErrorParameters]):
         )
         return Scores((whole, each) if table.row_count else (whole,))
 
+    def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
+        """The first object of a frame goes with its first detection, the next with the next.
 
-def _each_frame(frames: IntArray, counted: BoolArray, judged: BoolArray) -> IntArray:
-    return np.bincount(frames[counted], minlength=len(judged))[judged].astype(np.int64)
+        What is left over is missing, or surplus, and adds 1 to the error.
+        """
+        at.check(self.name)
+        builder = OutcomeBuilder(aligned)
+        objects, detections = self._counted(aligned)
+        for side, rows, outcome in (
+            (Side.TRUTH, objects, Outcome.FALSE_NEGATIVE),
+            (Side.DETECTIONS, detections, Outcome.FALSE_POSITIVE),
+        ):
+            builder.set(side, rows, outcome)
+            builder.share(side, rows, 1.0)
+        truth_keys, detection_keys = (
+            _keys(side.object_frames[rows], len(aligned.listed))
+            for side, rows in zip(_sides(aligned), (objects, detections), strict=True)
+        )
+        _, left, right = np.intersect1d(
+            truth_keys, detection_keys, assume_unique=True, return_indices=True
+        )
+        builder.match(objects[left], detections[right])
+        builder.share(Side.TRUTH, objects[left], 0.0)
+        builder.share(Side.DETECTIONS, detections[right], 0.0)
+        return builder.build()
+
+    def outcome_figures(
+        self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
+    ) -> Mapping[str, Number]:
+        """Every measure: what is missing or surplus are the rows without a partner."""
+        del at
+        counts = (
+            outcomes.frame_count,
+            outcomes.count(Outcome.FALSE_NEGATIVE, Side.TRUTH),
+            outcomes.count(Outcome.FALSE_POSITIVE, Side.DETECTIONS),
+        )
+        figures = _measures(*(np.array([count]) for count in counts))
+        return {name: values[0] for name, values in figures.items()}
+
+    def _counted(self, aligned: Aligned) -> tuple[IntArray, IntArray]:
+        """Rows of the objects and of the detections that count."""
+        judged, (truth, detections) = _judged(aligned), _sides(aligned)
+        real = (truth.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) == 0
+        sure = detections.confidences >= self.parameters.confidence_threshold
+        return (
+            np.flatnonzero(real & judged[truth.object_frames]),
+            np.flatnonzero(sure & judged[detections.object_frames]),
+        )
+
+
+def _judged(aligned: Aligned) -> BoolArray:
+    """(F,) which frames count."""
+    judged: BoolArray = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
+    return judged
+
+
+def _sides(aligned: Aligned) -> tuple[Annotations, Annotations]:
+    return aligned.truth, aligned.detections
+
+
+def _keys(frames: IntArray, frame_count: int) -> IntArray:
+    """(N,) a number for the frame of each object and its place there, given ascending frames."""
+    places = np.arange(len(frames)) - np.searchsorted(frames, frames)
+    keys: IntArray = places * frame_count + frames
+    return keys
 
 
 def _measures(

@@ -15,13 +15,20 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.outcomes import Outcome
 from vidscore_evaluators.report import Report
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.definition import Definition, definition_from_dict
 from vidscore_server.domain.ladder import Scale
 from vidscore_server.domain.policy import SubmittedNames, TruthSize
-from vidscore_server.domain.release import released_report, released_values, values_of
+from vidscore_server.domain.release import (
+    released_outcomes,
+    released_report,
+    released_values,
+    values_of,
+)
 from vidscore_server.store.records import Role
 
 WIDTH, HEIGHT = 640, 480
@@ -136,6 +143,27 @@ class Ring:
             for row in shown.rows()
             if row.value is not None and row.domain is None and row.label is None
         }
+
+    def look(self, places: Places) -> list[list[bool]]:
+        """Submit and look at the outcomes, which count as a submission themselves.
+
+        Returns:
+            For each sequence whether each place is right, in its first frame.
+        """
+        self.submit(places)
+        assert not self.budget or self.submissions < self.budget, "the team's budget is spent"
+        self.submissions += 1
+        [evaluator] = self.definition.evaluators
+        outcomes = evaluator.outcomes(align(self.truth, scene(places, self.sequences)))
+        shown = released_outcomes(ATTACKER, outcomes)
+        hits = shown.are(Outcome.TRUE_POSITIVE)
+        return [
+            hits[
+                (shown.frames == 1)
+                & (np.array(shown.sequence_keys)[shown.sequences, 1] == f"{row + 1}")
+            ].tolist()
+            for row in range(self.sequences)
+        ]
 
 
 def make_ring(evaluator: Mapping[str, object], sequences: int, seed: int, **policy: object) -> Ring:
@@ -290,6 +318,40 @@ def subtract(ring: Ring, seed: int, limit: int) -> float:
         hits = (shown * objects + FRAMES * false_tracks) / 2.0
         hunt.learn(probe, hit=abs(hits - FRAMES) < abs(hits))
     return exploit(ring, hunts, 1)
+
+
+def spot(ring: Ring, looks: int) -> list[tuple[float, float]]:
+    """Find the thing of each sequence by outcomes: a grid over all, and finer ones where it is.
+
+    A server that takes fewer detections a frame than the grid has gets it over several frames.
+
+    Args:
+        ring: What is attacked.
+        looks: How often.
+
+    Returns:
+        Where each of them is, as well as the attacker knows.
+    """
+    width, height = float(WIDTH), float(HEIGHT)
+    corners = [(0.0, 0.0)] * ring.sequences
+    for _ in range(looks):
+        grids = [_grid(corner, width, height) for corner in corners]
+        found = ring.look(dict(enumerate(grids)))
+        width, height = width / COLUMNS, height / ROWS
+        corners = [
+            (grid[hits.index(True)][0] - width / 2, grid[hits.index(True)][1] - height / 2)
+            for grid, hits in zip(grids, found, strict=True)
+        ]
+    return [(x + width / 2, y + height / 2) for x, y in corners]
+
+
+def _grid(corner: tuple[float, float], width: float, height: float) -> list[tuple[float, float]]:
+    """The middles of the cells of a part of the image."""
+    return [
+        (corner[0] + (column + 0.5) * width / COLUMNS, corner[1] + (row + 0.5) * height / ROWS)
+        for row in range(ROWS)
+        for column in range(COLUMNS)
+    ]
 
 
 def pinpoint(ring: Ring, cell: int) -> float:

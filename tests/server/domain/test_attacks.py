@@ -16,12 +16,14 @@ from tests.server.domain.attacks import (
     CELL_PX,
     CELLS,
     COLUMNS,
+    FRAMES,
     MOST,
     Ring,
     make_ring,
     pinpoint,
     probe_at_once,
     probe_in_turn,
+    spot,
     subtract,
 )
 
@@ -130,3 +132,17 @@ def test_rounded_errors_of_final_scores_do_not() -> None:
     """Even to who knows the cell, and is bounded by no budget."""
     ring, cell = _in_its_cell(submissions_in_all=0)
     assert pinpoint(ring, cell) > 1e-3
+
+
+# --- outcomes ----------------------------------------------------------------------------------
+
+
+def test_own_outcomes_tell_where_everything_is_within_the_default_budget() -> None:
+    """Two looks, 1610 places each, and a submission more: that is why none are shown by default."""
+    ring = make_ring(CLEAR, 5, 0, visibility="final", outcomes="own")
+    assert ring.budget == 5
+    found = spot(ring, looks=2)
+    errors_px = ring.truth.coordinates[::FRAMES] - found
+    assert np.hypot(*errors_px.T).max() < 0.25
+    ring.submit({row: [place] for row, place in enumerate(found)})
+    assert ring.best == 1.0

@@ -32,7 +32,7 @@ def score_row(**changed: object) -> Row:
     values = {
         "submission_id": 5, "number": 1, "evaluator": "spotgeo", "truth_revision": 1,
         "partial": False, "create_time": 1, "configuration": "", "values": "{}", "released": "",
-        "report": zlib.compress(b"{}"), "published": True,
+        "report": zlib.compress(b"{}"), "published": True, "outcomes_shown": False,
     }  # fmt: skip
     return "scores", {**values, **changed}
 

@@ -32,6 +32,22 @@ class ScoreContract:
             assert [s.number for s in reader.scores("b", "s", 2, 9)] == [1]
             assert reader.scores("b", "s", 2, 9) == [replace(r.score(), number=1)]
 
+    def test_shown_outcomes_are_noted_for_good_and_counted_for_each_team(
+        self, store: SqlStore
+    ) -> None:
+        put(store, populate, with_frames, lambda t: t.insert_score(r.score()))
+        put(store, lambda t: t.insert_score(r.score()))
+        with store.read() as reader:
+            assert reader.shown_outcomes_count("b", "red") == 0
+        for _ in range(2):
+            put(store, lambda t: t.note_shown_outcomes(replace(r.score(), number=2)))
+        put(store, lambda t: t.publish_score(replace(r.score(), number=2)))
+        with store.read() as reader:
+            assert [s.outcomes_shown for s in reader.scores("b", "s", None, 9)] == [True, False]
+            assert reader.shown_outcomes_count("b", "red") == 1
+            assert reader.shown_outcomes_count("b", "blue") == 0
+            assert reader.shown_outcomes_count("other", "red") == 0
+
     def test_scores_are_found_by_what_they_are_under(self, store: SqlStore) -> None:
         """Of the same basis the newest counts; another revision or configuration is another."""
         other = [replace(r.score(), truth_revision=2), replace(r.score(), configuration="f1 2 abc")]

@@ -20,7 +20,7 @@ from vidscore_server.store.errors import StoreError
 from vidscore_server.store.migrations import migration_config, upgrade
 from vidscore_server.store.tables import metadata
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 """Every revision but the newest; a new one adds the one before it."""
 
 FIRST_ROWS = (
@@ -107,6 +107,7 @@ def _check_board(reader: Reader) -> None:
     assert shown_basis(benchmark) == Basis(2, {"f1": "f1 1 b", "map": "map 1 a"})
     published = reader.scores("b", "u", None, 9, published_only=True)
     assert [score.number for score in published] == [4, 3, 2, 1]
+    assert not any(score.outcomes_shown for score in published)
 
 
 def test_the_migrations_lead_to_the_tables(database: Database) -> None:

@@ -96,6 +96,7 @@ def script() -> list[Call]:
             [evaluators.ListPresetsRequest(page_size=1)],
             caller="",
         ),
+        *_outcomes(),
     ]
 
 
@@ -317,6 +318,12 @@ def _ending() -> Iterator[Call]:
         ],
     )
     yield _hosted("GetLeaderboard", benchmarks.GetLeaderboardRequest(benchmark=BENCHMARK))
+
+
+def _outcomes() -> Iterator[Call]:
+    request = submissions.ReadOutcomesRequest(submission=SUBMISSION, evaluator="spotgeo")
+    yield _submitting("ReadOutcomes", request, caller="organiser")
+    yield _submitting("ReadOutcomes", request)
 
 
 async def play(hosted: Hosted) -> list[Exchange]:

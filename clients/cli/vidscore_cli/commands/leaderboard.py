@@ -51,7 +51,7 @@ class BoardQuery:
 @records_options()
 def leaderboard(**choices: Any) -> None:
     """Show the submissions to a benchmark in rank order."""
-    from vidscore_cli.report_table import UNDEFINED
+    from vidscore_evaluators.report_grids import UNDEFINED
 
     typed = BoardQuery(**choices)
     with open_client(typed.server) as client:

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-
-import click
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
@@ -29,7 +23,7 @@ from vidscore_cli.options import (
     output_option,
     selection_options,
 )
-from vidscore_cli.output import STDOUT, atomic_file, check_output
+from vidscore_cli.outcome_output import check_outcome_output, open_outcomes
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.reporting import show_warnings
 
@@ -38,9 +32,6 @@ if TYPE_CHECKING:
     from vidscore_evaluators.outcome_files import OutcomeWriter
     from vidscore_evaluators.outcomes import OperatingPoint
     from vidscore_evaluators.selection import Selected, Selection
-
-SUFFIXES = (".csv", ".parquet", ".json")
-"""Suffixes of the files that can be written."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +92,7 @@ def outcomes(**choices: Any) -> None:
     from vidscore_evaluators.scoring import check_outcomes_offered
 
     typed = Tracing(**choices)
-    _check_suffix(typed.output)
+    check_outcome_output(typed.output)
     manifest = read_specification(typed.manifest)
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
     evaluators = create_evaluators(specification, typed.evaluators, settings)
@@ -112,7 +103,7 @@ def outcomes(**choices: Any) -> None:
         pair = read_data(typed.data, specification)
         part = select_part(typed.selection, evaluators, pair, specification)
         bar.stage("writing")
-        with _opened(typed.output) as writer:
+        with open_outcomes(typed.output) as writer:
             for evaluator in part.evaluators:
                 _write(writer, evaluator, part, at, bar)
     show_warnings(pair.warnings, pair.place_of)
@@ -131,30 +122,3 @@ def _write(
     tables = outcomes_of_pair(evaluator, part.pair, part.specification, at, progress=bar.advance)
     for table in tables:
         writer.write(evaluator.selection.of_outcomes(table), evaluator.name)
-
-
-def _check_suffix(output: str) -> None:
-    """Refuse a file that cannot be written, or of which nothing says how.
-
-    Raises:
-        click.BadParameter: If it is one.
-    """
-    check_output(output)
-    if output != STDOUT and Path(output).suffix.lower() not in SUFFIXES:
-        raise click.BadParameter(
-            f"{output} ends in none of {', '.join(SUFFIXES)}", param_hint="--output"
-        )
-
-
-@contextmanager
-def _opened(output: str) -> Iterator[OutcomeWriter]:
-    """The writer of a file, which takes its place when it is whole, or of standard output."""
-    from vidscore_evaluators.outcome_files import WRITERS
-
-    if output == STDOUT:
-        with WRITERS[".csv"](sys.stdout.buffer) as writer:
-            yield writer
-        return
-    path = Path(output)
-    with atomic_file(path) as file, WRITERS[path.suffix.lower()](file) as writer:
-        yield writer

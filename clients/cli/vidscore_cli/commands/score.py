@@ -74,7 +74,7 @@ class FileScoring:
 @on_error_option()
 @selection_options()
 @workers_option()
-@format_option("table", "json", "csv")
+@format_option("table", "json", "csv", "markdown", "latex")
 @output_option()
 @view_options()
 @strict_option()

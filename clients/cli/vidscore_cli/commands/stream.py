@@ -141,7 +141,8 @@ class ReplayProgress:
         from rich.console import Group
         from rich.text import Text
 
-        from vidscore_cli.report_table import GridView, overall_grid
+        from vidscore_cli.report_table import GridView
+        from vidscore_evaluators.report_grids import overall_grid
 
         if not self._reports:
             return Text(self._frames())
@@ -149,7 +150,7 @@ class ReplayProgress:
 
     def line(self) -> str:
         """The same in one line: frames, and the scores by which systems are ranked."""
-        from vidscore_cli.report_table import format_number
+        from vidscore_evaluators.report_grids import format_number
 
         scores = [
             f"{report.evaluator} {measure} {format_number(report.value(measure))}"

@@ -17,15 +17,17 @@ from vidscore_cli.hosted import (
     write_outcome,
 )
 from vidscore_cli.options import (
+    complete_evaluator,
     format_option,
     output_option,
     records_options,
     server_options,
     view_options,
 )
+from vidscore_cli.outcome_output import check_outcome_output, open_outcomes
 from vidscore_cli.output import check_output, say
 from vidscore_cli.records import time_text, write_record, write_records
-from vidscore_cli.remote import open_client
+from vidscore_cli.remote import open_client, to_outcomes
 from vidscore_cli.reporting import Presentation, View
 from vidscore_cli.sites import ServerChoice
 
@@ -41,6 +43,7 @@ SECTIONS = {
         "list": Entry(f"{HERE}:list_"),
         "show": Entry(f"{HERE}:show"),
         "scores": Entry(f"{HERE}:scores"),
+        "outcomes": Entry(f"{HERE}:outcomes"),
         "watch": Entry(f"{HERE}:watch"),
         "seal": Entry(f"{HERE}:seal"),
         "cancel": Entry(f"{HERE}:cancel"),
@@ -108,6 +111,58 @@ def scores(
     write_outcome(outcome, Presentation(format_, output, view))
 
 
+@command(
+    "outcomes",
+    examples=(
+        "vidscore submission outcomes sky/falcon",
+        "vidscore submission outcomes sky/falcon --evaluator spotgeo --output outcomes.csv",
+    ),
+)
+@click.argument("submission", metavar="SUBMISSION")
+@click.option(
+    "--evaluator",
+    metavar="EVALUATOR",
+    default="",
+    help="An evaluator of the benchmark. [default: its first]",
+    shell_complete=complete_evaluator,
+)
+@click.option(
+    "--at-threshold",
+    type=float,
+    metavar="SIMILARITY",
+    help="Similarity that a match needs, of evaluators with thresholds; organisers only. "
+    "[default: the evaluator's; of several the first]",
+)
+@click.option(
+    "--at-confidence",
+    type=float,
+    metavar="CONFIDENCE",
+    help="Ignore detections below this confidence; organisers only. [default: look at all]",
+)
+@server_options()
+@output_option("Its suffix says how: .csv, .parquet or .json.")
+def outcomes(
+    server: ServerChoice,
+    submission: str,
+    evaluator: str,
+    at_threshold: float | None,
+    at_confidence: float | None,
+    output: str,
+) -> None:
+    """Say what became of each object and each detection of a scored submission, a row each.
+
+    Organisers see everything; a participant its own detections, each as a true_positive, a
+    false_positive or ignored, where the benchmark's policy allows it, and the first time for each
+    score counts as one more submission. Without --output they come as CSV on standard output.
+    """
+    check_outcome_output(output)
+    with open_client(server) as client, open_outcomes(output) as writer:
+        for part in client.submissions.outcomes(
+            submission, evaluator, threshold=at_threshold, confidence=at_confidence
+        ):
+            writer.write(to_outcomes(part), part.evaluator)
+
+
 @command("watch", examples=("vidscore submission watch sky/falcon",))
 @click.argument("submission", metavar="SUBMISSION")
 @server_options()
@@ -165,7 +220,7 @@ def retry(server: ServerChoice, submission: str) -> None:
 
 def _ranking_scores(update: SubmissionUpdate, ranking: dict[str, tuple[str, ...]]) -> list[str]:
     """The scores over everything by which systems are ranked, as far as they are shown."""
-    from vidscore_cli.report_table import format_number
+    from vidscore_evaluators.report_grids import format_number
 
     return [
         f"{score.report.evaluator} {row.measure} {format_number(row.value)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from vidscore_cli.inputs import (
     InputChoice,
     Settings,
     create_evaluators,
+    doubts,
     read_data,
     read_specification,
     select_evaluators,
@@ -50,8 +51,6 @@ if TYPE_CHECKING:
     from vidscore_client import Client, EvaluatorChoice
     from vidscore_evaluators.annotations import Annotations
     from vidscore_evaluators.evaluator import Evaluator
-    from vidscore_evaluators.formats import Pair
-    from vidscore_evaluators.report import ReportWarning
     from vidscore_evaluators.specification import BenchmarkSpec
     from vidscore_evaluators.trust.analyses import Document
     from vidscore_evaluators.trust.ranking import Questions
@@ -300,19 +299,10 @@ def _read_sides(
             check_system(evaluators, truth, systems[name], specification)
         except InputError as error:
             raise type(error)([pair.locate(fault) for fault in error.faults]) from None
-        show_warnings((*pair.warnings, *_doubts(evaluators, pair)), pair.place_of)
+        show_warnings((*pair.warnings, *doubts(evaluators, pair)), pair.place_of)
     if truth is None:
         raise click.UsageError(TOO_FEW)
     return truth, systems
-
-
-def _doubts(evaluators: Sequence[Evaluator[Any]], pair: Pair) -> Iterator[ReportWarning]:
-    """Warnings about the input for the needs of the evaluators."""
-    from vidscore_evaluators.plausibility.inputs import warnings_of_pair
-
-    sides = (pair.truth.annotations, pair.detections.annotations)
-    for needs in dict.fromkeys((one.needs.labels, one.needs.ranked) for one in evaluators):
-        yield from warnings_of_pair(*sides, labels=needs[0], ranked=needs[1])
 
 
 def examine_hosted(

@@ -9,8 +9,9 @@ from rich.console import RenderableType
 
 from vidscore_cli.demo.scenes import DETECTORS, Show
 from vidscore_cli.output import indented
-from vidscore_cli.report_table import ALL, Grid, format_number, plain_table
+from vidscore_cli.report_table import plain_table
 from vidscore_evaluators.report import Number, Report
+from vidscore_evaluators.report_grids import ALL, Grid, format_number
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,11 @@ from vidscore_cli.failures import ServerFailedError
 from vidscore_cli.live import LiveDisplay
 from vidscore_cli.output import STDOUT, deliver_table, indented
 from vidscore_cli.remote import open_client
-from vidscore_cli.report_table import GridView, format_number
+from vidscore_cli.report_table import GridView
 from vidscore_cli.sites import ServerChoice
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report, report_to_json
+from vidscore_evaluators.report_grids import format_number
 from vidscore_evaluators.scoring import score_annotations
 
 UNLUCKY = ("mole", "streets")

@@ -1716,10 +1716,12 @@ type ReadOutcomesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Resource name of the score that the outcomes explain. A client that resumes compares it.
 	Score string `protobuf:"bytes,1,opt,name=score,proto3" json:"score,omitempty"`
+	// Name of its evaluator.
+	Evaluator string `protobuf:"bytes,2,opt,name=evaluator,proto3" json:"evaluator,omitempty"`
 	// The rows.
-	Outcomes *OutcomeBatch `protobuf:"bytes,2,opt,name=outcomes,proto3" json:"outcomes,omitempty"`
+	Outcomes *OutcomeBatch `protobuf:"bytes,3,opt,name=outcomes,proto3" json:"outcomes,omitempty"`
 	// Number of rows up to the end of this response: the `offset` to resume from.
-	NextOffset    int64 `protobuf:"varint,3,opt,name=next_offset,json=nextOffset,proto3" json:"next_offset,omitempty"`
+	NextOffset    int64 `protobuf:"varint,4,opt,name=next_offset,json=nextOffset,proto3" json:"next_offset,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1757,6 +1759,13 @@ func (*ReadOutcomesResponse) Descriptor() ([]byte, []int) {
 func (x *ReadOutcomesResponse) GetScore() string {
 	if x != nil {
 		return x.Score
+	}
+	return ""
+}
+
+func (x *ReadOutcomesResponse) GetEvaluator() string {
+	if x != nil {
+		return x.Evaluator
 	}
 	return ""
 }
@@ -1920,11 +1929,12 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x06offset\x18\x05 \x01(\x03R\x06offsetB\f\n" +
 	"\n" +
 	"_thresholdB\r\n" +
-	"\v_confidence\"\x84\x01\n" +
+	"\v_confidence\"\xa2\x01\n" +
 	"\x14ReadOutcomesResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\tR\x05score\x125\n" +
-	"\boutcomes\x18\x02 \x01(\v2\x19.vidscore.v1.OutcomeBatchR\boutcomes\x12\x1f\n" +
-	"\vnext_offset\x18\x03 \x01(\x03R\n" +
+	"\x05score\x18\x01 \x01(\tR\x05score\x12\x1c\n" +
+	"\tevaluator\x18\x02 \x01(\tR\tevaluator\x125\n" +
+	"\boutcomes\x18\x03 \x01(\v2\x19.vidscore.v1.OutcomeBatchR\boutcomes\x12\x1f\n" +
+	"\vnext_offset\x18\x04 \x01(\x03R\n" +
 	"nextOffset*\xab\x02\n" +
 	"\x0fSubmissionState\x12 \n" +
 	"\x1cSUBMISSION_STATE_UNSPECIFIED\x10\x00\x12\x19\n" +

@@ -281,11 +281,13 @@ class ReadOutcomesRequest(_message.Message):
     def __init__(self, submission: _Optional[str] = ..., evaluator: _Optional[str] = ..., threshold: _Optional[float] = ..., confidence: _Optional[float] = ..., offset: _Optional[int] = ...) -> None: ...
 
 class ReadOutcomesResponse(_message.Message):
-    __slots__ = ("score", "outcomes", "next_offset")
+    __slots__ = ("score", "evaluator", "outcomes", "next_offset")
     SCORE_FIELD_NUMBER: _ClassVar[int]
+    EVALUATOR_FIELD_NUMBER: _ClassVar[int]
     OUTCOMES_FIELD_NUMBER: _ClassVar[int]
     NEXT_OFFSET_FIELD_NUMBER: _ClassVar[int]
     score: str
+    evaluator: str
     outcomes: _outcomes_pb2.OutcomeBatch
     next_offset: int
-    def __init__(self, score: _Optional[str] = ..., outcomes: _Optional[_Union[_outcomes_pb2.OutcomeBatch, _Mapping]] = ..., next_offset: _Optional[int] = ...) -> None: ...
+    def __init__(self, score: _Optional[str] = ..., evaluator: _Optional[str] = ..., outcomes: _Optional[_Union[_outcomes_pb2.OutcomeBatch, _Mapping]] = ..., next_offset: _Optional[int] = ...) -> None: ...

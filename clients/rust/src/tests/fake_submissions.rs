@@ -184,6 +184,7 @@ fn answer<Message>(message: Message) -> Result<Response<Message>, Status> {
 impl SubmissionService for Fake {
     type AppendFramesStream = Answers<wire::AppendResponse>;
     type WatchSubmissionStream = Answers<wire::WatchSubmissionResponse>;
+    type ReadOutcomesStream = Answers<wire::ReadOutcomesResponse>;
 
     async fn create_submission(
         &self,
@@ -342,5 +343,12 @@ impl SubmissionService for Fake {
             scores: vec![score],
             next_page_token: String::new(),
         })
+    }
+
+    async fn read_outcomes(
+        &self,
+        _: Request<wire::ReadOutcomesRequest>,
+    ) -> Result<Response<Self::ReadOutcomesStream>, Status> {
+        Err(refusal(Code::FailedPrecondition, "NOT_RELEASED"))
     }
 }

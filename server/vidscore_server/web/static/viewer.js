@@ -65,6 +65,12 @@
     window.htmx.ajax("GET", url, { source: link, target: "#frame-part", swap: "outerHTML show:#frame-part:top" });
   });
 
+  /* A click on a curve counts at the confidence of the point there. */
+  document.addEventListener("click", (event) => {
+    const url = event.target.closest?.("[data-href]")?.dataset.href;
+    if (url) location.href = url;
+  });
+
   /* A tap on an object goes to its row. */
   document.addEventListener("click", (event) => {
     const row = document.getElementById(event.target.closest?.(".pic [data-row]")?.dataset.row ?? "");

@@ -1,0 +1,254 @@
+"""`vidscore compare`: whether a system is better than another, and what made the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from vidscore_cli.command_tree import command
+from vidscore_cli.comparison_output import deliver_comparisons
+from vidscore_cli.inputs import (
+    InputChoice,
+    create_evaluators,
+    doubts,
+    read_data,
+    read_specification,
+    select_evaluators,
+    select_part,
+)
+from vidscore_cli.options import (
+    all_faults_option,
+    confidence_scale_option,
+    evaluator_options,
+    format_option,
+    image_size_option,
+    input_format_option,
+    number_option,
+    on_error_option,
+    output_option,
+    selection_options,
+    truth_option,
+    workers_option,
+)
+from vidscore_cli.output import check_output, say
+from vidscore_cli.progress import ProgressBar
+from vidscore_cli.reporting import show_warnings
+from vidscore_cli.session import ExitCode
+from vidscore_cli.trust_output import seed_option
+from vidscore_evaluators.errors import InputError
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.selection import Selected, Selection
+    from vidscore_evaluators.trust.comparisons import Comparison
+
+
+@dataclass(frozen=True)
+class FileComparison:
+    """Options of `vidscore compare`, by their names."""
+
+    evaluators: tuple[str, ...]
+    settings: tuple[str, ...]
+    manifest: str | None
+    truth: str
+    input_format: str
+    image_size: tuple[int, int] | None
+    confidence_scale: str | None
+    on_error: Literal["refuse", "skip"]
+    selection: Selection
+    draws: int
+    coverage: float
+    seed: int
+    top: int
+    fail_if_worse: bool
+    workers: int
+    format_: str
+    output: str
+
+    def data(self, detections: str) -> InputChoice:
+        """Which data of a system."""
+        return InputChoice(
+            self.truth,
+            detections,
+            self.input_format,
+            self.image_size,
+            self.on_error,
+            self.confidence_scale,
+        )
+
+
+@command(
+    "compare",
+    examples=(
+        "vidscore compare f1 --truth truth/ before/ after/",
+        "vidscore compare map clear --truth gt/ ours=tracks/ theirs=others/ --top 10",
+        "vidscore compare f1 --truth truth.csv main.csv branch.csv --fail-if-worse",
+    ),
+)
+@evaluator_options("[EVALUATOR]... A B [C]...")
+@truth_option()
+@input_format_option()
+@image_size_option()
+@confidence_scale_option()
+@on_error_option()
+@selection_options()
+@number_option("--draws", 1, 100_000, 1000, "Draws of sequences for the intervals.")
+@click.option(
+    "--coverage",
+    type=click.FloatRange(0.5, 0.999),
+    default=0.95,
+    show_default=True,
+    help="Share of the draws that an interval holds.",
+)
+@seed_option()
+@number_option(
+    "--top", 0, 1000, 5, "Labels, domains, sequences and frames to list that made a difference."
+)
+@click.option(
+    "--fail-if-worse",
+    is_flag=True,
+    help="Exit with 6 if a later system is worse than the first in the measure that ranks, by an "
+    "interval that holds no 0.",
+)
+@workers_option()
+@format_option("table", "json", "csv")
+@output_option()
+@all_faults_option()
+def compare(**choices: Any) -> int:
+    """Say whether a system is better than another, how surely, and why.
+
+    EVALUATOR is as for `vidscore score`. The words after the evaluators are the systems: files or
+    folders of detections, or NAME=PATH; each later one is held against the first. Intervals are
+    drawn from other choices of the sequences, the same for all systems. Of the scores that rank,
+    labels, domains, sequences and frames that made the difference are listed. A system that is
+    called like an evaluator is written ./f1.
+    """
+    typed = FileComparison(**choices)
+    check_output(typed.output)
+    names, paths = _split(typed.evaluators)
+    systems = _named(paths)
+    manifest = read_specification(typed.manifest)
+    specification, settings = select_evaluators(names, typed.settings, manifest)
+    evaluators = create_evaluators(specification, names, settings)
+    parts: dict[str, Selected] = {}
+    with ProgressBar() as bar:
+        bar.stage("reading")
+        warnings = []
+        truth = None
+        for system, path in systems.items():
+            pair = read_data(typed.data(path), specification, truth)
+            truth = pair.truth
+            parts[system] = select_part(typed.selection, evaluators, pair, specification)
+            whose = parts[system]
+            warnings += [
+                (warning, whose.pair.place_of)
+                for warning in (*pair.warnings, *doubts(whose.evaluators, whose.pair))
+            ]
+        comparisons = _compared(typed, parts, bar)
+    for warning, place_of in {warning: (warning, place) for warning, place in warnings}.values():
+        show_warnings([warning], place_of)
+    deliver_comparisons(comparisons, typed.format_, typed.output)
+    return _check(comparisons) if typed.fail_if_worse else ExitCode.OK
+
+
+def _compared(
+    typed: FileComparison, parts: dict[str, Selected], bar: ProgressBar
+) -> list[Comparison]:
+    from vidscore_evaluators.comparison import contest_of
+    from vidscore_evaluators.trust.comparisons import compare_systems
+
+    first = next(iter(parts.values()))
+    pairs = {name: part.pair for name, part in parts.items()}
+    contest = contest_of(first.evaluators, pairs, first.specification)
+    found = []
+    for evaluator in first.evaluators:
+        bar.stage(f"comparing by {evaluator.name}")
+        found.append(
+            compare_systems(
+                evaluator,
+                contest,
+                draws=typed.draws,
+                coverage=typed.coverage,
+                seed=typed.seed,
+                top=typed.top,
+                workers=typed.workers,
+                progress=bar.advance,
+            )
+        )
+    return found
+
+
+def _check(comparisons: Sequence[Comparison]) -> ExitCode:
+    """Say on standard error which systems are worse than the first, a line each."""
+    from vidscore_evaluators.trust.differences import Verdict
+
+    worse = [
+        f"{answer} (--fail-if-worse)"
+        for one in comparisons
+        for pair, answer in zip(one.pairs, one.answers, strict=True)
+        if pair.verdict is Verdict.WORSE
+    ]
+    for line in worse:
+        say(f"Error: {line}", err=True)
+    return ExitCode.THRESHOLD if worse else ExitCode.OK
+
+
+def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Evaluators, which come first, and systems."""
+    from vidscore_evaluators.presets import preset_names
+    from vidscore_evaluators.registry import evaluator_names
+
+    known = {*evaluator_names(), *preset_names()}
+    count = next(
+        (row for row, word in enumerate(words) if word not in known and word[-5:] != ".toml"),
+        len(words),
+    )
+    return list(words[:count]), list(words[count:])
+
+
+def _named(words: Sequence[str]) -> dict[str, str]:
+    """Path of each system by its name.
+
+    Raises:
+        click.UsageError: If there are fewer than two, a name or path comes twice, or there is
+            nothing at a path.
+    """
+    from vidscore_evaluators.comparison import system_names
+
+    split = [_name_and_path(word) for word in words]
+    try:
+        names = system_names([Path(path) for _, path in split])
+    except InputError as error:
+        raise click.UsageError("\n".join(fault.description for fault in error.faults)) from None
+    named: dict[str, str] = {}
+    for (given, path), name in zip(split, names, strict=True):
+        if (given or name) in named:
+            raise click.UsageError(f"there are two systems {given or name}: name them NAME=PATH")
+        named[given or name] = path
+    if len(named) < 2:
+        raise click.UsageError(
+            "at least two systems are needed after the evaluators: files or folders of detections"
+        )
+    _refuse_missing(named)
+    return named
+
+
+def _name_and_path(word: str) -> tuple[str, str]:
+    name, equals, path = word.partition("=")
+    return (name, path) if equals and path and not Path(word).exists() else ("", word)
+
+
+def _refuse_missing(named: dict[str, str]) -> None:
+    """Refuse what is no path; an evaluator that is written wrong would be taken for one."""
+    from vidscore_evaluators.names import did_you_mean
+    from vidscore_evaluators.presets import preset_names
+    from vidscore_evaluators.registry import evaluator_names
+
+    for path in named.values():
+        if path != "-" and not Path(path).exists():
+            near = did_you_mean(path, [*evaluator_names(), *preset_names()])
+            advice = near or "vidscore evaluators lists these"
+            raise click.UsageError(f"{path} is no file or folder, and no evaluator; {advice}")

@@ -1,0 +1,46 @@
+"""Files of outcomes, as commands write them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from vidscore_cli.output import STDOUT, atomic_file, check_output
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.outcome_files import OutcomeWriter
+
+SUFFIXES = (".csv", ".parquet", ".json")
+"""Suffixes of the files that can be written."""
+
+
+def check_outcome_output(output: str) -> None:
+    """Refuse a file that cannot be written, or of which nothing says how.
+
+    Raises:
+        click.BadParameter: If it is one.
+    """
+    check_output(output)
+    if output != STDOUT and Path(output).suffix.lower() not in SUFFIXES:
+        raise click.BadParameter(
+            f"{output} ends in none of {', '.join(SUFFIXES)}", param_hint="--output"
+        )
+
+
+@contextmanager
+def open_outcomes(output: str) -> Iterator[OutcomeWriter]:
+    """The writer of a file, which takes its place when it is whole, or of standard output."""
+    from vidscore_evaluators.outcome_files import WRITERS
+
+    if output == STDOUT:
+        with WRITERS[".csv"](sys.stdout.buffer) as writer:
+            yield writer
+        return
+    path = Path(output)
+    with atomic_file(path) as file, WRITERS[path.suffix.lower()](file) as writer:
+        yield writer

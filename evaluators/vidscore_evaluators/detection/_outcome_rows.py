@@ -1,0 +1,238 @@
+"""Outcomes of the detection criteria as rows, and figures counted from these rows.
+
+A criterion matches its scene at one threshold, with `Matches` to write down who is matched with
+whom; `outcome_builder` names the rows of the input. The way back is `class_cells`: rows by class,
+ranked as in a tally, so that average precisions are computed by the code that scores.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vidscore_evaluators._report_rows import ratio
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.arrays import BoolArray, IntArray, marked, run_starts
+from vidscore_evaluators.criterion import SceneParameters
+from vidscore_evaluators.detection._outcomes import (
+    FALSE,
+    NOT_COUNTED,
+    TRUE,
+    UNMATCHED,
+    Matches,
+    OutcomeArray,
+)
+from vidscore_evaluators.detection._precision_recall import (
+    Cell,
+    Interpolation,
+    average_precisions,
+    ranked,
+)
+from vidscore_evaluators.errors import Fault, ParameterError
+from vidscore_evaluators.outcomes import OperatingPoint, Outcome, OutcomeBuilder, Outcomes
+from vidscore_evaluators.parameters import describe_parameters
+from vidscore_evaluators.report import Number
+from vidscore_evaluators.scene import Scene
+
+
+class Point(NamedTuple):
+    """An operating point with nothing left open.
+
+    Attributes:
+        threshold: Similarity that a match needs.
+        confidence: Detections below it are ignored; below every confidence for no limit.
+    """
+
+    threshold: float
+    confidence: float
+
+
+def look_at(parameters: SceneParameters, name: str, at: OperatingPoint) -> Point:
+    """Where a criterion is looked at: as asked for, or by its own parameters.
+
+    Args:
+        parameters: Parameters of the criterion.
+        name: Its parameter that is a threshold, or several, of which the first is taken.
+        at: What is asked for.
+
+    Raises:
+        ParameterError: If the threshold is out of the parameter's bounds, or excluded by another
+            parameter; or if a number is not finite.
+    """
+    own = getattr(parameters, name)
+    several = isinstance(own, tuple)
+    threshold = at.threshold
+    if threshold is None:
+        threshold = own[0] if several else own
+    confidence = -math.inf if at.confidence is None else at.confidence
+    faults = list(_faults(parameters, name, at))
+    if not faults:
+        changed: dict[str, Any] = {name: (threshold,) if several else threshold}
+        faults = list(replace(parameters, **changed).faults())
+    if faults:
+        raise ParameterError(faults)
+    return Point(threshold, confidence)
+
+
+def _faults(parameters: SceneParameters, name: str, at: OperatingPoint) -> Iterator[Fault]:
+    described = {entry.name: entry for entry in describe_parameters(type(parameters))}
+    bounds = described[name].bounds
+    for field, value in (("at_threshold", at.threshold), ("at_confidence", at.confidence)):
+        if value is None:
+            continue
+        expected = None if field == "at_confidence" else bounds.broken_by(value)
+        if not math.isfinite(value):
+            expected = "a finite number"
+        if expected is not None:
+            yield Fault(f"{value:g}", expected, field=field)
+
+
+def outcome_builder(
+    aligned: Aligned,
+    scene: Scene,
+    results: OutcomeArray,
+    matches: Matches,
+    *,
+    confidence: float = -math.inf,
+    ignored_truth: BoolArray | None = None,
+    pointing: IntArray | None = None,
+) -> OutcomeBuilder:
+    """Name the rows of the input that a matching at one threshold is about.
+
+    A detection that is not matched may have a partner: what absorbs it, or what its matching says
+    that it comes nearest to.
+
+    Args:
+        aligned: The input.
+        scene: Its scene, traced, of T objects and D detections.
+        results: (D,) outcomes.
+        matches: What the detections are matched with.
+        confidence: Detections below it are ignored, though they took part in the matching.
+        ignored_truth: (T,) objects that are not counted; none if left out.
+        pointing: Rows of false detections that are also the partners of their objects, which
+            nothing finds, each object once; those whose object no other has if left out.
+    """
+    kept = scene.detections.confidences >= confidence
+    results = np.where(kept, results, NOT_COUNTED).astype(np.int8)
+    targets = np.where(kept, matches.targets, UNMATCHED)
+    true = np.flatnonzero(results == TRUE)
+    if pointing is None:
+        found = marked(len(scene.truth), targets[true])
+        pointing = np.flatnonzero(
+            (results == FALSE) & (targets != UNMATCHED) & (targets < len(scene.truth))
+        )
+        pointing = pointing[~found[targets[pointing]]]
+    truth, detections = scene.truth.traced, scene.detections.traced
+    target_rows = np.concatenate([truth, scene.absorbers.traced])
+    builder = OutcomeBuilder(aligned)
+    missed = truth if ignored_truth is None else truth[~ignored_truth]
+    builder.set(Side.TRUTH, missed, Outcome.FALSE_NEGATIVE)
+    builder.set(Side.DETECTIONS, detections[results == FALSE], Outcome.FALSE_POSITIVE)
+    similarities = matches.similarities
+    builder.match(truth[targets[true]], detections[true], similarities=similarities[true])
+    other = np.flatnonzero((results != TRUE) & (targets != UNMATCHED))
+    builder.relate(
+        Side.DETECTIONS,
+        detections[other],
+        target_rows[targets[other]],
+        similarities=similarities[other],
+    )
+    builder.relate(
+        Side.TRUTH,
+        truth[targets[pointing]],
+        detections[pointing],
+        similarities=similarities[pointing],
+    )
+    return builder
+
+
+def with_shares(outcomes: Outcomes, *wanted: Outcome) -> Outcomes:
+    """The table in which each row of some outcomes has a share of 1."""
+    return replace(outcomes, shares=outcomes.are(*wanted).astype(np.float64))
+
+
+def class_cells(outcomes: Outcomes, *, pooled: bool, one_by_one: bool = False) -> list[Cell]:
+    """What a system does in each class of some rows, in ascending order of classes.
+
+    Args:
+        outcomes: The rows; those that are ignored have no say.
+        pooled: Whether classes are ignored, so that all rows are of one.
+        one_by_one: Whether equal confidences are ranked in the order of rows, not in one step.
+
+    Returns:
+        A cell for each class that has a row; its counts are ``truth`` objects, and ``frames`` that
+        have one.
+    """
+    return [_cell(rows, one_by_one=one_by_one) for rows in by_class(outcomes, pooled=pooled)]
+
+
+def by_class(outcomes: Outcomes, *, pooled: bool) -> Iterator[Outcomes]:
+    """Rows that are not ignored, class by class, in ascending order of classes.
+
+    Args:
+        outcomes: The rows.
+        pooled: Whether classes are ignored, so that all rows are of one.
+    """
+    rows = outcomes.take(~outcomes.are(Outcome.IGNORED))
+    labels = np.zeros_like(rows.labels) if pooled else rows.labels
+    order = np.argsort(labels, kind="stable")
+    for first, last in pairwise(np.append(run_starts(labels[order]), len(order)).tolist()):
+        yield rows.take(order[first:last])
+
+
+def _cell(rows: Outcomes, *, one_by_one: bool) -> Cell:
+    """The cell of rows of one class, in order of frames."""
+    truth = rows.of_side(Side.TRUTH)
+    results = np.where(rows.are(Outcome.TRUE_POSITIVE), TRUE, FALSE).astype(np.int8)[~truth]
+    return Cell(
+        domain=None,
+        label=rows.label_names[int(rows.labels[0])],
+        counts={
+            "truth": int(np.count_nonzero(truth)),
+            "frames": len(run_starts(rows.sequences[truth], rows.frames[truth])),
+        },
+        ranked=ranked(
+            rows.confidences[~truth],
+            results[:, np.newaxis],
+            np.ones(len(results), dtype=np.int64),
+            one_by_one=one_by_one,
+        ),
+    )
+
+
+def count_figures(outcomes: Outcomes) -> dict[str, int]:
+    """How many pairs, false detections and missed objects there are."""
+    return {
+        "true_positives": outcomes.count(Outcome.TRUE_POSITIVE, Side.DETECTIONS),
+        "false_positives": outcomes.count(Outcome.FALSE_POSITIVE, Side.DETECTIONS),
+        "false_negatives": outcomes.count(Outcome.FALSE_NEGATIVE, Side.TRUTH),
+    }
+
+
+def precision_recall_figures(outcomes: Outcomes, cells: Sequence[Cell]) -> dict[str, Number]:
+    """Counts and, of one class, precision and recall: a point of its curve.
+
+    Args:
+        outcomes: The rows.
+        cells: Their classes.
+    """
+    counts = count_figures(outcomes)
+    if len(cells) != 1:
+        return {**counts}
+    true, false, missed = counts.values()
+    return {
+        **counts,
+        "precision": ratio(true, true + false),
+        "recall": ratio(true, true + missed),
+    }
+
+
+def average_precision(cell: Cell, interpolation: Interpolation) -> float | None:
+    """AP of the rows of a class; None where it has no object."""
+    return average_precisions(cell.ranked, [cell.counts["truth"]], interpolation)[0]

@@ -1,0 +1,165 @@
+"""How two sets are brought together by a distance, and what each element adds to it.
+
+Source and base distances are those of `vidscore_evaluators.distances._kernels`, whose functions
+decide here as they do there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.distances._kernels import (
+    assigned_ospa,
+    emd,
+    emd_of_means,
+    hausdorff,
+    powers,
+    transported,
+)
+from vidscore_evaluators.outcomes import NO_PARTNER
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Elements of K pairs of sets, m rows and n columns each.
+
+    Attributes:
+        of_rows: (K, m) column that each row is brought together with, `NO_PARTNER` for none.
+        of_columns: (K, n) row that each column is brought together with, likewise.
+        shares: (parts, K, m + n) what rows, then columns, add to each part of the distance. They
+            add up to it without rounding.
+    """
+
+    of_rows: IntArray
+    of_columns: IntArray
+    shares: FloatArray
+
+
+def plan_hausdorff(distances: FloatArray) -> Plan:
+    """Each element with the nearest of the other set; the two that decide share the distance.
+
+    Args:
+        distances: (K, m, n) base distances in [0, 1].
+    """
+    count, rows, columns = distances.shape
+    if 0 in (rows, columns):
+        return _plan_of_empty(distances, hausdorff(distances)[None])
+    of_rows, of_columns = distances.argmin(axis=2), distances.argmin(axis=1)
+    to_columns, to_rows = distances.min(axis=2), distances.min(axis=1)
+    every = np.arange(count)
+    row, column = to_columns.argmax(axis=1), to_rows.argmax(axis=1)
+    row_decides = to_columns[every, row] >= to_rows[every, column]
+    row = np.where(row_decides, row, of_columns[every, column])
+    column = np.where(row_decides, of_rows[every, row], column)
+    weights = np.zeros((count, rows + columns))
+    weights[every, row] = weights[every, rows + column] = 1.0
+    return Plan(of_rows, of_columns, apportioned(hausdorff(distances), weights)[None])
+
+
+def plan_emd(distances: FloatArray, order: float) -> Plan:
+    """Each element with the one that most of its mass moves to or from, the nearest of equals.
+
+    What the mass that moves from a row to a column costs is shared by both.
+
+    Args:
+        distances: (K, m, n) base distances in [0, 1].
+        order: Order p, at least 1.
+    """
+    if 0 in distances.shape[1:]:
+        return _plan_of_empty(distances, emd(distances, order)[None])
+    costs = powers(distances, order)
+    flows = np.zeros(distances.shape, dtype=np.int64)
+    means = transported(costs, flows)
+    moved = flows * costs
+    weights = np.concatenate([moved.sum(axis=2), moved.sum(axis=1)], axis=1)
+    return Plan(
+        _nearest_of_most(flows, distances, axis=2),
+        _nearest_of_most(flows, distances, axis=1),
+        apportioned(emd_of_means(means, order), weights)[None],
+    )
+
+
+def plan_ospa(distances: FloatArray, cutoff: float, order: float) -> Plan:
+    """Each element with the one that it is paired with; both share what their pair costs.
+
+    Args:
+        distances: (K, m, n) base distances in [0, 1].
+        cutoff: Cut-off c, above 0.
+        order: Order p, at least 1.
+
+    Returns:
+        The plan, with the parts of `vidscore_evaluators.distances._kernels.Ospa`.
+    """
+    found, chosen = assigned_ospa(distances, cutoff, order)
+    parts = np.stack([found.distance, found.localisation, found.cardinality])
+    count, rows, columns = distances.shape
+    if 0 in (rows, columns):
+        return _plan_of_empty(distances, parts)
+    smaller = np.broadcast_to(np.arange(chosen.shape[1]), chosen.shape)
+    of_rows = np.full((count, rows), NO_PARTNER, dtype=np.int64)
+    of_columns = np.full((count, columns), NO_PARTNER, dtype=np.int64)
+    few, many = (of_rows, of_columns) if rows <= columns else (of_columns, of_rows)
+    few[:] = chosen
+    np.put_along_axis(many, chosen, smaller, axis=1)
+    costs = powers(np.minimum(distances, cutoff), order)
+    paired = np.concatenate(
+        [
+            np.take_along_axis(costs, of_rows[:, :, None], axis=2)[:, :, 0],
+            np.take_along_axis(costs, of_columns[:, None, :], axis=1)[:, 0, :],
+        ],
+        axis=1,
+    )
+    lonely = np.concatenate([of_rows, of_columns], axis=1) == NO_PARTNER
+    paired[lonely] = 0.0
+    alone = lonely * powers(np.array(cutoff), order)
+    weights = (paired / 2 + alone, paired, alone)
+    shares = [apportioned(part, own) for part, own in zip(parts, weights, strict=True)]
+    return Plan(of_rows, of_columns, np.stack(shares))
+
+
+def apportioned(totals: FloatArray, weights: FloatArray) -> FloatArray:
+    """Divide totals in proportion to weights, so that what is given adds up without rounding.
+
+    All shares of a total are multiples of the last place of the total, and the largest takes what
+    rounding leaves over.
+
+    Args:
+        totals: (K,) totals, 0 or more.
+        weights: (K, L) weights, 0 or more; where all are 0, the total is 0.
+
+    Returns:
+        (K, L) shares, whose sum is the total in any order of addition.
+    """
+    places = np.spacing(totals)[:, None]
+    sums = weights.sum(axis=1)[:, None]
+    fractions = np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0.0)
+    units = np.floor(totals[:, None] * fractions / places).astype(np.int64)
+    rest = (totals / places[:, 0]).astype(np.int64) - units.sum(axis=1)
+    units[np.arange(len(units)), weights.argmax(axis=1)] += rest
+    shares: FloatArray = units * places
+    return shares
+
+
+def _plan_of_empty(distances: FloatArray, parts: FloatArray) -> Plan:
+    """Where a set is empty, all elements of the other one add the same."""
+    count, rows, columns = distances.shape
+    weights = np.ones((count, rows + columns))
+    if rows + columns == 0:
+        shares = np.zeros((len(parts), count, 0))
+    else:
+        shares = np.stack([apportioned(part, weights) for part in parts])
+    return Plan(
+        np.full((count, rows), NO_PARTNER, dtype=np.int64),
+        np.full((count, columns), NO_PARTNER, dtype=np.int64),
+        shares,
+    )
+
+
+def _nearest_of_most(flows: IntArray, distances: FloatArray, axis: int) -> IntArray:
+    """Where the greatest flow along an axis is, and of equal ones the nearest, then the first."""
+    most = flows == flows.max(axis=axis, keepdims=True)
+    nearest: IntArray = np.where(most, distances, np.inf).argmin(axis=axis)
+    return nearest

@@ -1,0 +1,219 @@
+"""Comparisons of systems: what can be said in a sentence, and all of it as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from vidscore_evaluators.convert import to_dict
+from vidscore_evaluators.evaluator import Evaluator, software_versions
+from vidscore_evaluators.parameters import parameter_values
+from vidscore_evaluators.runtime import Progress
+from vidscore_evaluators.trust.differences import TOP, Difference, SystemPair, Verdict, system_pairs
+from vidscore_evaluators.trust.resampling import COVERAGE, DRAWS
+from vidscore_evaluators.trust.systems import Contest
+
+FEW_SEQUENCES = 10
+"""With fewer, intervals say little about other sequences."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Systems beside the first of them, by one evaluator.
+
+    Attributes:
+        evaluator: The evaluator.
+        systems: Names of the systems.
+        pairs: Each later system beside the first one.
+        sequence_count: Number of sequences.
+        draws: Number of draws; 0 where a single sequence allows none.
+        coverage: Share of the draws that an interval holds.
+        seed: Seed of the draws.
+        top: How many labels, domains, sequences and frames are listed.
+    """
+
+    evaluator: Evaluator[Any]
+    systems: tuple[str, ...]
+    pairs: tuple[SystemPair, ...]
+    sequence_count: int
+    draws: int
+    coverage: float
+    seed: int
+    top: int
+
+    def pair(self, system: str) -> SystemPair:
+        """A later system beside the first one.
+
+        Raises:
+            KeyError: If there is none of that name.
+        """
+        for one in self.pairs:
+            if one.second == system:
+                return one
+        raise KeyError(f"no system {system!r} after the first; there are {self.systems}")
+
+    @property
+    def answers(self) -> list[str]:
+        """A sentence for each later system: whether it is better than the first."""
+        return [_answer(one) for one in self.pairs]
+
+    @property
+    def notes(self) -> list[str]:
+        """How intervals were made, how far they can be relied on, and what is left out."""
+        return list(_notes(self))
+
+    def __str__(self) -> str:
+        """The sentences."""
+        return "\n".join(self.answers)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as dictionaries, lists, strings and numbers."""
+        evaluator = self.evaluator
+        return {
+            "evaluator": evaluator.name,
+            "version": evaluator.version,
+            **({} if evaluator.preset is None else {"preset": evaluator.preset}),
+            "parameters": parameter_values(evaluator.parameters),
+            "software": software_versions(),
+            "specification": to_dict(evaluator.specification),
+            **({"selection": to_dict(evaluator.selection)} if evaluator.selection else {}),
+            "systems": list(self.systems),
+            "sequences": self.sequence_count,
+            "draws": self.draws,
+            "coverage": self.coverage,
+            "seed": self.seed,
+            "answers": self.answers,
+            "notes": self.notes,
+            "comparisons": [_document(one, self.top) for one in self.pairs],
+        }
+
+
+def compare_systems(
+    evaluator: Evaluator[Any],
+    contest: Contest,
+    *,
+    draws: int = DRAWS,
+    coverage: float = COVERAGE,
+    seed: int = 1,
+    top: int = TOP,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare systems with the first of them.
+
+    Args:
+        evaluator: The evaluator.
+        contest: Two systems or more.
+        draws: Number of draws of sequences.
+        coverage: Share of the draws that an interval holds.
+        seed: Seed of the draws.
+        top: How many labels, domains, sequences and frames to list.
+        workers: Processes to use; the outcome does not depend on it.
+        progress: Called with (pieces of work done, pieces in all).
+    """
+    pairs = system_pairs(
+        evaluator,
+        contest,
+        draws=draws,
+        coverage=coverage,
+        seed=seed,
+        top=top,
+        workers=workers,
+        progress=progress,
+    )
+    count = len(contest.sequences)
+    used = draws if count > 1 else 0
+    return Comparison(evaluator, tuple(contest.systems), pairs, count, used, coverage, seed, top)
+
+
+def _answer(pair: SystemPair) -> str:
+    found = pair.overall
+    if pair.verdict is Verdict.UNDEFINED:
+        whose = [
+            name
+            for name, value in ((pair.first, found.first), (pair.second, found.second))
+            if value is None
+        ]
+        return f"{pair.measure} is undefined for {' and '.join(whose)}"
+    if pair.verdict is Verdict.UNDECIDED:
+        said = f"{pair.second} has {_more(found)}{_between(found, 1.0)}"
+        return f"{pair.second} and {pair.first} cannot be told apart in {pair.measure}: {said}"
+    # How much better, or worse, is a positive number.
+    sign = 1.0 if (pair.verdict is Verdict.BETTER) != pair.lower_is_better else -1.0
+    amount = f"{sign * (found.value or 0.0):.4g}{_between(found, sign)}"
+    return f"{pair.second} is {pair.verdict} than {pair.first} in {pair.measure} by {amount}"
+
+
+def _more(found: Difference) -> str:
+    value = found.value or 0.0
+    if value == 0.0:
+        return "the same"
+    return f"{abs(value):.4g} {'more' if value > 0.0 else 'less'}"
+
+
+def _between(found: Difference, sign: float) -> str:
+    """The interval in brackets, of the difference times a sign; empty where there is none."""
+    if found.low is None or found.high is None:
+        return ""
+    low, high = sorted((sign * found.low + 0.0, sign * found.high + 0.0))
+    return f" [{low:.4g}, {high:.4g}]"
+
+
+def _notes(one: Comparison) -> Iterator[str]:
+    if one.sequence_count < 2:
+        yield (
+            "There is a single sequence, so that nothing can be said about others: "
+            "no interval, and no system is called better."
+        )
+        return
+    yield (
+        f"In brackets: the {100.0 * one.coverage:g} % interval of the difference over "
+        f"{one.draws} draws of the {one.sequence_count} sequences, seed {one.seed}."
+    )
+    if one.sequence_count < FEW_SEQUENCES:
+        yield (
+            f"{one.sequence_count} sequences are few: intervals from fewer than {FEW_SEQUENCES} "
+            "are often too narrow, and say little about other sequences."
+        )
+    if any(pair.frames is None for pair in one.pairs):
+        yield f"{one.evaluator.name} does not say what became of objects, so no frames are listed."
+
+
+def _document(pair: SystemPair, top: int) -> dict[str, Any]:
+    return {
+        "first": pair.first,
+        "second": pair.second,
+        "measure": pair.measure,
+        "verdict": pair.verdict.value,
+        "differences": [_difference(one) for one in pair.differences],
+        "labels": [_difference(one) for one in pair.labels(top)],
+        "domains": [_difference(one) for one in pair.domains(top)],
+        "sequences": [
+            {
+                "domain": one.key.domain,
+                "sequence": one.key.sequence,
+                "first": one.first,
+                "second": one.second,
+                "contribution": one.contribution,
+            }
+            for one in pair.sequences
+        ],
+        "frames": None
+        if pair.frames is None
+        else [
+            {
+                "domain": one.key.domain,
+                "sequence": one.key.sequence,
+                "frame": one.frame,
+                "first": one.first,
+                "second": one.second,
+            }
+            for one in pair.frames
+        ],
+    }
+
+
+def _difference(one: Difference) -> dict[str, Any]:
+    document = asdict(one)
+    return {**document, "difference": one.value}

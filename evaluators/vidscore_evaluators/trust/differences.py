@@ -1,0 +1,378 @@
+"""Is one system better than another, and what made the difference?
+
+Differences of scores have paired bootstrap intervals: sequences are drawn as in
+`vidscore_evaluators.trust.resampling`, both systems are scored on the same draw, and the interval
+is the one between percentiles of the differences. Source of the method: B. Efron and R. Tibshirani,
+"An Introduction to the Bootstrap", 1993, chapter 13; of paired draws for systems: P. Koehn,
+"Statistical Significance Tests for Machine Translation Evaluation", 2004.
+
+Readings of this project: a draw in which either score is undefined has no part in an interval. The
+probability of being better is (better + ties / 2 + 1) / (draws + 2), Laplace's rule of succession:
+no number of draws makes it 0 or 1. What a sequence contributes to a difference is by how much the
+difference would be another without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
+from vidscore_evaluators.arrays import IntArray
+from vidscore_evaluators.evaluator import Direction, Evaluator
+from vidscore_evaluators.jobs import outcomes_in_parts
+from vidscore_evaluators.outcomes import Outcome
+from vidscore_evaluators.report import Number
+from vidscore_evaluators.runtime import Progress
+from vidscore_evaluators.trust.resampling import (
+    COVERAGE,
+    DRAWS,
+    Draw,
+    Key,
+    draw_sequences,
+    score_draws,
+    scores_by_key,
+)
+from vidscore_evaluators.trust.systems import Contest
+
+TOP = 5
+"""Labels, domains, sequences and frames that are listed."""
+
+Frame = tuple[SequenceKey, int]
+"""Sequence and frame number."""
+
+MISTAKES = tuple(
+    outcome for outcome in Outcome if outcome not in {Outcome.TRUE_POSITIVE, Outcome.IGNORED}
+)
+
+
+class Verdict(StrEnum):
+    """What can be said of a system beside another."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    UNDECIDED = "undecided"
+    """The interval holds 0, or there is none."""
+    UNDEFINED = "undefined"
+    """A score is undefined."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One score of two systems: the second less the first.
+
+    Attributes:
+        domain: Domain; None for all.
+        label: Label; None for all.
+        measure: The measure.
+        first: Score of the first system.
+        second: Score of the second one.
+        low: Lower end of the interval of the difference; None where there is none.
+        high: Upper end.
+        probability_better: That the second one is better on other sequences; None where there is no
+            interval, or neither more nor less of the measure is better.
+    """
+
+    domain: str | None
+    label: str | None
+    measure: str
+    first: Number
+    second: Number
+    low: float | None = None
+    high: float | None = None
+    probability_better: float | None = None
+
+    @property
+    def value(self) -> Number:
+        """The difference; None where either score is undefined."""
+        return None if self.first is None or self.second is None else self.second - self.first
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceDifference:
+    """The first ranking measure on one sequence alone, and what it does to the whole.
+
+    Attributes:
+        key: The sequence.
+        first: Score of the first system.
+        second: Score of the second one.
+        contribution: The difference of all sequences less that without this one; None where
+            either is undefined.
+    """
+
+    key: SequenceKey
+    first: Number
+    second: Number
+    contribution: float | None
+
+    @property
+    def value(self) -> Number:
+        """The difference; None where either score is undefined."""
+        return None if self.first is None or self.second is None else self.second - self.first
+
+
+@dataclass(frozen=True, slots=True)
+class FrameDifference:
+    """Mistakes in one frame: false positives, false negatives and id switches.
+
+    Attributes:
+        key: The sequence.
+        frame: Number of the frame.
+        first: Mistakes of the first system.
+        second: Mistakes of the second one.
+    """
+
+    key: SequenceKey
+    frame: int
+    first: int
+    second: int
+
+    @property
+    def value(self) -> int:
+        """How many more mistakes the second system makes."""
+        return self.second - self.first
+
+
+@dataclass(frozen=True)
+class SystemPair:
+    """A system beside the first one.
+
+    Attributes:
+        first: Name of the first system.
+        second: Name of the other one.
+        measure: The measure that ranks.
+        lower_is_better: Whether less of it is better.
+        differences: Every score over all sequences.
+        sequences: Sequences that made the difference, the greatest contribution first.
+        frames: Frames with the greatest difference of mistakes; None where the evaluator does not
+            say what became of objects.
+    """
+
+    first: str
+    second: str
+    measure: str
+    lower_is_better: bool
+    differences: tuple[Difference, ...]
+    sequences: tuple[SequenceDifference, ...]
+    frames: tuple[FrameDifference, ...] | None
+
+    @property
+    def overall(self) -> Difference:
+        """The difference of the measure that ranks."""
+        return next(
+            one for one in self.differences
+            if (one.domain, one.label, one.measure) == (None, None, self.measure)
+        )  # fmt: skip
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the second system is better than the first."""
+        found = self.overall
+        if found.value is None:
+            return Verdict.UNDEFINED
+        if found.low is None or found.high is None or found.low <= 0.0 <= found.high:
+            return Verdict.UNDECIDED
+        return Verdict.BETTER if (found.high < 0.0) == self.lower_is_better else Verdict.WORSE
+
+    def labels(self, most: int) -> list[Difference]:
+        """Labels, in a domain where the evaluator has no others, by their difference."""
+        return _greatest(
+            (one for one in self.differences if one.label is not None), self.measure, most
+        )
+
+    def domains(self, most: int) -> list[Difference]:
+        """Domains, by their difference."""
+        of_domains = (one for one in self.differences if one.domain is not None)
+        return _greatest((one for one in of_domains if one.label is None), self.measure, most)
+
+
+def system_pairs(
+    evaluator: Evaluator[Any],
+    contest: Contest,
+    *,
+    draws: int = DRAWS,
+    coverage: float = COVERAGE,
+    seed: int = 1,
+    top: int = TOP,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> tuple[SystemPair, ...]:
+    """Hold every later system against the first one.
+
+    Args:
+        evaluator: The evaluator.
+        contest: Two systems or more.
+        draws: Number of draws of sequences; of a single sequence there are none.
+        coverage: Share of the draws that an interval holds.
+        seed: Seed of the draws.
+        top: How many sequences and frames to list.
+        workers: Processes to use; the outcome does not depend on it.
+        progress: Called with (pieces of work done, pieces in all).
+    """
+    count = len(contest.sequences)
+    alone = np.eye(count, dtype=np.int64)
+    rows = [alone]
+    if count > 1:
+        rows += [1 - alone, draw_sequences(contest.sequences, draws, seed)]
+    drawn = score_draws(
+        evaluator, contest, np.concatenate(rows), workers=workers, progress=progress
+    )
+    scored = [
+        _Scored.of(evaluator, contest, name, system)
+        for name, system in zip(contest.systems, drawn, strict=True)
+    ]
+    return tuple(_pair(evaluator, (scored[0], later), coverage, top) for later in scored[1:])
+
+
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """One system.
+
+    Attributes:
+        name: Its name.
+        keys: The S sequences.
+        whole: Its scores.
+        alone: (S,) its scores on each sequence alone.
+        without: (S,) its scores without each sequence; none where there is a single one.
+        draws: Its scores on draws of sequences; none where there is a single one.
+        mistakes: Its mistakes by frame; None where the evaluator says nothing of objects.
+    """
+
+    name: str
+    keys: Sequence[SequenceKey]
+    whole: Mapping[Key, Number]
+    alone: Sequence[Draw]
+    without: Sequence[Draw]
+    draws: Sequence[Draw]
+    mistakes: Mapping[Frame, int] | None
+
+    @classmethod
+    def of(
+        cls, evaluator: Evaluator[Any], contest: Contest, name: str, drawn: Sequence[Draw]
+    ) -> _Scored:
+        detections, keys = contest.systems[name], contest.sequences
+        whole = scores_by_key(evaluator.scores(evaluator.tally(contest.truth, detections)))
+        first, second = len(keys), 2 * len(keys)
+        parts = drawn[:first], drawn[first:second], drawn[second:]
+        return cls(name, keys, whole, *parts, _mistakes(evaluator, contest.truth, detections))
+
+
+def _pair(
+    evaluator: Evaluator[Any], scored: tuple[_Scored, _Scored], coverage: float, top: int
+) -> SystemPair:
+    first, second = scored
+    measure = evaluator.ranking[0]
+    directions = {one.name: one.direction for one in evaluator.measures}
+    return SystemPair(
+        first.name,
+        second.name,
+        measure,
+        directions[measure] is Direction.LOWER,
+        tuple(
+            _difference(key, directions[key[2]], scored, coverage)
+            for key in dict.fromkeys([*first.whole, *second.whole])
+        ),
+        _sequences((None, None, measure), scored, top),
+        _frames(first.mistakes, second.mistakes, top),
+    )
+
+
+def _difference(
+    key: Key, direction: Direction, scored: tuple[_Scored, _Scored], coverage: float
+) -> Difference:
+    """The difference of one score, with its interval over the draws in which both are defined."""
+    first, second = scored
+    values = (first.whole.get(key), second.whole.get(key))
+    drawn = np.array(
+        [
+            (one, other)
+            for one, other in (
+                (mine.values.get(key), theirs.values.get(key))
+                for mine, theirs in zip(first.draws, second.draws, strict=True)
+            )
+            if one is not None and other is not None
+        ],
+        dtype=np.float64,
+    ).reshape(-1, 2)
+    if len(drawn) == 0 or None in values:
+        return Difference(*key, *values)
+    found = drawn[:, 1] - drawn[:, 0]
+    tail = 50.0 * (1.0 - coverage)
+    low, high = np.percentile(found, [tail, 100.0 - tail]).tolist()
+    probability = None
+    if direction is not Direction.NONE:
+        better = found > 0.0 if direction is Direction.HIGHER else found < 0.0
+        wins = np.count_nonzero(better) + 0.5 * np.count_nonzero(found == 0.0)
+        probability = float(wins + 1.0) / (len(found) + 2.0)
+    return Difference(*key, *values, low, high, probability)
+
+
+def _sequences(
+    overall: Key, scored: tuple[_Scored, _Scored], top: int
+) -> tuple[SequenceDifference, ...]:
+    """The sequences that contribute most to the difference."""
+    first, second = scored
+    whole = _less(second.whole.get(overall), first.whole.get(overall))
+    found = []
+    for row, key in enumerate(first.keys):
+        one, other = (system.alone[row].values.get(overall) for system in scored)
+        contribution = None
+        if first.without:
+            mine, theirs = (system.without[row].values.get(overall) for system in scored)
+            contribution = _less(whole, _less(theirs, mine))
+        found.append(SequenceDifference(key, one, other, contribution))
+    ranked = sorted(found, key=lambda one: (-abs(one.contribution or 0.0), one.key))
+    return tuple(one for one in ranked if one.contribution != 0.0)[:top]
+
+
+def _less(one: Number, other: Number) -> float | None:
+    return None if one is None or other is None else float(one - other)
+
+
+def _greatest(differences: Iterable[Difference], measure: str, most: int) -> list[Difference]:
+    """The greatest differences of a measure; those that are of all domains, where there are any."""
+    of_measure = [one for one in differences if one.measure == measure and one.value]
+    everywhere = [one for one in of_measure if one.domain is None]
+    return sorted(
+        everywhere or of_measure,
+        key=lambda one: (-abs(one.value or 0.0), one.domain or "", one.label or ""),
+    )[:most]
+
+
+def _mistakes(
+    evaluator: Evaluator[Any], truth: Annotations, detections: Annotations
+) -> Mapping[Frame, int] | None:
+    """Mistakes of a system in each frame; None where the evaluator says nothing of objects."""
+    if not evaluator.has_outcomes:
+        return None
+    found: dict[Frame, int] = {}
+    for part in outcomes_in_parts(evaluator, truth, detections):
+        # A switch is on the rows of both sides; it is one mistake.
+        switches = part.id_switches & part.of_side(Side.TRUTH)
+        weights: IntArray = part.are(*MISTAKES).astype(np.int64) + switches
+        rows = np.flatnonzero(weights)
+        places = np.stack([part.sequences[rows].astype(np.int64), part.frames[rows]], axis=1)
+        unique, numbers = np.unique(places, axis=0, return_inverse=True)
+        counts = np.bincount(numbers.ravel(), weights=weights[rows], minlength=len(unique))
+        for (sequence, frame), mistakes in zip(unique.tolist(), counts.tolist(), strict=True):
+            found[part.sequence_keys[sequence], frame] = int(mistakes)
+    return found
+
+
+def _frames(
+    first: Mapping[Frame, int] | None, second: Mapping[Frame, int] | None, top: int
+) -> tuple[FrameDifference, ...] | None:
+    """The frames in which one system makes more mistakes than the other, by how many more."""
+    if first is None or second is None:
+        return None
+    found = [
+        FrameDifference(*place, first.get(place, 0), second.get(place, 0))
+        for place in {*first, *second}
+        if first.get(place, 0) != second.get(place, 0)
+    ]
+    found.sort(key=lambda one: (-abs(one.value), one.key, one.frame))
+    return tuple(found[:top])

@@ -1,0 +1,270 @@
+"""The sections of curves and of kinds of mistakes: plain values for templates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from vidscore_evaluators.errors import ParameterError
+from vidscore_evaluators.explanation.answer import figure, measure_title
+from vidscore_evaluators.explanation.judgement import Judgement
+from vidscore_evaluators.explanation.material import Material
+from vidscore_evaluators.explanation.mistakes import Confusion, confusion, kind_rows
+from vidscore_evaluators.explanation.sweep import ConfidenceSweep
+from vidscore_evaluators.figures._markup import coordinate, markup_text
+from vidscore_evaluators.figures.axes import Axis
+from vidscore_evaluators.figures.curves import CurveChart, Line
+from vidscore_evaluators.report import Curve
+from vidscore_server.web.sections import Context, Page
+
+MOST_CHARTS = 4
+"""Curves of reports that are drawn; all are in their JSON form."""
+
+MOST_POINTS_LISTED = 25
+"""Points of a curve in the table beneath it."""
+
+_SHADES = 8
+
+
+def curves_context(page: Page, sweeps: Sequence[ConfidenceSweep]) -> Context:
+    """Curves by confidence, with the operating point, and those of the reports."""
+    charts = list(_confidence_charts(page, sweeps)) if sweeps else []
+    charts += _report_charts(page.material)
+    slider = None
+    if sweeps:
+        least, most = (float(sweeps[0].confidences[end]) for end in (0, -1))
+        chosen = least if page.view.confidence is None else page.view.confidence
+        step = 10.0 ** math.floor(math.log10(max(1e-9, most - least)) - 2)
+        slider = {
+            "least": math.floor(least / step) * step,
+            "most": math.ceil(most / step) * step,
+            "step": step,
+            "chosen": chosen,
+            "found": _operating_point(page, sweeps[0]),
+        }
+    return {"charts": charts, "slider": slider}
+
+
+def _operating_point(page: Page, sweep: ConfidenceSweep) -> Context:
+    """What the first system comes to at the confidence that is chosen."""
+    at = sweep.at(page.view.confidence)
+    judged = page.judgement
+    if judged is not None and not page.view.label:
+        # Exactly there, not at the nearest point of the curve.
+        total = judged.systems[0].counts.total()
+        hits, alarms = int(total.hits[0]), int(total.false_alarms[0])
+    else:
+        hits, alarms = int(sweep.hits[at]), int(sweep.false_alarms[at])
+    return {
+        "share": hits / sweep.objects if sweep.objects else None,
+        "objects": sweep.objects,
+        "a_frame": alarms / max(1, sweep.frames),
+    }
+
+
+def _confidence_charts(page: Page, sweeps: Sequence[ConfidenceSweep]) -> Iterator[Context]:
+    systems = page.material.systems
+    names = " and ".join(systems)
+    found, alarms = "share of objects found", "false alarms a frame"
+    kinds = (
+        ("ROC", f"ROC curve of {names}", Axis(alarms, (0.0,)), Axis(found, (0.0, 1.0))),
+        (
+            "Precision-recall",
+            f"Precision-recall curve of {names}",
+            Axis("recall", (0.0, 1.0)),
+            Axis("precision", (1.0,)),
+        ),
+    )
+    for index, (title, long, x, y) in enumerate(kinds):
+        values = [
+            (sweep.false_alarms_per_frame, sweep.recall)
+            if index == 0
+            else (sweep.recall, sweep.precision)
+            for sweep in sweeps
+        ]
+        at = [sweep.at(page.view.confidence) for sweep in sweeps]
+        lines = [
+            Line(
+                name if len(systems) > 1 else "",
+                *own,
+                point=(float(own[0][place]), float(own[1][place])),
+            )
+            for name, own, place in zip(systems, values, at, strict=True)
+        ]
+        chart = CurveChart(long, x, y, lines)
+        inside = _targets(page, chart, sweeps[0], values[0]) if page.links.live else ""
+        header = ["confidence", *(f"{name}, {axis.label}" for name in systems for axis in (x, y))]
+        yield {
+            "title": title,
+            "what": y.label,
+            "svg": chart.svg(f"chart{index}", inside),
+            "header": header,
+            "rows": list(_listed(page, sweeps[0].confidences, values)),
+        }
+
+
+def _targets(
+    page: Page, chart: CurveChart, sweep: ConfidenceSweep, values: Sequence[np.ndarray]
+) -> str:
+    """Circles at the points of the first line, which say what is there and choose it."""
+    parts = []
+    columns = (sweep.confidences.tolist(), *(column.tolist() for column in values))
+    for confidence, x, y in zip(*columns, strict=True):
+        across, down = chart.position(x, y)
+        if math.isnan(across) or math.isnan(down):
+            continue
+        url = markup_text(page.links.view(page.view, confidence=confidence))
+        said = f"confidence {figure(confidence)}: {chart.y.label} {figure(y)}, "
+        said += f"{chart.x.label} {figure(x)}"
+        parts.append(
+            f'<circle class="hit" cx="{coordinate(across)}" cy="{coordinate(down)}" r="9" '
+            f'data-href="{url}"><title>{markup_text(said)}</title></circle>'
+        )
+    return "".join(parts)
+
+
+def _listed(
+    page: Page, confidences: np.ndarray, values: Sequence[Sequence[np.ndarray]]
+) -> Iterator[Context]:
+    """Rows of the table beneath: about as many as fit, evenly over the points."""
+    count = len(confidences)
+    for at in np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS_LISTED)).astype(int)):
+        confidence = float(confidences[at])
+        live = page.links.live
+        yield {
+            "head": figure(confidence),
+            "url": page.links.view(page.view, confidence=confidence) if live else "",
+            "cells": [_cell(column[at]) for own in values for column in own],
+        }
+
+
+def _report_charts(material: Material) -> list[Context]:
+    """Curves of the reports over everything, or over the one domain that there is."""
+    charts = []
+    for index in range(len(material.evaluators)):
+        reports = [material.reports[system][index] for system in material.systems]
+        for curve in reports[0].curves:
+            if curve.label is not None or curve.domain is not None or len(curve.columns) < 2:
+                continue
+            own = [_same_curve(report.curves, curve) for report in reports]
+            charts.append(_report_chart(material, reports[0].evaluator, curve, own, len(charts)))
+            if len(charts) == MOST_CHARTS:
+                return charts
+    return charts
+
+
+def _same_curve(curves: Sequence[Curve], wanted: Curve) -> Curve:
+    place = (wanted.name, wanted.domain, wanted.label)
+    return next(curve for curve in curves if (curve.name, curve.domain, curve.label) == place)
+
+
+def _report_chart(
+    material: Material, evaluator: str, curve: Curve, own: Sequence[Curve], number: int
+) -> Context:
+    across, up = list(curve.columns)[:2]
+    systems = material.systems
+    title = measure_title(curve.name)
+    lines = [
+        Line(name if len(systems) > 1 else "", _floats(one, across), _floats(one, up))
+        for name, one in zip(systems, own, strict=True)
+    ]
+    x, y = Axis(across.replace("_", " ")), Axis(up.replace("_", " "))
+    chart = CurveChart(f"{title} of {' and '.join(systems)} by {evaluator}", x, y, lines)
+    shared = all(np.array_equal(line.x, lines[0].x) for line in lines)
+    count = len(lines[0].x)
+    places = np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS_LISTED)).astype(int))
+    return {
+        "title": title,
+        "what": evaluator,
+        "svg": chart.svg(f"curve{number}"),
+        "header": [x.label, *(systems if shared else systems[:1])],
+        "rows": [
+            {
+                "head": figure(float(lines[0].x[at])),
+                "url": "",
+                "cells": [_cell(line.y[at]) for line in (lines if shared else lines[:1])],
+            }
+            for at in places.tolist()
+        ],
+    }
+
+
+def _floats(curve: Curve, column: str) -> np.ndarray:
+    return np.array(
+        [np.nan if value is None else value for value in curve.columns[column]], dtype=np.float64
+    )
+
+
+def _cell(value: float) -> str:
+    return "undefined" if math.isnan(value) else figure(float(value))
+
+
+def errors_context(page: Page) -> Context | None:
+    """Kinds of mistakes and confusion; None where no evaluator sorts mistakes."""
+    material = page.material
+    sorter = material.sorter
+    if sorter is None or page.judgement is None:
+        return None
+    at, label = page.judgement.at, page.view.label
+    try:
+        rows = kind_rows(material, at, label)
+        judgement = material.judge(sorter, at, label)
+    except ParameterError:
+        return None
+    most = max((value or 0.0 for row in rows for value in row.gains), default=0.0)
+    most_count = max((count for row in rows for count in row.counts), default=0)
+    has_gains = any(value is not None for row in rows for value in row.gains)
+    return {
+        "has_gains": has_gains,
+        "rows": [
+            {
+                "row": row,
+                "bars": [
+                    200
+                    * ((value or 0.0) / most if has_gains and most else count / (most_count or 1))
+                    for value, count in zip(row.gains, row.counts, strict=True)
+                ],
+            }
+            for row in rows
+        ],
+        "confusions": _confusions(page, judgement),
+    }
+
+
+def _confusions(page: Page, judgement: Judgement) -> list[Context]:
+    found = []
+    for judged in judgement.systems:
+        table = confusion(judged)
+        if len(table.labels) < 2:
+            continue
+        found.append(
+            {
+                "name": judged.name,
+                "labels": table.labels,
+                "left_out": table.left_out,
+                "rows": list(_confusion_rows(page, table)),
+            }
+        )
+    return found
+
+
+def _confusion_rows(page: Page, table: Confusion) -> Iterator[Context]:
+    count = len(table.labels)
+    for row in range(count + 1):
+        total = max(1, int(table.counts[row].sum()))
+        cells = []
+        for column in range(count + 1):
+            value = int(table.counts[row, column])
+            if row == count and column == count:
+                continue
+            kind = "x-fn" if column == count else "x-tp" if row == column else "x-fp"
+            shade = min(_SHADES, math.ceil(_SHADES * value / total))
+            frame = int(table.frames[row, column])
+            # Of what is found there is a frame nearly everywhere: it leads nowhere.
+            url = page.frame_url(frame) if frame >= 0 and kind != "x-tp" else ""
+            cells.append(
+                {"value": value, "css": f"{kind} x{shade}" if value else "none", "url": url}
+            )
+        yield {"label": "no object" if row == count else table.labels[row], "cells": cells}

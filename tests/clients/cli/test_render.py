@@ -194,3 +194,74 @@ def test_the_help_does_not_import_opencv() -> None:
         "assert not {'cv2', 'vidscore_evaluators.scoring'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_formats_say_where_frames_and_pixels_begin(data: Path, tmp_path: Path) -> None:
+    """Frames and pixels of MOTChallenge count from 1: the box from 10 to 40 is drawn from 9 to 39.
+
+    Images of 80 px are enlarged eight times.
+    """
+    video = cv2.VideoWriter(
+        str(tmp_path / "a.avi"), cv2.VideoWriter.fourcc(*"MJPG"), 30.0, (80, 90)
+    )
+    for level in (0, 100, 200):
+        video.write(np.full((90, 80, 3), level, dtype=np.uint8))
+    video.release()
+    gt, tracks = str(data / "gt"), str(data / "tracks")
+    wanted = ("--media", str(tmp_path / "a.avi"), "--frames", "2", "--hide", "plates")
+    place = tmp_path / "out"
+    well(
+        run(
+            "render",
+            "mot17",
+            "--truth",
+            gt,
+            "--detections",
+            tracks,
+            *wanted,
+            "--output",
+            str(place),
+        )
+    )
+    picture = cv2.imread(str(place / "MOT17-02" / "000002.png"))
+    assert picture is not None
+    assert abs(int(picture[700, 600, 0]) - 100) < 3  # the second image
+    blue = (picture[300] == (0xB8, 0x6B, 0x0B)).all(axis=1)
+    assert blue[19 * 8] and blue[49 * 8] and not blue[20 * 8 : 48 * 8].any()
+
+
+def test_outcomes_are_those_of_the_first_evaluator_of_a_preset_or_of_the_named_one(
+    data: Path, tmp_path: Path
+) -> None:
+    files = ("--truth", str(data / "gt"), "--detections", str(data / "tracks"))
+    for name, of in ((None, "clear"), ("identity", "identity")):
+        named = () if name is None else ("--outcomes-of", name)
+        place = str(tmp_path / of)
+        said = well(run("render", "mot17", *files, *named, "--output", place))
+        assert f"  outcomes  {of} of mot17\n" in said
+
+
+def test_images_of_coco_are_found_by_their_names(tmp_path: Path) -> None:
+    image = np.full((60, 120, 3), 100, dtype=np.uint8)
+    (tmp_path / "val").mkdir()
+    for name, level in (("x", 50), ("y", 150)):
+        cv2.imwrite(str(tmp_path / "val" / f"{name}.png"), image // 100 * level)
+    document = {
+        "images": [
+            {"id": 7, "file_name": "y.png", "width": 120, "height": 60},
+            {"id": 9, "file_name": "x.png", "width": 120, "height": 60},
+        ],
+        "categories": [{"id": 1, "name": "car"}],
+        "annotations": [{"id": 1, "image_id": 9, "category_id": 1, "bbox": [10, 10, 20, 20]}],
+    }
+    found = [{"image_id": 9, "category_id": 1, "bbox": [10, 10, 20, 20], "score": 0.5}]
+    (tmp_path / "gt.json").write_text(json.dumps(document))
+    (tmp_path / "dt.json").write_text(json.dumps(found))
+    files = ("--truth", str(tmp_path / "gt.json"), "--detections", str(tmp_path / "dt.json"))
+    place = tmp_path / "out"
+    media = str(tmp_path / "val")
+    well(run("render", "f1", *files, "--media", media, "--output", str(place)))
+    for number, level in ((7, 150), (9, 50)):
+        picture = cv2.imread(str(place / "images" / f"{number:06d}.png"))
+        assert picture is not None
+        assert picture[300, 600].tolist() == [level] * 3

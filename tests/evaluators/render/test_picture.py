@@ -136,6 +136,14 @@ def test_an_object_that_is_matched_is_joined_to_its_detection() -> None:
     assert nearly(picture[60, 61:106], Kind.HIT)
 
 
+def test_boxes_that_are_matched_apart_are_joined() -> None:
+    """Of 20 by 20 px, with their middles at 30 and 170 px."""
+    truth = side_of([(20, 50, 40, 70)], [Kind.HIT], partners=np.array([0]))
+    detections = side_of([(160, 50, 180, 70)], [Kind.HIT], partners=np.array([0]))
+    picture = draw_frame(grey(*SIZE), view_of(truth, detections), PLAIN)
+    assert nearly(picture[60, 45:155], Kind.HIT)
+
+
 def test_a_region_is_hatched_and_nothing_around_it_changes() -> None:
     region = side_of([BOX], [Kind.IGNORED], are_regions=np.array([True]))
     picture = draw_frame(grey(*SIZE), view_of(truth=region), PLAIN)

@@ -115,9 +115,9 @@ class Rendering:
 @command(
     "render",
     examples=(
-        "vidscore render clear --truth gt/ --detections tracks/ --media video.mp4 --output out.mp4",
-        "vidscore render spotgeo --truth gt.json --detections dt.json --media images --output out",
-        "vidscore render f1 --truth gt.csv --detections dt.csv --worst 20 --output worst/",
+        "vidscore render clear --truth gt/ --detections tracks/ --media images/ --output clear.mp4",
+        "vidscore render spotgeo --truth truth.json --detections detections.json --output frames",
+        "vidscore render mot17 --truth gt/ --detections tracks/ --worst 20 --output worst/",
     ),
 )
 @evaluator_options()

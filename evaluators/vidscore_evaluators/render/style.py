@@ -78,9 +78,9 @@ class Style:
 STYLES: Mapping[Kind, Style] = {
     Kind.HIT: Style(colour("#0b6bb8"), 1.0, (), "found", "found"),
     Kind.FALSE_ALARM: Style(colour("#b84a00"), 1.0, (3.5, 3.0), "false alarm", "false alarms"),
-    Kind.MISS: Style(colour("#7a1f5c"), 1.5, (0.0, 3.0), "missed", "missed"),
+    Kind.MISS: Style(colour("#7a1f5c"), 1.5, (0.0, 3.5), "missed", "missed"),
     Kind.ID_SWITCH: Style(INK, 1.75, (), "id switch", "id switches"),
-    Kind.IGNORED: Style(colour("#6a6d73"), 0.75, (3.5, 2.5, 0.0, 2.5), "ignored", "ignored"),
+    Kind.IGNORED: Style(colour("#6a6d73"), 0.75, (3.5, 3.0, 0.0, 3.0), "ignored", "ignored"),
 }
 
 ORDER = (Kind.IGNORED, Kind.HIT, Kind.FALSE_ALARM, Kind.MISS, Kind.ID_SWITCH)

@@ -18,7 +18,7 @@ import numpy as np
 from vidscore_evaluators import score
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.jobs import outcomes_in_parts
-from vidscore_evaluators.outcomes import concatenate_outcomes
+from vidscore_evaluators.outcome_table import concatenate_outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations
 

@@ -16,7 +16,7 @@ from bench.rows import Row, at_most
 from bench.scenes import boxes, neovision2, points
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.jobs import outcomes_in_parts
-from vidscore_evaluators.outcomes import Outcomes, concatenate_outcomes
+from vidscore_evaluators.outcome_table import Outcomes, concatenate_outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.scoring import score_annotations

@@ -20,7 +20,7 @@ from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import AnyArray, IntArray
 from vidscore_evaluators.errors import EvaluatorVersionError
 from vidscore_evaluators.evaluator import Evaluator, tally_many
-from vidscore_evaluators.outcomes import OperatingPoint, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.parameters import parameter_values, parse_parameters
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Scores

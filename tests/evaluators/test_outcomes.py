@@ -16,7 +16,7 @@ import pytest
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.outcome_files import WRITERS
-from vidscore_evaluators.outcomes import (
+from vidscore_evaluators.outcome_table import (
     NO_PARTNER,
     Outcome,
     OutcomeBuilder,

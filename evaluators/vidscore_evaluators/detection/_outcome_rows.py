@@ -36,7 +36,7 @@ from vidscore_evaluators.detection._precision_recall import (
     ranked,
 )
 from vidscore_evaluators.errors import Fault, ParameterError
-from vidscore_evaluators.outcomes import OperatingPoint, Outcome, OutcomeBuilder, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, OutcomeBuilder, Outcomes
 from vidscore_evaluators.parameters import describe_parameters
 from vidscore_evaluators.report import Number
 from vidscore_evaluators.scene import Scene

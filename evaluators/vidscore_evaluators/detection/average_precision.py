@@ -86,7 +86,7 @@ from vidscore_evaluators.detection._ranking import (
 )
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Averaging, Dissimilarity, Growth, Measure, Task
-from vidscore_evaluators.outcomes import OperatingPoint, Outcome, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import PARTIAL, parameter
 from vidscore_evaluators.report import Curve, Number, ReportWarning, Scores
 from vidscore_evaluators.scene import Scene

@@ -67,7 +67,7 @@ from vidscore_evaluators.evaluator import (
     Task,
     count_measure,
 )
-from vidscore_evaluators.outcomes import OperatingPoint, Outcome, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Curve, Number, Scores
 from vidscore_evaluators.scene import Scene

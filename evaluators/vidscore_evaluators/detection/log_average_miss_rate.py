@@ -59,7 +59,7 @@ from vidscore_evaluators.detection._precision_recall import (
 )
 from vidscore_evaluators.detection.average_precision import CLASSES, OUTCOMES
 from vidscore_evaluators.evaluator import Averaging, Direction, Dissimilarity, Growth, Measure, Task
-from vidscore_evaluators.outcomes import OperatingPoint, Outcome, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Curve, Number, ReportWarning, Scores
 from vidscore_evaluators.scene import Scene

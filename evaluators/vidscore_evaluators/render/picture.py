@@ -11,7 +11,7 @@ import numpy as np
 from vidscore_evaluators.annotations import POINT, Side
 from vidscore_evaluators.arrays import BoolArray, FloatArray
 from vidscore_evaluators.names import escape_controls
-from vidscore_evaluators.outcomes import NO_PARTNER
+from vidscore_evaluators.outcome_table import NO_PARTNER
 from vidscore_evaluators.render.plates import (
     NO_PLATE,
     Plate,

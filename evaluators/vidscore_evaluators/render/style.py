@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidscore_evaluators.arrays import BoolArray, FlagArray
-from vidscore_evaluators.outcomes import OUTCOMES, Outcome
+from vidscore_evaluators.outcome_table import OUTCOMES, Outcome
 
 Image = NDArray[np.uint8]
 """(height, width, 3) blue, green and red."""
@@ -98,7 +98,7 @@ _KINDS_BY_CODE = np.array(
 
 
 def kinds_of(outcomes: FlagArray, id_switches: BoolArray) -> FlagArray:
-    """(N,) index into `KINDS` of (N,) indices into `vidscore_evaluators.outcomes.OUTCOMES`."""
+    """(N,) index into `KINDS` of (N,) indices into `vidscore_evaluators.outcome_table.OUTCOMES`."""
     kinds = _KINDS_BY_CODE[outcomes]
     kinds[id_switches & (kinds == KINDS.index(Kind.HIT))] = KINDS.index(Kind.ID_SWITCH)
     return kinds

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import BOX, ObjectFlag, empty_annotations
 from vidscore_evaluators.evaluator import Evaluator, Needs
-from vidscore_evaluators.outcomes import OperatingPoint, Outcome
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcome
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Curve, Number, Report
 from vidscore_evaluators.testing import Case, cases, make_annotations

@@ -15,7 +15,7 @@ from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import ObjectFlag, Side
 from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.outcomes import OUTCOMES, SIDES, OperatingPoint, Outcomes
+from vidscore_evaluators.outcome_table import OUTCOMES, SIDES, OperatingPoint, Outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.testing import Thing, make_annotations

@@ -11,7 +11,7 @@ from vidscore_evaluators.alignment import Aligned, align
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.formats.plain_arrays import read_arrays
-from vidscore_evaluators.outcomes import Outcome, OutcomeBuilder, Outcomes
+from vidscore_evaluators.outcome_table import Outcome, OutcomeBuilder, Outcomes
 from vidscore_evaluators.render.scored import FrameView, ScoredFrames, SideView
 from vidscore_evaluators.render.style import KINDS, Image, Kind
 

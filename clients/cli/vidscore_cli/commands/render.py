@@ -288,7 +288,7 @@ def _frames_to_draw(
         click.UsageError: If no frame was chosen.
     """
     from vidscore_evaluators.errors import ParameterError
-    from vidscore_evaluators.outcomes import OperatingPoint
+    from vidscore_evaluators.outcome_table import OperatingPoint
     from vidscore_evaluators.render.drawing import scored_frames
     from vidscore_evaluators.render.scored import WorstBy
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rich import box
@@ -35,7 +35,12 @@ COLUMN_GAP = 3
 
 def report_renderables(reports: Sequence[Report], view: View) -> ConsoleRenderable:
     """Tables of reports: all of them together, then each in detail."""
-    return Group(*(drawn for part in report_parts(reports, view) for drawn in _drawn(part)))
+    return parts_renderable(report_parts(reports, view))
+
+
+def parts_renderable(parts: Iterable[Words | Grid]) -> ConsoleRenderable:
+    """Tables, and words between them, on a terminal."""
+    return Group(*(drawn for part in parts for drawn in _drawn(part)))
 
 
 def plain_table(*headings: str) -> Table:

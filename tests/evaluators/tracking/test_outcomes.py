@@ -31,7 +31,8 @@ from vidscore_evaluators.outcome_table import (
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Number
 from vidscore_evaluators.testing import Case, Thing, make_annotations
-from vidscore_evaluators.tracking.hota import THRESHOLDS, Hota
+from vidscore_evaluators.tracking._hota_levels import THRESHOLDS
+from vidscore_evaluators.tracking.hota import Hota
 
 TP, FP, FN, IGNORED = (
     Outcome.TRUE_POSITIVE,
@@ -170,7 +171,7 @@ def test_points_have_distances_in_pixels() -> None:
     """5 pixels of 20: a similarity of 0.75, which MOTP is the mean of."""
     truth = make_annotations({("", "s"): {0: [Thing((10.0, 10.0), track_id=1)]}}, arity=2)
     found = make_annotations({("", "s"): {0: [Thing((13.0, 14.0), track_id=7)]}}, arity=2)
-    parameters = {"base": "euclidean", "cutoff_px": 20}
+    parameters: dict[str, Any] = {"base": "euclidean", "cutoff_px": 20}
     table = outcomes_of("clear", truth, found, **parameters)
     assert table.distances_px.tolist() == [5.0, 5.0]
     assert np.isnan(table.similarities).all()

@@ -14,7 +14,7 @@ from tests.support.waiting import until
 from vidscore_evaluators.errors import InputError, UnknownEvaluatorError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.jobs import Job, make_job, run_job
-from vidscore_evaluators.outcomes import OUTCOMES, OperatingPoint, Outcome
+from vidscore_evaluators.outcome_table import OUTCOMES, OperatingPoint, Outcome
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_server.api.batches import read_batch
 from vidscore_server.domain.batches import BatchRules

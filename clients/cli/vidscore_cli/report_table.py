@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -32,10 +31,6 @@ HEADING_WIDTH = 13
 
 COLUMN_GAP = 3
 """Columns of a terminal between two columns of a table."""
-
-
-_AT_THRESHOLD = re.compile(r"_-?\d+(\.\d+)?$")
-"""Suffix of the names of curves that differ only in a threshold."""
 
 
 def report_renderables(reports: Sequence[Report], view: View) -> ConsoleRenderable:
@@ -194,7 +189,7 @@ def _selection(report: Report) -> str:
 
 def _curves(curves: Sequence[Curve], view: View, whose: str) -> Iterator[Words | Grid]:
     if curves and not view.curves:
-        kinds = dict.fromkeys(_AT_THRESHOLD.sub("", curve.name) for curve in curves)
+        kinds = dict.fromkeys(curve.kind for curve in curves)
         count = "1 curve is" if len(curves) == 1 else f"{len(curves)} curves are"
         yield Words("")
         yield Words(f"{whose}{count} not shown: {', '.join(kinds)}")

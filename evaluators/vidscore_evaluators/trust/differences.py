@@ -27,7 +27,7 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_evaluators.jobs import outcomes_in_parts
-from vidscore_evaluators.outcomes import Outcome
+from vidscore_evaluators.outcome_table import Outcome
 from vidscore_evaluators.report import Number
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.resampling import (

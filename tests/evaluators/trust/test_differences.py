@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.detection.f1 import F1
-from vidscore_evaluators.outcomes import OperatingPoint, Outcome, OutcomeBuilder, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, OutcomeBuilder, Outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.trust.comparisons import Comparison, compare_systems

@@ -115,9 +115,9 @@ class Rendering:
 @command(
     "render",
     examples=(
-        "vidscore render clear --truth gt/ --detections tracks/ --media video.mp4 --output out.mp4",
-        "vidscore render spotgeo --truth gt.json --detections dt.json --media images --output out",
-        "vidscore render f1 --truth gt.csv --detections dt.csv --worst 20 --output worst/",
+        "vidscore render clear --truth gt/ --detections tracks/ --media images/ --output clear.mp4",
+        "vidscore render spotgeo --truth truth.json --detections detections.json --output frames",
+        "vidscore render mot17 --truth gt/ --detections tracks/ --worst 20 --output worst/",
     ),
 )
 @evaluator_options()
@@ -282,15 +282,23 @@ def _without_frames(selection: Selection) -> Selection:
 def _frames_to_draw(
     typed: Rendering, part: Selected, bar: ProgressBar
 ) -> tuple[ScoredFrames, IntArray]:
-    """All scored frames, and the rows of those that are drawn: ascending, or the worst first."""
-    from vidscore_evaluators.outcomes import OperatingPoint
+    """All scored frames, and the rows of those that are drawn: ascending, or the worst first.
+
+    Raises:
+        click.UsageError: If no frame was chosen.
+    """
+    from vidscore_evaluators.errors import ParameterError
+    from vidscore_evaluators.outcome_table import OperatingPoint
     from vidscore_evaluators.render.drawing import scored_frames
     from vidscore_evaluators.render.scored import WorstBy
 
     at = OperatingPoint(typed.at_threshold, typed.at_confidence)
     [evaluator] = part.evaluators
     frames = scored_frames(evaluator, part.pair, part.specification, at, progress=bar.advance)
-    rows = frames.select(typed.selection)
+    try:
+        rows = frames.select(typed.selection)
+    except ParameterError as error:
+        raise click.UsageError(error.faults[0].description) from None
     if typed.worst is not None:
         rows = frames.worst(rows, typed.worst, WorstBy(typed.worst_by))
     return frames, rows

@@ -141,7 +141,7 @@ class Rendering:
 @click.option(
     "--first-frame",
     metavar="NUMBER",
-    type=click.IntRange(0, 2**53 - 1),
+    type=click.IntRange(0, 1_000_000_000),
     help="Number of the first frame of a video. [default: that of the manifest or of the input "
     "format, else 0]",
 )

@@ -70,7 +70,8 @@ def main() -> None:
     elif kind == "outcomes":
         for evaluator in evaluators:
             sides = load(Path(truth)), load(Path(detections))
-            concatenate_outcomes(list(outcomes_in_parts(evaluator, *sides)))
+            rows = sum(side.object_count for side in sides)
+            concatenate_outcomes(outcomes_in_parts(evaluator, *sides), rows)
     else:
         score_annotations(evaluators, load(Path(truth)), load(Path(detections)))
     print(_peak_bytes() - before)

@@ -67,8 +67,10 @@ def _outcomes(name: str, size: Size) -> Iterator[Row]:
     truth, detections = SCENES[name](size)
     evaluator = create_evaluator(name)
 
+    rows = truth.object_count + detections.object_count
+
     def make() -> Outcomes:
-        return concatenate_outcomes(list(outcomes_in_parts(evaluator, truth, detections)))
+        return concatenate_outcomes(outcomes_in_parts(evaluator, truth, detections), rows)
 
     def same_figures(table: object, reports: object) -> bool:
         assert isinstance(table, Outcomes)
@@ -81,7 +83,6 @@ def _outcomes(name: str, size: Size) -> Iterator[Row]:
         at_most(2.0),
         agrees=same_figures,
     )
-    rows = truth.object_count + detections.object_count
     yield from compare(f"outcomes, {name}, {rows:,} rows", make, [scoring], size.repeats)
     held = float(make().nbytes + truth.nbytes + detections.nbytes)
     with tempfile.TemporaryDirectory() as folder:

@@ -20,7 +20,7 @@ def __getattr__(name: str) -> Any:
     """Import what is asked for."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(vidscore_evaluators, name)
+    return vidscore_evaluators.exported(name)
 
 
 def __dir__() -> list[str]:

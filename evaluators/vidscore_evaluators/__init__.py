@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         UnknownEvaluatorError,
         VidscoreError,
     )
+    from vidscore_evaluators.figures.plots import plot
     from vidscore_evaluators.outcomes import Outcome, Outcomes
     from vidscore_evaluators.presets import Preset, find_preset, preset_names
     from vidscore_evaluators.registry import evaluator_names
@@ -68,6 +69,7 @@ __all__ = [
     "evaluator_names",
     "find_preset",
     "outcomes",
+    "plot",
     "preset_names",
     "read",
     "score",
@@ -87,6 +89,7 @@ _MODULES = MappingProxyType(
             "UnknownEvaluatorError",
             "VidscoreError",
         ),
+        "figures.plots": ("plot",),
         "outcomes": ("Outcome", "Outcomes"),
         "presets": ("Preset", "find_preset", "preset_names"),
         "scorer": ("Scorer",),
@@ -111,6 +114,15 @@ def __getattr__(name: str) -> Any:
     """Import what is asked for."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return exported(name)
+
+
+def exported(name: str) -> Any:
+    """What the library offers by a name; never the module of that name, as an attribute can be.
+
+    Args:
+        name: One of `__all__`.
+    """
     return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
 
 

@@ -259,14 +259,15 @@ def outcomes(  # noqa: PLR0913 - as `score`
     )
     check_outcomes_offered(task.evaluators)
     at = OperatingPoint(at_threshold, at_confidence)
+    sides = (task.pair.truth.annotations, task.pair.detections.annotations)
+    most_rows = sum(side.object_count for side in sides)
     tables = [
         concatenate_outcomes(
-            [
-                select.of_outcomes(part)
-                for part in outcomes_of_pair(
-                    entry, task.pair, task.specification, at, progress=progress
-                )
-            ]
+            map(
+                select.of_outcomes,
+                outcomes_of_pair(entry, task.pair, task.specification, at, progress=progress),
+            ),
+            most_rows,
         )
         for entry in task.evaluators
     ]

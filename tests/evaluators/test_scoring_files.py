@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -146,8 +147,13 @@ def test_reading_gives_columns(files: tuple[Path, Path]) -> None:
 
 
 @pytest.mark.parametrize("name", vidscore_evaluators.__all__)
-def test_every_name_that_is_offered_can_be_imported(name: str) -> None:
-    assert getattr(vidscore_evaluators, name).__name__ == name
+def test_every_name_that_is_offered_is_no_module_of_that_name(name: str) -> None:
+    """Also once the module is imported, which makes it an attribute of its package."""
+    import vidscore
+
+    for _ in range(2):
+        assert getattr(vidscore, name).__name__ == name
+        assert not isinstance(getattr(vidscore, name), ModuleType)
 
 
 def test_a_name_that_is_not_offered_is_an_attribute_error() -> None:

@@ -256,14 +256,12 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
         point = look_at(self.parameters, "thresholds", at)
         scene = self._limited(self.scene(aligned, traced=True))
         matches = Matches.none(len(scene.detections))
-        results = assigned_outcomes(
-            scene,
-            self.parameters.similarity,
-            self.parameters.assignment,
-            [self.parameters.least(point.threshold)],
-            matches,
-        )[:, 0]
-        builder = outcome_builder(aligned, scene, results, matches, confidence=point.confidence)
+        similarity, assignment = self.parameters.similarity, self.parameters.assignment
+        least = [self.parameters.least(point.threshold)]
+        results = assigned_outcomes(scene, similarity, assignment, least, matches)[:, 0]
+        builder = outcome_builder(
+            aligned, scene, similarity, results, matches, confidence=point.confidence
+        )
         return with_shares(builder.build(), Outcome.TRUE_POSITIVE)
 
     def outcome_figures(

@@ -186,6 +186,7 @@ class Coco(Criterion[CocoParameters]):
         builder = outcome_builder(
             aligned,
             scene,
+            self.parameters.similarity,
             results[:, 0],
             matches,
             confidence=point.confidence,

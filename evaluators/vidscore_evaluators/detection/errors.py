@@ -216,6 +216,7 @@ class DetectionErrors(Criterion[DetectionErrorsParameters]):
         builder = outcome_builder(
             aligned,
             scene,
+            self.parameters.similarity,
             mistakes.outcomes,
             matches,
             pointing=_most_confident(scene.detections.confidences, pointing, objects[pointing]),

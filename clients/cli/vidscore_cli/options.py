@@ -95,20 +95,15 @@ def on_error_option() -> Decorator[Any]:
 
 def operating_point_options() -> Decorator[Any]:
     """``--at-threshold`` and ``--at-confidence``."""
+    option = partial(click.option, type=float)
+    similarity = (
+        "Similarity that a match needs, of evaluators with thresholds. [default: the evaluator's; "
+        "of several the first]"
+    )
+    confidence = "Ignore detections below this confidence. [default: look at all]"
     return together(
-        click.option(
-            "--at-threshold",
-            type=float,
-            metavar="SIMILARITY",
-            help="Similarity that a match needs, of evaluators with thresholds. [default: the "
-            "evaluator's; of several the first]",
-        ),
-        click.option(
-            "--at-confidence",
-            type=float,
-            metavar="CONFIDENCE",
-            help="Ignore detections below this confidence. [default: look at all]",
-        ),
+        option("--at-threshold", metavar="SIMILARITY", help=similarity),
+        option("--at-confidence", metavar="CONFIDENCE", help=confidence),
     )
 
 

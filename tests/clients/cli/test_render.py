@@ -197,7 +197,7 @@ def test_the_help_does_not_import_opencv() -> None:
 
 
 def test_formats_say_where_frames_and_pixels_begin(data: Path, tmp_path: Path) -> None:
-    """Frames and pixels of MOTChallenge count from 1: the box from 10 to 40 is drawn from 9 to 39.
+    """Frames and pixels of MOTChallenge count from 1: the box from 20 to 50 is drawn from 19 to 49.
 
     Images of 80 px are enlarged eight times.
     """
@@ -227,14 +227,16 @@ def test_formats_say_where_frames_and_pixels_begin(data: Path, tmp_path: Path) -
     assert picture is not None
     assert abs(int(picture[700, 600, 0]) - 100) < 3  # the second image
     blue = (picture[300] == (0xB8, 0x6B, 0x0B)).all(axis=1)
-    assert blue[19 * 8] and blue[49 * 8] and not blue[20 * 8 : 48 * 8].any()
+    assert blue[19 * 8]
+    assert blue[49 * 8]
+    assert not blue[20 * 8 : 48 * 8].any()
 
 
 def test_outcomes_are_those_of_the_first_evaluator_of_a_preset_or_of_the_named_one(
     data: Path, tmp_path: Path
 ) -> None:
     files = ("--truth", str(data / "gt"), "--detections", str(data / "tracks"))
-    for name, of in ((None, "clear"), ("identity", "identity")):
+    for name, of in ((None, "hota"), ("identity", "identity")):
         named = () if name is None else ("--outcomes-of", name)
         place = str(tmp_path / of)
         said = well(run("render", "mot17", *files, *named, "--output", place))

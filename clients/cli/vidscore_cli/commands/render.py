@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -141,7 +142,7 @@ class Rendering:
 @click.option(
     "--first-frame",
     metavar="NUMBER",
-    type=click.IntRange(0, 2**53 - 1),
+    type=click.IntRange(0, 1_000_000_000),
     help="Number of the first frame of a video. [default: that of the manifest or of the input "
     "format, else 0]",
 )
@@ -219,13 +220,12 @@ def render(**choices: Any) -> None:
         bar.stage("drawing")
         _draw(typed, frames, order, chosen, part, bar)
     show_warnings(pair.warnings, pair.place_of)
-    views = [frames.view(row) for row in order.tolist()]
+    views = map(frames.view, order.tolist())
     if typed.format_ == "json":
         deliver_json(_document(typed, evaluator, views), STDOUT)
     else:
-        deliver_table(
-            headed(f"{typed.output}: written", _lines(typed, evaluator, views, chosen)), STDOUT
-        )
+        lines = _lines(typed, evaluator, views, chosen, len(order))
+        deliver_table(headed(f"{typed.output}: written", lines), STDOUT)
 
 
 def _check_output(typed: Rendering) -> None:
@@ -373,7 +373,7 @@ def _writer(typed: Rendering, frames_per_s: float) -> Iterator[PictureWriter]:
 
 
 def _document(
-    typed: Rendering, evaluator: Evaluator[Any], views: Sequence[FrameView]
+    typed: Rendering, evaluator: Evaluator[Any], views: Iterable[FrameView]
 ) -> dict[str, Any]:
     from vidscore_evaluators.render.writers import picture_file
 
@@ -396,7 +396,11 @@ def _document(
 
 
 def _lines(
-    typed: Rendering, evaluator: Evaluator[Any], views: Sequence[FrameView], chosen: Chosen
+    typed: Rendering,
+    evaluator: Evaluator[Any],
+    views: Iterable[FrameView],
+    chosen: Chosen,
+    count: int,
 ) -> Iterator[str]:
     """The summary for people."""
     from vidscore_evaluators.annotations import sequence_name
@@ -404,11 +408,11 @@ def _lines(
 
     of = f"{evaluator.name} of {evaluator.preset}" if evaluator.preset else evaluator.name
     yield f"{'outcomes':9} {of}"
-    yield f"{'frames':9} {len(views)}, {counted(len(chosen.of), 'sequence')}"
+    yield f"{'frames':9} {count}, {counted(len(chosen.of), 'sequence')}"
     if typed.media is None:
         guessed = ", of the size that its objects need" if chosen.guessed else ""
         yield f"{'media':9} none: drawn on a blank canvas{guessed}"
     if typed.worst is not None:
-        for view in views[:LISTED]:
+        for view in islice(views, LISTED):
             name = " ".join(filter(None, [sequence_name(view.sequence), f"frame {view.number}"]))
             yield f"{'worst':9} {name}: {counts_in_words(view.counts)}"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.explanation.material import Material
-from vidscore_evaluators.outcomes import OperatingPoint
+from vidscore_evaluators.outcome_table import OperatingPoint
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import read, score_annotations
 from vidscore_evaluators.trust.systems import Contest

@@ -11,7 +11,7 @@ from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.explanation.frame import objects_of_frame
 from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.material import Material
-from vidscore_evaluators.outcomes import OperatingPoint
+from vidscore_evaluators.outcome_table import OperatingPoint
 
 
 @pytest.fixture

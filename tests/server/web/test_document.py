@@ -13,7 +13,7 @@ from tests.server.web.asking import Page
 from tests.support.street import street
 
 from vidscore_evaluators.explanation.figures import Uncertainty
-from vidscore_evaluators.outcomes import OperatingPoint
+from vidscore_evaluators.outcome_table import OperatingPoint
 from vidscore_server.web import document
 from vidscore_server.web.document import MOST_BYTES, written_page
 from vidscore_server.web.viewer import Viewer

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,6 @@ import pytest
 from tests.support.requirements import missing
 from tests.support.street import write_street
 from tests.support.tree import ROOT
-
-try:
-    from playwright.sync_api import sync_playwright
-except ImportError:
-    sync_playwright = None
 
 AXE = ROOT / "build/browser/node_modules/axe-core/axe.min.js"
 ARGUMENTS = ("--no-sandbox", "--disable-gpu")
@@ -29,9 +26,11 @@ FILES = ("--truth", "truth.csv", "--detections", "falcon.csv", "--detections", "
 def chromium() -> Iterator[Any]:
     """The browser."""
     program = shutil.which("chromium")
-    if sync_playwright is None or program is None or not AXE.is_file():
-        missing("Chromium, playwright and axe-core, which `make test-browser` installs")
-    with sync_playwright() as playwright:
+    has_playwright = find_spec("playwright") is not None
+    if program is None or not has_playwright or not AXE.is_file():
+        missing("Debian's chromium, and what `make test-browser` installs")
+    api: Any = import_module("playwright.sync_api")
+    with api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=list(ARGUMENTS))
         yield browser
         browser.close()

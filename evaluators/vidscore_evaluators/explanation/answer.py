@@ -17,9 +17,6 @@ from vidscore_evaluators.figures._markup import MINUS
 
 NARROW_SPACE = "\N{NO-BREAK SPACE}"
 
-TOLD_APART = 0.95
-"""Share of the draws from which a system is said to be ahead."""
-
 _NUMBERS = [
     "no",
     "one",
@@ -98,10 +95,7 @@ def figure(value: float | None, digits: int = 4, *, signed: bool = False) -> str
     """A figure as a page shows it; ``undefined`` where it is."""
     if value is None:
         return "undefined"
-    if isinstance(value, int):
-        text = f"{value:,}"
-    else:
-        text = f"{value:,.{digits}f}"
+    text = f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
     return (f"+{text}" if signed and value > 0 else text).replace("-", MINUS)
 
 
@@ -148,7 +142,8 @@ def _heading(systems: Sequence[str], rows: Sequence[FigureRow], judgement: Judge
         if objects:
             a_frame = counts.false_alarms[0] / max(1, len(judgement.frames))
             share = percent(counts.hits[0] / objects)
-            return f"{systems[0]} finds {share} of the objects, with {a_frame:.2f} false alarms a frame"
+            alarms = f"{a_frame:.2f} false alarms a frame"
+            return f"{systems[0]} finds {share} of the objects, with {alarms}"
     if rows:
         value = figure(rows[0].values[0], rows[0].digits)
         return f"{systems[0]} reaches {value} in {measure_title(rows[0].measure.name)}"
@@ -158,7 +153,7 @@ def _heading(systems: Sequence[str], rows: Sequence[FigureRow], judgement: Judge
 def _comparison(systems: Sequence[str], row: FigureRow, judgement: Judgement | None) -> str:
     if row.difference is None:
         return f"{systems[0]} and {systems[1]} cannot be compared: a figure is undefined"
-    if row.above is not None and 1 - TOLD_APART < row.above < TOLD_APART:
+    if row.told_apart is False:
         return f"{systems[0]} and {systems[1]} cannot be told apart"
     if row.difference == 0:
         return f"{systems[0]} and {systems[1]} have the same {measure_title(row.measure.name)}"
@@ -181,12 +176,16 @@ def _of_figures(systems: Sequence[str], rows: Sequence[FigureRow]) -> list[str]:
     if value is None:
         return [f"The {name} of {systems[0]} is undefined."]
     said = f"{systems[0]} reaches {figure(value, row.digits)} in {name}"
-    if interval is not None and interval.low is not None:
+    if row.difference is None and interval is not None and interval.low is not None:
         ends = f"{figure(interval.low, 3)} to {figure(interval.high, 3)}"
         said += f" (95{NARROW_SPACE}% interval {ends})"
     if row.difference is not None and row.difference != 0:
         side = "above" if row.difference > 0 else "below"
         said += f", {abs(row.difference):.3g} {side} {systems[1]}"
+        paired = row.difference_interval
+        if paired is not None and paired.low is not None:
+            low, high = figure(paired.low, 3, signed=True), figure(paired.high, 3, signed=True)
+            said += f" (95{NARROW_SPACE}% interval of the difference {low} to {high})"
     return [f"{said}."]
 
 
@@ -211,10 +210,9 @@ def _of_sequences(systems: Sequence[str], judgement: Judgement | None) -> list[s
     }
     most = max(kinds, key=lambda kind: kinds[kind])
     holds = "holds" if named == 1 else "hold"
-    return [
-        f"{count} of {in_words(len(names))} sequences, {listed}, {holds} "
-        f"{percent(float(costs[:named].sum()))} of its mistakes; most of all mistakes are {most}."
-    ]
+    share = percent(float(costs[:named].sum()))
+    said = f"{count} of {in_words(len(names))} sequences, {listed}, {holds} {share} of its mistakes"
+    return [f"{said}; most of all mistakes are {most}."]
 
 
 def _doubt(sequence_count: int) -> tuple[str, str]:

@@ -11,7 +11,15 @@ from vidscore_evaluators.evaluator import Direction, Evaluator, Measure
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.report import Number, Report
 from vidscore_evaluators.runtime import Progress
-from vidscore_evaluators.trust.resampling import Bootstrap, Interval, bootstrap
+from vidscore_evaluators.trust.resampling import (
+    COVERAGE,
+    Interval,
+    Key,
+    draw_sequences,
+    percentile_intervals,
+    score_draws,
+    scores_by_key,
+)
 
 MOST_MEASURES = 4
 """Measures of an evaluator that are shown, those that rank first."""
@@ -23,6 +31,7 @@ VERY_FEW_SEQUENCES = 10
 """Below so many they mean little."""
 
 DRAWS = 200
+SEED = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +43,15 @@ class FigureRow:
         measure: The measure.
         values: For each system; None where it is undefined.
         intervals: For each system; None where it is not known, or not yet.
-        above: Share of the draws in which the first system ranks above the second, by the measures
-            that rank; None where it is not known.
+        difference_interval: Of the first system less the second, which are scored on the same
+            draws; None where it is not known.
     """
 
     evaluator: str
     measure: Measure
     values: tuple[Number, ...]
     intervals: tuple[Interval | None, ...]
-    above: float | None
+    difference_interval: Interval | None
 
     @property
     def difference(self) -> float | None:
@@ -50,6 +59,14 @@ class FigureRow:
         if len(self.values) != 2 or self.values[0] is None or self.values[1] is None:
             return None
         return float(self.values[0]) - float(self.values[1])
+
+    @property
+    def told_apart(self) -> bool | None:
+        """Whether the interval of the difference leaves out zero; None where there is none."""
+        interval = self.difference_interval
+        if interval is None or interval.low is None or interval.high is None:
+            return None
+        return not interval.low <= 0.0 <= interval.high
 
     @property
     def digits(self) -> int:
@@ -74,7 +91,7 @@ class Uncertainty:
     def __init__(self, material: Material, draws: int = DRAWS) -> None:
         self.draws = draws if len(material.contest.sequences) > 1 else 0
         self._material = material
-        self._found: dict[str, Bootstrap] = {}
+        self._found: dict[str, Drawn] = {}
         self._done = threading.Event()
         if self.draws == 0:
             self._done.set()
@@ -92,8 +109,7 @@ class Uncertainty:
         """
         evaluators = self._material.evaluators if self.draws else ()
         for index, evaluator in enumerate(evaluators):
-            found = bootstrap(evaluator, self._material.contest, draws=self.draws)
-            self._found[evaluator.name] = found
+            self._found[evaluator.name] = self._draw(evaluator, index)
             if progress is not None:
                 progress(index + 1, len(evaluators))
         self._done.set()
@@ -102,9 +118,50 @@ class Uncertainty:
         """Compute in a thread that does not keep the process alive."""
         threading.Thread(target=self.compute, name="uncertainty", daemon=True).start()
 
-    def of(self, evaluator: str) -> Bootstrap | None:
-        """The bootstrap of an evaluator; None where there is none, or none yet."""
+    def of(self, evaluator: str) -> Drawn | None:
+        """The intervals of an evaluator; None where there are none, or none yet."""
         return self._found.get(evaluator)
+
+    def _draw(self, evaluator: Evaluator[Any], index: int) -> Drawn:
+        contest = self._material.contest
+        times = draw_sequences(contest.sequences, self.draws, SEED)
+        drawn = [
+            [draw.values for draw in system] for system in score_draws(evaluator, contest, times)
+        ]
+        overall = [
+            scores_by_key(self._material.reports[system][index].scores)
+            for system in self._material.systems
+        ]
+        intervals = tuple(
+            percentile_intervals(values, own, COVERAGE)
+            for values, own in zip(overall, drawn, strict=True)
+        )
+        if len(drawn) != 2:
+            return Drawn(intervals, {})
+        differences = [_less(one, other) for one, other in zip(*drawn, strict=True)]
+        return Drawn(intervals, percentile_intervals(_less(*overall), differences, COVERAGE))
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Intervals by one evaluator.
+
+    Attributes:
+        systems: For each system, an interval for each score.
+        differences: An interval for each difference of two systems.
+    """
+
+    systems: tuple[Mapping[Key, Interval], ...]
+    differences: Mapping[Key, Interval]
+
+
+def _less(first: Mapping[Key, Number], second: Mapping[Key, Number]) -> dict[Key, Number]:
+    """First less second, wherever both are defined."""
+    found: dict[Key, Number] = {}
+    for key, value in first.items():
+        other = second.get(key)
+        found[key] = None if value is None or other is None else value - other
+    return found
 
 
 def figure_rows(material: Material, uncertainty: Uncertainty) -> list[FigureRow]:
@@ -122,12 +179,12 @@ def figure_rows(material: Material, uncertainty: Uncertainty) -> list[FigureRow]
         for measure in _shown(evaluator, overall[0]):
             key = (None, None, measure.name)
             intervals = tuple(
-                None if found is None else found.intervals[system].get(key)
+                None if found is None else found.systems[system].get(key)
                 for system in range(len(reports))
             )
-            above = None if found is None or len(reports) < 2 else float(found.above[0, 1])
+            paired = None if found is None else found.differences.get(key)
             values = tuple(values.get(measure.name) for values in overall)
-            rows.append(FigureRow(evaluator.name, measure, values, intervals, above))
+            rows.append(FigureRow(evaluator.name, measure, values, intervals, paired))
     return rows
 
 

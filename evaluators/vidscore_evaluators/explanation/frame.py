@@ -1,4 +1,4 @@
-"""The objects of one frame: what became of each in every system, as rows of a table and as marks."""
+"""The objects of one frame: what became of each in every system, as rows and as marks."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ class Judgement:
         return self._all_mistakes if system is None else self.systems[system].counts.mistakes
 
     def worst_frames(self, count: int, system: int | None = None) -> IntArray:
-        """Rows of the frames with the most mistakes, worst first; those without any are left out."""
+        """Rows of the frames with the most mistakes, worst first; none that has no mistake."""
         mistakes = self.mistakes(system)
         order = np.argsort(-mistakes, kind="stable")[:count]
         worst: IntArray = order[mistakes[order] > 0]

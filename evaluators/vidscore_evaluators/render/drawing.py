@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,14 +108,29 @@ def choose_media(
     if path is None:
         chosen = _blanks(keys, frames, pair, specification)
     else:
-        first = {key: _first_frame(key, pair, specification, first_frame) for key in keys}
-        chosen = Chosen(find_media(path, keys, first, _image_names(pair, set(keys))))
+        chosen = Chosen(media_of_pair(path, keys, pair, specification, first_frame))
     faults = [
         fault for key, mine in groups for fault in chosen.of[key].faults(key, frames.numbers(mine))
     ]
     if faults:
         raise InputError(faults)
     return chosen
+
+
+def media_of_pair(
+    path: Path,
+    keys: Sequence[SequenceKey],
+    pair: Pair,
+    specification: BenchmarkSpec,
+    first_frame: int | None = None,
+) -> dict[SequenceKey, SequenceMedia]:
+    """The media of sequences that were read from files; arguments as of `choose_media`.
+
+    Raises:
+        InputError: With every sequence that has no media.
+    """
+    first = {key: _first_frame(key, pair, specification, first_frame) for key in keys}
+    return find_media(path, keys, first, _image_names(pair, set(keys)))
 
 
 def draw_frames(

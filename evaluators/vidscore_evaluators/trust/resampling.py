@@ -122,7 +122,7 @@ def bootstrap(
     ]
     above = _shares_above([[draw.rank_key for draw in system] for system in by_system])
     intervals = tuple(
-        _intervals(values, [draw.values for draw in system], coverage)
+        percentile_intervals(values, [draw.values for draw in system], coverage)
         for values, system in zip(overall, by_system, strict=True)
     )
     return Bootstrap(intervals, above, alike_groups(above, coverage), draws, coverage)
@@ -297,9 +297,16 @@ def _shares_above(keys: list[list[RankKey]]) -> FloatArray:
     return shares
 
 
-def _intervals(
+def percentile_intervals(
     overall: Mapping[Key, Number], draws: Sequence[Mapping[Key, Number]], coverage: float
 ) -> dict[Key, Interval]:
+    """An interval for each score, between percentiles of the draws in which it is defined.
+
+    Args:
+        overall: Scores of all sequences.
+        draws: Scores of each draw.
+        coverage: Share of the draws that an interval holds.
+    """
     tail = 50.0 * (1.0 - coverage)
     found = {}
     for key, value in overall.items():

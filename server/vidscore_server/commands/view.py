@@ -29,13 +29,16 @@ from vidscore_cli.options import (
 )
 from vidscore_cli.output import check_output, say, write_atomically
 from vidscore_cli.progress import ProgressBar
-from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from vidscore_evaluators.evaluator import Evaluator
     from vidscore_evaluators.explanation.material import Material
+    from vidscore_evaluators.formats import Pair
     from vidscore_evaluators.report import Report
     from vidscore_evaluators.specification import BenchmarkSpec
+    from vidscore_server.web.pictures import Pictures
+    from vidscore_server.web.viewer import Viewer
 
 MOST_SYSTEMS = 2
 
@@ -119,11 +122,13 @@ def view(**choices: Any) -> None:
     evaluators = create_evaluators(specification, typed.evaluators, settings)
     with ProgressBar() as bar:
         bar.stage("reading")
-        material = _material(typed, paths, evaluators, specification, bar)
+        material, pictures = _material(typed, paths, evaluators, specification, bar)
+        bar.stage("looking at objects")
+        viewer = _viewer(typed, material, pictures)
         if typed.output is not None:
-            _write(typed, material, bar)
+            _write(typed, viewer, bar)
     if typed.output is None:
-        _serve(typed, material)
+        _serve(typed, viewer)
 
 
 def _system_paths(typed: Sequence[str]) -> dict[str, str]:
@@ -150,7 +155,7 @@ def _material(
     evaluators: Sequence[Evaluator[Any]],
     specification: BenchmarkSpec,
     bar: ProgressBar,
-) -> Material:
+) -> tuple[Material, Pictures | None]:
     """Read and score every system."""
     from vidscore_evaluators.explanation.material import Material
     from vidscore_evaluators.outcome_table import OperatingPoint
@@ -159,7 +164,7 @@ def _material(
 
     reports: dict[str, list[Report]] = {}
     systems = {}
-    truth = None
+    truth, pair = None, None
     for name, path in paths.items():
         choice = InputChoice(
             typed.truth,
@@ -176,27 +181,45 @@ def _material(
             raise type(error)([pair.locate(fault) for fault in error.faults]) from None
         bar.stage(f"scoring {name}")
         reports[name] = score_pair(evaluators, pair, specification, progress=bar.advance)
-    if truth is None:
+    if truth is None or pair is None:
         raise click.UsageError("--detections: no system, expected one or two")
     contest = Contest.of(truth, systems, specification)
     at = OperatingPoint(typed.at_threshold, typed.at_confidence)
-    return Material.of(contest, evaluators, reports, at)
+    return Material.of(contest, evaluators, reports, at), _pictures(typed, pair, specification)
 
 
-def _viewer(typed: Viewing, material: Material) -> Any:
+def _pictures(typed: Viewing, pair: Pair, specification: BenchmarkSpec) -> Pictures | None:
+    """Pictures of the frames, where there are media."""
+    if typed.media is None:
+        return None
+    try:
+        from vidscore_evaluators.render.drawing import media_of_pair
+        from vidscore_evaluators.render.pictures import MediaPictures
+    except ImportError:
+        raise MissingExtraError("pictures of media", "OpenCV", "video") from None
+    truth = pair.truth.annotations
+    used = sorted({truth.sequences[row] for row in set(truth.frame_sequences.tolist())})
+    return MediaPictures(media_of_pair(Path(typed.media), used, pair, specification))
+
+
+def _viewer(typed: Viewing, material: Material, pictures: Pictures | None) -> Viewer:
     from vidscore_evaluators.explanation.figures import Uncertainty
     from vidscore_server.web.view import View
     from vidscore_server.web.viewer import Viewer
 
-    viewer = Viewer(material, Uncertainty(material, typed.draws), truth_name=Path(typed.truth).stem)
-    viewer.judgement(View())  # what the first page needs, so that it comes at once
+    viewer = Viewer(
+        material,
+        Uncertainty(material, typed.draws),
+        pictures=pictures,
+        truth_name=Path(typed.truth).stem,
+    )
+    viewer.context(View())  # what the first page needs, so that it comes at once
     return viewer
 
 
-def _write(typed: Viewing, material: Material, bar: ProgressBar) -> None:
+def _write(typed: Viewing, viewer: Viewer, bar: ProgressBar) -> None:
     from vidscore_server.web.document import written_page
 
-    viewer = _viewer(typed, material)
     bar.stage("drawing sequences again")
     viewer.uncertainty.compute(progress=bar.advance)
     bar.stage("writing")
@@ -226,10 +249,9 @@ def _command(typed: Viewing) -> str:
     return shlex.join(["vidscore", "view", *typed.evaluators, *words])
 
 
-def _serve(typed: Viewing, material: Material) -> None:
+def _serve(typed: Viewing, viewer: Viewer) -> None:
     from vidscore_server.web.serving import serve_viewer
 
-    viewer = _viewer(typed, material)
     viewer.uncertainty.start()
 
     def opened(address: str) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from vidscore_evaluators import score
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.jobs import outcomes_in_parts
-from vidscore_evaluators.outcomes import concatenate_outcomes
+from vidscore_evaluators.outcome_table import concatenate_outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations
 
@@ -70,7 +70,8 @@ def main() -> None:
     elif kind == "outcomes":
         for evaluator in evaluators:
             sides = load(Path(truth)), load(Path(detections))
-            concatenate_outcomes(list(outcomes_in_parts(evaluator, *sides)))
+            rows = sum(side.object_count for side in sides)
+            concatenate_outcomes(outcomes_in_parts(evaluator, *sides), rows)
     else:
         score_annotations(evaluators, load(Path(truth)), load(Path(detections)))
     print(_peak_bytes() - before)

@@ -16,7 +16,7 @@ from bench.rows import Row, at_most
 from bench.scenes import boxes, neovision2, points
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.jobs import outcomes_in_parts
-from vidscore_evaluators.outcomes import Outcomes, concatenate_outcomes
+from vidscore_evaluators.outcome_table import Outcomes, concatenate_outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.scoring import score_annotations
@@ -67,8 +67,10 @@ def _outcomes(name: str, size: Size) -> Iterator[Row]:
     truth, detections = SCENES[name](size)
     evaluator = create_evaluator(name)
 
+    rows = truth.object_count + detections.object_count
+
     def make() -> Outcomes:
-        return concatenate_outcomes(list(outcomes_in_parts(evaluator, truth, detections)))
+        return concatenate_outcomes(outcomes_in_parts(evaluator, truth, detections), rows)
 
     def same_figures(table: object, reports: object) -> bool:
         assert isinstance(table, Outcomes)
@@ -81,7 +83,6 @@ def _outcomes(name: str, size: Size) -> Iterator[Row]:
         at_most(2.0),
         agrees=same_figures,
     )
-    rows = truth.object_count + detections.object_count
     yield from compare(f"outcomes, {name}, {rows:,} rows", make, [scoring], size.repeats)
     held = float(make().nbytes + truth.nbytes + detections.nbytes)
     with tempfile.TemporaryDirectory() as folder:

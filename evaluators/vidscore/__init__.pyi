@@ -33,6 +33,7 @@ from vidscore_evaluators import compare as compare
 from vidscore_evaluators import evaluator_names as evaluator_names
 from vidscore_evaluators import find_preset as find_preset
 from vidscore_evaluators import outcomes as outcomes
+from vidscore_evaluators import plot as plot
 from vidscore_evaluators import preset_names as preset_names
 from vidscore_evaluators import read as read
 from vidscore_evaluators.formats.data_frames import DataFrame
@@ -66,6 +67,7 @@ __all__ = [
     "evaluator_names",
     "find_preset",
     "outcomes",
+    "plot",
     "preset_names",
     "read",
     "score",

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
         UnknownEvaluatorError,
         VidscoreError,
     )
-    from vidscore_evaluators.outcomes import Outcome, Outcomes
+    from vidscore_evaluators.figures.plots import plot
+    from vidscore_evaluators.outcome_table import Outcome, Outcomes
     from vidscore_evaluators.presets import Preset, find_preset, preset_names
     from vidscore_evaluators.registry import evaluator_names
     from vidscore_evaluators.report import Report, Row
@@ -68,6 +69,7 @@ __all__ = [
     "evaluator_names",
     "find_preset",
     "outcomes",
+    "plot",
     "preset_names",
     "read",
     "score",
@@ -87,7 +89,8 @@ _MODULES = MappingProxyType(
             "UnknownEvaluatorError",
             "VidscoreError",
         ),
-        "outcomes": ("Outcome", "Outcomes"),
+        "figures.plots": ("plot",),
+        "outcome_table": ("Outcome", "Outcomes"),
         "presets": ("Preset", "find_preset", "preset_names"),
         "scorer": ("Scorer",),
         "scoring": ("outcomes", "read", "score"),

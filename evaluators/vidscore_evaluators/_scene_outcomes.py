@@ -17,7 +17,7 @@ from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
 from vidscore_evaluators.geometry import squared_lengths
 from vidscore_evaluators.kernels import factorize
-from vidscore_evaluators.outcomes import CODES, SIDES, Outcome, OutcomeBuilder, Outcomes
+from vidscore_evaluators.outcome_table import CODES, SIDES, Outcome, OutcomeBuilder, Outcomes
 from vidscore_evaluators.report import Block, Number
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import Candidates, Similarity
@@ -52,7 +52,10 @@ def relate_pairs(
     pairs: Candidates,
     sides: Collection[Side] = SIDES,
 ) -> None:
-    """Name partners in a traced scene, whatever the outcome, of rows of one side or of both."""
+    """Name partners in a traced scene, whatever the outcome, of rows of one side or of both.
+
+    Targets may be truth or absorbers.
+    """
     truth, detections = _rows_of(scene, pairs)
     alike = _likeness(scene, similarity, pairs)
     if Side.TRUTH in sides:
@@ -63,15 +66,16 @@ def relate_pairs(
 
 def _rows_of(scene: Scene, pairs: Candidates) -> tuple[IntArray, IntArray]:
     """Rows of pairs on both sides of the input."""
-    return scene.truth.traced[pairs.targets], scene.detections.traced[pairs.detections]
+    targets = np.concatenate([scene.truth.traced, scene.absorbers.traced])
+    return targets[pairs.targets], scene.detections.traced[pairs.detections]
 
 
 def _likeness(scene: Scene, similarity: Similarity, pairs: Candidates) -> dict[str, FloatArray]:
     """How alike pairs are, as an `OutcomeBuilder` takes it: points by distances in pixels."""
     if similarity.base != "euclidean":
         return {"similarities": pairs.similarities}
-    offsets = scene.truth.coordinates[pairs.targets]
-    offsets = offsets - scene.detections.coordinates[pairs.detections]
+    targets = np.concatenate([scene.truth.coordinates, scene.absorbers.coordinates])
+    offsets = targets[pairs.targets] - scene.detections.coordinates[pairs.detections]
     return {"distances_px": np.sqrt(squared_lengths(offsets[:, 0], offsets[:, 1]))}
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from vidscore_evaluators._spotgeo_matching import LEFT_OUT, SEQUENCES
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import BoolArray, IntArray, run_starts
-from vidscore_evaluators.outcomes import Outcome, Outcomes
+from vidscore_evaluators.outcome_table import Outcome, Outcomes
 from vidscore_evaluators.report import Block, Number, ReportWarning, Scores
 from vidscore_evaluators.tally import SCALE_BITS, Table, Tally, exact_sums
 

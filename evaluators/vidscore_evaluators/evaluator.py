@@ -26,7 +26,7 @@ from vidscore_evaluators.annotations import ARITIES, POINT, Annotations, Side, e
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import Fault, GeometryError, ParameterError
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_evaluators.outcomes import OperatingPoint, Outcome, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.plausibility.summary import input_summary_of, size_columns
 from vidscore_evaluators.plausibility.warnings import LabelUse, input_warnings, with_names

@@ -20,7 +20,7 @@ from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import AnyArray, IntArray
 from vidscore_evaluators.errors import EvaluatorVersionError
 from vidscore_evaluators.evaluator import Evaluator, tally_many
-from vidscore_evaluators.outcomes import OperatingPoint, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.parameters import parameter_values, parse_parameters
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Scores
@@ -35,6 +35,9 @@ PARTS_PER_WORKER = 4
 OBJECTS_PER_PART = 1 << 18
 """Objects of both sides per part, so that memory stays bounded and columns stay in the processor's
 cache; a longer sequence is one part."""
+
+OUTCOMES_PER_PART = 1 << 17
+"""The same where the result is a row for each, and stays."""
 
 
 Part = tuple[Annotations, Annotations]
@@ -165,7 +168,7 @@ def outcomes_in_parts(
     Yields:
         The rows of each part, at least one; sequences ascend.
     """
-    part_count = 1 + (truth.object_count + detections.object_count) // OBJECTS_PER_PART
+    part_count = 1 + (truth.object_count + detections.object_count) // OUTCOMES_PER_PART
     done = 0
     for part in split_by_sequence(truth, detections, part_count):
         yield evaluator.outcomes(align(*part), at)
@@ -218,11 +221,21 @@ def split_by_sequence(
 
 
 def _frames_of(side: Annotations, parts: IntArray, part: int) -> Annotations:
-    """The frames of a part, given the part of each frame."""
+    """The frames of a part, given the part of each frame, over a table of their sequences."""
     frames = np.flatnonzero(parts == part)
     if len(frames) and frames[-1] - frames[0] + 1 == len(frames):
-        return side.frame_run(int(frames[0]), int(frames[-1]) + 1)
-    return side.take_frames(frames)
+        own = side.frame_run(int(frames[0]), int(frames[-1]) + 1)
+    else:
+        own = side.take_frames(frames)
+    # Else each of many parts would go over the names of all.
+    used = np.unique(own.frame_sequences)
+    if len(used) == len(side.sequences):
+        return own
+    return replace(
+        own,
+        sequences=tuple(side.sequences[row] for row in used.tolist()),
+        frame_sequences=np.searchsorted(used, own.frame_sequences),
+    )
 
 
 def _balanced_parts(weights: AnyArray, part_count: int) -> AnyArray:

@@ -21,7 +21,7 @@ from vidscore_evaluators.arrays import AnyArray
 from vidscore_evaluators.data_frames import Column, data_frame
 from vidscore_evaluators.errors import MissingExtraError
 from vidscore_evaluators.names import escape_controls, spreadsheet_text
-from vidscore_evaluators.outcomes import NO_PARTNER, OUTCOME_SUFFIX, OUTCOMES, SIDES, Outcomes
+from vidscore_evaluators.outcome_table import NO_PARTNER, OUTCOME_SUFFIX, OUTCOMES, SIDES, Outcomes
 
 NOTHING = -1
 """What an integer column of an evaluator's own has where there is nothing."""

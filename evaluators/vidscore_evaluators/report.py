@@ -8,6 +8,7 @@ are integers; `report_to_dict` and `report_from_dict` are inverse to each other.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +17,8 @@ from vidscore_evaluators.annotations import SequenceKey, Side
 
 if TYPE_CHECKING:
     from vidscore_evaluators.data_frames import Backend
+    from vidscore_evaluators.figures.plots import Axes
+    from vidscore_evaluators.figures.report_curves import By
     from vidscore_evaluators.report_frames import Form
 
 Number = int | float | None
@@ -62,6 +65,10 @@ class Block:
                 yield Row(domain, label, sequence, measure, values[index])
 
 
+_AT_THRESHOLD = re.compile(r"_-?\d+(\.\d+)?$")
+"""Suffix of the names of curves that differ only in a threshold."""
+
+
 @dataclass(frozen=True, slots=True)
 class Curve:
     """Points in order, as columns of equal length by name."""
@@ -70,6 +77,11 @@ class Curve:
     columns: Mapping[str, Sequence[Number]]
     domain: str | None = None
     label: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """Name without a threshold at its end: ``precision_recall`` of ``precision_recall_50``."""
+        return _AT_THRESHOLD.sub("", self.name)
 
     def points(self) -> list[dict[str, Number]]:
         """Points as dictionaries."""
@@ -233,6 +245,53 @@ class Report:
         from vidscore_evaluators.report_frames import report_columns  # noqa: PLC0415
 
         return data_frame(report_columns(self, form), backend)
+
+    def plot(
+        self,
+        name: str,
+        *,
+        ax: Axes | None = None,
+        domain: str | None = None,
+        label: str | None = None,
+        by: By | None = None,
+        system: str = "",
+        **columns: str,
+    ) -> Axes:
+        """Draw a curve with matplotlib; `vidscore.plot` says more, and takes several reports.
+
+        ``report.plot("roc", by="label")``
+
+        Args:
+            name: Name of a curve, or of several but for the threshold at their ends.
+            ax: Where to draw; new ones by default.
+            domain: The domain; None for all together, or a line each where they have no curve.
+            label: The label; likewise.
+            by: ``domain`` or ``label`` for a line each.
+            system: What to call the lines of this report.
+            columns: Columns for the axes, ``x`` and ``y``; by default the customary ones.
+
+        Returns:
+            The axes that were drawn on.
+
+        Raises:
+            MissingExtraError: If matplotlib is not installed.
+            ParameterError: If the report has no such curve; the text says what it has.
+        """
+        from vidscore_evaluators.figures.plots import plot  # noqa: PLC0415 - few need it
+
+        return plot({system: self}, name, ax=ax, domain=domain, label=label, by=by, **columns)
+
+    def __repr__(self) -> str:
+        """The scores as tables, at most 40 lines."""
+        from vidscore_evaluators.report_text import report_text  # noqa: PLC0415 - few need it
+
+        return report_text(self)
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook, with curves."""
+        from vidscore_evaluators.report_text import report_html  # noqa: PLC0415 - few need it
+
+        return report_html(self)
 
     def to_json(self, indent: int | None = 2) -> str:
         """JSON text of the report; equal reports give equal text."""

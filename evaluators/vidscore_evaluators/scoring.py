@@ -24,7 +24,7 @@ from vidscore_evaluators.formats.manifest import read_manifest
 from vidscore_evaluators.formats.plain_arrays import read_arrays
 from vidscore_evaluators.formats.source import ReadLimits, Source
 from vidscore_evaluators.jobs import outcomes_in_parts, tally_in_parts
-from vidscore_evaluators.outcomes import OperatingPoint, Outcomes, concatenate_outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes, concatenate_outcomes
 from vidscore_evaluators.presets import create_evaluators, format_of
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_evaluators.report import Report, ReportWarning
@@ -259,14 +259,15 @@ def outcomes(  # noqa: PLR0913 - as `score`
     )
     check_outcomes_offered(task.evaluators)
     at = OperatingPoint(at_threshold, at_confidence)
+    sides = (task.pair.truth.annotations, task.pair.detections.annotations)
+    most_rows = sum(side.object_count for side in sides)
     tables = [
         concatenate_outcomes(
-            [
-                select.of_outcomes(part)
-                for part in outcomes_of_pair(
-                    entry, task.pair, task.specification, at, progress=progress
-                )
-            ]
+            map(
+                select.of_outcomes,
+                outcomes_of_pair(entry, task.pair, task.specification, at, progress=progress),
+            ),
+            most_rows,
         )
         for entry in task.evaluators
     ]

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from vidscore_evaluators.evaluator import Evaluator
     from vidscore_evaluators.formats import Pair
     from vidscore_evaluators.formats.source import Source
-    from vidscore_evaluators.outcomes import Outcomes
+    from vidscore_evaluators.outcome_table import Outcomes
 
 NAMES_LISTED = 10
 """Names that an error lists where none is near."""

@@ -63,7 +63,7 @@ from vidscore_evaluators.evaluator import (
     Task,
     count_measure,
 )
-from vidscore_evaluators.outcomes import OperatingPoint, Outcome, OutcomeBuilder, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, OutcomeBuilder, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.plausibility.warnings import LabelUse
 from vidscore_evaluators.report import Number, Scores

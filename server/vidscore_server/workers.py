@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.jobs import Job, run_job, run_outcome_job
-from vidscore_evaluators.outcomes import OperatingPoint, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_evaluators.runtime import SPAWN, initialize_worker, sigint_blocked
 from vidscore_server.errors import WorkerLostError, WorkFailedError

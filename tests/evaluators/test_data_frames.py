@@ -13,7 +13,7 @@ import pytest
 
 from vidscore_evaluators.data_frames import Column, data_frame
 from vidscore_evaluators.errors import MissingExtraError, ParameterError
-from vidscore_evaluators.outcomes import Outcomes
+from vidscore_evaluators.outcome_table import Outcomes
 from vidscore_evaluators.report import Block, Report, Scores
 
 BACKENDS = ("pandas", "polars", "pyarrow")

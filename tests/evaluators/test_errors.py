@@ -12,6 +12,7 @@ from vidscore_evaluators.errors import (
     Fault,
     InputError,
     LimitError,
+    MissingExtraError,
     VidscoreError,
 )
 
@@ -101,8 +102,23 @@ def test_a_limit_error_names_the_limit_and_keeps_it_when_pickled() -> None:
 
 
 @pytest.mark.parametrize(
+    ("extra", "installed"), [("parquet", "'vidscore[parquet]'"), (None, "pyarrow")]
+)
+def test_an_error_of_a_missing_package_says_how_to_install_it(
+    extra: str | None, installed: str
+) -> None:
+    error = MissingExtraError("Parquet files", "pyarrow", extra)
+    back = pickle.loads(pickle.dumps(error))
+    assert str(back) == str(error) == f"Parquet files need pyarrow: pip install {installed}"
+
+
+@pytest.mark.parametrize(
     "kind",
-    [kind for kind in _classes(VidscoreError) if not issubclass(kind, InputError | LimitError)],
+    [
+        kind
+        for kind in _classes(VidscoreError)
+        if not issubclass(kind, InputError | LimitError | MissingExtraError)
+    ],
 )
 def test_another_error_keeps_class_and_text_when_pickled(kind: type[VidscoreError]) -> None:
     back = pickle.loads(pickle.dumps(kind("what happened")))

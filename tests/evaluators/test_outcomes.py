@@ -16,7 +16,7 @@ import pytest
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.outcome_files import WRITERS
-from vidscore_evaluators.outcomes import (
+from vidscore_evaluators.outcome_table import (
     NO_PARTNER,
     Outcome,
     OutcomeBuilder,
@@ -111,6 +111,8 @@ def test_parts_with_other_tables_of_names_become_one_table() -> None:
         frame_counts=renamed.frame_counts[::-1],
     )
     check_same_outcomes(concatenate_outcomes([first, second]), found)
+    # One by one, with room for more rows than there are.
+    check_same_outcomes(concatenate_outcomes(iter([first, second]), len(found) + 3), found)
 
 
 def test_csv_has_every_column_and_no_formula() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import vidscore
 import vidscore_evaluators
 from vidscore_evaluators import (
     BenchmarkSpec,
@@ -146,8 +148,12 @@ def test_reading_gives_columns(files: tuple[Path, Path]) -> None:
 
 
 @pytest.mark.parametrize("name", vidscore_evaluators.__all__)
-def test_every_name_that_is_offered_can_be_imported(name: str) -> None:
-    assert getattr(vidscore_evaluators, name).__name__ == name
+def test_every_name_that_is_offered_is_no_module_of_that_name(name: str) -> None:
+    """A module becomes an attribute of its package when it is imported, and would take its place."""
+    modules = {module.name for module in pkgutil.iter_modules(vidscore_evaluators.__path__)}
+    assert name not in modules
+    assert getattr(vidscore, name) is getattr(vidscore_evaluators, name)
+    assert getattr(vidscore, name).__name__ == name
 
 
 def test_a_name_that_is_not_offered_is_an_attribute_error() -> None:
@@ -158,7 +164,8 @@ def test_a_name_that_is_not_offered_is_an_attribute_error() -> None:
 def test_importing_the_library_loads_no_heavy_package() -> None:
     code = (
         "import sys; from vidscore_evaluators import read, score; "
-        "print([name for name in ('scipy', 'shapely', 'cv2', 'pandas') if name in sys.modules])"
+        "heavy = ('scipy', 'shapely', 'cv2', 'pandas', 'polars', 'pyarrow', 'matplotlib'); "
+        "print([name for name in heavy if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

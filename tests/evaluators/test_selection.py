@@ -18,7 +18,7 @@ from vidscore_evaluators.convert import from_dict, to_dict
 from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.live import frame_keys
-from vidscore_evaluators.outcomes import OUTCOMES, SIDES, Outcomes
+from vidscore_evaluators.outcome_table import OUTCOMES, SIDES, Outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report, report_from_dict, report_to_dict
 from vidscore_evaluators.scoring import score, score_annotations

@@ -90,6 +90,15 @@ def test_opencv_comes_only_with_the_video_extra() -> None:
     assert "extra == 'video'" in opencv[0].replace('"', "'")
 
 
+@pytest.mark.parametrize(
+    ("package", "extra"),
+    [("matplotlib", "plot"), ("narwhals", "dataframes"), ("pyarrow", "parquet")],
+)
+def test_plots_and_data_frames_come_only_with_their_extras(package: str, extra: str) -> None:
+    needed = [found for text in requirements() if (found := Requirement(text)).name == package]
+    assert [str(found.marker).replace('"', "'") for found in needed] == [f"extra == '{extra}'"]
+
+
 def test_the_compiler_of_the_loops_is_known_by_one_bound() -> None:
     """The tests compile as an installation does."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

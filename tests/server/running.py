@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import grpc
 
 from vidscore_evaluators.jobs import Job, run_job, run_outcome_job
-from vidscore_evaluators.outcomes import OperatingPoint, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_server.application import ScoringServer
 from vidscore_server.settings import load_settings
 from vidscore_server.workers import WorkerPool

@@ -14,6 +14,7 @@ from tests.support.waiting import until
 from vidscore_evaluators.errors import InputError, UnknownEvaluatorError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.jobs import Job, make_job, run_job
+from vidscore_evaluators.outcome_table import OUTCOMES, OperatingPoint, Outcome
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_server.api.batches import read_batch
 from vidscore_server.domain.batches import BatchRules
@@ -126,3 +127,18 @@ async def test_closing_ends_processes_that_are_at_work() -> None:
         os.kill(process_id, 0)
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_a_worker_says_what_became_of_each_object(workers: WorkerPool) -> None:
+    rules = BatchRules(2, Settings())
+    truth = read_batch(points({1: [(10.0, 20.0), (30.0, 40.0)]}), "truth", rules)
+    detections = read_batch(points({1: [(10.0, 20.0), (500.0, 500.0)]}), "detections", rules)
+    found = await workers.outcomes(
+        make_job(create_evaluator("spotgeo"), truth, detections), OperatingPoint()
+    )
+    assert [OUTCOMES[code] for code in found.outcomes] == [
+        Outcome.TRUE_POSITIVE,
+        Outcome.FALSE_NEGATIVE,
+        Outcome.TRUE_POSITIVE,
+        Outcome.FALSE_POSITIVE,
+    ]

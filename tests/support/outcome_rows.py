@@ -7,7 +7,7 @@ from typing import NamedTuple
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.outcomes import OUTCOMES, SIDES, OperatingPoint, Outcomes
+from vidscore_evaluators.outcome_table import OUTCOMES, SIDES, OperatingPoint, Outcomes
 
 
 class Row(NamedTuple):

@@ -1,18 +1,23 @@
-"""Comparisons of systems as tables, JSON and CSV."""
+"""Comparisons of systems as tables, Markdown, LaTeX, JSON and CSV."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from vidscore_cli.output import deliver, deliver_json
+from vidscore_cli.output import deliver, deliver_json, deliver_table
+from vidscore_evaluators.annotations import sequence_name
 from vidscore_evaluators.csv_text import csv_text
+from vidscore_evaluators.names import escape_controls
+from vidscore_evaluators.report_grids import Grid, format_number
 
 if TYPE_CHECKING:
-    from vidscore_evaluators.report import Number
+    from vidscore_cli.report_table import Words
     from vidscore_evaluators.trust.comparisons import Comparison
     from vidscore_evaluators.trust.differences import Difference, SystemPair
-    from vidscore_evaluators.trust.tables import TextTable
+
+FORMATS = ("table", "json", "csv", "markdown", "latex")
 
 COLUMNS = (
     *("evaluator", "first", "second", "domain", "label", "sequence", "frame", "measure"),
@@ -26,120 +31,108 @@ def deliver_comparisons(comparisons: Sequence[Comparison], form: str, output: st
 
     Args:
         comparisons: One for each evaluator.
-        form: ``table``, ``json`` or ``csv``.
+        form: One of `FORMATS`.
         output: Path of a file, or "-".
     """
+    from vidscore_cli.markup import WRITERS
+    from vidscore_cli.report_table import parts_renderable
+
     if form == "json":
         documents = [one.to_dict() for one in comparisons]
         deliver_json(documents[0] if len(documents) == 1 else documents, output)
     elif form == "csv":
         deliver(csv_text(COLUMNS, _lines(comparisons)), output)
+    elif form in WRITERS:
+        deliver(WRITERS[form](comparison_parts(comparisons)), output)
     else:
-        _deliver_tables(comparisons, output)
+        deliver_table(parts_renderable(comparison_parts(comparisons)), output)
 
 
-def comparison_tables(comparisons: Sequence[Comparison]) -> Iterator[TextTable]:
-    """Every table of comparisons: scores first, then what made the difference."""
-    several = len(comparisons) > 1
+def comparison_parts(comparisons: Sequence[Comparison]) -> Iterator[Words | Grid]:
+    """What is told of comparisons, in order: the answers first, whatever draws it."""
+    from vidscore_cli.report_table import Words
+
+    for answer in (answer for one in comparisons for answer in one.answers):
+        yield Words(answer, heading=True)
+    chosen = (one.evaluator.selection for one in comparisons)
+    for part in dict.fromkeys(str(selection) for selection in chosen if selection):
+        yield Words(f"of a part of the data: {part}")
     for one in comparisons:
-        of = f"{one.evaluator.name}: " if several else ""
+        of = f"{one.evaluator.name}: " if len(comparisons) > 1 else ""
         for pair in one.pairs:
-            title = f"{of}{pair.second} beside {pair.first}"
-            yield _scores_table(title, pair)
-            yield from _causes(title, pair, one.top)
+            for grid in (_scores_grid(pair), *_causes(pair, one.top)):
+                title = f"{of}{pair.second} beside {pair.first}{grid.title}"
+                names = tuple(map(escape_controls, grid.headings))
+                yield replace(grid, title=escape_controls(title), headings=names)
+    yield Words("")
+    for note in dict.fromkeys(note for one in comparisons for note in one.notes):
+        yield Words(note)
 
 
-def _deliver_tables(comparisons: Sequence[Comparison], output: str) -> None:
-    from vidscore_cli.trust_output import deliver_tables
-
-    answers = [answer for one in comparisons for answer in one.answers]
-    parts = [
-        f"Of a part of the data: {part}"
-        for part in dict.fromkeys(
-            str(one.evaluator.selection) for one in comparisons if one.evaluator.selection
-        )
-    ]
-    notes = dict.fromkeys(note for one in comparisons for note in one.notes)
-    deliver_tables(list(comparison_tables(comparisons)), [*parts, *notes], output, first=answers)
-
-
-def _scores_table(title: str, pair: SystemPair) -> TextTable:
+def _scores_grid(pair: SystemPair) -> Grid:
     """Scores over everything, a line a measure."""
-    from vidscore_evaluators.trust.tables import TextTable
-
-    headings = ("measure", pair.first, pair.second, "difference", "interval", "p better")
-    table = TextTable(title, headings, leading=1)
-    for one in pair.differences:
-        if one.domain is one.label is None:
-            table.lines.append((one.measure, *_cells(one)))
-    return table
+    headings = ("measure", pair.first, pair.second, "difference", "low", "high", "p better")
+    lines = [
+        (one.measure, *_cells(one)) for one in pair.differences if one.domain is one.label is None
+    ]
+    return Grid("", headings, 1, lines)
 
 
-def _causes(title: str, pair: SystemPair, top: int) -> Iterator[TextTable]:
+def _causes(pair: SystemPair, top: int) -> Iterator[Grid]:
     """Labels, domains, sequences and frames that made the difference, each kind if it has any."""
-    from vidscore_evaluators.trust.tables import TextTable
-
     systems = (pair.first, pair.second)
-    statistics = (*systems, "difference", "interval", "p better")
-    labels, domains = pair.labels(top), pair.domains(top)
-    with_domain = any(one.domain is not None for one in labels)
-    of_labels = TextTable(
-        f"{title}: labels by their difference in {pair.measure}",
-        (*(["domain"] * with_domain), "label", *statistics),
-        leading=1 + with_domain,
+    statistics = (*systems, "difference", "low", "high", "p better")
+    labels, of = pair.labels(top), f"in {pair.measure}"
+    has_domains = any(one.domain is not None for one in labels)
+    grids = (
+        Grid(
+            f": labels by their difference {of}",
+            (*(["domain"] * has_domains), "label", *statistics),
+            1 + has_domains,
+            [
+                (*([_name(one.domain)] * has_domains), _name(one.label), *_cells(one))
+                for one in labels
+            ],
+        ),
+        Grid(
+            f": domains by their difference {of}",
+            ("domain", *statistics),
+            1,
+            [(_name(one.domain), *_cells(one)) for one in pair.domains(top)],
+        ),
+        Grid(
+            f": sequences by what they contribute to the difference {of}",
+            ("sequence", *systems, "contribution"),
+            1,
+            [
+                (
+                    _name(sequence_name(one.key)),
+                    *map(format_number, (one.first, one.second, one.contribution)),
+                )
+                for one in pair.sequences
+            ],
+        ),
+        Grid(
+            ": frames by their mistakes",
+            ("sequence", "frame", *systems),
+            2,
+            [
+                (_name(sequence_name(one.key)), *map(str, (one.frame, one.first, one.second)))
+                for one in pair.frames or ()
+            ],
+        ),
     )
-    of_labels.lines.extend(
-        (*([one.domain or ""] * with_domain), one.label or "", *_cells(one)) for one in labels
-    )
-    of_domains = TextTable(
-        f"{title}: domains by their difference in {pair.measure}", ("domain", *statistics), 1
-    )
-    of_domains.lines.extend((one.domain or "", *_cells(one)) for one in domains)
-    for table in (of_labels, of_domains, _sequences(title, pair), _frames(title, pair)):
-        if table.lines:
-            yield table
+    return (grid for grid in grids if grid.lines)
 
 
-def _sequences(title: str, pair: SystemPair) -> TextTable:
-    from vidscore_evaluators.annotations import sequence_name
-    from vidscore_evaluators.trust.tables import TextTable
-
-    table = TextTable(
-        f"{title}: sequences by what they contribute to the difference in {pair.measure}",
-        ("sequence", pair.first, pair.second, "contribution"),
-        leading=1,
-    )
-    for one in pair.sequences:
-        values = (one.first, one.second, one.contribution)
-        table.lines.append((sequence_name(one.key), *map(_number, values)))
-    return table
-
-
-def _frames(title: str, pair: SystemPair) -> TextTable:
-    from vidscore_evaluators.annotations import sequence_name
-    from vidscore_evaluators.trust.tables import TextTable
-
-    table = TextTable(
-        f"{title}: frames by their mistakes", ("sequence", "frame", pair.first, pair.second), 2
-    )
-    for one in pair.frames or ():
-        numbers = map(str, (one.frame, one.first, one.second))
-        table.lines.append((sequence_name(one.key), *numbers))
-    return table
+def _name(name: str | None) -> str:
+    return escape_controls(name or "") or "(no name)"
 
 
 def _cells(one: Difference) -> tuple[str, ...]:
-    interval = ""
-    if one.low is not None and one.high is not None:
-        interval = f"{_number(one.low)} to {_number(one.high)}"
-    probability = "" if one.probability_better is None else _number(one.probability_better)
-    return (*map(_number, (one.first, one.second, one.value)), interval, probability)
-
-
-def _number(value: Number) -> str:
-    from vidscore_evaluators.report_grids import format_number
-
-    return format_number(value)
+    interval = ("" if end is None else format_number(end) for end in (one.low, one.high))
+    probability = "" if one.probability_better is None else format_number(one.probability_better)
+    return (*map(format_number, (one.first, one.second, one.value)), *interval, probability)
 
 
 def _lines(comparisons: Sequence[Comparison]) -> Iterator[tuple[object, ...]]:

@@ -95,20 +95,15 @@ def on_error_option() -> Decorator[Any]:
 
 def operating_point_options() -> Decorator[Any]:
     """``--at-threshold`` and ``--at-confidence``."""
+    option = partial(click.option, type=float)
+    similarity = (
+        "Similarity that a match needs, of evaluators with thresholds. [default: the evaluator's; "
+        "of several the first]"
+    )
+    confidence = "Ignore detections below this confidence. [default: look at all]"
     return together(
-        click.option(
-            "--at-threshold",
-            type=float,
-            metavar="SIMILARITY",
-            help="Similarity that a match needs, of evaluators with thresholds. [default: the "
-            "evaluator's; of several the first]",
-        ),
-        click.option(
-            "--at-confidence",
-            type=float,
-            metavar="CONFIDENCE",
-            help="Ignore detections below this confidence. [default: look at all]",
-        ),
+        option("--at-threshold", metavar="SIMILARITY", help=similarity),
+        option("--at-confidence", metavar="CONFIDENCE", help=confidence),
     )
 
 
@@ -163,19 +158,14 @@ def selection_options() -> Decorator[Any]:
 
     The command gets them as one `vidscore_evaluators.selection.Selection`, named ``selection``.
     """
+    repeated = partial(click.option, metavar="NAME", multiple=True)
+    one_domain = "Only this sequence, or DOMAIN/NAME of one domain; may be repeated."
+    numbers = "Only these frames, both ends included: 100:200 or 100:200,300; may be repeated."
     options = together(
-        _repeated("--domain", "NAME", "Only this domain; may be repeated."),
-        _repeated(
-            "--sequence",
-            "NAME",
-            "Only this sequence, or DOMAIN/NAME of one domain; may be repeated.",
-        ),
-        _repeated("--label", "NAME", "Score only this label; may be repeated."),
-        _repeated(
-            "--frames",
-            "FIRST:LAST",
-            "Only these frames, both ends included: 100:200 or 100:200,300; may be repeated.",
-        ),
+        repeated("--domain", "only_domains", help="Only this domain; may be repeated."),
+        repeated("--sequence", "only_sequences", help=one_domain),
+        repeated("--label", "only_labels", help="Score only this label; may be repeated."),
+        repeated("--frames", "only_frames", metavar="FIRST:LAST", help=numbers),
     )
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -184,15 +174,10 @@ def selection_options() -> Decorator[Any]:
             from vidscore_evaluators.errors import ParameterError
             from vidscore_evaluators.selection import Selection
 
-            names = ("domain", "sequence", "label", "frames")
-            domains, sequences, labels, frames = (given.pop(f"only_{name}") for name in names)
+            typed = {name: given.pop(f"only_{name}") for name in ("domains", "sequences", "labels")}
+            frames = ",".join(given.pop("only_frames")) or None
             try:
-                selection = Selection(
-                    domains=domains or None,
-                    sequences=sequences or None,
-                    labels=labels or None,
-                    frames=",".join(frames) or None,
-                )
+                selection = Selection(**typed, frames=frames)
             except ParameterError as error:
                 text = error.faults[0].description
                 raise click.BadParameter(text, param_hint="--frames") from None
@@ -202,13 +187,6 @@ def selection_options() -> Decorator[Any]:
         return decorated
 
     return decorate
-
-
-def _repeated(name: str, metavar: str, help_: str) -> Decorator[Any]:
-    """An option that may come several times; its values are ``only_`` and its name."""
-    return click.option(
-        name, f"only_{name.lstrip('-')}", metavar=metavar, multiple=True, help=help_
-    )
 
 
 def settings_option() -> Decorator[Any]:

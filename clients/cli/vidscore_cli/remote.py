@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vidscore_client import Outcomes as RemoteOutcomes
     from vidscore_client import Report as RemoteReport
     from vidscore_evaluators.annotations import Annotations
-    from vidscore_evaluators.outcomes import Outcomes
+    from vidscore_evaluators.outcome_table import Outcomes
     from vidscore_evaluators.report import Report
 
 SERVER_ARGUMENTS = {
@@ -116,8 +116,8 @@ def to_outcomes(outcomes: RemoteOutcomes) -> Outcomes:
 
     from vidscore_client.outcomes import OUTCOMES, SIDES
     from vidscore_evaluators.annotations import SequenceKey, Side
-    from vidscore_evaluators.outcomes import CODES, Outcome, Outcomes
-    from vidscore_evaluators.outcomes import SIDES as OWN_SIDES
+    from vidscore_evaluators.outcome_table import CODES, Outcome, Outcomes
+    from vidscore_evaluators.outcome_table import SIDES as OWN_SIDES
 
     sides = np.array([OWN_SIDES.index(Side(name)) for name in SIDES], dtype=np.uint8)
     codes = np.array([CODES[Outcome(name)] for name in OUTCOMES], dtype=np.uint8)

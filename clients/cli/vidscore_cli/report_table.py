@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rich import box
@@ -34,13 +33,14 @@ COLUMN_GAP = 3
 """Columns of a terminal between two columns of a table."""
 
 
-_AT_THRESHOLD = re.compile(r"_-?\d+(\.\d+)?$")
-"""Suffix of the names of curves that differ only in a threshold."""
-
-
 def report_renderables(reports: Sequence[Report], view: View) -> ConsoleRenderable:
     """Tables of reports: all of them together, then each in detail."""
-    return Group(*(drawn for part in report_parts(reports, view) for drawn in _drawn(part)))
+    return parts_renderable(report_parts(reports, view))
+
+
+def parts_renderable(parts: Iterable[Words | Grid]) -> ConsoleRenderable:
+    """Tables, and words between them, on a terminal."""
+    return Group(*(drawn for part in parts for drawn in _drawn(part)))
 
 
 def plain_table(*headings: str) -> Table:
@@ -189,7 +189,7 @@ def _selection(report: Report) -> str:
 
 def _curves(curves: Sequence[Curve], view: View, whose: str) -> Iterator[Words | Grid]:
     if curves and not view.curves:
-        kinds = dict.fromkeys(_AT_THRESHOLD.sub("", curve.name) for curve in curves)
+        kinds = dict.fromkeys(curve.kind for curve in curves)
         count = "1 curve is" if len(curves) == 1 else f"{len(curves)} curves are"
         yield Words("")
         yield Words(f"{whose}{count} not shown: {', '.join(kinds)}")

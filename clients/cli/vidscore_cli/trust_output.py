@@ -38,23 +38,17 @@ def form_options() -> Decorator[Any]:
     return together(format_option("table", "json"), output_option())
 
 
-def deliver_tables(
-    tables: Sequence[TextTable], notes: Sequence[str], output: str, *, first: Sequence[str] = ()
-) -> None:
+def deliver_tables(tables: Sequence[TextTable], notes: Sequence[str], output: str) -> None:
     """Write tables with what there is to say about them.
 
     Args:
         tables: The tables, one below the other.
         notes: Sentences that stand below.
         output: Path of a file, or "-".
-        first: Sentences that stand above.
     """
     from rich.console import Group
-    from rich.text import Text
 
-    above = [Text(escape_controls(line), style="bold") for line in first]
-    gap = [Text("")] if above else []
-    deliver_table(Group(*above, *gap, *_parts(tables, notes)), output)
+    deliver_table(Group(*_parts(tables, notes)), output)
 
 
 def _parts(tables: Sequence[TextTable], notes: Sequence[str]) -> Iterator[RenderableType]:

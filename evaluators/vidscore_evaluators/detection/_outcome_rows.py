@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vidscore_evaluators._report_rows import ratio
+from vidscore_evaluators._scene_outcomes import match_pairs, relate_pairs, unmatched_builder
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import BoolArray, IntArray, marked, run_starts
@@ -35,10 +36,11 @@ from vidscore_evaluators.detection._precision_recall import (
     ranked,
 )
 from vidscore_evaluators.errors import Fault, ParameterError
-from vidscore_evaluators.outcomes import OperatingPoint, Outcome, OutcomeBuilder, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, OutcomeBuilder, Outcomes
 from vidscore_evaluators.parameters import describe_parameters
 from vidscore_evaluators.report import Number
 from vidscore_evaluators.scene import Scene
+from vidscore_evaluators.similarity import Similarity
 
 
 class Point(NamedTuple):
@@ -96,6 +98,7 @@ def _faults(parameters: SceneParameters, name: str, at: OperatingPoint) -> Itera
 def outcome_builder(
     aligned: Aligned,
     scene: Scene,
+    similarity: Similarity,
     results: OutcomeArray,
     matches: Matches,
     *,
@@ -111,44 +114,32 @@ def outcome_builder(
     Args:
         aligned: The input.
         scene: Its scene, traced, of T objects and D detections.
+        similarity: How alike a pair is.
         results: (D,) outcomes.
         matches: What the detections are matched with.
         confidence: Detections below it are ignored, though they took part in the matching.
         ignored_truth: (T,) objects that are not counted; none if left out.
-        pointing: Rows of false detections that are also the partners of their objects, which
-            nothing finds, each object once; those whose object no other has if left out.
+        pointing: False detections that are also the partners of their objects, which nothing finds,
+            each object once, ascending; those whose object no other has if left out.
     """
     kept = scene.detections.confidences >= confidence
     results = np.where(kept, results, NOT_COUNTED).astype(np.int8)
-    targets = np.where(kept, matches.targets, UNMATCHED)
+    paired = kept & (matches.targets != UNMATCHED)
     true = np.flatnonzero(results == TRUE)
     if pointing is None:
-        found = marked(len(scene.truth), targets[true])
-        pointing = np.flatnonzero(
-            (results == FALSE) & (targets != UNMATCHED) & (targets < len(scene.truth))
-        )
-        pointing = pointing[~found[targets[pointing]]]
-    truth, detections = scene.truth.traced, scene.detections.traced
-    target_rows = np.concatenate([truth, scene.absorbers.traced])
-    builder = OutcomeBuilder(aligned)
-    missed = truth if ignored_truth is None else truth[~ignored_truth]
-    builder.set(Side.TRUTH, missed, Outcome.FALSE_NEGATIVE)
-    builder.set(Side.DETECTIONS, detections[results == FALSE], Outcome.FALSE_POSITIVE)
-    similarities = matches.similarities
-    builder.match(truth[targets[true]], detections[true], similarities=similarities[true])
-    other = np.flatnonzero((results != TRUE) & (targets != UNMATCHED))
-    builder.relate(
-        Side.DETECTIONS,
-        detections[other],
-        target_rows[targets[other]],
-        similarities=similarities[other],
-    )
-    builder.relate(
-        Side.TRUTH,
-        truth[targets[pointing]],
-        detections[pointing],
-        similarities=similarities[pointing],
-    )
+        found = marked(len(scene.truth) + len(scene.absorbers), matches.targets[true])
+        found[len(scene.truth) :] = True
+        pointing = np.flatnonzero((results == FALSE) & paired)
+        pointing = pointing[~found[matches.targets[pointing]]]
+    builder = unmatched_builder(aligned, scene)
+    unpunished = scene.detections.traced[results == NOT_COUNTED]
+    builder.set(Side.DETECTIONS, unpunished, Outcome.IGNORED)
+    if ignored_truth is not None:
+        builder.set(Side.TRUTH, scene.truth.traced[ignored_truth], Outcome.IGNORED)
+    match_pairs(builder, scene, similarity, matches.pairs(true))
+    others = matches.pairs(np.flatnonzero((results != TRUE) & paired))
+    relate_pairs(builder, scene, similarity, others, (Side.DETECTIONS,))
+    relate_pairs(builder, scene, similarity, matches.pairs(pointing), (Side.TRUTH,))
     return builder
 
 

@@ -64,6 +64,10 @@ class Matches:
         self.targets[pairs.detections] = pairs.targets
         self.similarities[pairs.detections] = pairs.similarities
 
+    def pairs(self, detections: IntArray) -> Candidates:
+        """The pairs of (P,) detections, ascending, each of which has one."""
+        return Candidates(detections, self.targets[detections], self.similarities[detections])
+
 
 def greedy_outcomes(
     scene: Scene,

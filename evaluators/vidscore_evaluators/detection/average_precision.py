@@ -86,7 +86,7 @@ from vidscore_evaluators.detection._ranking import (
 )
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Averaging, Dissimilarity, Growth, Measure, Task
-from vidscore_evaluators.outcomes import OperatingPoint, Outcome, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import PARTIAL, parameter
 from vidscore_evaluators.report import Curve, Number, ReportWarning, Scores
 from vidscore_evaluators.scene import Scene
@@ -256,14 +256,12 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
         point = look_at(self.parameters, "thresholds", at)
         scene = self._limited(self.scene(aligned, traced=True))
         matches = Matches.none(len(scene.detections))
-        results = assigned_outcomes(
-            scene,
-            self.parameters.similarity,
-            self.parameters.assignment,
-            [self.parameters.least(point.threshold)],
-            matches,
-        )[:, 0]
-        builder = outcome_builder(aligned, scene, results, matches, confidence=point.confidence)
+        similarity, assignment = self.parameters.similarity, self.parameters.assignment
+        least = [self.parameters.least(point.threshold)]
+        results = assigned_outcomes(scene, similarity, assignment, least, matches)[:, 0]
+        builder = outcome_builder(
+            aligned, scene, similarity, results, matches, confidence=point.confidence
+        )
         return with_shares(builder.build(), Outcome.TRUE_POSITIVE)
 
     def outcome_figures(

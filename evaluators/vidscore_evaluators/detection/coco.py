@@ -49,7 +49,7 @@ from vidscore_evaluators.detection.average_precision import (
 )
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Growth, Needs, Task
-from vidscore_evaluators.outcomes import OperatingPoint, Outcome, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import PARTIAL, parameter
 from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.scene import Items, Scene
@@ -186,6 +186,7 @@ class Coco(Criterion[CocoParameters]):
         builder = outcome_builder(
             aligned,
             scene,
+            self.parameters.similarity,
             results[:, 0],
             matches,
             confidence=point.confidence,

@@ -83,7 +83,7 @@ from vidscore_evaluators.detection._precision_recall import (
 from vidscore_evaluators.detection.average_precision import CLASSES, OUTCOMES, ap_measure
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Averaging, Direction, Growth, Measure, Task, count_measure
-from vidscore_evaluators.outcomes import NO_PARTNER, OperatingPoint, Outcome, Outcomes
+from vidscore_evaluators.outcome_table import NO_PARTNER, OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.scene import Scene
@@ -216,6 +216,7 @@ class DetectionErrors(Criterion[DetectionErrorsParameters]):
         builder = outcome_builder(
             aligned,
             scene,
+            self.parameters.similarity,
             mistakes.outcomes,
             matches,
             pointing=_most_confident(scene.detections.confidences, pointing, objects[pointing]),

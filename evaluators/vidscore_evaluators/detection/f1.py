@@ -67,7 +67,7 @@ from vidscore_evaluators.evaluator import (
     Task,
     count_measure,
 )
-from vidscore_evaluators.outcomes import OperatingPoint, Outcome, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Curve, Number, Scores
 from vidscore_evaluators.scene import Scene
@@ -217,7 +217,9 @@ class F1(Criterion[F1Parameters]):
         matches = Matches.none(len(scene.detections))
         least = [self.parameters.least(point.threshold)]
         results = optimal_outcomes(scene, self.parameters.similarity, least, matches)
-        builder = outcome_builder(aligned, scene, results[:, 0], matches)
+        builder = outcome_builder(
+            aligned, scene, self.parameters.similarity, results[:, 0], matches
+        )
         return with_shares(builder.build(), Outcome.TRUE_POSITIVE)
 
     def outcome_figures(

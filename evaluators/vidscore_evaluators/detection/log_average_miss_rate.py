@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vidscore_evaluators._report_rows import Figures, block_of
+from vidscore_evaluators._report_rows import Figures, block_of, mean, ratio
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.criterion import (
@@ -59,7 +59,7 @@ from vidscore_evaluators.detection._precision_recall import (
 )
 from vidscore_evaluators.detection.average_precision import CLASSES, OUTCOMES
 from vidscore_evaluators.evaluator import Averaging, Direction, Dissimilarity, Growth, Measure, Task
-from vidscore_evaluators.outcomes import OperatingPoint, Outcome, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Curve, Number, ReportWarning, Scores
 from vidscore_evaluators.scene import Scene
@@ -154,27 +154,40 @@ class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
         point = look_at(self.parameters, "threshold", at)
         scene = self.scene(aligned, traced=True)
         matches = Matches.none(len(scene.detections))
-        results = assigned_outcomes(
-            scene,
-            self.parameters.similarity,
-            self.parameters.assignment,
-            [self.parameters.least(point.threshold)],
-            matches,
-        )[:, 0]
-        builder = outcome_builder(aligned, scene, results, matches, confidence=point.confidence)
+        similarity, assignment = self.parameters.similarity, self.parameters.assignment
+        least = [self.parameters.least(point.threshold)]
+        results = assigned_outcomes(scene, similarity, assignment, least, matches)[:, 0]
+        builder = outcome_builder(
+            aligned, scene, similarity, results, matches, confidence=point.confidence
+        )
         return with_shares(builder.build(), Outcome.FALSE_NEGATIVE, Outcome.FALSE_POSITIVE)
 
     def outcome_figures(
         self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
     ) -> Mapping[str, Number]:
-        """Counts; of one class the point of its curves, whose frames the rows do not tell."""
-        del at
+        """Counts; of one class the point of its curves; and the rate if no detection is left out.
+
+        What is by frame is left out where the outcomes do not know how many frames there are.
+        """
         counts = count_figures(outcomes)
+        figures: dict[str, Number] = {**counts}
         cells = class_cells(outcomes, pooled=self.parameters.classes == "ignore")
-        if len(cells) != 1 or not cells[0].counts["truth"]:
-            return counts
-        missed = counts["false_negatives"] / cells[0].counts["truth"]
-        return {**counts, "miss_rate": missed, "recall": 1.0 - missed}
+        truth = [cell.counts["truth"] for cell in cells]
+        if len(cells) == 1 and truth[0]:
+            missed = counts["false_negatives"] / truth[0]
+            figures |= {"miss_rate": missed, "recall": 1.0 - missed}
+        if outcomes.frame_counts is None:
+            return figures
+        frames = int(outcomes.frame_counts.sum())
+        if len(cells) == 1:
+            figures["false_positives_per_frame"] = ratio(counts["false_positives"], frames)
+        if at.confidence is None:
+            rates = (
+                log_average_miss_rates(cell.ranked, count, frames)[0]
+                for cell, count in zip(cells, truth, strict=True)
+            )
+            figures["log_amr"] = mean(rates)
+        return figures
 
     def _rates(self, tally: Tally) -> _MissRates:
         return _MissRates(tally, self._grid, self.scene_warnings(tally))

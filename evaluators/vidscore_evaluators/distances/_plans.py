@@ -19,7 +19,7 @@ from vidscore_evaluators.distances._kernels import (
     powers,
     transported,
 )
-from vidscore_evaluators.outcomes import NO_PARTNER
+from vidscore_evaluators.outcome_table import NO_PARTNER
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.distances._plans import Plan
-from vidscore_evaluators.outcomes import NO_PARTNER, Outcome, Outcomes
+from vidscore_evaluators.outcome_table import NO_PARTNER, Outcome, Outcomes
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import Candidates, Similarity
 

@@ -52,7 +52,7 @@ from vidscore_evaluators.evaluator import (
     Task,
     count_measure,
 )
-from vidscore_evaluators.outcomes import OperatingPoint, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Block, Number, Scores
 from vidscore_evaluators.scene import Scene

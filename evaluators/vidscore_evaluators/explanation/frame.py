@@ -13,7 +13,7 @@ from vidscore_evaluators.explanation.judgement import Judged, Judgement
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.figures.overlay import Mark
 from vidscore_evaluators.geometry import bounding_boxes, overlap_ratios
-from vidscore_evaluators.outcomes import NO_PARTNER, OUTCOMES, Outcome, Outcomes
+from vidscore_evaluators.outcome_table import NO_PARTNER, OUTCOMES, Outcome, Outcomes
 
 KINDS = ("fn", "fp", "sw", "ig", "tp")
 """What a mark can be, mistakes first."""

@@ -13,7 +13,7 @@ from vidscore_evaluators.evaluator import Evaluator, Task
 from vidscore_evaluators.figures.frames import FrameCounts, FrameTable
 from vidscore_evaluators.figures.timeline import BINS, Bins, bin_frames, running_score
 from vidscore_evaluators.jobs import outcomes_in_parts
-from vidscore_evaluators.outcomes import OperatingPoint, Outcomes, concatenate_outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes, concatenate_outcomes
 from vidscore_evaluators.trust.systems import Contest
 
 

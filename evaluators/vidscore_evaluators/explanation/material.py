@@ -15,7 +15,7 @@ from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.explanation.judgement import Judgement, judge
 from vidscore_evaluators.figures.frames import FrameTable
-from vidscore_evaluators.outcomes import OperatingPoint
+from vidscore_evaluators.outcome_table import OperatingPoint
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.trust.systems import Contest
 

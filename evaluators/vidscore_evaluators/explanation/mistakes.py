@@ -12,7 +12,7 @@ from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.explanation.judgement import Judged
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.figures.frames import FALSE_ALARMS
-from vidscore_evaluators.outcomes import NO_PARTNER, OperatingPoint, Outcome
+from vidscore_evaluators.outcome_table import NO_PARTNER, OperatingPoint, Outcome
 from vidscore_evaluators.report import Number
 
 MOST_LABELS = 12

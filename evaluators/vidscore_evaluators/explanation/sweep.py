@@ -15,7 +15,7 @@ from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.figures.frames import FALSE_ALARMS
-from vidscore_evaluators.outcomes import Outcome, Outcomes
+from vidscore_evaluators.outcome_table import Outcome, Outcomes
 
 MOST_POINTS = 40
 LEAST_POINTS = 6

@@ -106,7 +106,8 @@ class CurveChart:
         digest = hashlib.blake2s((title + told + body).encode(), digest_size=6).hexdigest()
         own = markup_text(name or f"curves-{digest}")
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"'
+            f' width="{WIDTH}" height="{HEIGHT}" role="img"'
             f' aria-labelledby="{own}-title {own}-desc" fill="currentColor" font-size="12"'
             f' font-family="ui-sans-serif, system-ui, sans-serif">'
             f'<title id="{own}-title"{title}<desc id="{own}-desc"{told}{body}</svg>'

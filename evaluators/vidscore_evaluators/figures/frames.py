@@ -9,7 +9,7 @@ import numpy as np
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.arrays import BoolArray, IntArray, starts_from_counts
-from vidscore_evaluators.outcomes import IndexArray, Outcome, Outcomes
+from vidscore_evaluators.outcome_table import IndexArray, Outcome, Outcomes
 
 FALSE_ALARMS = (
     Outcome.FALSE_POSITIVE,

@@ -30,7 +30,7 @@ from vidscore_evaluators.neovision2.scores import (
     averages,
     count_measures,
 )
-from vidscore_evaluators.outcomes import (
+from vidscore_evaluators.outcome_table import (
     CODES,
     NO_PARTNER,
     IndexArray,

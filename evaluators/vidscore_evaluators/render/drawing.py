@@ -15,7 +15,7 @@ from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats import FORMATS, Pair
-from vidscore_evaluators.outcomes import OperatingPoint, concatenate_outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, concatenate_outcomes
 from vidscore_evaluators.render.media import FRAMES_PER_S, Blank, SequenceMedia, find_media
 from vidscore_evaluators.render.picture import Drawing, draw_frame
 from vidscore_evaluators.render.scored import ScoredFrames

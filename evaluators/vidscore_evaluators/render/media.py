@@ -33,6 +33,11 @@ VIDEO_SUFFIXES = frozenset((".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".m
 IMAGE_FOLDERS = ("", "img1", "images")
 """Where the images of a sequence are below its folder, in the layouts of benchmarks."""
 
+_JPEG_START = b"\xff\xd8\xff"
+_JPEG_END = b"\xff\xd9"
+_JPEG_TAIL_BYTES = 1 << 16
+"""How far before the end of a file its image may end: programs append notes of their own."""
+
 FRAMES_PER_S = 25.0
 """Of a video that does not say it."""
 
@@ -252,11 +257,12 @@ def read_image(path: Path) -> Image:
         InputError: If it cannot be read, is broken or too large.
     """
     try:
-        with path.open("rb") as file:
-            file.read(1)  # says why it cannot be read, which OpenCV does not
+        whole = _is_whole(path)
     except OSError as error:
         found = f"cannot be read: {(error.strerror or '').lower()}"
         raise InputError([Fault(found, "", source=str(path))]) from None
+    if not whole:
+        raise InputError([Fault("an image that is cut off", "a whole one", source=str(path))])
     try:
         image = cv2.imread(str(path), cv2.IMREAD_COLOR)
     except cv2.error:
@@ -266,6 +272,19 @@ def read_image(path: Path) -> Image:
         expected = f"one of at most {MAXIMUM_PIXELS} pixels that OpenCV can read"
         raise InputError([Fault(found, expected, source=str(path))])
     return image.astype(np.uint8, copy=False)
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a JPEG has its end; OpenCV shows half of one as a whole, and refuses half of others.
+
+    Raises:
+        OSError: If the file cannot be read.
+    """
+    with path.open("rb") as file:
+        if file.read(len(_JPEG_START)) != _JPEG_START:
+            return True
+        file.seek(max(0, path.stat().st_size - _JPEG_TAIL_BYTES))
+        return _JPEG_END in file.read()
 
 
 def _coloured(image: cv2.typing.MatLike) -> Image:

@@ -11,7 +11,7 @@ import numpy as np
 from vidscore_evaluators.annotations import POINT, Side
 from vidscore_evaluators.arrays import BoolArray, FloatArray
 from vidscore_evaluators.names import escape_controls
-from vidscore_evaluators.outcomes import NO_PARTNER
+from vidscore_evaluators.outcome_table import NO_PARTNER
 from vidscore_evaluators.render.plates import (
     NO_PLATE,
     Plate,
@@ -182,9 +182,9 @@ class _Painter:
             stroke(self.picture, edges, pen)
 
     def _pairs(self) -> None:
-        """A line from each object that is a point to the detection that it is matched with."""
+        """A line from an object to the detection that it is matched with, where these lie apart."""
         truth, detections = self.view.sides[Side.TRUTH], self.view.sides[Side.DETECTIONS]
-        if truth.coordinates.shape[1] != POINT or Kind.HIT in self.drawing.hidden:
+        if Kind.HIT in self.drawing.hidden:
             return
         rows = np.flatnonzero(
             (truth.partners != NO_PARTNER) & (truth.are(Kind.HIT) | truth.are(Kind.ID_SWITCH))
@@ -193,7 +193,11 @@ class _Painter:
             self._scaled(side.coordinates[chosen], side.coordinates.shape[1])
             for side, chosen in ((truth, rows), (detections, truth.partners[rows]))
         ]
-        middles = [one.reshape(len(rows), one.shape[1] // 2, 2).mean(axis=1) for one in ends]
+        corners = [one.reshape(len(rows), one.shape[1] // 2, 2) for one in ends]
+        low = np.maximum(*(one.min(axis=1) for one in corners))
+        high = np.minimum(*(one.max(axis=1) for one in corners))
+        apart = (low > high).any(axis=1)
+        middles = [one.mean(axis=1)[apart] for one in corners]
         pen = Pen(STYLES[Kind.HIT].colour, max(1, self.line_px // 2), (), 1)
         stroke(self.picture, np.concatenate(middles, axis=1), pen)
 
@@ -203,6 +207,8 @@ class _Painter:
             rows = side.are(kind)
             # An object that is found has a thin line: its detection is the one to look at.
             found = name is Side.TRUTH and kind in (Kind.HIT, Kind.ID_SWITCH)
+            if found and side.coordinates.shape[1] == POINT:
+                continue  # the line to its detection begins there
             width = max(1, round((0.5 if found else style.width) * self.line_px))
             pen = Pen(
                 STYLES[Kind.HIT].colour if found else style.colour,

@@ -21,7 +21,7 @@ from vidscore_evaluators.annotations import (
 )
 from vidscore_evaluators.arrays import BoolArray, FlagArray, FloatArray, IntArray, marked
 from vidscore_evaluators.errors import Fault, ParameterError
-from vidscore_evaluators.outcomes import CODES, NO_PARTNER, OUTCOMES, SIDES, Outcome, Outcomes
+from vidscore_evaluators.outcome_table import CODES, NO_PARTNER, OUTCOMES, SIDES, Outcome, Outcomes
 from vidscore_evaluators.render.style import KINDS, NO_KIND, Kind, kinds_of
 from vidscore_evaluators.selection import Selection
 

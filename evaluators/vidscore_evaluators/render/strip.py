@@ -19,6 +19,11 @@ COUNTED = (Kind.HIT, Kind.FALSE_ALARM, Kind.MISS, Kind.ID_SWITCH, Kind.IGNORED)
 BARRED = (Kind.HIT, Kind.MISS, Kind.FALSE_ALARM)
 """Kinds in the order of the bar, whose parts are told apart by their place, too."""
 
+WORDS_SHRINK = 0.75
+"""How much smaller the counts may be before they do without words."""
+
+LEAST_HEIGHT_PX = 6
+
 
 @dataclass(frozen=True, slots=True)
 class _Item:
@@ -49,10 +54,9 @@ def draw_strip(image: Image, view: FrameView, type_: Type, without_plate: int) -
     base = type_.height_px + 3 * type_.gap_px
     _write_title(image, view, type_, base, without_plate)
     base += type_.height_px + 3 * type_.gap_px
-    small = _fitting(view, type_, width - 2 * edge)
+    own, items = _fitting(view, type_, width - 2 * edge)
     left = edge
-    for item in _items(view, short=small is not None):
-        own = small or type_
+    for item in items:
         colour = SECOND_INK if item.is_nothing else STYLES[item.kind].colour
         middle = (left + own.height_px // 2, base - own.height_px // 2)
         draw_mark(image, item.kind, middle, own.height_px, colour)
@@ -129,15 +133,21 @@ def _in_words(kind: Kind, count: int) -> str:
     return f"{count} {STYLES[kind].singular if count == 1 else STYLES[kind].plural}"
 
 
-def _fitting(view: FrameView, type_: Type, room: int) -> Type | None:
-    """None where the counts fit with their words; else a size in which they do without."""
-    if _line_width(_items(view, short=False), type_) <= room:
-        return None
-    short = _items(view, short=True)
-    height = type_.height_px
-    while height > 6 and _line_width(short, Type.of(height)) > room:
-        height -= 1
-    return Type.of(height)
+def _fitting(view: FrameView, type_: Type, room: int) -> tuple[Type, list[_Item]]:
+    """The counts with their words, a little smaller if need be, else without, as small as it takes.
+
+    Returns:
+        A size of text and what is written in it.
+    """
+    with_words, numbers = _items(view, short=False), _items(view, short=True)
+    least = round(type_.height_px * WORDS_SHRINK)
+    for height in range(type_.height_px, least - 1, -1):
+        if _line_width(with_words, Type.of(height)) <= room:
+            return Type.of(height), with_words
+    for height in range(type_.height_px, LEAST_HEIGHT_PX, -1):
+        if _line_width(numbers, Type.of(height)) <= room:
+            return Type.of(height), numbers
+    return Type.of(LEAST_HEIGHT_PX), numbers
 
 
 def _line_width(items: Sequence[_Item], type_: Type) -> int:

@@ -85,7 +85,7 @@ def clipped(edges: FloatArray, width: int, height: int) -> FloatArray:
     low = np.array([-MARGIN_PX, -MARGIN_PX])
     high = np.array([width + MARGIN_PX, height + MARGIN_PX])
     start, step = edges[:, :2], edges[:, 2:] - edges[:, :2]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         to_low, to_high = (low - start) / step, (high - start) / step
     inside = (start >= low) & (start <= high)
     level = step == 0.0

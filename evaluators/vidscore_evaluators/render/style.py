@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidscore_evaluators.arrays import BoolArray, FlagArray
-from vidscore_evaluators.outcomes import OUTCOMES, Outcome
+from vidscore_evaluators.outcome_table import OUTCOMES, Outcome
 
 Image = NDArray[np.uint8]
 """(height, width, 3) blue, green and red."""
@@ -78,9 +78,9 @@ class Style:
 STYLES: Mapping[Kind, Style] = {
     Kind.HIT: Style(colour("#0b6bb8"), 1.0, (), "found", "found"),
     Kind.FALSE_ALARM: Style(colour("#b84a00"), 1.0, (3.5, 3.0), "false alarm", "false alarms"),
-    Kind.MISS: Style(colour("#7a1f5c"), 1.5, (0.0, 3.0), "missed", "missed"),
+    Kind.MISS: Style(colour("#7a1f5c"), 1.5, (0.0, 3.5), "missed", "missed"),
     Kind.ID_SWITCH: Style(INK, 1.75, (), "id switch", "id switches"),
-    Kind.IGNORED: Style(colour("#6a6d73"), 0.75, (3.5, 2.5, 0.0, 2.5), "ignored", "ignored"),
+    Kind.IGNORED: Style(colour("#6a6d73"), 0.75, (3.5, 3.0, 0.0, 3.0), "ignored", "ignored"),
 }
 
 ORDER = (Kind.IGNORED, Kind.HIT, Kind.FALSE_ALARM, Kind.MISS, Kind.ID_SWITCH)
@@ -98,7 +98,7 @@ _KINDS_BY_CODE = np.array(
 
 
 def kinds_of(outcomes: FlagArray, id_switches: BoolArray) -> FlagArray:
-    """(N,) index into `KINDS` of (N,) indices into `vidscore_evaluators.outcomes.OUTCOMES`."""
+    """(N,) index into `KINDS` of (N,) indices into `vidscore_evaluators.outcome_table.OUTCOMES`."""
     kinds = _KINDS_BY_CODE[outcomes]
     kinds[id_switches & (kinds == KINDS.index(Kind.HIT))] = KINDS.index(Kind.ID_SWITCH)
     return kinds

@@ -15,7 +15,7 @@ from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.evaluator import Direction, Dissimilarity, Evaluator, Measure
-from vidscore_evaluators.outcomes import NO_PARTNER, ROW_COLUMNS, Outcome, Outcomes
+from vidscore_evaluators.outcome_table import NO_PARTNER, ROW_COLUMNS, Outcome, Outcomes
 from vidscore_evaluators.parameters import (
     ParameterDescription,
     Value,

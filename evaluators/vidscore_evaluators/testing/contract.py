@@ -33,7 +33,7 @@ from vidscore_evaluators.errors import EvaluatorVersionError, GeometryError, Par
 from vidscore_evaluators.evaluator import Direction, Evaluator, Task, Unit
 from vidscore_evaluators.jobs import make_job, run_job, split_by_sequence, with_parameter
 from vidscore_evaluators.live import StreamScorer
-from vidscore_evaluators.outcomes import Outcomes, concatenate_outcomes
+from vidscore_evaluators.outcome_table import Outcomes, concatenate_outcomes
 from vidscore_evaluators.parameters import (
     describe_parameters,
     parameter_values,

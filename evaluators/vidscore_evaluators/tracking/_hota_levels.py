@@ -12,7 +12,7 @@ import numpy as np
 from vidscore_evaluators._report_rows import Total, mean, ratio
 from vidscore_evaluators._scene_outcomes import ScoredRows
 from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
-from vidscore_evaluators.outcomes import NO_PARTNER
+from vidscore_evaluators.outcome_table import NO_PARTNER
 from vidscore_evaluators.report import Number
 from vidscore_evaluators.similarity import Similarity
 from vidscore_evaluators.tally import exact_sums, to_float

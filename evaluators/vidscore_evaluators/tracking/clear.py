@@ -70,7 +70,7 @@ from vidscore_evaluators.evaluator import (
     Measure,
     count_measure,
 )
-from vidscore_evaluators.outcomes import OperatingPoint, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Block, Number, Scores
 from vidscore_evaluators.similarity import Candidates

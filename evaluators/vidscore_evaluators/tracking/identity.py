@@ -56,7 +56,7 @@ from vidscore_evaluators.evaluator import (
     count_measure,
 )
 from vidscore_evaluators.matching import match_maximum_weight
-from vidscore_evaluators.outcomes import OperatingPoint, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.pairs import Pairs
 from vidscore_evaluators.report import Block, Number, Scores
 from vidscore_evaluators.scene import Scene

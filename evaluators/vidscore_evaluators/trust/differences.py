@@ -8,8 +8,10 @@ is the one between percentiles of the differences. Source of the method: B. Efro
 
 Readings of this project: a draw in which either score is undefined has no part in an interval. The
 probability of being better is (better + ties / 2 + 1) / (draws + 2), Laplace's rule of succession:
-no number of draws makes it 0 or 1. What a sequence contributes to a difference is by how much the
-difference would be another without it.
+no number of draws makes it 0 or 1. What a sequence contributes
+to a difference is by how much the first system's score rises where this sequence alone is as the
+second system has it, and by how much the second system's score falls where it alone is as the first
+system has it: the mean of the two.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_evaluators.jobs import outcomes_in_parts
-from vidscore_evaluators.outcomes import Outcome
+from vidscore_evaluators.outcome_table import Outcome
 from vidscore_evaluators.report import Number
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.resampling import (
@@ -36,6 +38,7 @@ from vidscore_evaluators.trust.resampling import (
     draw_sequences,
     score_draws,
     scores_by_key,
+    sequence_tallies,
 )
 from vidscore_evaluators.trust.systems import Contest
 
@@ -100,8 +103,8 @@ class SequenceDifference:
         key: The sequence.
         first: Score of the first system.
         second: Score of the second one.
-        contribution: The difference of all sequences less that without this one; None where
-            either is undefined.
+        contribution: By how much the score of all sequences changes where this one alone is
+            exchanged; None where a score is undefined.
     """
 
     key: SequenceKey
@@ -213,19 +216,36 @@ def system_pairs(
         workers: Processes to use; the outcome does not depend on it.
         progress: Called with (pieces of work done, pieces in all).
     """
-    count = len(contest.sequences)
-    alone = np.eye(count, dtype=np.int64)
-    rows = [alone]
-    if count > 1:
-        rows += [1 - alone, draw_sequences(contest.sequences, draws, seed)]
-    drawn = score_draws(
-        evaluator, contest, np.concatenate(rows), workers=workers, progress=progress
+    keys = contest.sequences
+    tallies = sequence_tallies(evaluator, contest)
+    times = draw_sequences(keys, draws if len(keys) > 1 else 0, seed)
+    drawn = score_draws(evaluator, tallies, times, workers=workers, progress=progress)
+    exchanged = score_draws(
+        evaluator,
+        [tallies[0] + later for later in tallies[1:]],
+        _exchanges(len(keys)),
+        workers=workers,
+        progress=progress,
     )
-    scored = [
-        _Scored.of(evaluator, contest, name, system)
-        for name, system in zip(contest.systems, drawn, strict=True)
-    ]
-    return tuple(_pair(evaluator, (scored[0], later), coverage, top) for later in scored[1:])
+    first, *rest = (
+        _Scored.of(evaluator, contest, name, of_system)
+        for name, of_system in zip(contest.systems, drawn, strict=True)
+    )
+    return tuple(
+        _pair(evaluator, (first, later), coverage, top, _sequences(evaluator, keys, found, top))
+        for later, found in zip(rest, exchanged, strict=True)
+    )
+
+
+def _exchanges(count: int) -> IntArray:
+    """(4 S + 2, 2 S) how often each of S sequences of two systems counts.
+
+    Each alone; all of the first system, and with each alone of the second one; and the reverse.
+    """
+    alone, none = np.eye(count, dtype=np.int64), np.zeros((1, count), dtype=np.int64)
+    first = np.concatenate([1 - none, 1 - alone, none, alone])
+    second = np.concatenate([none, alone, 1 - none, 1 - alone])
+    return np.concatenate([np.eye(2 * count, dtype=np.int64), np.hstack([first, second])])
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,35 +254,31 @@ class _Scored:
 
     Attributes:
         name: Its name.
-        keys: The S sequences.
         whole: Its scores.
-        alone: (S,) its scores on each sequence alone.
-        without: (S,) its scores without each sequence; none where there is a single one.
         draws: Its scores on draws of sequences; none where there is a single one.
         mistakes: Its mistakes by frame; None where the evaluator says nothing of objects.
     """
 
     name: str
-    keys: Sequence[SequenceKey]
     whole: Mapping[Key, Number]
-    alone: Sequence[Draw]
-    without: Sequence[Draw]
     draws: Sequence[Draw]
     mistakes: Mapping[Frame, int] | None
 
     @classmethod
     def of(
-        cls, evaluator: Evaluator[Any], contest: Contest, name: str, drawn: Sequence[Draw]
+        cls, evaluator: Evaluator[Any], contest: Contest, name: str, draws: Sequence[Draw]
     ) -> _Scored:
-        detections, keys = contest.systems[name], contest.sequences
+        detections = contest.systems[name]
         whole = scores_by_key(evaluator.scores(evaluator.tally(contest.truth, detections)))
-        first, second = len(keys), 2 * len(keys)
-        parts = drawn[:first], drawn[first:second], drawn[second:]
-        return cls(name, keys, whole, *parts, _mistakes(evaluator, contest.truth, detections))
+        return cls(name, whole, draws, _mistakes(evaluator, contest.truth, detections))
 
 
 def _pair(
-    evaluator: Evaluator[Any], scored: tuple[_Scored, _Scored], coverage: float, top: int
+    evaluator: Evaluator[Any],
+    scored: tuple[_Scored, _Scored],
+    coverage: float,
+    top: int,
+    sequences: tuple[SequenceDifference, ...],
 ) -> SystemPair:
     first, second = scored
     measure = evaluator.ranking[0]
@@ -276,7 +292,7 @@ def _pair(
             _difference(key, directions[key[2]], scored, coverage)
             for key in dict.fromkeys([*first.whole, *second.whole])
         ),
-        _sequences((None, None, measure), scored, top),
+        sequences,
         _frames(first.mistakes, second.mistakes, top),
     )
 
@@ -312,25 +328,34 @@ def _difference(
 
 
 def _sequences(
-    overall: Key, scored: tuple[_Scored, _Scored], top: int
+    evaluator: Evaluator[Any], keys: Sequence[SequenceKey], drawn: Sequence[Draw], top: int
 ) -> tuple[SequenceDifference, ...]:
-    """The sequences that contribute most to the difference."""
-    first, second = scored
-    whole = _less(second.whole.get(overall), first.whole.get(overall))
-    found = []
-    for row, key in enumerate(first.keys):
-        one, other = (system.alone[row].values.get(overall) for system in scored)
-        contribution = None
-        if first.without:
-            mine, theirs = (system.without[row].values.get(overall) for system in scored)
-            contribution = _less(whole, _less(theirs, mine))
-        found.append(SequenceDifference(key, one, other, contribution))
+    """The sequences that contribute most, out of the draws of `_exchanges`."""
+    overall, count = (None, None, evaluator.ranking[0]), len(keys)
+    values = [draw.values.get(overall) for draw in drawn]
+    to_second, to_first = values[2 * count : 3 * count + 1], values[3 * count + 1 :]
+    found = [
+        SequenceDifference(
+            key,
+            values[row],
+            values[count + row],
+            _mean_change(
+                (to_second[0], to_second[row + 1]),  # better by the second system's sequence
+                (to_first[row + 1], to_first[0]),  # worse by the first system's
+            ),
+        )
+        for row, key in enumerate(keys)
+    ]
     ranked = sorted(found, key=lambda one: (-abs(one.contribution or 0.0), one.key))
-    return tuple(one for one in ranked if one.contribution != 0.0)[:top]
+    return tuple(one for one in ranked if one.contribution)[:top]
 
 
-def _less(one: Number, other: Number) -> float | None:
-    return None if one is None or other is None else float(one - other)
+def _mean_change(*changes: tuple[Number, Number]) -> float | None:
+    """Mean of (before, after) changes; None where a score is undefined."""
+    amounts = [
+        after - before for before, after in changes if before is not None and after is not None
+    ]
+    return sum(amounts) / len(amounts) if len(amounts) == len(changes) else None
 
 
 def _greatest(differences: Iterable[Difference], measure: str, most: int) -> list[Difference]:

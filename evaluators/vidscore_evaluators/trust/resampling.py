@@ -114,7 +114,8 @@ def bootstrap(
     if len(sequences) < 2:
         raise InputError([Fault(f"{len(sequences)} sequence", "two or more for a bootstrap")])
     times = draw_sequences(sequences, draws, seed)
-    by_system = score_draws(evaluator, contest, times, workers=workers, progress=progress)
+    tallies = sequence_tallies(evaluator, contest)
+    by_system = score_draws(evaluator, tallies, times, workers=workers, progress=progress)
     overall = [
         scores_by_key(evaluator.scores(evaluator.tally(contest.truth, detections)))
         for detections in contest.systems.values()
@@ -127,20 +128,33 @@ def bootstrap(
     return Bootstrap(intervals, above, alike_groups(above, coverage), draws, coverage)
 
 
+def sequence_tallies(evaluator: Evaluator[Any], contest: Contest) -> list[tuple[bytes, ...]]:
+    """For each system, the tallies of single sequences in the order of `contest.sequences`."""
+    return [
+        tuple(
+            tally_to_bytes(
+                evaluator.tally(only_sequence(contest.truth, key), only_sequence(detections, key))
+            )
+            for key in contest.sequences
+        )
+        for detections in contest.systems.values()
+    ]
+
+
 def score_draws(
     evaluator: Evaluator[Any],
-    contest: Contest,
+    tallies: Sequence[tuple[bytes, ...]],
     times: IntArray,
     *,
     workers: int = 1,
     progress: Progress | None = None,
 ) -> list[list[Draw]]:
-    """Score every system on the same draws of sequences, out of the tallies of single sequences.
+    """Score systems on the same draws of sequences, out of the tallies of single sequences.
 
     Args:
         evaluator: The evaluator.
-        contest: K systems; their truth has S sequences.
-        times: (D, S) how often each of `contest.sequences` counts in each draw.
+        tallies: For each system, tallies of S sequences.
+        times: (D, S) how often each of them counts in each draw.
         workers: Processes to use; the outcome does not depend on it.
         progress: Called with (pieces of work done, pieces in all).
 
@@ -148,24 +162,14 @@ def score_draws(
         For each system, its D draws.
     """
     request = Request.of(evaluator)
-    jobs: list[_DrawsJob] = []
-    for detections in contest.systems.values():
-        tallies = tuple(
-            tally_to_bytes(
-                evaluator.tally(only_sequence(contest.truth, key), only_sequence(detections, key))
-            )
-            for key in contest.sequences
-        )
-        jobs.extend(
-            _DrawsJob(request, tallies, times[first : first + DRAWS_PER_JOB])
-            for first in range(0, len(times), DRAWS_PER_JOB)
-        )
-    scored = map_in_order(_score_draws, jobs, workers=workers, progress=progress)
-    size = -(-len(times) // DRAWS_PER_JOB)
-    return [
-        [one for piece in scored[first : first + size] for one in piece]
-        for first in range(0, len(scored), size)
+    firsts = range(0, len(times), DRAWS_PER_JOB)
+    jobs = [
+        _DrawsJob(request, of_system, times[first : first + DRAWS_PER_JOB])
+        for of_system in tallies
+        for first in firsts
     ]
+    scored = iter(map_in_order(_score_draws, jobs, workers=workers, progress=progress))
+    return [[one for _ in firsts for one in next(scored)] for _ in tallies]
 
 
 def draw_sequences(sequences: Sequence[SequenceKey], draws: int, seed: int) -> IntArray:

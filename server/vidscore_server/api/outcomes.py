@@ -11,7 +11,7 @@ import numpy as np
 from vidscore_evaluators.annotations import NO_TRACK
 from vidscore_evaluators.arrays import AnyArray
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.outcomes import NO_PARTNER, OUTCOMES, SIDES, OperatingPoint, Outcomes
+from vidscore_evaluators.outcome_table import NO_PARTNER, OUTCOMES, SIDES, OperatingPoint, Outcomes
 from vidscore_protos.v1 import annotations_pb2, outcomes_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.requests import request_of

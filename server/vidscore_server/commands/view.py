@@ -153,7 +153,7 @@ def _material(
 ) -> Material:
     """Read and score every system."""
     from vidscore_evaluators.explanation.material import Material
-    from vidscore_evaluators.outcomes import OperatingPoint
+    from vidscore_evaluators.outcome_table import OperatingPoint
     from vidscore_evaluators.scoring import check_sides, score_pair
     from vidscore_evaluators.trust.systems import Contest
 

@@ -22,7 +22,7 @@ from vidscore_evaluators.annotations import Annotations, empty_annotations
 from vidscore_evaluators.errors import Fault, InputError, LimitError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.jobs import OBJECTS_PER_PART, make_job, split_by_sequence
-from vidscore_evaluators.outcomes import OperatingPoint, Outcomes, concatenate_outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes, concatenate_outcomes
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.context import Context, Request

@@ -30,7 +30,7 @@ import orjson
 
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.convert import to_dict
-from vidscore_evaluators.outcomes import (
+from vidscore_evaluators.outcome_table import (
     CODES,
     NO_PARTNER,
     OUTCOMES,

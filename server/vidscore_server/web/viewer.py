@@ -14,7 +14,7 @@ from vidscore_evaluators.explanation.figures import Uncertainty, figure_rows
 from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.explanation.sweep import ConfidenceSweep, sweep_confidences
-from vidscore_evaluators.outcomes import OperatingPoint
+from vidscore_evaluators.outcome_table import OperatingPoint
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_server.web.charts import curves_context, errors_context
 from vidscore_server.web.links import Links

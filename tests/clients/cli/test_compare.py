@@ -37,7 +37,7 @@ def test_the_answer_comes_first() -> None:
     assert first.startswith("good is better than bad in f1 by 0.5303 [0.")
     assert title == "good beside bad"
     assert headings.split() == [
-        "measure", "bad", "good", "difference", "interval", "p", "better",
+        "measure", "bad", "good", "difference", "low", "high", "p", "better",
     ]  # fmt: skip
     assert "0.4262   0.9565       0.5303" in shown
     assert "6 sequences are few" in shown
@@ -61,6 +61,17 @@ def test_json_is_an_object_or_an_array_of_several() -> None:
     assert one["comparisons"][0]["verdict"] == "better"
     several = json.loads(well(run("compare", "f1", "map", *words)))
     assert [entry["evaluator"] for entry in several] == ["f1", "map"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_papers_and_issues_get_the_same_tables() -> None:
+    words = ("compare", "f1", "--truth", "truth.csv", "bad.csv", "good.csv", "--draws", "20")
+    markdown = well(run(*words, "--format", "markdown"))
+    assert markdown.startswith("**good is better than bad in f1 by 0.5303")
+    assert "| f1 " in markdown
+    latex = well(run(*words, "--format", "latex"))
+    assert "\\begin{table}" in latex
+    assert "good is better than bad in f1" in latex
 
 
 @pytest.mark.usefixtures("folder")
@@ -109,7 +120,7 @@ def test_a_difference_that_may_be_chance_is_no_failure(folder: Path) -> None:
 def test_a_part_of_the_data_is_compared() -> None:
     words = ("--truth", "truth.csv", "bad.csv", "good.csv", "--sequence", "s1", "--draws", "20")
     shown = well(run("compare", "f1", *words))
-    assert "Of a part of the data: sequence s1\n" in shown
+    assert "of a part of the data: sequence s1\n" in shown
     assert "There is a single sequence" in shown
     # 4 and 8 of 8 objects: 8 / 12 and 1.
     assert "0.6667   1.0000       0.3333" in shown

@@ -10,7 +10,7 @@ from tests.clients.cli.helpers import run, well
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.detection.f1 import F1
-from vidscore_evaluators.outcomes import OperatingPoint, OutcomeBuilder, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, OutcomeBuilder, Outcomes
 
 TRUTH = """\
 sequence,frame,class,x1,y1,x2,y2

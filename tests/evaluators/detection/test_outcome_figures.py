@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 
 from vidscore_evaluators.alignment import align
-from vidscore_evaluators.annotations import BOX, FrameFlag, ObjectFlag, empty_annotations
+from vidscore_evaluators.annotations import BOX, ObjectFlag, empty_annotations
 from vidscore_evaluators.evaluator import Evaluator, Needs
-from vidscore_evaluators.outcomes import OperatingPoint, Outcome
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcome
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Curve, Number, Report
-from vidscore_evaluators.testing import Case, cases
+from vidscore_evaluators.testing import Case, cases, make_annotations
 
 EVERY_FLAG = (0, 0, 0, 0, *(flag.value for flag in ObjectFlag))
 
@@ -107,25 +108,44 @@ def test_points_make_up_the_miss_rate_curve(assignment: str, case: Case) -> None
         for name, measure, before in (("miss_rate", "miss_rate", 1.0), ("roc", "recall", 0.0)):
             for curve in class_curves(report, name):
                 assert curve.label is not None
-                frames = evaluated_frames(case, curve.domain)
                 points = points_of(evaluator, case, threshold, curve.domain, curve.label)
                 for rate, value in zip(*curve.columns.values(), strict=True):
                     below = [
                         point[measure]
                         for point in points
-                        if has_point(point) and int(point["false_positives"] or 0) / frames <= rate
+                        if has_point(point) and (point["false_positives_per_frame"] or 0) <= rate
                     ]
                     assert value == [before, *below][-1], (threshold, curve, rate)
 
 
-def evaluated_frames(case: Case, domain: str | None) -> int:
-    """Frames of the truth that are no don't-care frames."""
-    truth = case.truth
-    domains = [truth.sequences[row].domain for row in truth.frame_sequences.tolist()]
-    cared = (truth.frame_flags & FrameFlag.DONT_CARE) == 0
-    return sum(
-        bool(care) and domain in (None, own) for care, own in zip(cared, domains, strict=True)
-    )
+@settings(max_examples=12, deadline=None)
+@given(case=SCENES)
+def test_the_log_average_miss_rate_of_the_rows_is_that_of_the_report(case: Case) -> None:
+    """At every threshold, over everything and for each domain and class."""
+    evaluator = create_evaluator("log-amr")
+    report = report_of(evaluator, case)
+    for threshold in (0.0, 0.25, 0.5, 0.9):
+        at = OperatingPoint(threshold)
+        table = evaluator.outcomes(align(*case), at)
+        for curve in report.curves:
+            if curve.name == "log_amr_by_threshold":
+                part = table.where(domain=curve.domain, label=curve.label)
+                expected = dict(zip(*curve.columns.values(), strict=True))[threshold]
+                assert evaluator.outcome_figures(part, at)["log_amr"] == expected
+
+
+def test_what_is_by_frame_needs_the_number_of_frames() -> None:
+    """Rows of a file do not know of frames that hold nothing."""
+    evaluator = create_evaluator("log-amr")
+    thing = make_annotations({("", "s"): {0: [(0, 0, 10, 10)], 1: []}})
+    table = evaluator.outcomes(align(thing, thing))
+    figures = evaluator.outcome_figures(table)
+    assert (figures["false_positives_per_frame"], figures["log_amr"]) == (0.0, 1e-10)
+    figures = evaluator.outcome_figures(replace(table, frame_counts=None))
+    assert set(figures) == {
+        *("true_positives", "false_positives", "false_negatives"),
+        *("miss_rate", "recall"),
+    }
 
 
 @pytest.mark.parametrize(

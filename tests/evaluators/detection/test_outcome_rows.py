@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import ObjectFlag, Side
 from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.outcomes import OUTCOMES, SIDES, OperatingPoint, Outcomes
+from vidscore_evaluators.outcome_table import OUTCOMES, SIDES, OperatingPoint, Outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.testing import Thing, make_annotations
@@ -231,12 +232,17 @@ def test_what_is_left_over_is_paired_in_order() -> None:
     assert found[1] == [hit(2, 0.0), hit(0, 0.0), hit(1, 0.667)]
 
 
-def test_points_have_the_similarity_that_thresholds_are_of() -> None:
-    """3 px apart with a cut-off of 10 px: 0.7."""
-    evaluator = create_evaluator("f1", {"base": "euclidean"})
-    sides = (make_annotations({VIDEO: {0: [(float(x), 0.0)]}}) for x in (0, 3))
-    table = evaluator.outcomes(align(*sides))
-    assert rows_of(table, Side.TRUTH) == rows_of(table, Side.DETECTIONS) == [hit(0, 0.7)]
+@pytest.mark.parametrize("name", ["f1", "map", "log-amr", "errors"])
+def test_points_have_a_distance(name: str) -> None:
+    """3 px from an object that counts, 4 px from one that absorbs."""
+    evaluator = create_evaluator(name, {"base": "euclidean"})
+    truth = [Thing((0, 0)), Thing((100, 0), flags=ObjectFlag.IGNORE)]
+    detections = [Thing((0, 3)), Thing((104, 0))]
+    sides = [make_annotations({VIDEO: {0: things}}) for things in (truth, detections)]
+    table = evaluator.outcomes(align(sides[0], sides[1]))
+    assert np.isnan(table.similarities).all()
+    assert table.distances_px[[0, 2, 3]].tolist() == [3.0, 3.0, 4.0]
+    assert table.partners.tolist() == [0, -1, 0, 1]
 
 
 def test_coco_ignores_the_detections_beyond_a_hundred() -> None:

@@ -13,7 +13,7 @@ from pycocotools.cocoeval import COCOeval
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import ObjectFlag, Side
-from vidscore_evaluators.outcomes import OUTCOMES, OperatingPoint, Outcome, Outcomes
+from vidscore_evaluators.outcome_table import OUTCOMES, OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations
 

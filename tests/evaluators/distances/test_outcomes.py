@@ -19,7 +19,7 @@ from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.distances._plans import apportioned, plan_emd, plan_hausdorff, plan_ospa
 from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.matching import transport
-from vidscore_evaluators.outcomes import (
+from vidscore_evaluators.outcome_table import (
     NO_PARTNER,
     OUTCOMES,
     OperatingPoint,

@@ -19,7 +19,7 @@ from tests.support.outcome_rows import Row, outcomes_of, rows_of
 from vidscore_evaluators.annotations import Annotations, ObjectFlag, Side
 from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.neovision2.outcomes import MERGED_INTO
-from vidscore_evaluators.outcomes import OUTCOMES, SIDES, OperatingPoint, Outcome, Outcomes
+from vidscore_evaluators.outcome_table import OUTCOMES, SIDES, OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations
 

@@ -18,7 +18,7 @@ from tests.support.tree import ROOT
 
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import ParameterError
-from vidscore_evaluators.outcomes import OperatingPoint, Outcome, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import make_annotations
 from vidscore_evaluators.validation import Columns, build_annotations

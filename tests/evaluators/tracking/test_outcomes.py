@@ -21,7 +21,7 @@ from trackeval import metrics
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, Side
 from vidscore_evaluators.errors import ParameterError
-from vidscore_evaluators.outcomes import (
+from vidscore_evaluators.outcome_table import (
     NO_PARTNER,
     OUTCOMES,
     OperatingPoint,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.detection.f1 import F1
-from vidscore_evaluators.outcomes import OperatingPoint, Outcome, OutcomeBuilder, Outcomes
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, OutcomeBuilder, Outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.trust.comparisons import Comparison, compare_systems
@@ -107,20 +107,28 @@ def test_intervals_are_those_of_a_plain_bootstrap_over_the_same_draws(coverage: 
     assert pair.verdict is Verdict.BETTER
 
 
-def test_a_sequence_contributes_what_the_difference_loses_without_it() -> None:
+def test_a_sequence_contributes_what_exchanging_it_alone_changes() -> None:
     pair = pair_of(compared(draws=10, top=6)(a=A, b=B))
     first, second = np.array(A), np.array(B)
-    whole = f1_of(second.sum(axis=0)) - f1_of(first.sum(axis=0))
     expected = {}
     for row in range(len(A)):
-        rest = [other for other in range(len(A)) if other != row]
-        without = f1_of(second[rest].sum(axis=0)) - f1_of(first[rest].sum(axis=0))
-        expected[key(row)] = whole - without
+        nearly_first, nearly_second = first.copy(), second.copy()
+        nearly_first[row], nearly_second[row] = second[row], first[row]
+        rises = f1_of(nearly_first.sum(axis=0)) - f1_of(first.sum(axis=0))
+        falls = f1_of(second.sum(axis=0)) - f1_of(nearly_second.sum(axis=0))
+        expected[key(row)] = (rises + falls) / 2
     assert {one.key: one.contribution for one in pair.sequences} == pytest.approx(expected)
     sizes = [abs(one.contribution or 0.0) for one in pair.sequences]
     assert sizes == sorted(sizes, reverse=True)
     alone = {one.key: (one.first, one.second) for one in pair.sequences}
     assert alone[SequenceKey(*key(4))] == pytest.approx((f1_of(first[4]), f1_of(second[4])))
+
+
+def test_a_sequence_on_which_systems_are_equal_makes_no_difference() -> None:
+    other = [*A[:2], (10, 0, 0), *A[3:]]
+    pair = pair_of(compared(draws=10)(a=A, b=other))
+    assert [one.key for one in pair.sequences] == [key(2)]
+    assert pair.sequences[0].contribution == pytest.approx(pair.overall.value)
 
 
 def test_domains_and_labels_are_listed_by_their_difference() -> None:
@@ -210,7 +218,7 @@ def test_of_a_single_sequence_no_system_is_called_better() -> None:
     assert (one.draws, one.sequence_count) == (0, 1)
     assert (pair.overall.low, pair.overall.probability_better) == (None, None)
     assert pair.verdict is Verdict.UNDECIDED
-    assert pair.sequences[0].contribution is None
+    assert pair.sequences[0].contribution == pair.overall.value
     assert one.answers == ["b and a cannot be told apart in f1: b has 0.8182 more"]
     assert "a single sequence" in one.notes[0]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Side
-from vidscore_evaluators.outcomes import Outcome
+from vidscore_evaluators.outcome_table import Outcome
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import EvaluatorContract, Thing, make_annotations
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, SequenceKey
-from vidscore_evaluators.outcomes import Outcome
+from vidscore_evaluators.outcome_table import Outcome
 from vidscore_evaluators.report import Report
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.definition import Definition, definition_from_dict

@@ -3,138 +3,54 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
-from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots, hosting, refusal
+from tests.server.domain.hosted import BENCHMARK, Client, Hosted, refusal
+from tests.server.domain.test_backups import dumped, export
+from tests.server.domain.test_backups import made as made_backup
+from tests.server.domain.traced import (
+    ALL,
+    DETECTIONS,
+    OWN,
+    TRUTH,
+    made,
+    rows,
+    scored,
+    submit,
+)
+from tests.support.waiting import PAUSE_S, TIMEOUT_S, until
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_protos.v1 import (
     access_service_pb2,
-    annotations_pb2,
     benchmark_pb2,
     benchmark_service_pb2,
     organiser_pb2,
-    outcomes_pb2,
     specification_pb2,
-    submission_service_pb2,
 )
-from vidscore_server.api import outcomes as api
-from vidscore_server.domain import outcomes as domain
+from vidscore_server.domain.administration import restore
+from vidscore_server.store.backup_file import read_rows
 
 pytestmark = pytest.mark.usefixtures("tracer", "moody")
 
-Things = Sequence[tuple[str, float, float]]
-"""Label and place of each object of a frame."""
-
-
-def frames(numbered: Mapping[int, Things], sequence: str = "1") -> annotations_pb2.AnnotationBatch:
-    """Points with labels."""
-    things = [thing for objects in numbered.values() for thing in objects]
-    labels = list(dict.fromkeys(label for label, _, _ in things))
-    return annotations_pb2.AnnotationBatch(
-        sequences=[annotations_pb2.SequenceKey(sequence=sequence)],
-        labels=labels,
-        frame_sequences=[0] * len(numbered),
-        frame_numbers=list(numbered),
-        frame_object_counts=[len(objects) for objects in numbered.values()],
-        geometry=annotations_pb2.GEOMETRY_POINT,
-        coordinates=[number for _, x, y in things for number in (x, y)],
-        label_indices=[labels.index(label) for label, _, _ in things],
-    )
-
-
-TRUTH = frames({1: [("car", 10, 20), ("car", 300, 200)], 2: [], 3: [("car", 50, 60)]})
-DETECTIONS = frames(
-    {
-        1: [("car", 13, 24), ("car", 500, 400), ("car", 318, 200)],
-        2: [("car", 1, 2)],
-        3: [("bus", 50, 60)],
-    }
-)
-"""5 px from the first object, nowhere, 18 px from the second; nowhere; where a car is."""
-
-
-def made(evaluators: Sequence[str] = ("tracer",), **policy: object) -> benchmark_pb2.Benchmark:
-    """A benchmark that shows a team its outcomes, unless it is said."""
-    shown = {
-        "visibility": benchmark_pb2.VISIBILITY_FINAL,
-        "outcomes": benchmark_pb2.OUTCOMES_SHOWN_OWN,
-    }
-    message = dots(**{**shown, **policy})
-    del message.specification.evaluators[:]
-    for name in evaluators:
-        message.specification.evaluators.add(name=name)
-    return message
-
-
-async def scored(hosted: Hosted, message: benchmark_pb2.Benchmark | None = None) -> None:
-    """A benchmark with a scored submission of red's."""
-    await hosted.organiser.create(message or made())
-    await hosted.organiser.upload(TRUTH)
-    await submit(hosted.red)
-
-
-async def submit(client: Client, name: str = "one") -> None:
-    await client.submit(DETECTIONS, name)
-    await client.ended(name)
-
-
-Row = tuple[object, ...]
-
-
-def rows(responses: Sequence[submission_service_pb2.ReadOutcomesResponse]) -> list[Row]:
-    """Side, sequence, frame, place, label and outcome of each row."""
-    found: list[Row] = []
-    for response in responses:
-        batch = response.outcomes
-        found += [
-            (
-                outcomes_pb2.OutcomeSide.Name(side).rpartition("_")[2],
-                batch.sequences[sequence].sequence,
-                frame,
-                place,
-                batch.labels[label],
-                outcomes_pb2.Outcome.Name(outcome).removeprefix("OUTCOME_").lower(),
-            )
-            for side, sequence, frame, place, label, outcome in zip(
-                batch.sides,
-                batch.row_sequences,
-                batch.frame_numbers,
-                batch.places,
-                batch.label_indices,
-                batch.outcomes,
-                strict=True,
-            )
-        ]
-    return found
-
 
 async def _until(holds: Callable[[], Awaitable[bool]]) -> None:
-    """Wait until something holds."""
-    async with asyncio.timeout(60):
+    """Wait until the server says that something holds."""
+    async with asyncio.timeout(TIMEOUT_S):
         while not await holds():  # noqa: ASYNC110 - nothing tells of it
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(PAUSE_S)
 
 
 def _has_two_scores(client: Client) -> Callable[[], Awaitable[bool]]:
     async def holds() -> bool:
         return len(await client.scores()) == 2
-
-    return holds
-
-
-def _works(hosted: Hosted) -> Callable[[], Awaitable[bool]]:
-    """Whether a worker gets another job."""
-    before = len(hosted.workers.jobs)
-
-    async def holds() -> bool:
-        return len(hosted.workers.jobs) > before
 
     return holds
 
@@ -147,25 +63,6 @@ def _may_read(client: Client) -> Callable[[], Awaitable[bool]]:
             return False
 
     return holds
-
-
-ALL: list[Row] = [
-    ("TRUTH", "1", 1, 0, "car", "true_positive"),
-    ("TRUTH", "1", 1, 1, "car", "false_negative"),
-    ("DETECTIONS", "1", 1, 0, "car", "true_positive"),
-    ("DETECTIONS", "1", 1, 1, "car", "background"),
-    ("DETECTIONS", "1", 1, 2, "car", "mislocalised"),
-    ("DETECTIONS", "1", 2, 0, "car", "background"),
-    ("TRUTH", "1", 3, 0, "car", "false_negative"),
-    ("DETECTIONS", "1", 3, 0, "bus", "misclassified"),
-]
-OWN: list[Row] = [
-    ("DETECTIONS", "1", 1, 0, "car", "true_positive"),
-    ("DETECTIONS", "1", 1, 1, "car", "false_positive"),
-    ("DETECTIONS", "1", 1, 2, "car", "false_positive"),
-    ("DETECTIONS", "1", 2, 0, "car", "false_positive"),
-    ("DETECTIONS", "1", 3, 0, "bus", "false_positive"),
-]
 
 
 async def test_an_organiser_sees_every_column_of_both_sides(hosted: Hosted) -> None:
@@ -302,103 +199,6 @@ async def test_an_organiser_looks_where_it_likes_and_a_participant_where_the_eva
     assert found.violations == {"offset": "found -1, expected 0 or more"}
 
 
-# --- batches ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 100])
-async def test_rows_come_in_batches_and_reading_goes_on_after_any_row(
-    hosted: Hosted, monkeypatch: pytest.MonkeyPatch, size: int
-) -> None:
-    monkeypatch.setattr(domain, "ROWS_PER_BATCH", size)
-    monkeypatch.setattr(domain, "OBJECTS_PER_PART", 2)
-    await hosted.organiser.create(made())
-    more = [frames({1: [("car", 1.0 * row, 2.0)], 2: []}, f"{row}") for row in range(5, 9)]
-    await hosted.organiser.upload(TRUTH, *more)
-    stream = await hosted.red.begin(DETECTIONS)
-    await hosted.red.append(stream, 3, frames({1: [("car", 7.0, 2.0)]}, "7"))
-    await hosted.red.seal()
-    await hosted.red.ended()
-    for client, count in ((hosted.organiser, 13), (hosted.red, 6)):
-        responses = await client.outcomes()
-        whole = rows(responses)
-        assert len(whole) == count
-        assert all(len(response.outcomes.outcomes) <= size for response in responses)
-        ends = [response.next_offset for response in responses]
-        assert ends == sorted(ends)
-        for offset in range(count + 1):
-            assert rows(await client.outcomes(offset=offset)) == whole[offset:]
-
-
-@pytest.mark.parametrize("whole_sequences", [True, False])
-async def test_a_submission_that_is_read_in_parts_has_the_same_rows(
-    tmp_path: Path, whole_sequences: bool
-) -> None:
-    found = []
-    for bytes_at_once in (1_000, 1_000_000):
-        folder = tmp_path / f"{bytes_at_once}"
-        folder.mkdir()
-        async with hosting(folder, maximum_scoring_bytes=bytes_at_once) as hosted:
-            message = made()
-            message.specification.evaluators[0].parameters.append(
-                specification_pb2.Parameter(name="whole_sequences", boolean=whole_sequences)
-            )
-            await hosted.organiser.create(message)
-            lonely = frames({1: [("car", 1.0, 2.0)]}, "9")
-            await hosted.organiser.upload(TRUTH, frames({1: []}, "2"), lonely)
-            many = frames({4 + row: [("car", 1.0 * row, 2.0)] for row in range(50)})
-            stream = await hosted.red.begin(DETECTIONS)
-            await hosted.red.append(stream, 3, many)
-            await hosted.red.append(stream, 53, frames({1: [("car", 7.0, 2.0)]}, "2"))
-            await hosted.red.seal()
-            await hosted.red.ended()
-            everything = rows(await hosted.organiser.outcomes())
-            own = rows(await hosted.red.outcomes())
-            assert everything[:8] == ALL
-            assert ("TRUTH", "9", 1, 0, "car", "false_negative") in everything
-            assert sorted(own) == sorted(
-                (*row[:-1], row[-1] if row[-1] == "true_positive" else "false_positive")
-                for row in everything
-                if row[0] == "DETECTIONS"
-            )
-            found.append((sorted(everything), own))
-    assert found[0] == found[1]
-
-
-async def test_the_sizes_of_batches_tell_a_team_nothing_of_the_truth(
-    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Parts follow from both sides; what a team gets is cut by its own rows alone."""
-    monkeypatch.setattr(domain, "ROWS_PER_BATCH", 2)
-    monkeypatch.setattr(domain, "OBJECTS_PER_PART", 1)
-    await scored(hosted)
-    sizes = [len(response.outcomes.outcomes) for response in await hosted.red.outcomes()]
-    assert sizes == [2, 2, 1]
-
-
-async def test_a_message_stays_small_whatever_the_names(
-    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(api, "MAXIMUM_BYTES", 150)
-    await scored(hosted)
-    responses = await hosted.organiser.outcomes()
-    assert len(responses) > 2
-    assert rows(responses) == ALL
-    assert all(
-        response.outcomes.ByteSize() <= 150 or len(response.outcomes.outcomes) == 1
-        for response in responses
-    )
-
-
-async def test_a_submission_without_detections_has_one_empty_answer(hosted: Hosted) -> None:
-    await hosted.organiser.create(made())
-    await hosted.organiser.upload(TRUTH)
-    await hosted.red.submit(frames({1: []}))
-    await hosted.red.ended()
-    [response] = await hosted.red.outcomes()
-    assert rows([response]) == []
-    assert response.next_offset == 0
-
-
 # --- what it costs -----------------------------------------------------------------------------
 
 
@@ -482,9 +282,9 @@ async def test_an_organiser_is_warned_that_outcomes_locate_objects(hosted: Hoste
 async def test_a_team_reads_over_one_call_at_a_time(hosted: Hosted) -> None:
     await scored(hosted)
     hosted.workers.gate.clear()
-    at_work = _works(hosted)
+    before = len(hosted.workers.jobs)
     waiting = asyncio.create_task(hosted.red.outcomes())
-    await _until(at_work)
+    await until(lambda: len(hosted.workers.jobs) > before)
     found = await refusal(hosted.red.outcomes())
     assert (found.code, found.metadata["limit"]) == (
         grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -508,3 +308,23 @@ async def test_an_error_of_the_evaluator_quotes_nothing_of_the_data(
         found = await refusal(client.outcomes())
         assert found.reason == "INTERNAL"
         assert "123.456" not in found.message
+
+
+# --- backups -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("schema", ["0006", "0007", "0008"])
+async def test_a_backup_tells_what_was_shown_and_one_from_before_that_nothing_was(
+    hosted: Hosted, tmp_path: Path, schema: str
+) -> None:
+    await scored(hosted)
+    await hosted.red.outcomes()
+    later = {"0006": {"arrival_time", "outcomes_shown"}, "0007": {"outcomes_shown"}, "0008": set()}
+    kept = [
+        (table, {name: value for name, value in row.items() if name not in later[schema]})
+        for table, row in read_rows(io.BytesIO(await export(hosted.organiser, BENCHMARK)))
+    ]
+    file, location = made_backup(tmp_path, kept, schema=schema)
+    restore(file, str(location))
+    [score] = [row for table, row in dumped(location) if table == "scores"]
+    assert bool(score["outcomes_shown"]) == (schema == "0008")

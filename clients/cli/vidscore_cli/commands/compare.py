@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from vidscore_cli.command_tree import command
-from vidscore_cli.comparison_output import deliver_comparisons
+from vidscore_cli.comparison_output import FORMATS, deliver_comparisons
 from vidscore_cli.inputs import (
     InputChoice,
     create_evaluators,
@@ -114,7 +114,7 @@ class FileComparison:
     "interval that holds no 0.",
 )
 @workers_option()
-@format_option("table", "json", "csv")
+@format_option(*FORMATS)
 @output_option()
 @all_faults_option()
 def compare(**choices: Any) -> int:

@@ -30,7 +30,7 @@ from vidscore_cli.reporting import show_warnings
 if TYPE_CHECKING:
     from vidscore_evaluators.evaluator import Evaluator
     from vidscore_evaluators.outcome_files import OutcomeWriter
-    from vidscore_evaluators.outcomes import OperatingPoint
+    from vidscore_evaluators.outcome_table import OperatingPoint
     from vidscore_evaluators.selection import Selected, Selection
 
 
@@ -88,7 +88,7 @@ def outcomes(**choices: Any) -> None:
     or summed, the rows give the figures of `vidscore score`. Without --output they come as CSV on
     standard output.
     """
-    from vidscore_evaluators.outcomes import OperatingPoint
+    from vidscore_evaluators.outcome_table import OperatingPoint
     from vidscore_evaluators.scoring import check_outcomes_offered
 
     typed = Tracing(**choices)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -115,9 +116,9 @@ class Rendering:
 @command(
     "render",
     examples=(
-        "vidscore render clear --truth gt/ --detections tracks/ --media video.mp4 --output out.mp4",
-        "vidscore render spotgeo --truth gt.json --detections dt.json --media images --output out",
-        "vidscore render f1 --truth gt.csv --detections dt.csv --worst 20 --output worst/",
+        "vidscore render clear --truth gt/ --detections tracks/ --media images/ --output clear.mp4",
+        "vidscore render spotgeo --truth truth.json --detections detections.json --output frames",
+        "vidscore render mot17 --truth gt/ --detections tracks/ --worst 20 --output worst/",
     ),
 )
 @evaluator_options()
@@ -141,7 +142,7 @@ class Rendering:
 @click.option(
     "--first-frame",
     metavar="NUMBER",
-    type=click.IntRange(0, 2**53 - 1),
+    type=click.IntRange(0, 1_000_000_000),
     help="Number of the first frame of a video. [default: that of the manifest or of the input "
     "format, else 0]",
 )
@@ -219,13 +220,12 @@ def render(**choices: Any) -> None:
         bar.stage("drawing")
         _draw(typed, frames, order, chosen, part, bar)
     show_warnings(pair.warnings, pair.place_of)
-    views = [frames.view(row) for row in order.tolist()]
+    views = map(frames.view, order.tolist())
     if typed.format_ == "json":
         deliver_json(_document(typed, evaluator, views), STDOUT)
     else:
-        deliver_table(
-            headed(f"{typed.output}: written", _lines(typed, evaluator, views, chosen)), STDOUT
-        )
+        lines = _lines(typed, evaluator, views, chosen, len(order))
+        deliver_table(headed(f"{typed.output}: written", lines), STDOUT)
 
 
 def _check_output(typed: Rendering) -> None:
@@ -282,15 +282,23 @@ def _without_frames(selection: Selection) -> Selection:
 def _frames_to_draw(
     typed: Rendering, part: Selected, bar: ProgressBar
 ) -> tuple[ScoredFrames, IntArray]:
-    """All scored frames, and the rows of those that are drawn: ascending, or the worst first."""
-    from vidscore_evaluators.outcomes import OperatingPoint
+    """All scored frames, and the rows of those that are drawn: ascending, or the worst first.
+
+    Raises:
+        click.UsageError: If no frame was chosen.
+    """
+    from vidscore_evaluators.errors import ParameterError
+    from vidscore_evaluators.outcome_table import OperatingPoint
     from vidscore_evaluators.render.drawing import scored_frames
     from vidscore_evaluators.render.scored import WorstBy
 
     at = OperatingPoint(typed.at_threshold, typed.at_confidence)
     [evaluator] = part.evaluators
     frames = scored_frames(evaluator, part.pair, part.specification, at, progress=bar.advance)
-    rows = frames.select(typed.selection)
+    try:
+        rows = frames.select(typed.selection)
+    except ParameterError as error:
+        raise click.UsageError(error.faults[0].description) from None
     if typed.worst is not None:
         rows = frames.worst(rows, typed.worst, WorstBy(typed.worst_by))
     return frames, rows
@@ -365,7 +373,7 @@ def _writer(typed: Rendering, frames_per_s: float) -> Iterator[PictureWriter]:
 
 
 def _document(
-    typed: Rendering, evaluator: Evaluator[Any], views: Sequence[FrameView]
+    typed: Rendering, evaluator: Evaluator[Any], views: Iterable[FrameView]
 ) -> dict[str, Any]:
     from vidscore_evaluators.render.writers import picture_file
 
@@ -388,7 +396,11 @@ def _document(
 
 
 def _lines(
-    typed: Rendering, evaluator: Evaluator[Any], views: Sequence[FrameView], chosen: Chosen
+    typed: Rendering,
+    evaluator: Evaluator[Any],
+    views: Iterable[FrameView],
+    chosen: Chosen,
+    count: int,
 ) -> Iterator[str]:
     """The summary for people."""
     from vidscore_evaluators.annotations import sequence_name
@@ -396,11 +408,11 @@ def _lines(
 
     of = f"{evaluator.name} of {evaluator.preset}" if evaluator.preset else evaluator.name
     yield f"{'outcomes':9} {of}"
-    yield f"{'frames':9} {len(views)}, {counted(len(chosen.of), 'sequence')}"
+    yield f"{'frames':9} {count}, {counted(len(chosen.of), 'sequence')}"
     if typed.media is None:
         guessed = ", of the size that its objects need" if chosen.guessed else ""
         yield f"{'media':9} none: drawn on a blank canvas{guessed}"
     if typed.worst is not None:
-        for view in views[:LISTED]:
+        for view in islice(views, LISTED):
             name = " ".join(filter(None, [sequence_name(view.sequence), f"frame {view.number}"]))
             yield f"{'worst':9} {name}: {counts_in_words(view.counts)}"

@@ -11,10 +11,11 @@ suite (`vidscore_evaluators.testing`) holds every evaluator to it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,7 @@ OUTCOME_SUFFIX = "_outcome"
 """End of the name of a further column of outcomes."""
 
 IndexArray = NDArray[np.int32]
+Name = TypeVar("Name")
 
 
 class Outcome(StrEnum):
@@ -253,39 +255,75 @@ ROW_COLUMNS = tuple(
 """Names of the columns that every table of outcomes has."""
 
 
-def concatenate_outcomes(parts: Sequence[Outcomes]) -> Outcomes:
+def concatenate_outcomes(parts: Iterable[Outcomes], most_rows: int | None = None) -> Outcomes:
     """Put the rows of parts one after the other.
 
     Args:
         parts: At least one, all with the same further columns.
+        most_rows: Bound of the rows of all of them. With it parts that are made one by one are gone
+            when the next one is, and the table is never held twice.
     """
-    if len(parts) == 1:
-        return parts[0]
-    keys = tuple(dict.fromkeys(key for part in parts for key in part.sequence_keys))
-    labels = tuple(dict.fromkeys(label for part in parts for label in part.label_names))
-    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in ROW_COLUMNS}
-    joined["sequences"] = np.concatenate(
-        [_places(part.sequence_keys, keys)[part.sequences] for part in parts]
-    )
-    joined["labels"] = np.concatenate(
-        [_places(part.label_names, labels)[part.labels] for part in parts]
-    )
-    names = parts[0].columns
-    columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in names}
-    counts = _joined_frame_counts(parts, keys)
-    return Outcomes(keys, labels, **joined, columns=columns, frame_counts=counts)
+    if most_rows is None:
+        parts = list(parts)
+        most_rows = sum(map(len, parts))
+    remaining = iter(parts)
+    first, second = next(remaining), next(remaining, None)
+    if second is None:
+        return first
+    gathered = _Gathered(most_rows)
+    gathered.add(first)
+    gathered.add(second)
+    del first, second
+    for part in remaining:
+        gathered.add(part)
+        del part
+    return gathered.table()
 
 
-def _joined_frame_counts(
-    parts: Sequence[Outcomes], keys: tuple[SequenceKey, ...]
-) -> IntArray | None:
-    """(keys,) evaluated frames of all parts together; None where those of one are not known."""
-    total = np.zeros(len(keys), dtype=np.int64)
-    for part in parts:
+class _Gathered:
+    """Rows of parts, copied into columns of their final length."""
+
+    def __init__(self, most_rows: int) -> None:
+        """Begin with no row."""
+        self._most_rows = most_rows
+        self._count = 0
+        self._keys: dict[SequenceKey, int] = {}
+        self._labels: dict[str, int] = {}
+        self._own: dict[str, AnyArray] = {}
+        self._further: dict[str, AnyArray] = {}
+        self._frame_counts: defaultdict[int, int] | None = defaultdict(int)
+
+    def add(self, part: Outcomes) -> None:
+        """Add the rows of a part."""
+        keys = _places(part.sequence_keys, self._keys)
+        own = part._rows()  # noqa: SLF001 - of this module
+        own["sequences"] = keys[part.sequences]
+        own["labels"] = _places(part.label_names, self._labels)[part.labels]
+        rows = slice(self._count, self._count + len(part))
+        for columns, values in ((self._own, own), (self._further, part.columns)):
+            for name, column in values.items():
+                if name not in columns:
+                    columns[name] = np.empty(self._most_rows, dtype=column.dtype)
+                columns[name][rows] = column
+        self._count = rows.stop
         if part.frame_counts is None:
-            return None
-        np.add.at(total, _places(part.sequence_keys, keys), part.frame_counts)
-    return total
+            self._frame_counts = None
+        if self._frame_counts is not None and part.frame_counts is not None:
+            for place, count in zip(keys.tolist(), part.frame_counts.tolist(), strict=True):
+                self._frame_counts[place] += count
+
+    def table(self) -> Outcomes:
+        """All rows."""
+        own, further = (
+            {name: column[: self._count] for name, column in columns.items()}
+            for columns in (self._own, self._further)
+        )
+        counts, places = None, range(len(self._keys))
+        if self._frame_counts is not None:
+            counts = np.array([self._frame_counts[place] for place in places], dtype=np.int64)
+        return Outcomes(
+            tuple(self._keys), tuple(self._labels), **own, columns=further, frame_counts=counts
+        )
 
 
 class OutcomeBuilder:
@@ -423,7 +461,6 @@ def _named(names: Sequence[str], wanted: str) -> BoolArray:
     return np.array([name == wanted for name in names], dtype=np.bool_)
 
 
-def _places(names: Sequence[object], table: Sequence[object]) -> IndexArray:
-    """Place of each name in a table."""
-    place = {name: index for index, name in enumerate(table)}
-    return np.array([place[name] for name in names], dtype=np.int32)
+def _places(names: Sequence[Name], table: dict[Name, int]) -> IndexArray:
+    """Place of each name in a table, to which new ones are added."""
+    return np.array([table.setdefault(name, len(table)) for name in names], dtype=np.int32)

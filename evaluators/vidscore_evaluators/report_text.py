@@ -1,0 +1,181 @@
+"""A report where Python shows it: as text in a terminal, as HTML in a notebook.
+
+Both show the same tables, cut to what fits, and say how much they leave out and how to get it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from vidscore_evaluators.figures._markup import markup_text
+from vidscore_evaluators.figures.report_curves import curve_charts
+from vidscore_evaluators.names import escape_controls
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.report_grids import (
+    ALL,
+    Grid,
+    detail_grids,
+    overall_grid,
+    settings_text,
+)
+
+MOST_LINES = 40
+"""Lines of a report as text, at most."""
+
+MOST_COLUMNS = 100
+"""Characters of a line, at most, but for one whose names alone take them."""
+
+MOST_CHARTS = 4
+"""Curves of a report as HTML, at most."""
+
+_AROUND = 3
+"""Lines that a table has beside its own: an empty one, its title, its headings."""
+
+_ENDS = 6
+"""Lines before and after the tables: two about the evaluator, at most three notes after an empty
+one."""
+
+_GAP = 3
+_HEADING_WIDTH = 100
+_LONGEST_LIST = 60
+_LONGEST_NAME = 40
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What is shown of a report.
+
+    Attributes:
+        grids: Its tables, cut to what fits.
+        notes: Sentences about what they leave out.
+    """
+
+    grids: Sequence[Grid]
+    notes: Sequence[str]
+
+
+def report_text(report: Report) -> str:
+    """A report as lines of text, at most `MOST_LINES`."""
+    shown = _shown(report)
+    lines = [_heading(report), _cut(settings_text(report), _HEADING_WIDTH)]
+    for grid in shown.grids:
+        lines += ["", grid.title, *_aligned(grid)]
+    return "\n".join([*lines, "", *shown.notes] if shown.notes else lines)
+
+
+def report_html(report: Report) -> str:
+    """A report as HTML: the tables of `report_text`, and curves as pictures."""
+    shown = _shown(report)
+    parts = [
+        f"<p><strong>{markup_text(_heading(report))}</strong><br>",
+        f"{markup_text(_cut(settings_text(report), _HEADING_WIDTH))}</p>",
+        *map(_table, shown.grids),
+        *(f"<p>{markup_text(note)}</p>" for note in shown.notes),
+        *(f"<figure>{chart.svg()}</figure>" for chart in curve_charts(report, MOST_CHARTS)),
+    ]
+    return f'<div class="vidscore-report">{"".join(parts)}</div>'
+
+
+def _heading(report: Report) -> str:
+    of = f" ({report.preset})" if report.preset else ""
+    return _cut(escape_controls(f"{report.evaluator} {report.version}{of}"), _HEADING_WIDTH)
+
+
+def _shown(report: Report) -> _Shown:
+    grids = [overall_grid([report]), *detail_grids(report, sequences=True)]
+    room = MOST_LINES - _ENDS
+    fitting = []
+    for grid in grids:
+        if grid.lines and room > _AROUND:
+            lines = [_short_names(line, grid.leading) for line in grid.lines[: room - _AROUND]]
+            cut = _narrowed(replace(grid, lines=lines))
+            fitting.append(cut)
+            room -= _AROUND + len(cut.lines)
+    scores = sum(_score_count(grid) for grid in fitting)
+    return _Shown(fitting, list(_notes(report, scores)))
+
+
+def _score_count(grid: Grid) -> int:
+    """Scores in a table; where there is none, a cell is empty."""
+    return sum(1 for line in grid.lines for cell in line[grid.leading :] if cell)
+
+
+def _notes(report: Report, scores: int) -> Iterator[str]:
+    columns = (values for block in report.scores.blocks for values in block.measures.values())
+    left_out = sum(map(len, columns)) - scores
+    if left_out:
+        count = "1 score is" if left_out == 1 else f"{left_out} scores are"
+        yield f"{count} not shown; rows() has all of them, frame() as a data frame"
+    if report.curves:
+        names = _listed(dict.fromkeys(curve.name for curve in report.curves))
+        count = "1 curve" if len(report.curves) == 1 else f"{len(report.curves)} curves"
+        yield f"{count}, which plot(name) draws: {names}"
+    if report.warnings:
+        codes = _listed(dict.fromkeys(warning.code for warning in report.warnings))
+        count = "1 warning" if len(report.warnings) == 1 else f"{len(report.warnings)} warnings"
+        yield f"{count}, in full in warnings: {codes}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return _cut(escape_controls(", ".join(names)), _LONGEST_LIST)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def _short_names(line: tuple[str, ...], leading: int) -> tuple[str, ...]:
+    return (*(_cut(name, _LONGEST_NAME) for name in line[:leading]), *line[leading:])
+
+
+def _widths(grid: Grid) -> list[int]:
+    return [max(map(len, column)) for column in zip(grid.headings, *grid.lines, strict=True)]
+
+
+def _narrowed(grid: Grid) -> Grid:
+    """The table without the columns that do not fit; scores of everything are kept."""
+    widths = _widths(grid)
+    order = list(range(len(widths)))
+    if grid.headings[-1] == ALL:
+        order.insert(grid.leading, order.pop())
+    kept, used = [], 0
+    for place, column in enumerate(order):
+        used += widths[column] + _GAP
+        # At least one column of scores, however long names are.
+        if place <= grid.leading or used <= MOST_COLUMNS:
+            kept.append(column)
+        else:
+            break
+    kept.sort()
+    return replace(
+        grid,
+        headings=tuple(grid.headings[column] for column in kept),
+        lines=[tuple(line[column] for column in kept) for line in grid.lines],
+    )
+
+
+def _aligned(grid: Grid) -> Iterator[str]:
+    """Lines of a table: names to the left, scores to the right."""
+    widths = _widths(grid)
+    for line in (grid.headings, *grid.lines):
+        cells = [
+            cell.ljust(width) if column < grid.leading else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        yield ("  " + (" " * _GAP).join(cells)).rstrip()
+
+
+def _table(grid: Grid) -> str:
+    heads = "".join(f'<th scope="col">{markup_text(text)}</th>' for text in grid.headings)
+    lines = "".join(f"<tr>{''.join(_html_cells(line, grid.leading))}</tr>" for line in grid.lines)
+    return (
+        f"<table><caption>{markup_text(grid.title)}</caption>"
+        f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>"
+    )
+
+
+def _html_cells(line: Sequence[str], leading: int) -> Iterator[str]:
+    for column, cell in enumerate(line):
+        text = markup_text(cell)
+        yield f'<th scope="row">{text}</th>' if column < leading else f"<td>{text}</td>"

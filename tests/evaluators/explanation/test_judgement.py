@@ -1,0 +1,137 @@
+"""What became of the objects of a small street, held to counts by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support.street import street
+
+from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.explanation.frame import objects_of_frame
+from vidscore_evaluators.explanation.judgement import Judgement
+from vidscore_evaluators.explanation.material import Material
+from vidscore_evaluators.outcome_table import OperatingPoint
+
+
+@pytest.fixture
+def material(tmp_path: Path) -> Material:
+    return street(tmp_path, "clear")
+
+
+@pytest.fixture
+def judgement(material: Material) -> Judgement:
+    return material.judge(material.judges[0], OperatingPoint())
+
+
+def test_frames_are_counted_by_what_became_of_their_objects(judgement: Judgement) -> None:
+    falcon, mole = (one.counts for one in judgement.systems)
+    assert falcon.hits.tolist() == [2, 2, 1, 2, 1, 1]
+    assert falcon.misses.tolist() == [0, 0, 1, 0, 0, 0]
+    assert falcon.false_alarms.tolist() == [0, 0, 0, 1, 0, 0]
+    assert mole.hits.tolist() == [1, 1, 1, 1, 1, 0]
+    assert mole.misses.tolist() == [1, 1, 1, 1, 0, 1]
+    assert mole.false_alarms.tolist() == [0, 0, 2, 0, 0, 0]
+
+
+def test_counts_of_all_frames_are_those_of_the_report(
+    material: Material, judgement: Judgement
+) -> None:
+    for system, judged in zip(material.systems, judgement.systems, strict=True):
+        report, total = material.reports[system][0], judged.counts.total()
+        counted = (total.hits[0], total.misses[0], total.false_alarms[0], total.id_switches[0])
+        names = ("matches", "misses", "false_positives", "id_switches")
+        assert counted == tuple(report.value(name) for name in names)
+
+
+def test_the_running_score_ends_at_the_score_of_the_report(
+    material: Material, judgement: Judgement
+) -> None:
+    for index, system in enumerate(material.systems):
+        for row, key in enumerate(judgement.frames.sequences):
+            wanted = material.reports[system][0].value("mota", domain=key[0], sequence=key[1])
+            assert judgement.scores[index][row] == pytest.approx(wanted, abs=1e-15)
+
+
+def test_sequences_are_in_the_order_of_their_mistakes(judgement: Judgement) -> None:
+    assert judgement.order.tolist() == [0, 1]
+    assert judgement.costs.tolist() == [1.0, 0.0]
+
+
+def test_the_worst_frames_are_those_with_most_mistakes(judgement: Judgement) -> None:
+    assert judgement.worst_frames(10, 0).tolist() == [2, 3]
+    assert judgement.worst_frames(2, 1).tolist() == [2, 0]
+    assert judgement.worst_of(0) == 2
+
+
+def test_mistakes_follow_one_another_over_sequences(judgement: Judgement) -> None:
+    assert judgement.mistake_from(3, 1) == 5
+    assert judgement.mistake_from(5, -1) == 3
+    assert judgement.mistake_from(5, 1) is None
+    assert judgement.mistake_from(0, -1) is None
+
+
+def test_a_bin_leads_to_the_worst_frame_around_it(judgement: Judgement) -> None:
+    assert judgement.worst_near(0, 0.0) == 0
+    assert judgement.worst_near(0, 0.99) == 2
+
+
+def test_a_label_alone_leaves_out_the_objects_of_others(material: Material) -> None:
+    judgement = material.judge(material.judges[0], OperatingPoint(), "Person")
+    assert judgement.systems[0].counts.hits.tolist() == [1, 1, 0, 1, 0, 0]
+    assert judgement.systems[1].counts.false_alarms.tolist() == [0, 0, 1, 0, 0, 0]
+
+
+def test_a_judgement_is_made_once_for_an_operating_point(material: Material) -> None:
+    first = material.judge(material.judges[0], OperatingPoint())
+    assert material.judge(material.judges[0], OperatingPoint()) is first
+
+
+def test_the_objects_of_a_frame_have_a_row_each(material: Material, judgement: Judgement) -> None:
+    rows = objects_of_frame(material, judgement, 2).rows
+    assert [(row.number, row.side, row.label) for row in rows] == [
+        (1, Side.TRUTH, "Car"),
+        (2, Side.TRUTH, "Person"),
+        (3, Side.DETECTIONS, "Car"),
+        (4, Side.DETECTIONS, "Person"),
+    ]
+    kinds = [[None if cell is None else cell.kind for cell in row.cells] for row in rows]
+    assert kinds == [["tp", "tp"], ["fn", "fn"], [None, "fp"], [None, "fp"]]
+    assert [row.same for row in rows] == [True, True, False, False]
+    assert [row.number for row in objects_of_frame(material, judgement, 2).sorted_rows] == [
+        2,
+        3,
+        4,
+        1,
+    ]
+
+
+def test_a_match_shows_the_detection(material: Material, judgement: Judgement) -> None:
+    [car, *_] = objects_of_frame(material, judgement, 2).rows
+    falcon, mole = car.cells
+    assert falcon is not None
+    assert mole is not None
+    assert (falcon.confidence, falcon.similarity, falcon.track) == (0.9, 1.0, 1)
+    assert mole.confidence == 0.8
+    assert falcon.coordinates == (10.0, 10.0, 50.0, 50.0)
+
+
+def test_false_alarms_of_both_systems_at_one_place_share_a_row(tmp_path: Path) -> None:
+    material = street(tmp_path, "clear")
+    twice = dict.fromkeys(("falcon", "again"), material.contest.systems["falcon"])
+    reports = dict.fromkeys(twice, material.reports["falcon"])
+    both = Material.of(
+        type(material.contest)(material.contest.truth, twice), material.evaluators, reports
+    )
+    judgement = both.judge(both.judges[0], OperatingPoint())
+    rows = objects_of_frame(both, judgement, 3).rows
+    assert [len([cell for cell in row.cells if cell]) for row in rows] == [2, 2, 2]
+    assert all(row.same for row in rows)
+
+
+def test_tracks_have_a_path_up_to_the_present_frame(
+    material: Material, judgement: Judgement
+) -> None:
+    tails = objects_of_frame(material, judgement, 2).tails
+    assert [tail.tolist() for tail in tails] == [[[30.0, 30.0]] * 3, [[110.0, 35.0]] * 3]
+    assert objects_of_frame(material, judgement, 0).tails == ()

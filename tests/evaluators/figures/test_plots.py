@@ -1,0 +1,187 @@
+"""Curves of reports drawn with matplotlib: which ones, on which axes, told apart how."""
+
+from __future__ import annotations
+
+import sys
+from itertools import product
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import vidscore
+from vidscore_evaluators.errors import MissingExtraError, ParameterError
+from vidscore_evaluators.figures.plots import COLOURS, DASHES
+from vidscore_evaluators.figures.report_curves import choose_curves
+from vidscore_evaluators.report import Curve, Report, Scores
+
+RATES = {
+    "threshold": (0.9, 0.5),
+    "detection_rate": (0.25, None),
+    "false_positives_per_frame": (0.5, 2.0),
+}
+
+
+def report(*curves: Curve, evaluator: str = "toy") -> Report:
+    return Report(evaluator, "1", {}, "0" * 32, "1" * 32, Scores((), curves))
+
+
+def by_threshold(domain: str | None = None, label: str | None = None, value: float = 0.5) -> Curve:
+    columns = {"threshold": (0.0, 0.5, 1.0), "f1": (1.0, value, None), "n": (3, 2, 1)}
+    return Curve("f1_by_threshold", columns, domain, label)
+
+
+F1 = report(*(by_threshold(*place) for place in product((None, "d"), (None, "car", "bus"))))
+
+
+def labels_of(report: Report, name: str, **options: object) -> list[str]:
+    return [line.label for line in choose_curves({"": report}, name, **options).lines]  # type: ignore[arg-type]
+
+
+def test_a_curve_is_drawn_over_its_axes_with_gaps_where_it_is_undefined() -> None:
+    axes = F1.plot("f1_by_threshold", ax=Figure().subplots())
+    [line] = axes.get_lines()
+    np.testing.assert_array_equal(line.get_xdata(), [0.0, 0.5, 1.0])
+    np.testing.assert_array_equal(line.get_ydata(), [1.0, 0.5, np.nan])
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("threshold", "f1")
+    assert axes.get_title() == "f1 by threshold"
+    assert axes.get_legend() is None
+    assert axes.get_ylim()[0] <= 0.0
+
+
+def test_rates_are_drawn_over_false_positives_per_frame() -> None:
+    drawn = choose_curves({"": report(Curve("roc", RATES))}, "roc")
+    assert (drawn.x.label, drawn.y.label) == ("false positives per frame", "detection rate")
+    np.testing.assert_array_equal(drawn.lines[0].x, [0.5, 2.0])
+    assert not drawn.x.logarithmic
+
+
+def test_samples_at_equal_ratios_have_a_logarithmic_axis() -> None:
+    columns = {"false_positives_per_frame": (0.01, 0.1, 1.0), "recall": (0.1, 0.2, 0.3)}
+    axes = report(Curve("roc", columns)).plot("roc", ax=Figure().subplots())
+    assert axes.get_xscale() == "log"
+
+
+def test_units_stand_in_parentheses() -> None:
+    own = Curve("mse_by_frame", {"frame": (0, 1), "mse": (1.0, 2.0)})
+    drawn = choose_curves({"": report(own, evaluator="spotgeo")}, "mse_by_frame")
+    assert (drawn.x.label, drawn.y.label) == ("frame", "mse (px^2)")
+    other = Curve("error", {"frame": (0, 1), "error_px": (1.0, 2.0)})
+    assert choose_curves({"": report(other)}, "error").y.label == "error (px)"
+
+
+def test_any_column_may_be_on_an_axis() -> None:
+    drawn = choose_curves({"": F1}, "f1_by_threshold", x="n", y="threshold")
+    np.testing.assert_array_equal(drawn.lines[0].x, [3, 2, 1])
+    np.testing.assert_array_equal(drawn.lines[0].y, [0.0, 0.5, 1.0])
+
+
+def test_domain_and_label_choose_and_by_draws_a_line_each() -> None:
+    name = "f1_by_threshold"
+    assert labels_of(F1, name) == [""]
+    assert labels_of(F1, name, label="car", domain="d") == [""]
+    assert labels_of(F1, name, by="label") == ["car", "bus"]
+    assert labels_of(F1, name, by="domain") == [""]
+    assert labels_of(F1, name, by="label", label="bus") == [""]
+
+
+def test_a_curve_that_is_of_domains_alone_has_a_line_for_each() -> None:
+    two = report(Curve("roc", RATES, "Tower"), Curve("roc", RATES, "Heli"))
+    assert labels_of(two, "roc") == ["Tower", "Heli"]
+    assert labels_of(two, "roc", domain="Heli") == [""]
+
+
+def test_curves_that_differ_in_a_threshold_are_drawn_by_what_they_share() -> None:
+    columns = {"recall": (0.0, 1.0), "precision": (1.0, 0.5)}
+    two = report(*(Curve(f"precision_recall_{at}", columns) for at in (50, 75)))
+    assert labels_of(two, "precision_recall") == ["50", "75"]
+    assert labels_of(two, "precision_recall_75") == [""]
+
+
+def test_systems_are_told_apart_by_colour_and_by_style() -> None:
+    systems = {"falcon": F1, "mole": report(by_threshold(value=0.25))}
+    axes = vidscore.plot(systems, "f1_by_threshold", ax=Figure().subplots())
+    assert [line.get_label() for line in axes.get_lines()] == ["falcon", "mole"]
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["falcon", "mole"]
+    report(by_threshold()).plot("f1_by_threshold", ax=axes, system="heron")
+    looks = [(line.get_color(), line.get_linestyle()) for line in axes.get_lines()]
+    assert looks == [("#000000", "-"), ("#0072b2", "--"), ("#d55e00", ":")]
+
+
+def test_twenty_eight_lines_look_different() -> None:
+    looks = {(COLOURS[n % len(COLOURS)], DASHES[n % len(DASHES)]) for n in range(28)}
+    assert len(looks) == 28
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        (
+            "roc",
+            {},
+            "name: found 'roc', expected a curve of the report; there are f1_by_threshold",
+        ),
+        (
+            "f1_by",
+            {},
+            "name: found 'f1_by', expected a curve of the report; did you mean f1_by_threshold?",
+        ),
+        (
+            "f1_by_threshold",
+            {"label": "truck"},
+            "label: found 'truck', expected a label that has this curve; there are car, bus",
+        ),
+        (
+            "f1_by_threshold",
+            {"y": "recall"},
+            "y: found 'recall', expected a column of the curve; there are threshold, f1, n",
+        ),
+        (
+            "f1_by_threshold",
+            {"by": "system"},
+            "by: found 'system', expected domain or label; there are domain, label",
+        ),
+    ],
+)
+def test_what_is_not_there_is_refused_with_what_there_is(
+    name: str, options: dict[str, str], message: str
+) -> None:
+    with pytest.raises(ParameterError) as caught:
+        F1.plot(name, ax=Figure().subplots(), **options)  # type: ignore[arg-type]
+    assert str(caught.value) == message
+
+
+def test_a_report_without_labels_has_no_line_for_each() -> None:
+    with pytest.raises(ParameterError, match=r"by: found 'label', expected curves of each label"):
+        report(by_threshold()).plot("f1_by_threshold", by="label", ax=Figure().subplots())
+
+
+def test_a_curve_without_points_is_an_empty_line() -> None:
+    axes = report(Curve("roc", {})).plot("roc", ax=Figure().subplots())
+    assert [len(line.get_xdata()) for line in axes.get_lines()] == [0]  # type: ignore[arg-type]
+
+
+def test_axes_of_its_own_are_ones_that_notebooks_show() -> None:
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    axes = F1.plot("f1_by_threshold")
+    assert plt.gca() is axes
+    plt.close("all")
+
+
+def test_pyplot_is_not_needed_where_axes_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    axes = Figure().subplots()
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    monkeypatch.setattr(mpl, "pyplot", None, raising=False)
+    assert F1.plot("f1_by_threshold", ax=axes) is axes
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError) as caught:
+        F1.plot("f1_by_threshold")
+    assert str(caught.value) == "Plots need matplotlib: pip install 'vidscore[plot]'"

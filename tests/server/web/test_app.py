@@ -1,0 +1,209 @@
+"""The viewer over HTTP: who is answered, and with what."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from starlette.types import ASGIApp
+from tests.server.web.asking import HOST, SECRET, Page, ask
+from tests.support.street import street
+
+from vidscore_evaluators.explanation.figures import Uncertainty
+from vidscore_server.web.app import POLICY, viewer_app
+from vidscore_server.web.links import Links
+from vidscore_server.web.rendering import STATIC
+from vidscore_server.web.view import View
+from vidscore_server.web.viewer import Viewer
+
+ROOT = f"/{SECRET}/"
+MOST_SCRIPT_BYTES = 105_000
+MOST_OWN_SCRIPT_BYTES = 6_000
+
+
+@pytest.fixture(scope="module")
+def viewer(tmp_path_factory: pytest.TempPathFactory) -> Viewer:
+    material = street(tmp_path_factory.mktemp("street"), "clear")
+    uncertainty = Uncertainty(material, draws=20)
+    uncertainty.compute()
+    return Viewer(material, uncertainty, Links(ROOT), truth_name="street")
+
+
+@pytest.fixture(scope="module")
+def app(viewer: Viewer) -> ASGIApp:
+    return viewer_app(viewer, SECRET, [HOST])
+
+
+def table(app: ASGIApp, name: str, query: str = "") -> list[dict[str, str]]:
+    answer = ask(app, f"{ROOT}csv/{name}.csv{query}")
+    assert answer.status == 200
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    return list(csv.DictReader(io.StringIO(answer.text)))
+
+
+@pytest.mark.parametrize("host", ["example.org", "example.org:4000", "127.0.0.1", "", f"{HOST}.a"])
+def test_a_foreign_host_is_refused(app: ASGIApp, host: str) -> None:
+    """A page of another site whose name leads to this machine gets nothing."""
+    answer = ask(app, ROOT, host=host)
+    assert answer.status == 421
+    assert "falcon" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/wrong/", f"/{SECRET}", f"/{SECRET}x/", "/static/style.css"]
+)
+def test_a_path_without_the_secret_is_not_there(app: ASGIApp, path: str) -> None:
+    assert ask(app, path).status == 404
+
+
+@pytest.mark.parametrize("path", ["../app.py", "..%2fapp.py", "htmx.min.js/../../view.py"])
+def test_files_outside_the_folder_of_static_ones_are_not_served(app: ASGIApp, path: str) -> None:
+    assert ask(app, f"{ROOT}static/{path}").status == 404
+
+
+def test_nothing_can_be_sent(app: ASGIApp) -> None:
+    assert ask(app, ROOT, method="POST").status == 405
+
+
+@pytest.mark.parametrize("path", ["", "static/style.css", "csv/figures.csv", "nothing"])
+def test_every_answer_has_the_policy(app: ASGIApp, path: str) -> None:
+    headers = ask(app, ROOT + path).headers
+    assert headers["content-security-policy"] == POLICY
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+
+
+def test_a_page_holds_nothing_that_its_policy_forbids(app: ASGIApp) -> None:
+    """No style attribute, no handler, no script or style within, nothing from elsewhere."""
+    page = Page(ask(app, ROOT).text)
+    names = {name for _, own in page.elements for name in own}
+    assert "style" not in names
+    assert not [name for name in names if name.startswith("on")]
+    assert not [tag for tag, own in page.elements if tag == "style"]
+    assert all(own.get("src") for tag, own in page.elements if tag == "script")
+    addresses = [*page.all("src"), *page.all("href"), *page.all("hx-get"), *page.all("action")]
+    assert addresses
+    assert all(address.startswith((ROOT, "#")) for address in addresses)
+
+
+def test_scripts_are_few() -> None:
+    sizes = {path.name: path.stat().st_size for path in STATIC.glob("*.js")}
+    assert sum(sizes.values()) <= MOST_SCRIPT_BYTES
+    assert sizes["viewer.js"] <= MOST_OWN_SCRIPT_BYTES
+    assert (STATIC / "htmx.LICENSE.txt").is_file()
+
+
+def test_the_page_begins_with_the_answer(app: ASGIApp) -> None:
+    page = Page(ask(app, ROOT).text)
+    assert "falcon finds more than mole, with fewer false alarms" in page.texts
+    order = ["Figures", "Curves", "Sequences", "Frame 2 of Tower/001", "About this page"]
+    headings = [page.texts.index(text) for text in order if text in page.texts]
+    assert headings == sorted(headings)
+    assert len(headings) >= 4
+
+
+def test_figures_are_those_of_the_report(app: ASGIApp, viewer: Viewer) -> None:
+    rows = {(row["measure"], row["sequence"]): row for row in table(app, "figures")}
+    for system in ("falcon", "mole"):
+        for row in viewer.material.reports[system][0].rows():
+            if row.domain is None and row.label is None and row.sequence is None:
+                shown = rows[row.measure, ""][system]
+                assert (float(shown) if shown else None) == row.value
+    assert "0.8000" in ask(app, ROOT).text  # MOTA of falcon: 1 - (1 + 1) / 10
+
+
+def test_sequences_are_counted_by_hand(app: ASGIApp) -> None:
+    rows = table(app, "sequences")
+    names = ("sequence", "system", "frames", "hits", "misses", "false_alarms")
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        ("001", "falcon", "4", "7", "1", "1"),
+        ("001", "mole", "4", "4", "4", "2"),
+        ("002", "falcon", "2", "2", "0", "0"),
+        ("002", "mole", "2", "1", "1", "0"),
+    ]
+
+
+def test_a_frame_can_be_had_as_csv(app: ASGIApp) -> None:
+    query = "?sequence=Tower/001&frame=2"
+    assert [row["outcome"] for row in table(app, "frame", query)] == [
+        "true_positive",
+        "false_negative",
+        "true_positive",
+    ]
+    assert len(table(app, "frame-b", query)) == 5
+    assert len(table(app, "outcomes")) == 10 + 10
+
+
+def test_a_view_is_a_url(app: ASGIApp) -> None:
+    text = ask(app, f"{ROOT}?sequence=Tower%2F002&frame=1&show=b&outcome=&outcome=fn").text
+    assert "Frame 1 of Tower/002" in text
+    checked = [
+        own["id"]
+        for tag, own in Page(text).elements
+        if tag == "input" and "checked" in own and own.get("id")
+    ]
+    assert checked == ["v-b", "k-fn", "k-lb"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "?sequence=nowhere",
+        "?frame=-1",
+        "?frame=99999999999999999999",
+        "?frame=1000000&sequence=Tower/001",
+        "?confidence=nan",
+        "?show=<script>",
+        "?by=nobody&label=Nobody",
+        "?first=100000",
+        "?at=7",
+    ],
+)
+def test_what_there_is_not_is_as_if_it_were_not_asked_for(app: ASGIApp, query: str) -> None:
+    answer = ask(app, ROOT + query)
+    assert answer.status == 200
+    assert "<script>" not in answer.text
+
+
+def test_only_the_frame_is_sent_where_only_it_changes(app: ASGIApp) -> None:
+    answer = ask(app, f"{ROOT}?sequence=Tower/001&frame=3", HX_Target="frame-part")
+    page = Page(answer.text)
+    assert page.elements[0] == (
+        "section",
+        {"class": "sec wide view", "id": "frame-part", "aria-labelledby": "frame"},
+    )
+    assert "Frame 3 of Tower/001" in page.texts
+    assert "hx-swap-oob" in answer.text
+    assert len(answer.body) < len(ask(app, ROOT).body)
+
+
+def test_the_frame_says_what_became_of_each_object(app: ASGIApp) -> None:
+    texts = Page(ask(app, f"{ROOT}?sequence=Tower/001&frame=2").text).texts
+    assert "1 found, 1 missed, 0 false alarms" in texts
+    assert "1 found, 1 missed, 2 false alarms" in texts
+    assert "object, track 2" in texts
+
+
+def test_names_out_of_files_are_text(tmp_path: Path) -> None:
+    material = street(tmp_path, "clear")
+    side = material.contest.systems["falcon"]
+    systems = {'<img src=x onerror="alert(1)">': side}
+    reports = dict.fromkeys(systems, material.reports["falcon"])
+    contest = type(material.contest)(material.contest.truth, systems)
+    own = type(material).of(contest, material.evaluators, reports)
+    page = Page(Viewer(own, Uncertainty(own, 0), Links(ROOT)).page(View()))
+    assert "img" not in {tag for tag, _ in page.elements}
+
+
+def test_intervals_that_are_still_to_come_are_asked_for_again(tmp_path: Path) -> None:
+    material = street(tmp_path, "clear")
+    uncertainty = Uncertainty(material, draws=20)
+    own = viewer_app(Viewer(material, uncertainty, Links(ROOT)), SECRET, [HOST])
+    before = ask(own, ROOT, HX_Target="figures-part").text
+    assert 'aria-busy="true"' in before
+    uncertainty.compute()
+    after = ask(own, ROOT, HX_Target="figures-part").text
+    assert "aria-busy" not in after
+    assert "from 20 draws" in after

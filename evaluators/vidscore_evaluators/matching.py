@@ -7,9 +7,8 @@
 - `match_maximum_weight`: the greatest sum of weights.
 - `transport`, `transport_cost`: optimal transport between two sets of equal masses.
 
-All frames are matched in one call. The result of a frame does not depend on other frames; where it
-has several best matchings, the order of its objects decides. Callers keep objects in an order of
-content, so that the same matching is always chosen.
+All frames are matched in one call, each on its own. Where a frame has several best matchings, the
+order of its objects decides, which callers keep in an order of content.
 """
 
 from __future__ import annotations

@@ -35,7 +35,8 @@ SECTIONS: Sections = {
     "Files": {
         "score": Entry(f"{CLI}.score:score", "Score detections in files against truth in files."),
         "outcomes": Entry(
-            f"{CLI}.outcomes:outcomes", "Say what became of each object and each detection."
+            f"{CLI}.outcomes:outcomes",
+            "Say what became of each object and each detection, a row each.",
         ),
         "compare": Entry(
             f"{CLI}.compare:compare",

@@ -41,8 +41,8 @@ from vidscore_evaluators.distances._kernels import (
     order_parameter,
     ospa,
 )
-from vidscore_evaluators.distances._meeting import Meeting
 from vidscore_evaluators.distances._plans import Plan, plan_emd, plan_hausdorff, plan_ospa
+from vidscore_evaluators.distances._scene_plan import ScenePlan
 from vidscore_evaluators.evaluator import (
     Averaging,
     Direction,
@@ -188,10 +188,10 @@ class SetDistance(Criterion[ParametersType]):
         """
         at.check(self.name)
         scene = self.scene(aligned, traced=True)
-        meeting = Meeting.of(scene, self.parts)
+        plan = ScenePlan.of(scene, self.parts)
         for groups, base in base_distances(scene, self.parameters.similarity):
-            meeting.add(scene, groups, self.plan(base))
-        return meeting.outcomes(aligned, scene, self.parameters.similarity, self.greatest)
+            plan.add(scene, groups, self.plan(base))
+        return plan.outcomes(aligned, scene, self.parameters.similarity, self.greatest)
 
     def outcome_figures(
         self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()

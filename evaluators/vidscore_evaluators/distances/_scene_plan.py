@@ -17,7 +17,7 @@ from vidscore_evaluators.similarity import Candidates, Similarity
 
 
 @dataclass(frozen=True, eq=False)
-class Meeting:
+class ScenePlan:
     """With whom the T objects and D detections of a scene are brought together.
 
     Its arrays fill as the plans of groups are added.
@@ -37,7 +37,7 @@ class Meeting:
     detection_shares: FloatArray
 
     @classmethod
-    def of(cls, scene: Scene, parts: tuple[str, ...]) -> Meeting:
+    def of(cls, scene: Scene, parts: tuple[str, ...]) -> ScenePlan:
         """Begin with nobody brought together."""
         truth, detections = len(scene.truth), len(scene.detections)
         return cls(

@@ -1,4 +1,4 @@
-"""Kinds of mistakes, confusion and sweeps over confidence, held to counts by hand and to reports."""
+"""Kinds of mistakes, confusion and sweeps over confidence, held to counts and to reports."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_digits_tell_close_systems_apart(tmp_path: Path) -> None:
     material = street(tmp_path, "f1")
     [row, *_] = figure_rows(material, Uncertainty(material, 0))
     assert row.digits == 4
-    close = type(row)(row.evaluator, row.measure, (0.123451, 0.123459), (None, None), None)
+    close = type(row)(row.evaluator, row.measure, (0.1234511, 0.1234519), (None, None), None)
     assert close.digits == 6
 
 

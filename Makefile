@@ -140,9 +140,10 @@ test-installs: $(INSTALLED) ## campaign: each documented way to install, in a fr
 test-image: $(INSTALLED) ## campaign: the Dockerfile's steps, run without Docker, serve and are healthy
 	@$(BIN)/python -m pytest -m campaign tests/packaging/test_image.py $(PYTEST_ARGS)
 
-# In an environment of its own: playwright brings a Node.js of 100 MB. The browser is Debian's.
+# In an environment of its own, for playwright brings a Node.js of 100 MB, which the lock file has
+# not. The browser is Debian's.
 test-browser: $(INSTALLED) ## campaign: the pages in Chromium: what is clicked and shown, and axe
-	@$(PYTHON) tools/bootstrap.py $(BROWSER)/venv $(LOCKED) --editable ./clients/python --editable '.[web,video]' --group test --group browser
+	@$(PYTHON) tools/bootstrap.py $(BROWSER)/venv --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes]' --group test --group browser
 	@npm install --silent --no-audit --no-fund --prefix $(BROWSER) axe-core@4.14.1
 	@$(BROWSER)/venv/bin/python -m pytest -n 0 -m campaign tests/browser $(PYTEST_ARGS)
 

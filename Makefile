@@ -28,6 +28,7 @@ ENVIRONMENT := $(VENV)/.installed
 INSTALLED := $(ENVIRONMENT) $(LOOPS)
 LOWEST := build/lowest-venv
 BENCH := build/bench-venv
+BROWSER := build/browser
 BENCH_ENVIRONMENT := $(BENCH)/.installed
 BENCH_INSTALLED := $(BENCH_ENVIRONMENT) $(LOOPS)
 CASE ?= spotgeo
@@ -35,10 +36,10 @@ BENCH_ARGS ?=
 BASELINE := protos/vidscore/baseline.binpb
 
 # Long or network-bound checks, each at its short setting; `make campaigns` runs them all.
-CAMPAIGNS := test-trust test-loops test-lowest test-installs test-image crash-test chaos-test \
-	clients conformance
+CAMPAIGNS := test-trust test-loops test-lowest test-installs test-image test-browser crash-test \
+	chaos-test clients conformance
 # What `.ci/run` goes through after the suite; the rest of the campaigns is the night's.
-GATE := test-slow conformance crash-test chaos-test test-installs test-image
+GATE := test-slow conformance crash-test chaos-test test-installs test-image test-browser
 # What takes longer still, and finds what seldom changes; not in CI.
 LONG_CAMPAIGNS := sanitize-clients conformance-defaults
 # Which long campaigns `make nightly` runs; none named: all.
@@ -138,6 +139,12 @@ test-installs: $(INSTALLED) ## campaign: each documented way to install, in a fr
 
 test-image: $(INSTALLED) ## campaign: the Dockerfile's steps, run without Docker, serve and are healthy
 	@$(BIN)/python -m pytest -m campaign tests/packaging/test_image.py $(PYTEST_ARGS)
+
+# In an environment of its own: playwright brings a Node.js of 100 MB. The browser is Debian's.
+test-browser: $(INSTALLED) ## campaign: the pages in Chromium: what is clicked and shown, and axe
+	@$(PYTHON) tools/bootstrap.py $(BROWSER)/venv $(LOCKED) --editable ./clients/python --editable '.[web,video]' --group test --group browser
+	@npm install --silent --no-audit --no-fund --prefix $(BROWSER) axe-core@4.14.1
+	@$(BROWSER)/venv/bin/python -m pytest -n 0 -m campaign tests/browser $(PYTEST_ARGS)
 
 clients: $(INSTALLED) ## campaign: build and unit-test the client of each language (LANGUAGES="go rust")
 	@$(BIN)/python -m tools.clients $(LANGUAGES)

@@ -19,6 +19,7 @@ from vidscore_evaluators.trust.resampling import (
     percentile_intervals,
     score_draws,
     scores_by_key,
+    sequence_tallies,
 )
 
 MOST_MEASURES = 4
@@ -125,8 +126,9 @@ class Uncertainty:
     def _draw(self, evaluator: Evaluator[Any], index: int) -> Drawn:
         contest = self._material.contest
         times = draw_sequences(contest.sequences, self.draws, SEED)
+        tallies = sequence_tallies(evaluator, contest)
         drawn = [
-            [draw.values for draw in system] for system in score_draws(evaluator, contest, times)
+            [draw.values for draw in system] for system in score_draws(evaluator, tallies, times)
         ]
         overall = [
             scores_by_key(self._material.reports[system][index].scores)

@@ -69,7 +69,8 @@ class Overlay:
         marks: Objects; what comes first is drawn on top, and has its plate placed first.
         regions: Outlines where nothing counts, each of 2, 4 or 8 numbers.
         tails: Paths of tracks, each (P, 2) positions.
-        picture: Address of the image; empty where there is none.
+        picture: Address of the image, or ``#`` and the id of a symbol of the page that holds it;
+            empty where there is none.
     """
 
     width_px: float
@@ -105,7 +106,9 @@ class Overlay:
         return max(1.0, self.height_px) * self._scale
 
     def _parts(self, height: str) -> Iterator[str]:
-        if self.picture:
+        if self.picture.startswith("#"):
+            yield f'<use href="{markup_text(self.picture)}" width="960" height="{height}"/>'
+        elif self.picture:
             yield (
                 f'<image href="{markup_text(self.picture)}" width="960" height="{height}" '
                 'preserveAspectRatio="none"/>'

@@ -25,6 +25,7 @@ from vidscore_cli.options import (
     image_size_option,
     input_format_option,
     number_option,
+    operating_point_options,
     truth_option,
 )
 from vidscore_cli.output import check_output, say, write_atomically
@@ -90,12 +91,7 @@ class Viewing:
     type=click.Path(),
     help="Video, folder of images, or folder of either by sequence, to show objects on.",
 )
-@click.option(
-    "--at-threshold",
-    type=float,
-    help="Look at matches of this similarity; the evaluator's own, of several the first, if none.",
-)
-@click.option("--at-confidence", type=float, help="Count detections of this confidence or more.")
+@operating_point_options()
 @number_option("--draws", 0, 100_000, 200, "Draws of sequences for intervals; 0 for none.")
 @click.option(
     "--output",

@@ -142,7 +142,7 @@ def _listed(
 
 def _report_charts(material: Material) -> list[Context]:
     """Curves of the reports over everything, or over the one domain that there is."""
-    charts = []
+    charts: list[Context] = []
     for index in range(len(material.evaluators)):
         reports = [material.reports[system][index] for system in material.systems]
         for curve in reports[0].curves:

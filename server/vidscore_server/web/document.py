@@ -47,8 +47,14 @@ def written_page(viewer: Viewer, command: str) -> bytes:
         if len(bare) <= MOST_BYTES or count <= 1:
             break
         count //= 2
-    pictures = _pictures(viewer, rows, MOST_BYTES - len(bare))
-    return _render(viewer, rows, command, pictures) if pictures else bare
+    room = MOST_BYTES - len(bare)
+    while room > 0:
+        pictures = _pictures(viewer, rows, room)
+        written = _render(viewer, rows, command, pictures) if pictures else bare
+        if len(written) <= MOST_BYTES:
+            return written
+        room = room * 3 // 4
+    return bare
 
 
 def _worst_rows(viewer: Viewer, count: int) -> list[int]:
@@ -85,8 +91,11 @@ def _render(viewer: Viewer, rows: Sequence[int], command: str, pictures: dict[in
     if judgement is not None:
         for place, row in enumerate(rows):
             size = own.image_size(row)
-            at = replace(page, row=row, image_size=size, picture=pictures.get(row, ""))
-            frames.append(_held_frame(frame_context(at, judgement), rows, place))
+            # Both systems are drawn over one picture, which the file holds once.
+            picture = f"#i{row}" if row in pictures else ""
+            at = replace(page, row=row, image_size=size, picture=picture)
+            frame = frame_context(at, judgement) | {"data": pictures.get(row, "")}
+            frames.append(_held_frame(frame, rows, place))
     about = context["about"] | {
         "command": command,
         "has_pictures": bool(pictures),

@@ -50,6 +50,7 @@ class Viewer:
     links: Links = field(default_factory=Links)
     pictures: Pictures | None = None
     truth_name: str = ""
+    _sizes: dict[int, tuple[float, float]] = field(default_factory=dict, init=False, repr=False)
     _sweeps: dict[str, list[ConfidenceSweep]] = field(default_factory=dict, init=False, repr=False)
 
     def page(self, view: View) -> str:
@@ -160,9 +161,12 @@ class Viewer:
         return judgement.worst_of(sequence)
 
     def image_size(self, row: int) -> tuple[float, float]:
-        """Width and height of the picture of a frame."""
-        size = None if self.pictures is None else self.pictures.size(self.place(row)[0])
-        return size or image_extent(self.material, self.material.frames.sequence_of(row))
+        """Width and height of the picture of a frame; looked for once in a sequence."""
+        sequence = self.material.frames.sequence_of(row)
+        if sequence not in self._sizes:
+            size = None if self.pictures is None else self.pictures.size(self.place(row)[0])
+            self._sizes[sequence] = size or image_extent(self.material, sequence)
+        return self._sizes[sequence]
 
     def _label(self, view: View) -> str:
         return view.label if view.label in self.material.contest.truth.labels else ""

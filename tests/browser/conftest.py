@@ -1,0 +1,113 @@
+"""A page of the viewer in Debian's Chromium."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.requirements import missing
+from tests.support.street import write_street
+from tests.support.tree import ROOT
+
+AXE = ROOT / "build/browser/node_modules/axe-core/axe.min.js"
+ARGUMENTS = ("--no-sandbox", "--disable-gpu")
+FILES = ("--truth", "truth.csv", "--detections", "falcon.csv", "--detections", "mole.csv")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """The browser."""
+    program = shutil.which("chromium")
+    has_playwright = find_spec("playwright") is not None
+    if program is None or not has_playwright or not AXE.is_file():
+        missing("Debian's chromium, and what `make test-browser` installs")
+    api: Any = import_module("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=list(ARGUMENTS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small street."""
+    folder = tmp_path_factory.mktemp("street")
+    write_street(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def address(files: Path) -> Iterator[str]:
+    """Where the page is served."""
+    command = [sys.executable, "-u", "-m", "vidscore_cli", "view", "f1", "errors", "clear", *FILES]
+    command += ["--draws", "20", "--no-browser"]
+    with subprocess.Popen(command, cwd=files, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield re.findall(r"http://\S+", process.stdout.readline())[0]
+        process.terminate()
+
+
+@pytest.fixture(scope="session")
+def written(files: Path) -> str:
+    """Address of the written file."""
+    command = [sys.executable, "-m", "vidscore_cli", "view", "f1", "errors", "clear", *FILES]
+    command += ["--draws", "20", "--output", "report.html"]
+    subprocess.run(command, cwd=files, check=True)
+    return (files / "report.html").as_uri()
+
+
+class Watched:
+    """A tab, with what it complains about and what it asks for."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", self._note)
+        page.on("request", lambda request: self.requests.append(request.url))
+
+    def _note(self, message: Any) -> None:
+        if message.type in {"error", "warning"}:
+            self.complaints.append(message.text)
+
+    def violations(self) -> list[str]:
+        """What axe finds."""
+        self.page.evaluate(AXE.read_text("utf-8"))
+        found = self.page.evaluate("axe.run()")["violations"]
+        return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
+
+    def overflow(self) -> int:
+        """Pixels that the page is wider than the window."""
+        width: int = self.page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        return width
+
+
+@pytest.fixture
+def tab(chromium: Any) -> Iterator[Any]:
+    """Opens tabs; at the end none of them may have complained or asked for something foreign."""
+    opened: list[tuple[Any, Watched]] = []
+
+    def open_tab(url: str, **options: Any) -> Watched:
+        context = chromium.new_context(**options)
+        watched = Watched(context.new_page())
+        opened.append((context, watched))
+        watched.page.goto(url)
+        return watched
+
+    yield open_tab
+    for context, watched in opened:
+        assert watched.complaints == []
+        foreign = re.compile(r"(?!http://127\.0\.0\.1:\d+/|file:///|data:)")
+        assert [url for url in watched.requests if foreign.match(url)] == []
+        context.close()

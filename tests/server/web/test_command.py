@@ -1,0 +1,80 @@
+"""`vidscore view` as a command."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+from tests.support.street import write_street
+
+FILES = ("--truth", "truth.csv", "--detections", "falcon.csv", "--detections", "mole.csv")
+
+PROGRAM = """
+import sys
+import threading
+import urllib.request
+
+import uvicorn
+
+from vidscore_cli.main import cli
+
+
+def run(self, sockets):
+    print(*sorted({name.partition(".")[0] for name in sys.modules}))
+
+
+uvicorn.Server.run = run
+sys.argv = ["vidscore", "view", "clear", *sys.argv[1:], "--no-browser", "--draws", "0"]
+cli.main(prog_name="vidscore")
+"""
+
+
+def test_the_page_is_served_without_grpc_and_sql(tmp_path: Path) -> None:
+    write_street(tmp_path)
+    command = [sys.executable, "-c", PROGRAM, *FILES]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    modules = set(run.stdout.split())
+    assert "starlette" in modules, run.stderr
+    assert not {"grpc", "google", "sqlalchemy", "alembic", "vidscore_client"} & modules
+
+
+def test_a_file_is_written(tmp_path: Path) -> None:
+    write_street(tmp_path)
+    command = [sys.executable, "-m", "vidscore_cli", "view", "clear", *FILES]
+    command += ["--draws", "20", "--output", "report.html"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert "falcon finds more than mole" in text
+    assert "vidscore view clear --truth truth.csv --detections falcon.csv" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--detections", "a", "--detections", "b", "--detections", "c"], "expected one or two"),
+        (["--detections", "x/a.csv", "--detections", "y/a.csv"], "there is a system a already"),
+        (["--detections", "=a"], "expected PATH or NAME=PATH"),
+    ],
+)
+def test_a_wrong_choice_of_systems_is_said(options: list[str], said: str) -> None:
+    command = [sys.executable, "-m", "vidscore_cli", "view", "clear", "--truth", "t", *options]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 2
+    assert said in run.stderr
+
+
+def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
+    write_street(tmp_path)
+    command = [sys.executable, "-u", "-m", "vidscore_cli", "view", "clear", *FILES]
+    command += ["--draws", "0", "--no-browser"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        [address] = re.findall(r"http://127\.0\.0\.1:\d+/\S{32}/", process.stdout.readline())
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            assert b"falcon finds more than mole" in answer.read()
+        process.terminate()
+        process.wait(timeout=30)

@@ -17,8 +17,8 @@ PAGES = [
 ]
 
 NOT_RUN = re.compile(
-    r"docker |make |pip install |vidscore serve\b|vidscore health --tls-root |createdb "
-    r"|vidscore view (?!.*--output)"
+    r"vidscore view (?!.*--output)|docker |make |pip install |vidscore serve\b|createdb "
+    r"|vidscore health --tls-root "
     r"|vidscore (init --store|store copy|restore) .*postgresql://"
     # Deployment, which its page says: root, systemd, and another machine.
     r"|(systemctl|systemd-run|install) -|systemctl |/opt/vidscore/bin/pip |python3 -m venv /opt/"

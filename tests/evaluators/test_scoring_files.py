@@ -149,7 +149,7 @@ def test_reading_gives_columns(files: tuple[Path, Path]) -> None:
 
 @pytest.mark.parametrize("name", vidscore_evaluators.__all__)
 def test_every_name_that_is_offered_is_no_module_of_that_name(name: str) -> None:
-    """A module becomes an attribute of its package when it is imported, and would take its place."""
+    """A module becomes an attribute of its package once imported, and would take its place."""
     modules = {module.name for module in pkgutil.iter_modules(vidscore_evaluators.__path__)}
     assert name not in modules
     assert getattr(vidscore, name) is getattr(vidscore_evaluators, name)

@@ -115,7 +115,7 @@ def scores(
     "outcomes",
     examples=(
         "vidscore submission outcomes sky/falcon",
-        "vidscore submission outcomes sky/falcon --evaluator spotgeo --output outcomes.csv",
+        "vidscore submission outcomes sky/falcon --evaluator spotgeo",
     ),
 )
 @click.argument("submission", metavar="SUBMISSION")

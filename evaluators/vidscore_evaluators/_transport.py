@@ -79,11 +79,6 @@ def transport(costs: FloatArray) -> Transport:
     return Transport(cost, supplies, demands, saturated=flow)
 
 
-def transport_cost(costs: FloatArray) -> float:
-    """Least cost of moving m supplies of mass 1/m to n demands of mass 1/n, as `transport`."""
-    return transport(costs).cost
-
-
 @dataclass(frozen=True, eq=False)
 class _Paths:
     """Shortest paths from a supply node, through demand nodes and the supplies that they receive.

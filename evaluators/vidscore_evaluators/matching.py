@@ -5,7 +5,7 @@
 - `match_maximum`, `match_maximum_in_stages`: sizes of maximum matchings as objects are inserted.
 - `match_greedy`: each object of one side takes its first free partner, in `preference_order`.
 - `match_maximum_weight`: the greatest sum of weights.
-- `transport`, `transport_cost`: optimal transport between two sets of equal masses.
+- `transport`: optimal transport between two sets of equal masses.
 
 All frames are matched in one call, each on its own. Where a frame has several best matchings, the
 order of its objects decides, which callers keep in an order of content.
@@ -20,7 +20,7 @@ import numpy as np
 
 from vidscore_evaluators import kernels
 from vidscore_evaluators._assignment import CostBlocks, assign
-from vidscore_evaluators._transport import transport, transport_cost
+from vidscore_evaluators._transport import transport
 from vidscore_evaluators.arrays import (
     BoolArray,
     FlagArray,
@@ -45,7 +45,6 @@ __all__ = [
     "match_minimum_cost",
     "preference_order",
     "transport",
-    "transport_cost",
 ]
 
 MAX_MATRIX_CELLS = 1 << 12

@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 from vidscore_evaluators import _transport
 from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.matching import transport_cost
+from vidscore_evaluators.matching import transport
 
 
 def cost_by_linear_programme(costs: FloatArray) -> float:
@@ -44,7 +44,7 @@ def tables(draw: st.DrawFn, most: int = 7) -> FloatArray:
 def test_two_piles_and_three_holes_by_hand() -> None:
     """Half a mass each, a third each: 1/3 at 0 and 1/3 at 0, the rest, 1/6 + 1/6, at 3/4."""
     costs = np.array([[0.0, 1.0, 0.75], [1.0, 0.0, 0.75]])
-    assert transport_cost(costs) == 0.25
+    assert transport(costs).cost == 0.25
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -55,7 +55,7 @@ def test_two_and_three_are_as_cheap_as_the_best_of_all_plans(seed: int) -> None:
         sum(Fraction(costs[grain // 3, place // 2]) for grain, place in enumerate(order))
         for order in permutations(range(6))
     )
-    assert transport_cost(costs) == pytest.approx(float(best / 6), abs=1e-15)
+    assert transport(costs).cost == pytest.approx(float(best / 6), abs=1e-15)
 
 
 @settings(max_examples=60, deadline=None)
@@ -64,7 +64,7 @@ def test_a_linear_programme_finds_nothing_cheaper(costs: FloatArray, most_units:
     """By grains and by paths alike; HiGHS itself is exact to about 1e-9."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_transport, "MAX_ASSIGNED_UNITS", most_units)
-        assert transport_cost(costs) == pytest.approx(cost_by_linear_programme(costs), abs=1e-9)
+        assert transport(costs).cost == pytest.approx(cost_by_linear_programme(costs), abs=1e-9)
 
 
 @settings(max_examples=40, deadline=None)
@@ -73,13 +73,13 @@ def test_paths_cost_what_grains_cost(costs: FloatArray) -> None:
     """The two ways to a best plan agree to 1e-14, and so does the transposed problem."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_transport, "MAX_ASSIGNED_UNITS", 10**6)
-        by_grains = transport_cost(costs)
+        by_grains = transport(costs).cost
         patch.setattr(_transport, "MAX_ASSIGNED_UNITS", 0)
-        assert transport_cost(costs) == pytest.approx(by_grains, abs=1e-14)
-        assert transport_cost(costs.T) == pytest.approx(by_grains, abs=1e-14)
+        assert transport(costs).cost == pytest.approx(by_grains, abs=1e-14)
+        assert transport(costs.T).cost == pytest.approx(by_grains, abs=1e-14)
 
 
 def test_many_piles_and_few_holes_are_cheap_to_solve() -> None:
     """500 piles and 3 holes: 1500 grains, whose paths have three steps at most."""
     costs = np.random.default_rng(3).random((500, 3))
-    assert transport_cost(costs) == pytest.approx(cost_by_linear_programme(costs), abs=1e-9)
+    assert transport(costs).cost == pytest.approx(cost_by_linear_programme(costs), abs=1e-9)

@@ -11,6 +11,7 @@ from bench.cases import (
     startup,
     streaming,
     tracking,
+    viewer,
 )
 
 CASES = (
@@ -19,6 +20,7 @@ CASES = (
     *coco.CASES,
     *tracking.CASES,
     *outcomes.CASES,
+    *viewer.CASES,
     *startup.CASES,
     *streaming.CASES,
     *server_memory.CASES,

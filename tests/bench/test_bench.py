@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from bench.case import Case, Peer, Size, compare
-from bench.cases import outcomes, spotgeo
+from bench.cases import outcomes, spotgeo, viewer
 from bench.measuring import Sample, run_interleaved
 from bench.page import ANSWER_BEGIN, ANSWER_END, BEGIN, END, answer, render, write_page
 from bench.rows import SHOWN_TIMES, Point, Row, at_least, at_most
@@ -61,7 +61,9 @@ def test_a_peer_with_other_figures_is_no_peer() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", [*spotgeo.CASES, *outcomes.CASES], ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [*spotgeo.CASES, *outcomes.CASES, *viewer.CASES], ids=lambda case: case.name
+)
 def test_a_case_gives_rows_and_checks_its_peer(case: Case) -> None:
     rows = list(case.run(TINY))
     assert rows

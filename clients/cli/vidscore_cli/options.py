@@ -98,7 +98,7 @@ def operating_point_options() -> Decorator[Any]:
     option = partial(click.option, type=float)
     similarity = (
         "Similarity that a match needs, of evaluators with thresholds. [default: the evaluator's; "
-        "of several the first]"
+        "of several the first, of hota 0.5]"
     )
     confidence = "Ignore detections below this confidence. [default: look at all]"
     return together(

@@ -131,7 +131,7 @@ def scores(
     type=float,
     metavar="SIMILARITY",
     help="Similarity that a match needs, of evaluators with thresholds; organisers only. "
-    "[default: the evaluator's; of several the first]",
+    "[default: the evaluator's; of several the first, of hota 0.5]",
 )
 @click.option(
     "--at-confidence",

@@ -47,6 +47,32 @@ class InputChoice:
     confidence_scale: str | None = None
 
 
+@dataclass(frozen=True)
+class FileOptions:
+    """Options that commands over files have in common, by their names; a command adds its own."""
+
+    evaluators: tuple[str, ...]
+    settings: tuple[str, ...]
+    manifest: str | None
+    truth: str
+    input_format: str
+    image_size: tuple[int, int] | None
+    confidence_scale: str | None
+
+    def choice(
+        self, detections: str, on_error: Literal["refuse", "skip"] = "refuse"
+    ) -> InputChoice:
+        """Which data, with these detections."""
+        return InputChoice(
+            self.truth,
+            detections,
+            self.input_format,
+            self.image_size,
+            on_error,
+            self.confidence_scale,
+        )
+
+
 Settings = dict[str, dict[str, str]]
 """Evaluator -> parameter -> value, as typed."""
 

@@ -12,7 +12,7 @@ import click
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
-    InputChoice,
+    FileOptions,
     create_evaluators,
     read_data,
     read_specification,
@@ -45,17 +45,10 @@ MOST_SYSTEMS = 2
 
 
 @dataclass(frozen=True)
-class Viewing:
+class Viewing(FileOptions):
     """Options of `vidscore view`, by their names."""
 
-    evaluators: tuple[str, ...]
-    settings: tuple[str, ...]
-    manifest: str | None
-    truth: str
     detections: tuple[str, ...]
-    input_format: str
-    image_size: tuple[int, int] | None
-    confidence_scale: str | None
     media: str | None
     at_threshold: float | None
     at_confidence: float | None
@@ -162,14 +155,7 @@ def _material(
     systems = {}
     truth, pair = None, None
     for name, path in paths.items():
-        choice = InputChoice(
-            typed.truth,
-            path,
-            typed.input_format,
-            typed.image_size,
-            confidence_scale=typed.confidence_scale,
-        )
-        pair = read_data(choice, specification)
+        pair = read_data(typed.choice(path), specification)
         truth, systems[name] = pair.truth.annotations, pair.detections.annotations
         try:
             check_sides(evaluators, truth, systems[name], specification)

@@ -12,7 +12,7 @@ import click
 from vidscore_cli.command_tree import command
 from vidscore_cli.comparison_output import FORMATS, deliver_comparisons
 from vidscore_cli.inputs import (
-    InputChoice,
+    FileOptions,
     create_evaluators,
     doubts,
     read_data,
@@ -47,16 +47,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class FileComparison:
+class FileComparison(FileOptions):
     """Options of `vidscore compare`, by their names."""
 
-    evaluators: tuple[str, ...]
-    settings: tuple[str, ...]
-    manifest: str | None
-    truth: str
-    input_format: str
-    image_size: tuple[int, int] | None
-    confidence_scale: str | None
     on_error: Literal["refuse", "skip"]
     selection: Selection
     draws: int
@@ -67,17 +60,6 @@ class FileComparison:
     workers: int
     format_: str
     output: str
-
-    def data(self, detections: str) -> InputChoice:
-        """Which data of a system."""
-        return InputChoice(
-            self.truth,
-            detections,
-            self.input_format,
-            self.image_size,
-            self.on_error,
-            self.confidence_scale,
-        )
 
 
 @command(
@@ -139,7 +121,7 @@ def compare(**choices: Any) -> int:
         warnings = []
         truth = None
         for system, path in systems.items():
-            pair = read_data(typed.data(path), specification, truth)
+            pair = read_data(typed.choice(path, typed.on_error), specification, truth)
             truth = pair.truth
             parts[system] = select_part(typed.selection, evaluators, pair, specification)
             whose = parts[system]

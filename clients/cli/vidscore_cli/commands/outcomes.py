@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
-    InputChoice,
+    FileOptions,
     create_evaluators,
     read_data,
     read_specification,
@@ -35,34 +35,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Tracing:
+class Tracing(FileOptions):
     """Options of `vidscore outcomes`, by their names."""
 
-    evaluators: tuple[str, ...]
-    settings: tuple[str, ...]
-    manifest: str | None
-    truth: str
     detections: str
-    input_format: str
-    image_size: tuple[int, int] | None
-    confidence_scale: str | None
     on_error: Literal["refuse", "skip"]
     selection: Selection
     at_threshold: float | None
     at_confidence: float | None
     output: str
-
-    @property
-    def data(self) -> InputChoice:
-        """Which data."""
-        return InputChoice(
-            self.truth,
-            self.detections,
-            self.input_format,
-            self.image_size,
-            self.on_error,
-            self.confidence_scale,
-        )
 
 
 @command(
@@ -100,7 +81,7 @@ def outcomes(**choices: Any) -> None:
     at = OperatingPoint(typed.at_threshold, typed.at_confidence)
     with ProgressBar() as bar:
         bar.stage("reading")
-        pair = read_data(typed.data, specification)
+        pair = read_data(typed.choice(typed.detections, typed.on_error), specification)
         part = select_part(typed.selection, evaluators, pair, specification)
         bar.stage("writing")
         with open_outcomes(typed.output) as writer:

@@ -14,7 +14,7 @@ import click
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
-    InputChoice,
+    FileOptions,
     create_evaluators,
     read_data,
     read_specification,
@@ -67,17 +67,10 @@ LISTED = 20
 
 
 @dataclass(frozen=True)
-class Rendering:
+class Rendering(FileOptions):
     """Options of `vidscore render`, by their names."""
 
-    evaluators: tuple[str, ...]
-    settings: tuple[str, ...]
-    manifest: str | None
-    truth: str
     detections: str
-    input_format: str
-    image_size: tuple[int, int] | None
-    confidence_scale: str | None
     on_error: Literal["refuse", "skip"]
     selection: Selection
     at_threshold: float | None
@@ -94,18 +87,6 @@ class Rendering:
     tails: int
     hide: tuple[str, ...]
     format_: str
-
-    @property
-    def data(self) -> InputChoice:
-        """Which data."""
-        return InputChoice(
-            self.truth,
-            self.detections,
-            self.input_format,
-            self.image_size,
-            self.on_error,
-            self.confidence_scale,
-        )
 
     @property
     def is_video(self) -> bool:
@@ -212,7 +193,7 @@ def render(**choices: Any) -> None:
     evaluator = _drawn_evaluator(evaluators, typed.outcomes_of)
     with ProgressBar() as bar:
         bar.stage("reading")
-        pair = read_data(typed.data, specification)
+        pair = read_data(typed.choice(typed.detections, typed.on_error), specification)
         part = select_part(_without_frames(typed.selection), [evaluator], pair, specification)
         bar.stage("scoring")
         frames, order = _frames_to_draw(typed, part, bar)

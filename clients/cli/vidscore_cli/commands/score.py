@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
-    InputChoice,
+    FileOptions,
     create_evaluators,
     read_data,
     read_specification,
@@ -36,17 +36,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class FileScoring:
+class FileScoring(FileOptions):
     """Options of `vidscore score`, by their names."""
 
-    evaluators: tuple[str, ...]
-    settings: tuple[str, ...]
-    manifest: str | None
-    truth: str
     detections: str
-    input_format: str
-    image_size: tuple[int, int] | None
-    confidence_scale: str | None
     on_error: Literal["refuse", "skip"]
     selection: Selection
     workers: int
@@ -95,17 +88,9 @@ def score(**choices: Any) -> int:
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
     evaluators = create_evaluators(specification, typed.evaluators, settings)
     thresholds = parse_thresholds(typed.fail_under, evaluators)
-    choice = InputChoice(
-        typed.truth,
-        typed.detections,
-        typed.input_format,
-        typed.image_size,
-        typed.on_error,
-        typed.confidence_scale,
-    )
     with ProgressBar() as bar:
         bar.stage("reading")
-        pair = read_data(choice, specification)
+        pair = read_data(typed.choice(typed.detections, typed.on_error), specification)
         part = select_part(typed.selection, evaluators, pair, specification)
         bar.stage("scoring")
         reports = score_pair(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vidscore_cli.command_tree import command
-from vidscore_cli.inputs import InputChoice, read_data, read_specification, select_evaluators
+from vidscore_cli.inputs import FileOptions, read_data, read_specification, select_evaluators
 from vidscore_cli.live import LiveDisplay, frame_total, steps_at
 from vidscore_cli.options import (
     all_faults_option,
@@ -39,18 +39,11 @@ LIVE_INTERVAL_S = 0.2
 
 
 @dataclass(frozen=True)
-class Replay:
+class Replay(FileOptions):
     """Options of `vidscore stream`, by their names."""
 
-    evaluators: tuple[str, ...]
-    settings: tuple[str, ...]
-    manifest: str | None
     server: ServerChoice
-    truth: str
     detections: str
-    input_format: str
-    image_size: tuple[int, int] | None
-    confidence_scale: str | None
     rate_fps: float
     full_speed: bool
     format_: str
@@ -96,14 +89,7 @@ def stream(**choices: Any) -> None:
     check_output(replay.output)
     manifest = read_specification(replay.manifest)
     specification, _ = select_evaluators(replay.evaluators, replay.settings, manifest)
-    choice = InputChoice(
-        replay.truth,
-        replay.detections,
-        replay.input_format,
-        replay.image_size,
-        confidence_scale=replay.confidence_scale,
-    )
-    pair = read_data(choice, specification)
+    pair = read_data(replay.choice(replay.detections), specification)
     sides = (pair.truth.annotations, pair.detections.annotations)
     streamed = _stream(replay, *sides, specification)
     # What was odd about the files the server cannot know.

@@ -61,9 +61,9 @@ class Viewing(FileOptions):
 @command(
     "view",
     examples=(
-        "vidscore view f1 errors --truth truth.csv --detections detections.csv",
-        "vidscore view clear --truth gt/ --detections a/ --detections b/ --media videos/",
-        "vidscore view f1 --truth truth.csv --detections detections.csv --output report.html",
+        "vidscore view clear errors --truth gt/ --detections tracks/",
+        "vidscore view clear --truth gt/ --detections tracks/ --detections others/ --media images/",
+        "vidscore view clear --truth gt/ --detections tracks/ --output report.html",
     ),
 )
 @evaluator_options()

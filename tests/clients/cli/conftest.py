@@ -65,7 +65,7 @@ def data(tmp_path: Path) -> Path:
     Of the spotGEO sequence's three objects two are found, one of them 4 pixels off (a regression
     error of 16 px^2), and there is one false alarm. Of the Neovision2 objects in Tower both cars
     are found with one false alarm, and in Helicopter the boat is missed. In MOTChallenge's files
-    one pedestrian is tracked exactly; its images are black.
+    one pedestrian is tracked exactly, by two systems; its images are black.
     """
     truth = [spotgeo_entry(1, (100, 100), (200, 200)), spotgeo_entry(2, (300, 300))]
     detections = [spotgeo_entry(1, (100, 100), (204, 200)), spotgeo_entry(2, (10, 10))]
@@ -85,8 +85,10 @@ def data(tmp_path: Path) -> Path:
         image = tmp_path / f"images/MOT17-02/{frame:06d}.ppm"
         image.parent.mkdir(parents=True, exist_ok=True)
         image.write_bytes(b"P6 80 90 255\n" + bytes(80 * 90 * 3))
-    (tmp_path / "tracks").mkdir()
-    (tmp_path / "tracks/MOT17-02.txt").write_text("".join(f"{box},1,-1,-1,-1\n" for box in boxes))
+    for system in ("tracks", "others"):
+        (tmp_path / system).mkdir()
+        text = "".join(f"{box},1,-1,-1,-1\n" for box in boxes)
+        (tmp_path / f"{system}/MOT17-02.txt").write_text(text)
     return tmp_path
 
 

@@ -30,7 +30,8 @@ from vidscore_server.store.records import Role
 pytestmark = pytest.mark.usefixtures("tracer")
 
 DOMAIN, SEQUENCE, LABEL = "zsecretdomain", "zsecretsequence", "zsecretlabel"
-NUMBERS = (987654, 987655)
+NUMBERS = (987654321, 987654322)
+"""So long that no measured time has them among its digits."""
 PLACES = ((123.4567, 234.5678, 345.6789, 456.7891), (111.2223, 133.2224, 155.2225, 177.2226))
 ONE, TWO, THREE = (f"{BENCHMARK}/submissions/{name}" for name in ("one", "two", "three"))
 STREAM = f"{TWO}/streams/default"

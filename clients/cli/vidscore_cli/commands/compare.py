@@ -65,9 +65,9 @@ class FileComparison(FileOptions):
 @command(
     "compare",
     examples=(
-        "vidscore compare f1 --truth truth/ before/ after/",
+        "vidscore compare clear --truth gt/ tracks/ others/",
         "vidscore compare map clear --truth gt/ ours=tracks/ theirs=others/ --top 10",
-        "vidscore compare f1 --truth truth.csv main.csv branch.csv --fail-if-worse",
+        "vidscore compare clear --truth gt/ tracks/ others/ --fail-if-worse",
     ),
 )
 @evaluator_options("[EVALUATOR]... A B [C]...")

@@ -51,7 +51,7 @@ class Tracing(FileOptions):
     examples=(
         "vidscore outcomes spotgeo --truth truth.json --detections detections.json",
         "vidscore outcomes clear --truth gt/ --detections tracks/ --output outcomes.csv",
-        "vidscore outcomes coco --truth gt.json --detections dt.json --at-threshold 0.75",
+        "vidscore outcomes f1 --truth gt/ --detections tracks/ --at-threshold 0.75",
     ),
 )
 @evaluator_options()

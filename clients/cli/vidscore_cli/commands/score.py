@@ -58,8 +58,8 @@ class FileScoring(FileOptions):
         "vidscore score neovision2 --truth truth/ --detections detections/ --format json",
         "vidscore score spotgeo --set tau=5 --truth truth.json --detections detections.json",
         "vidscore score mot17 --truth gt/ --detections tracks/",
-        "vidscore score f1 --truth truth.csv --detections detections.csv --fail-under f1=0.8",
-        "vidscore score f1 --label car --frames 0:99 --truth truth.csv --detections detections.csv",
+        "vidscore score clear --truth gt/ --detections tracks/ --fail-under mota=0.8",
+        "vidscore score clear --truth gt/ --detections tracks/ --sequence MOT17-02 --frames 1:2",
     ),
 )
 @evaluator_options()

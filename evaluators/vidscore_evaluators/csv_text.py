@@ -26,6 +26,12 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return text.getvalue()
 
 
+def csv_cell(text: str) -> str:
+    """A text as one cell of such a line."""
+    # A line of one empty cell would be two quotation marks.
+    return csv_text([text], ()).removesuffix("\n") if text else ""
+
+
 def _cell(value: object) -> object:
     return (
         value if value is None or isinstance(value, int | float) else spreadsheet_text(str(value))

@@ -6,8 +6,6 @@ object that has none, the partner of a row that is matched with nothing. Numbers
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
@@ -18,9 +16,10 @@ import numpy as np
 
 from vidscore_evaluators.annotations import NO_TRACK
 from vidscore_evaluators.arrays import AnyArray
+from vidscore_evaluators.csv_text import csv_cell
 from vidscore_evaluators.data_frames import Column, data_frame
 from vidscore_evaluators.errors import MissingExtraError
-from vidscore_evaluators.names import escape_controls, spreadsheet_text
+from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.outcome_table import NO_PARTNER, OUTCOME_SUFFIX, OUTCOMES, SIDES, Outcomes
 
 NOTHING = -1
@@ -111,9 +110,9 @@ class CsvOutcomes(OutcomeWriter):
 
     def _write(self, columns: Mapping[str, Column]) -> None:
         if not self._begun:
-            self._file.write((",".join(map(_csv_text, columns)) + "\n").encode())
+            self._file.write((",".join(map(csv_cell, columns)) + "\n").encode())
             self._begun = True
-        cells = [_strings(column, "", _csv_text) for column in columns.values()]
+        cells = [_strings(column, "", csv_cell) for column in columns.values()]
         lines = "\n".join(map(",".join, zip(*cells, strict=True)))
         self._file.write(f"{lines}\n".encode() if lines else b"")
 
@@ -190,13 +189,6 @@ def _strings(column: Column, nothing: str, quoted: Callable[[str], str]) -> Iter
         return map(write, values)
     gaps = column.missing.tolist()
     return [nothing if gap else write(value) for value, gap in zip(values, gaps, strict=True)]
-
-
-def _csv_text(text: str) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow([spreadsheet_text(text)])
-    # A line of one empty cell is written as two quotation marks.
-    return line.getvalue() if text else ""
 
 
 def _json_text(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from vidscore_evaluators.figures._markup import markup_text
+from vidscore_evaluators.figures.markup import markup_text
 from vidscore_evaluators.figures.report_curves import curve_charts
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.report import Report

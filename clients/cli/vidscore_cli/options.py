@@ -93,14 +93,19 @@ def on_error_option() -> Decorator[Any]:
     )
 
 
-def operating_point_options() -> Decorator[Any]:
-    """``--at-threshold`` and ``--at-confidence``."""
+def operating_point_options(whose: str = "") -> Decorator[Any]:
+    """``--at-threshold`` and ``--at-confidence``.
+
+    Args:
+        whose: Who may choose, where not everybody may.
+    """
+    may = f"; {whose}" if whose else ""
     option = partial(click.option, type=float)
     similarity = (
-        "Similarity that a match needs, of evaluators with thresholds. [default: the evaluator's; "
-        "of several the first, of hota 0.5]"
+        f"Similarity that a match needs, of evaluators with thresholds{may}. "
+        "[default: the evaluator's; of several the first, of hota 0.5]"
     )
-    confidence = "Ignore detections below this confidence. [default: look at all]"
+    confidence = f"Ignore detections below this confidence{may}. [default: look at all]"
     return together(
         option("--at-threshold", metavar="SIMILARITY", help=similarity),
         option("--at-confidence", metavar="CONFIDENCE", help=confidence),

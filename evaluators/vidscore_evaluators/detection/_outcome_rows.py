@@ -26,8 +26,10 @@ from vidscore_evaluators.detection._outcomes import (
     NOT_COUNTED,
     TRUE,
     UNMATCHED,
+    Assignment,
     Matches,
     OutcomeArray,
+    assigned_outcomes,
 )
 from vidscore_evaluators.detection._precision_recall import (
     Cell,
@@ -141,6 +143,30 @@ def outcome_builder(
     relate_pairs(builder, scene, similarity, others, (Side.DETECTIONS,))
     relate_pairs(builder, scene, similarity, matches.pairs(pointing), (Side.TRUTH,))
     return builder
+
+
+def assigned_builder(
+    aligned: Aligned,
+    scene: Scene,
+    similarity: Similarity,
+    assignment: Assignment,
+    threshold: float,
+    *,
+    confidence: float,
+) -> OutcomeBuilder:
+    """The same of detections that an assignment matches, all of them, whatever their confidence.
+
+    Args:
+        aligned: The input.
+        scene: Its scene, traced.
+        similarity: How alike a pair is, without regard to confidences.
+        assignment: How detections are matched.
+        threshold: Similarity that a match needs.
+        confidence: Detections below it are ignored.
+    """
+    matches = Matches.none(len(scene.detections))
+    results = assigned_outcomes(scene, similarity, assignment, [threshold], matches)[:, 0]
+    return outcome_builder(aligned, scene, similarity, results, matches, confidence=confidence)
 
 
 def with_shares(outcomes: Outcomes, *wanted: Outcome) -> Outcomes:

@@ -49,17 +49,16 @@ from vidscore_evaluators.criterion import (
     left_out_table,
 )
 from vidscore_evaluators.detection._outcome_rows import (
+    assigned_builder,
     average_precision,
     class_cells,
     look_at,
-    outcome_builder,
     precision_recall_figures,
     with_shares,
 )
 from vidscore_evaluators.detection._outcomes import (
     ROW_BYTES,
     Assignment,
-    Matches,
     OutcomeArray,
     assigned_outcomes,
     assigned_similarity,
@@ -255,12 +254,10 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
         """The matching at one threshold, and what is left of it at or above a confidence."""
         point = look_at(self.parameters, "thresholds", at)
         scene = self._limited(self.scene(aligned, traced=True))
-        matches = Matches.none(len(scene.detections))
         similarity, assignment = self.parameters.similarity, self.parameters.assignment
-        least = [self.parameters.least(point.threshold)]
-        results = assigned_outcomes(scene, similarity, assignment, least, matches)[:, 0]
-        builder = outcome_builder(
-            aligned, scene, similarity, results, matches, confidence=point.confidence
+        least = self.parameters.least(point.threshold)
+        builder = assigned_builder(
+            aligned, scene, similarity, assignment, least, confidence=point.confidence
         )
         return with_shares(builder.build(), Outcome.TRUE_POSITIVE)
 

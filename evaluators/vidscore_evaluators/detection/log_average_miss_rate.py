@@ -34,16 +34,15 @@ from vidscore_evaluators.criterion import (
     left_out_table,
 )
 from vidscore_evaluators.detection._outcome_rows import (
+    assigned_builder,
     class_cells,
     count_figures,
     look_at,
-    outcome_builder,
     with_shares,
 )
 from vidscore_evaluators.detection._outcomes import (
     ROW_BYTES,
     Assignment,
-    Matches,
     assigned_outcomes,
     assigned_similarity,
     class_table,
@@ -153,12 +152,10 @@ class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
         """The matching at one threshold, and what is left of it at or above a confidence."""
         point = look_at(self.parameters, "threshold", at)
         scene = self.scene(aligned, traced=True)
-        matches = Matches.none(len(scene.detections))
         similarity, assignment = self.parameters.similarity, self.parameters.assignment
-        least = [self.parameters.least(point.threshold)]
-        results = assigned_outcomes(scene, similarity, assignment, least, matches)[:, 0]
-        builder = outcome_builder(
-            aligned, scene, similarity, results, matches, confidence=point.confidence
+        least = self.parameters.least(point.threshold)
+        builder = assigned_builder(
+            aligned, scene, similarity, assignment, least, confidence=point.confidence
         )
         return with_shares(builder.build(), Outcome.FALSE_NEGATIVE, Outcome.FALSE_POSITIVE)
 

@@ -13,7 +13,7 @@ from vidscore_evaluators.explanation.figures import (
     FigureRow,
 )
 from vidscore_evaluators.explanation.judgement import Judgement
-from vidscore_evaluators.figures._markup import MINUS
+from vidscore_evaluators.figures.markup import MINUS
 
 NARROW_SPACE = "\N{NO-BREAK SPACE}"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.figures._markup import MINUS
+from vidscore_evaluators.figures.markup import MINUS
 
 _LARGEST = 1e300
 """Values beyond it are not drawn: their differences could be infinite."""

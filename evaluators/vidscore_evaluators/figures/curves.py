@@ -18,9 +18,9 @@ import numpy as np
 
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.figures._labels import Area, Placed, place_labels, text_width
-from vidscore_evaluators.figures._markup import coordinate, markup_text, number_text
 from vidscore_evaluators.figures._thinning import thin
 from vidscore_evaluators.figures.axes import Axis, Scale, scale_of
+from vidscore_evaluators.figures.markup import coordinate, markup_text, number_text
 
 WIDTH, HEIGHT = 460, 340
 """Size of the picture in its own units, in which text has 12."""

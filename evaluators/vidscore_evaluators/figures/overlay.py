@@ -15,7 +15,7 @@ import numpy as np
 from vidscore_evaluators.annotations import BOX, POINT
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.figures._labels import text_width
-from vidscore_evaluators.figures._markup import coordinate, markup_text
+from vidscore_evaluators.figures.markup import coordinate, markup_text
 
 WIDTH = 960.0
 """Width of a picture in its own units."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from vidscore_evaluators.arrays import FloatArray, IntArray
-from vidscore_evaluators.figures._markup import coordinate, markup_text
 from vidscore_evaluators.figures.frames import FrameCounts
+from vidscore_evaluators.figures.markup import coordinate, markup_text
 
 BINS = 75
 """Most bins of a strip."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vidscore_evaluators.figures._markup import coordinate
+from vidscore_evaluators.figures.markup import coordinate
 
 WIDTH = 200.0
 _ROWS = (6.0, 15.0)

@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from vidscore_evaluators.formats import Pair
     from vidscore_evaluators.report import Report
     from vidscore_evaluators.specification import BenchmarkSpec
-    from vidscore_server.web.pictures import Pictures
-    from vidscore_server.web.viewer import Viewer
+    from vidscore_server.web.viewer import Pictures, Viewer
 
 MOST_SYSTEMS = 2
 

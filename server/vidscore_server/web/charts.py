@@ -13,9 +13,9 @@ from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.explanation.mistakes import Confusion, confusion, kind_rows
 from vidscore_evaluators.explanation.sweep import ConfidenceSweep
-from vidscore_evaluators.figures._markup import coordinate, markup_text
 from vidscore_evaluators.figures.axes import Axis
 from vidscore_evaluators.figures.curves import CurveChart, Line
+from vidscore_evaluators.figures.markup import coordinate, markup_text
 from vidscore_evaluators.report import Curve
 from vidscore_server.web.sections import Context, Page
 

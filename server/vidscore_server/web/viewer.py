@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from vidscore_evaluators.annotations import sequence_name
 from vidscore_evaluators.errors import ParameterError
@@ -18,7 +18,6 @@ from vidscore_evaluators.outcome_table import OperatingPoint
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_server.web.charts import curves_context, errors_context
 from vidscore_server.web.links import Links
-from vidscore_server.web.pictures import Pictures
 from vidscore_server.web.rendering import environment
 from vidscore_server.web.sections import (
     Context,
@@ -31,6 +30,25 @@ from vidscore_server.web.sections import (
     side_words,
 )
 from vidscore_server.web.view import View
+
+
+class Pictures(Protocol):
+    """Pictures of frames, by the name of a sequence and the number of a frame."""
+
+    def has(self, sequence: str, number: int) -> bool:
+        """Whether there is a picture of a frame."""
+
+    def size(self, sequence: str) -> tuple[float, float] | None:
+        """Width and height of the pictures of a sequence; None where there are none."""
+
+    def jpeg(self, sequence: str, number: int, most_bytes: int | None = None) -> bytes | None:
+        """A picture; None where there is none.
+
+        Args:
+            sequence: Name of the sequence.
+            number: Number of the frame.
+            most_bytes: Size that it is made to fit into, smaller and coarser; None for any.
+        """
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from vidscore_cli.hosted import (
 from vidscore_cli.options import (
     complete_evaluator,
     format_option,
+    operating_point_options,
     output_option,
     records_options,
     server_options,
@@ -126,19 +127,7 @@ def scores(
     help="An evaluator of the benchmark. [default: its first]",
     shell_complete=complete_evaluator,
 )
-@click.option(
-    "--at-threshold",
-    type=float,
-    metavar="SIMILARITY",
-    help="Similarity that a match needs, of evaluators with thresholds; organisers only. "
-    "[default: the evaluator's; of several the first, of hota 0.5]",
-)
-@click.option(
-    "--at-confidence",
-    type=float,
-    metavar="CONFIDENCE",
-    help="Ignore detections below this confidence; organisers only. [default: look at all]",
-)
+@operating_point_options("organisers only")
 @server_options()
 @output_option("Its suffix says how: .csv, .parquet or .json.")
 def outcomes(

@@ -27,7 +27,7 @@ from vidscore_server.api.guard import GUARDED_PREFIXES, HARD_LIMIT_FACTOR, Guard
 from vidscore_server.api.scoring import ScoringService
 from vidscore_server.api.server import EvaluatorService, ServerService
 from vidscore_server.api.trust import RankingService
-from vidscore_server.domain.access import Gate
+from vidscore_server.domain.access import Gate, Transport
 from vidscore_server.domain.sessions import Sessions
 from vidscore_server.errors import ListenError
 from vidscore_server.logs import log, places_of
@@ -40,6 +40,7 @@ from vidscore_server.workers import WorkerPool
 if TYPE_CHECKING:
     from vidscore_server.domain.context import Clock
     from vidscore_server.domain.hosting import Hosting
+    from vidscore_server.hosted_site import HostedSite
 
 SERVICES = (
     evaluator_service_pb2.DESCRIPTOR.services_by_name["EvaluatorService"].full_name,
@@ -82,6 +83,7 @@ class ScoringServer:
         """Assemble the services; the event loop must be running."""
         self.sessions = Sessions(settings.maximum_streams, shared=store is not None)
         self._settings = settings
+        self._workers = workers
         self._clock = clock
         self._metrics = Metrics()
         if store is not None:
@@ -92,25 +94,14 @@ class ScoringServer:
         self._health = health.aio.HealthServicer()
         self._server = grpc.aio.server(
             interceptors=[
-                Guard(settings, self.sessions, self._gate, self._metrics.calls),
+                self._guard(Transport(_is_open(settings, settings.address))),
                 OpenCalls(settings, GUARDED_PREFIXES),
             ],
             options=_options(settings),
         )
-        evaluator_service_pb2_grpc.add_EvaluatorServiceServicer_to_server(
-            EvaluatorService(), self._server
-        )
-        scoring_service_pb2_grpc.add_ScoringServiceServicer_to_server(
-            ScoringService(settings, workers, self.sessions), self._server
-        )
-        ranking_service_pb2_grpc.add_RankingServiceServicer_to_server(
-            RankingService(settings, self.sessions), self._server
-        )
-        server_service_pb2_grpc.add_ServerServiceServicer_to_server(
-            ServerService(settings, self.sessions, self._gate, self.hosting), self._server
-        )
+        self._site = self._open_site()
+        self._add_services(self._server if self._site is None else self._site.beside(self._server))
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        self._add_hosted_services()
         if settings.reflection:
             names = (*self.services, health.SERVICE_NAME, reflection.SERVICE_NAME)
             reflection.enable_server_reflection(names, self._server)
@@ -133,18 +124,41 @@ class ScoringServer:
             context = open_context(store, settings, batches, self._clock)
             clock = context.clock
             self.hosting = Hosting(context, workers)
-        open_to_anyone = settings.address.is_loopback or settings.insecure_listen
-        self._gate = Gate(store, open_to_anyone=open_to_anyone, clock=clock)
+        self._gate = Gate(store, clock)
 
-    def _add_hosted_services(self) -> None:
+    def _guard(self, transport: Transport) -> Guard:
+        return Guard(self._settings, self.sessions, self._gate, self._metrics.calls, transport)
+
+    def _add_services(self, server: grpc.aio.Server) -> None:
+        settings, workers = self._settings, self._workers
+        evaluator_service_pb2_grpc.add_EvaluatorServiceServicer_to_server(
+            EvaluatorService(), server
+        )
+        scoring_service_pb2_grpc.add_ScoringServiceServicer_to_server(
+            ScoringService(settings, workers, self.sessions), server
+        )
+        ranking_service_pb2_grpc.add_RankingServiceServicer_to_server(
+            RankingService(settings, self.sessions), server
+        )
+        server_service_pb2_grpc.add_ServerServiceServicer_to_server(
+            ServerService(settings, self.sessions, self._gate, self.hosting), server
+        )
         self._hosted_services: tuple[str, ...] = ()
         if self.hosting is not None:
             from vidscore_server import hosted_services  # noqa: PLC0415 - see `_open_hosting`
 
             self._hosted_services = hosted_services.HOSTED_SERVICES
-            hosted_services.add_hosted_services(
-                self._server, self.hosting, self.sessions, self._gate
-            )
+            hosted_services.add_hosted_services(server, self.hosting, self.sessions, self._gate)
+
+    def _open_site(self) -> HostedSite | None:
+        """The site, which listens from now on and answers once the server has started."""
+        address = self._settings.web_address
+        if self.hosting is None or address is None:
+            return None
+        from vidscore_server.hosted_site import HostedSite  # noqa: PLC0415 - see `_open_hosting`
+
+        open_to_anyone = _is_open(self._settings, address)
+        return HostedSite(self._settings, self.hosting, self._guard, open_to_anyone)
 
     async def start(self) -> ListenAddress:
         """Listen, and return the address.
@@ -171,7 +185,15 @@ class ScoringServer:
         ]
         if self.hosting is not None:
             await self.hosting.start(self._set_health)
-        return address._replace(port=port)
+        started = address._replace(port=port)
+        if self._site is not None:
+            self._site.start(started)
+        return started
+
+    @property
+    def site_url(self) -> str:
+        """Where browsers find the site; empty without one."""
+        return "" if self._site is None else self._site.url
 
     async def _set_health(self, serving: bool) -> None:
         """Set what health checks are told; has no effect once the services drain."""
@@ -190,6 +212,8 @@ class ScoringServer:
         """Refuse new work, wait for open streams, end those that are left, and stop listening."""
         await self._health.enter_graceful_shutdown()
         await self.sessions.drain(drain_timeout_s)
+        if self._site is not None:
+            await self._site.stop()
         await self._server.stop(CLOSE_GRACE_S)
         for task in self._own_work:
             task.cancel()
@@ -197,6 +221,11 @@ class ScoringServer:
             await self.hosting.stop()
         if self._shown_metrics is not None:
             await asyncio.to_thread(self._shown_metrics.close)
+
+
+def _is_open(settings: Settings, address: ListenAddress) -> bool:
+    """Whether callers without a token may use at an address what needs no role."""
+    return address.is_loopback or settings.insecure_listen
 
 
 async def _load_evaluators() -> None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
+from urllib.parse import urlsplit
 
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
 from vidscore_evaluators.parameters import parameter, parse_parameters
@@ -96,6 +97,16 @@ class Settings:
         "",
         "Address and port at which Prometheus finds metrics, over plain HTTP and without a token; "
         "empty: nowhere.",
+    )
+    web: str = parameter(
+        "",
+        "Address and port of the site and the HTTP API of hosted benchmarks, such as "
+        "127.0.0.1:8080; empty: none.",
+    )
+    web_base_url: str = parameter(
+        "",
+        "Address by which browsers reach the site through a proxy, such as "
+        "https://scores.example.org; empty: they reach it at web.",
     )
     workers: int = _integer(
         0, "Processes that score; 0: as many as the machine has cores.", 1024, minimum=0
@@ -276,6 +287,11 @@ class Settings:
         """`metrics_listen`, parsed; None if it is empty."""
         return _parse_address(self.metrics_listen) if self.metrics_listen else None
 
+    @property
+    def web_address(self) -> ListenAddress | None:
+        """`web`, parsed; None if it is empty."""
+        return _parse_address(self.web) if self.web else None
+
     def faults(self) -> Iterator[Fault]:
         """Yield contradictions between settings that are valid by themselves."""
         try:
@@ -288,7 +304,8 @@ class Settings:
             yield Fault(repr(self.listen)[:80], str(error), field="listen")
         else:
             if not address.is_loopback and not self.insecure_listen:
-                yield from self._reach_faults()
+                yield from self._reach_faults("listen", self.listen)
+        yield from self._web_faults()
         if self.tls_certificate_file and not self.tls_key_file:
             yield Fault("no file", "a key file for the certificate", field="tls_key_file")
         if self.tls_key_file and not self.tls_certificate_file:
@@ -297,7 +314,28 @@ class Settings:
             expected = "a certificate of the server's own, too"
             yield Fault("no file", expected, field="tls_certificate_file")
 
-    def _reach_faults(self) -> Iterator[Fault]:
+    def _web_faults(self) -> Iterator[Fault]:
+        try:
+            address = self.web_address
+        except ValueError as error:
+            yield Fault(repr(self.web)[:80], str(error), field="web")
+            return
+        if address is not None:
+            if not self.store:
+                yield Fault("no store", "a store, whose benchmarks the site shows", field="store")
+            if not address.is_loopback and not self.insecure_listen:
+                yield from self._reach_faults("web", self.web)
+        if not self.web_base_url:
+            return
+        parts = urlsplit(self.web_base_url)
+        whole = parts.scheme in {"http", "https"} and parts.netloc and not parts.query
+        if not whole or parts.path.strip("/") or parts.fragment or parts.username:
+            expected = "scheme and host alone, such as https://scores.example.org"
+            yield Fault(repr(self.web_base_url)[:80], expected, field="web_base_url")
+        if address is None:
+            yield Fault("no address of the site", "one, such as 127.0.0.1:8080", field="web")
+
+    def _reach_faults(self, field: str, address: str) -> Iterator[Fault]:
         missing = []
         if not self.store:
             missing.append("callers are not authenticated without a store")
@@ -308,7 +346,7 @@ class Settings:
                 f"an address of this machine alone, because {' and '.join(missing)} "
                 "(insecure_listen = true allows others)"
             )
-            yield Fault(self.listen, expected, field="listen")
+            yield Fault(address, expected, field=field)
 
 
 def setting_names() -> tuple[str, ...]:

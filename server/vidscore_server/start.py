@@ -33,7 +33,8 @@ _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
 _M_ARENA_MAX = -8
 
-Ready = Callable[[ListenAddress], None]
+Ready = Callable[[ListenAddress, str], None]
+"""Called with the address of the server, and that of its site or nothing."""
 
 
 async def serve(
@@ -47,7 +48,7 @@ async def serve(
         settings: Settings.
         workers: Worker processes.
         store: The store of hosted benchmarks.
-        ready: Called with the address once the server listens.
+        ready: Called once the server listens.
 
     Raises:
         ListenError: If the server cannot listen at the address.
@@ -69,7 +70,9 @@ async def serve(
     address = await server.start()
     tls = bool(settings.tls_certificate_file)
     log(logging.INFO, "listening", address=str(address), tls=tls)
-    ready(address)
+    if server.site_url:
+        log(logging.INFO, "site", address=server.site_url)
+    ready(address, server.site_url)
     lost = None if store is None else store.lost
     if lost is not None:
         lost.add_done_callback(lambda _: loop.call_soon_threadsafe(stopping.set))
@@ -82,12 +85,12 @@ async def serve(
         raise lost.result()
 
 
-def run(settings: Settings, ready: Ready = lambda _: None) -> None:
+def run(settings: Settings, ready: Ready = lambda _, __: None) -> None:
     """Serve in this process until a signal ends it.
 
     Args:
         settings: Settings.
-        ready: Called with the address once the server listens.
+        ready: Called once the server listens.
 
     Raises:
         ListenError: If the server cannot listen at the address.

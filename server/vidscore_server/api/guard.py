@@ -27,7 +27,13 @@ from vidscore_server.api.stream import (
     refuse,
     request_reader,
 )
-from vidscore_server.domain.access import Gate, Metadata, current_caller, set_caller
+from vidscore_server.domain.access import (
+    Gate,
+    Metadata,
+    Transport,
+    current_caller,
+    set_caller,
+)
 from vidscore_server.domain.sessions import PlainCalls, Sessions
 from vidscore_server.errors import message_order
 from vidscore_server.logs import begin_call, log
@@ -61,15 +67,22 @@ class Guard(grpc.aio.ServerInterceptor):
         sessions: Where a draining server shows.
         gate: Admits callers.
         metrics: Where calls are counted.
+        transport: The way that the calls come.
     """
 
     def __init__(
-        self, settings: Settings, sessions: Sessions, gate: Gate, metrics: CallMetrics
+        self,
+        settings: Settings,
+        sessions: Sessions,
+        gate: Gate,
+        metrics: CallMetrics,
+        transport: Transport,
     ) -> None:
         self._gate = gate
         self._metrics = metrics
         self._settings = settings
         self._sessions = sessions
+        self._transport = transport
         self._plain_calls = PlainCalls(settings.maximum_calls)
 
     async def intercept_service(
@@ -148,7 +161,7 @@ class Guard(grpc.aio.ServerInterceptor):
                 for key, value in metadata:
                     if key == CLIENT_KEY:
                         check_client(value, server_version())
-            caller = await self._gate.admit(method, metadata)
+            caller = await self._gate.admit(method, metadata, self._transport)
             set_caller(caller)
             if kind == "unary_unary":  # streams have places
                 self._plain_calls.begin(caller.shares_as)

@@ -34,6 +34,7 @@ class _ServeCommand(Command):
     examples=(
         "vidscore serve",
         "vidscore serve --listen 127.0.0.1:0 --workers 2 --maximum-streams 10",
+        "vidscore serve --store site.db --web 127.0.0.1:8080",
     ),
 )
 @click.option(
@@ -74,9 +75,11 @@ def setting_options() -> tuple[click.Option, ...]:
     return tuple(_option(description) for description in describe_parameters(Settings))
 
 
-def _announce(address: ListenAddress) -> None:
+def _announce(address: ListenAddress, site: str) -> None:
     reach = "this machine only" if address.is_loopback else "other machines can reach it"
     say(f"vidscore serves at {address} ({reach})")
+    if site:
+        say(f"The site is at {site}")
 
 
 def _option(description: ParameterDescription) -> click.Option:

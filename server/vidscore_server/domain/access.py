@@ -318,7 +318,24 @@ MAXIMUM_KEPT = 10_000
 
 _SCHEME = "bearer "
 
+SESSION_SCHEME = "Session "
+"""What stands before a browser's session in the place of a token; over gRPC it is unknown."""
+
 Metadata = Iterable[tuple[str, str | bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """A way in, and what it lets callers do.
+
+    Attributes:
+        open_to_anyone: Whether callers without a token may use RPCs that need no role.
+        session: Gives the token of a browser's session, or None where it does not hold; None
+            where no browser comes this way.
+    """
+
+    open_to_anyone: bool
+    session: Callable[[str], str | None] | None = None
 
 
 class Gate:
@@ -326,36 +343,33 @@ class Gate:
 
     Args:
         store: Where tokens are kept; None where there are no hosted benchmarks and no tokens.
-        open_to_anyone: Whether callers without a token may use RPCs that need no role.
         clock: The time.
 
     Attributes:
         running: The calls that run under tokens.
     """
 
-    def __init__(
-        self, store: SqlStore | None, *, open_to_anyone: bool, clock: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, store: SqlStore | None, clock: Callable[[], datetime]) -> None:
         self._store = store
-        self._open_to_anyone = open_to_anyone
         self._clock = clock
         self._kept: dict[str, tuple[float, TokenRecord | None]] = {}
         self.running = RunningTokens(self._ended)
 
-    async def admit(self, method: str, metadata: Metadata) -> Caller:
+    async def admit(self, method: str, metadata: Metadata, transport: Transport) -> Caller:
         """Authenticate the caller, and admit the call.
 
         Args:
             method: Full name of the RPC, such as ``/vidscore.v1.ScoringService/Score``.
             metadata: The call's metadata.
+            transport: The way that it comes.
 
         Raises:
             UnauthenticatedError: If a token is needed and none that holds is there.
             PermissionDeniedError: If the caller's role may not call it.
         """
-        caller = await self._caller(metadata)
+        caller = await self._caller(metadata, transport)
         allowed = ROLES_BY_RPC.get(method, frozenset())
-        anyone = None in allowed and self._open_to_anyone
+        anyone = None in allowed and transport.open_to_anyone
         if caller.role is None and not anyone:
             raise UnauthenticatedError(
                 "the call needs a token, sent as metadata `authorization: Bearer {secret}`"
@@ -373,13 +387,15 @@ class Gate:
         self._kept.pop(token, None)
         self.running.end(token)
 
-    async def _caller(self, metadata: Metadata) -> Caller:
+    async def _caller(self, metadata: Metadata, transport: Transport) -> Caller:
         values = [value for key, value in metadata if key == "authorization"]
         if not values or self._store is None:
             return ANONYMOUS
         if len(values) > 1 or not isinstance(values[0], str):
             raise UnauthenticatedError("the call carries several tokens")
         text = values[0]
+        if transport.session is not None and text.startswith(SESSION_SCHEME):
+            return await self._caller_of(transport.session(text.removeprefix(SESSION_SCHEME)))
         secret = text[len(_SCHEME) :].strip() if text[: len(_SCHEME)].lower() == _SCHEME else ""
         name = token_of(secret)
         record = None if name is None else await self._record(name)
@@ -387,6 +403,13 @@ class Gate:
             hash_of(secret)  # a name that is not there takes as long as one that is
         if record is None or not holds(record, secret, self._clock()):
             raise UnauthenticatedError("the token is unknown, has ended or was revoked")
+        return Caller(record.token, record.role, record.team)
+
+    async def _caller_of(self, token: str | None) -> Caller:
+        """The caller of a session, which ends with its token."""
+        record = None if token is None else await self._record(token)
+        if record is None or not is_valid(record, self._clock()):
+            raise UnauthenticatedError("the session has ended; sign in again")
         return Caller(record.token, record.role, record.team)
 
     async def _ended(self, tokens: Collection[str]) -> list[str]:

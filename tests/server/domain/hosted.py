@@ -273,6 +273,7 @@ async def hosting(
     settings = load_settings(
         flags={
             "listen": "127.0.0.1:0",
+            "store": str(path),
             "upkeep_interval_ms": 10,
             "minimum_live_interval_ms": 10,
             **flags,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vidscore_server.domain.access import Gate
+from vidscore_server.domain.access import Gate, Transport
 from vidscore_server.errors import UnauthenticatedError
 from vidscore_server.runtime import utc_now
 
@@ -13,15 +13,16 @@ CREATE = "/vidscore.v1.BenchmarkService/CreateBenchmark"
 
 
 async def test_on_this_machine_anyone_may_score() -> None:
-    gate = Gate(None, open_to_anyone=True, clock=utc_now)
-    assert (await gate.admit(SCORE, [])).role is None
-    assert (await gate.admit(SCORE, [("authorization", "Bearer x")])).role is None
+    gate = Gate(None, utc_now)
+    here = Transport(open_to_anyone=True)
+    assert (await gate.admit(SCORE, [], here)).role is None
+    assert (await gate.admit(SCORE, [("authorization", "Bearer x")], here)).role is None
 
 
 @pytest.mark.parametrize(("method", "open_to_anyone"), [(SCORE, False), (CREATE, True)])
 async def test_from_elsewhere_and_for_what_is_hosted_a_token_is_needed(
     method: str, open_to_anyone: bool
 ) -> None:
-    gate = Gate(None, open_to_anyone=open_to_anyone, clock=utc_now)
+    gate = Gate(None, utc_now)
     with pytest.raises(UnauthenticatedError):
-        await gate.admit(method, [])
+        await gate.admit(method, [], Transport(open_to_anyone))

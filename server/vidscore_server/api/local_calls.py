@@ -1,0 +1,226 @@
+"""Calls of this process to its own services: the same guard, roles, limits and errors as over gRPC.
+
+HTTP and the pages of the site come this way, so that they can neither see nor do anything that a
+gRPC client with the same token could not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
+
+import grpc
+from google.rpc.status_pb2 import Status
+
+from vidscore_server.api.guard import Guard
+from vidscore_server.api.stream import request_reader
+from vidscore_server.status import STATUS_KEY
+
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
+
+Metadata = tuple[tuple[str, str], ...]
+
+
+class Refused(Exception):  # noqa: N818 - it is an answer
+    """A call that was refused, with what a gRPC client would get.
+
+    Attributes:
+        code: Its canonical code.
+        status: Its message and details.
+    """
+
+    def __init__(self, code: grpc.StatusCode, status: Status) -> None:
+        self.code = code
+        self.status = status
+        super().__init__(status.message)
+
+
+class Rpc(NamedTuple):
+    """A method of a service, as it was added to the server.
+
+    Attributes:
+        name: Its full name, such as ``/vidscore.v1.ScoringService/Score``.
+        handler: Its handler, before the guard.
+    """
+
+    name: str
+    handler: Handler
+
+    @property
+    def request_streaming(self) -> bool:
+        """Whether the caller may send several messages."""
+        return bool(self.handler.request_streaming)
+
+    @property
+    def response_streaming(self) -> bool:
+        """Whether several messages come back."""
+        return bool(self.handler.response_streaming)
+
+
+class LocalCalls:
+    """Runs calls in this process.
+
+    It takes the place of a gRPC server where the services are added.
+
+    Args:
+        guard: What stands between a call and its service.
+        maximum_message_bytes: Size of the largest message.
+    """
+
+    def __init__(self, guard: Guard, maximum_message_bytes: int) -> None:
+        self._guard = guard
+        self._maximum_message_bytes = maximum_message_bytes
+        self._rpcs: dict[str, Rpc] = {}
+
+    def add_generic_rpc_handlers(self, handlers: Iterable[grpc.GenericRpcHandler]) -> None:
+        """Take in a service, for gRPC's generated code; its methods come with the next call."""
+
+    def add_registered_method_handlers(self, service: str, handlers: Mapping[str, Handler]) -> None:
+        """Take in the methods of a service, for gRPC's generated code."""
+        for method, handler in handlers.items():
+            name = f"/{service}/{method}"
+            self._rpcs[name] = Rpc(name, handler)
+
+    @property
+    def rpcs(self) -> Mapping[str, Rpc]:
+        """Every method, by its full name."""
+        return self._rpcs
+
+    def request_of(self, rpc: Rpc, data: bytes) -> Any:
+        """A request out of its bytes; where it cannot be read, the error for its service."""
+        read = request_reader(
+            rpc.name,
+            cast("Callable[[bytes], Any]", rpc.handler.request_deserializer),
+            self._maximum_message_bytes,
+        )
+        return read(data)
+
+    async def unary(
+        self, rpc: Rpc, request: Any, metadata: Iterable[tuple[str, str]], peer: str
+    ) -> Any:
+        """Make a call with one request and one response.
+
+        Args:
+            rpc: The method.
+            request: The request, or the error that it could not be read with.
+            metadata: What goes with the call.
+            peer: Who calls, for the log.
+
+        Raises:
+            Refused: If the server refuses it, or it fails.
+        """
+        [response] = [one async for one in self.stream(rpc, _only(request), metadata, peer)]
+        return response
+
+    async def stream(
+        self,
+        rpc: Rpc,
+        requests: AsyncIterator[Any],
+        metadata: Iterable[tuple[str, str]],
+        peer: str,
+    ) -> AsyncIterator[Any]:
+        """Make a call, and give its responses as they come.
+
+        Args:
+            rpc: The method.
+            requests: The requests, or errors in the place of those that could not be read.
+            metadata: What goes with the call.
+            peer: Who calls, for the log.
+
+        Raises:
+            Refused: If the server refuses it, or it fails.
+        """
+        context = _Context(peer)
+        # A task of its own: caller and call id belong to the task.
+        task = asyncio.create_task(self._run(rpc, requests, tuple(metadata), context))
+        task.add_done_callback(lambda _: context.responses.put_nowait(_End()))
+        try:
+            while not isinstance(response := await context.responses.get(), _End):
+                yield response
+                context.taken.set()
+            await task
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError, Refused):
+                await task
+
+    async def _run(
+        self, rpc: Rpc, requests: AsyncIterator[Any], metadata: Metadata, context: _Context
+    ) -> None:
+        async def continuation(_: grpc.HandlerCallDetails) -> Handler:
+            return rpc.handler
+
+        details = cast("grpc.HandlerCallDetails", _Details(rpc.name, metadata))
+        handler: Any = await self._guard.intercept_service(continuation, details)
+        given = requests if handler.request_streaming else await anext(requests)
+        kinds = (
+            handler.unary_unary,
+            handler.unary_stream,
+            handler.stream_unary,
+            handler.stream_stream,
+        )
+        [behaviour] = filter(None, kinds)
+        response = await behaviour(given, context)
+        if response is not None:
+            await context.write(response)
+
+
+class _End:
+    """Stands behind the last response."""
+
+
+class _Details(NamedTuple):
+    """What gRPC tells of a call before its first message."""
+
+    method: str
+    invocation_metadata: Metadata
+
+
+class _Context:
+    """The side of a call that gRPC has otherwise: takes responses, and ends with a status.
+
+    Args:
+        peer: Who calls.
+
+    Attributes:
+        responses: Responses that nobody has taken yet.
+        taken: Set when one was taken.
+    """
+
+    def __init__(self, peer: str) -> None:
+        self._peer = peer
+        self.responses: asyncio.Queue[Any] = asyncio.Queue()
+        self.taken = asyncio.Event()
+
+    async def write(self, response: Any) -> None:
+        """Hand over a response; the next one waits until it was taken."""
+        self.taken.clear()
+        self.responses.put_nowait(response)
+        await self.taken.wait()
+
+    async def abort(
+        self, code: grpc.StatusCode, details: str = "", trailing_metadata: Metadata = ()
+    ) -> NoReturn:
+        """End the call with an error."""
+        data = next((text for key, text in trailing_metadata if key == STATUS_KEY), b"")
+        status = Status.FromString(cast("bytes", data))
+        status.message = status.message or details
+        raise Refused(code, status)
+
+    def set_trailing_metadata(self, _: Metadata) -> None:
+        """Take what goes with the status; its transport has its own headers."""
+
+    def cancelled(self) -> bool:
+        """Whether the caller is gone: then the task is cancelled, and nobody asks."""
+        return False
+
+    def peer(self) -> str:
+        """Who calls."""
+        return self._peer
+
+
+async def _only(request: Any) -> AsyncIterator[Any]:
+    """A single request."""
+    yield request

@@ -1,0 +1,130 @@
+"""Messages as plain values, for pages: dictionaries, lists, numbers, texts and times.
+
+Times are `datetime`, durations seconds, enums the lower-case name without its prefix. A message
+or an optional field that is not there is None; every other field is there, whatever it holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from google.protobuf import json_format
+from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.field_mask_pb2 import FieldMask
+from google.protobuf.message import Message
+from google.protobuf.struct_pb2 import Struct
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from vidscore_evaluators.annotations import Annotations
+from vidscore_server.api.batches import write_batch
+from vidscore_server.api.convert import write_duration, write_time
+
+_OPTIONAL_KINDS = (FieldDescriptor.TYPE_MESSAGE, FieldDescriptor.TYPE_GROUP)
+
+
+def plain(message: Message) -> Any:
+    """A message as plain values."""
+    if isinstance(message, Timestamp):
+        return message.ToDatetime(UTC)
+    if isinstance(message, Duration):
+        return message.ToNanoseconds() / 1e9
+    if isinstance(message, Struct):
+        return json_format.MessageToDict(message)
+    if isinstance(message, FieldMask):
+        return list(message.paths)
+    return {field.name: _value(message, field) for field in message.DESCRIPTOR.fields}
+
+
+def _value(message: Message, field: Any) -> Any:
+    value = getattr(message, field.name)
+    kind = field.message_type
+    if field.is_repeated:
+        if kind is not None and kind.GetOptions().map_entry:
+            return dict(value)
+        return [_one(field, entry) for entry in value]
+    if field.has_presence and not message.HasField(field.name):
+        return None
+    return _one(field, value)
+
+
+def _one(field: Any, value: Any) -> Any:
+    if field.type in _OPTIONAL_KINDS:
+        return plain(value)
+    if field.enum_type is not None:
+        return _word(field.enum_type, value)
+    return value
+
+
+def _word(enum: EnumDescriptor, number: int) -> str:
+    """An enum's value as a word; empty for the one that says nothing."""
+    found = enum.values_by_number.get(number)
+    if found is None or number == 0:
+        return ""
+    return str(found.name).removeprefix(_prefix(enum.name)).lower()
+
+
+def _prefix(enum: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", enum).upper() + "_"
+
+
+def fill(message: Message, values: Mapping[str, Any]) -> None:
+    """Inverse of `plain`: set the fields that are named; None leaves one as it is.
+
+    Args:
+        message: The message.
+        values: Values by field name. Annotations may stand for a batch, numbers for durations.
+
+    Raises:
+        KeyError: If the message has no such field.
+    """
+    for name, value in values.items():
+        field = message.DESCRIPTOR.fields_by_name[name]
+        if value is not None:
+            _set(message, field, value)
+
+
+def _set(message: Message, field: Any, value: Any) -> None:
+    kind = field.message_type
+    if field.is_repeated:
+        target = getattr(message, field.name)
+        if kind is not None and kind.GetOptions().map_entry:
+            target.update(value)
+        elif kind is not None:
+            for entry in value:
+                _fill_one(target.add(), entry)
+        else:
+            target.extend(_scalar(field, entry) for entry in value)
+    elif kind is not None:
+        inner = getattr(message, field.name)
+        inner.SetInParent()
+        _fill_one(inner, value)
+    else:
+        setattr(message, field.name, _scalar(field, value))
+
+
+def _fill_one(message: Message, value: Any) -> None:
+    if isinstance(value, Message):
+        message.CopyFrom(value)
+    elif isinstance(value, Annotations):
+        message.CopyFrom(write_batch(value))
+    elif isinstance(value, datetime):
+        message.CopyFrom(write_time(value) or Timestamp())
+    elif isinstance(message, Duration):
+        message.CopyFrom(write_duration(float(value)))
+    elif isinstance(message, Struct):
+        message.update(value)
+    elif isinstance(message, FieldMask):
+        message.paths.extend(value)
+    else:
+        fill(message, value)
+
+
+def _scalar(field: Any, value: Any) -> Any:
+    enum = field.enum_type
+    if enum is None or isinstance(value, int):
+        return value
+    return enum.values_by_name[_prefix(enum.name) + str(value).upper()].number if value else 0

@@ -1,0 +1,97 @@
+"""The site of a server with a store; `ScoringServer` imports this module only for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from vidscore_evaluators.errors import MissingExtraError
+from vidscore_server.api.local_calls import LocalCalls
+from vidscore_server.api.pages import PageCalls
+from vidscore_server.domain.access import Transport
+from vidscore_server.domain.browser_sessions import BrowserSessions
+
+try:
+    from vidscore_server.web.site.app import site_app
+    from vidscore_server.web.site.serving import SiteServer
+    from vidscore_server.web.site.visit import Site
+except ImportError:
+    raise MissingExtraError("the site", "Starlette, Jinja2 and uvicorn", "web") from None
+
+if TYPE_CHECKING:
+    import grpc
+
+    from vidscore_server.api.guard import Guard
+    from vidscore_server.domain.hosting import Hosting
+    from vidscore_server.settings import ListenAddress, Settings
+
+
+class HostedSite:
+    """The site and its HTTP API.
+
+    Args:
+        settings: The server's settings.
+        hosting: The hosted benchmarks.
+        guard: Makes what stands between calls of a transport and the services.
+        open_to_anyone: Whether callers without a token may use what needs no role.
+
+    Raises:
+        ListenError: If it cannot listen at its address.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        hosting: Hosting,
+        guard: Callable[[Transport], Guard],
+        open_to_anyone: bool,
+    ) -> None:
+        context = hosting.context
+        self._sessions = BrowserSessions(context.secret, context.clock)
+        transport = Transport(open_to_anyone, self._sessions.token_of)
+        self._calls = LocalCalls(guard(transport), settings.maximum_message_bytes)
+        self._server = SiteServer(settings)
+
+    @property
+    def url(self) -> str:
+        """Where browsers find it."""
+        return self._server.url
+
+    def beside(self, server: grpc.aio.Server) -> grpc.aio.Server:
+        """Where services are added to the site and to a gRPC server at once.
+
+        Args:
+            server: The gRPC server.
+        """
+        return cast("grpc.aio.Server", _Both(server, self._calls))
+
+    def start(self, grpc_address: ListenAddress) -> None:
+        """Answer from now on.
+
+        Args:
+            grpc_address: Where clients find the gRPC server.
+        """
+        service = PageCalls(self._calls, self._sessions)
+        site = Site(service, self._server.site_address, str(grpc_address))
+        self._server.start(site_app(site))
+
+    async def stop(self) -> None:
+        """Stop answering and listening."""
+        await self._server.stop()
+
+
+class _Both:
+    """Takes in services for two ways in, which share them and their state."""
+
+    def __init__(self, *servers: grpc.aio.Server | LocalCalls) -> None:
+        self._servers = servers
+
+    def add_generic_rpc_handlers(self, handlers: tuple[Any, ...]) -> None:
+        """Take in a service."""
+        for server in self._servers:
+            server.add_generic_rpc_handlers(handlers)
+
+    def add_registered_method_handlers(self, service: str, handlers: dict[str, Any]) -> None:
+        """Take in the methods of a service."""
+        for server in self._servers:
+            server.add_registered_method_handlers(service, handlers)

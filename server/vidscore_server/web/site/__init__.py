@@ -1,0 +1,1 @@
+"""The site: pages of hosted benchmarks, for organisers, participants and everybody."""

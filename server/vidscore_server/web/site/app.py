@@ -1,0 +1,133 @@
+"""The site as an application: routes of all pages, what guards them, and answers to errors."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Awaitable, Callable, Iterable
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from vidscore_server.logs import log, places_of
+from vidscore_server.web.rendering import STATIC
+from vidscore_server.web.site import benchmarks, sign_in
+from vidscore_server.web.site.protection import HEADERS, SESSION_COOKIE, SiteAddress
+from vidscore_server.web.site.service import ServiceError
+from vidscore_server.web.site.visit import Site, Visit
+
+Page = Callable[[Visit], Awaitable[Response]]
+
+MISDIRECTED = 421
+
+STATIC_AGE_S = 3600
+"""How long browsers keep scripts and style."""
+
+
+def site_app(site: Site, api: Iterable[BaseRoute] = ()) -> ASGIApp:
+    """The application.
+
+    Args:
+        site: What its pages share.
+        api: Routes of the HTTP API, which guard themselves.
+    """
+
+    def route(path: str, page: Page, *methods: str) -> Route:
+        async def answer(request: Request) -> Response:
+            visit = Visit(site, request)
+            try:
+                return await page(visit)
+            except (ServiceError, HTTPException):
+                raise
+            except Exception as error:  # noqa: BLE001 - a page may hold a mistake of ours
+                raise _incident(error) from None
+
+        return Route(path, answer, methods=[*methods])
+
+    async def refused(request: Request, error: Exception) -> Response:
+        return await _refused(Visit(site, request), error)
+
+    async def start(_: Request) -> Response:
+        return RedirectResponse("/benchmarks")
+
+    pages = [route(*entry) for module in (sign_in, benchmarks) for entry in module.ROUTES]
+    routes = [
+        Route("/", start),
+        *pages,
+        *api,
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+    handlers = {ServiceError: refused, HTTPException: refused}
+    return _Guard(Starlette(routes=routes, exception_handlers=handlers), site.address)
+
+
+async def _refused(visit: Visit, error: Exception) -> Response:
+    """A page, or a line for a script, that says what went wrong."""
+    if isinstance(error, HTTPException):
+        error = _of_http(error)
+    if not isinstance(error, ServiceError):
+        raise error
+    signed_out = error.code == "UNAUTHENTICATED"
+    if signed_out and visit.request.method == "GET":
+        response: Response = sign_in.redirect(visit)
+    else:
+        if signed_out:
+            visit.forget_account()
+        response = await visit.render("error.html", error.http_status, error=error)
+    if signed_out and visit.visitor.session:
+        response.delete_cookie(SESSION_COOKIE, path="/")
+    return response
+
+
+def _incident(error: Exception) -> ServiceError:
+    """A mistake of ours as an answer; the log has its places, and none of the data."""
+    incident = uuid.uuid4().hex[:16]
+    log(logging.ERROR, "incident", incident=incident, places=places_of(error))
+    text = f"The server made a mistake; its log tells more under incident {incident}."
+    return ServiceError("INTERNAL", "INTERNAL", text)
+
+
+def _of_http(error: HTTPException) -> ServiceError:
+    """An error of routing as one of the service."""
+    codes = {404: ("NOT_FOUND", "There is no such page."), 405: ("UNIMPLEMENTED", error.detail)}
+    code, message = codes.get(error.status_code, ("INVALID_ARGUMENT", error.detail))
+    return ServiceError(code, "PAGE", message)
+
+
+class _Guard:
+    """Refuses foreign Host headers, and adds headers to all answers."""
+
+    def __init__(self, inner: ASGIApp, address: SiteAddress) -> None:
+        self._inner = inner
+        self._address = address
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._add_headers(scope, message)
+            await send(message)
+
+        if not self._address.takes_host(Headers(scope=scope).get("host", "")):
+            text = "The site is not served under this name (see --web-base-url)."
+            await PlainTextResponse(text, MISDIRECTED)(scope, receive, send_guarded)
+            return
+        await self._inner(scope, receive, send_guarded)
+
+    def _add_headers(self, scope: Scope, message: Message) -> None:
+        headers = MutableHeaders(scope=message)
+        for name, value in HEADERS.items():
+            headers.setdefault(name, value)
+        if scope["path"].startswith("/static/"):
+            headers["Cache-Control"] = f"public, max-age={STATIC_AGE_S}"
+        if self._address.is_secure:
+            headers["Strict-Transport-Security"] = "max-age=31536000"

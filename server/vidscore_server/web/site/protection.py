@@ -1,0 +1,143 @@
+"""What keeps other sites from using a visitor's session: cookies, origins, keys of forms, tries.
+
+A form is taken where its Origin header is this site's and its key is right. A browser that sends no
+Origin is judged by the key alone. Signing in needs no key where the Origin is this site's: there is
+no session yet that another site could use.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+SESSION_COOKIE = "vidscore-session"
+FORM_COOKIE = "vidscore-form"
+"""Cookie of a visitor without a session, for the key of the form that begins one."""
+
+KEY_FIELD = "csrf"
+
+_FORM_TEXT = re.compile(r"[0-9a-f]{32}")
+
+MOST_TRIES = 5
+PAUSE_S = 60.0
+MOST_HOSTS = 10_000
+
+
+@dataclass(frozen=True)
+class SiteAddress:
+    """How browsers reach the site.
+
+    Attributes:
+        base_url: Address that they use, without a slash at its end; empty where it is what they
+            ask for.
+        hosts: What the Host header may be; empty for anything.
+        secure: Whether the site itself answers over TLS.
+    """
+
+    base_url: str = ""
+    hosts: frozenset[str] = frozenset()
+    secure: bool = False
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether browsers come over TLS, here or at a proxy."""
+        return self.secure or self.base_url.startswith("https:")
+
+    def origin(self, request: Request) -> str:
+        """Scheme, host and port of the site, as a browser writes them in an Origin header."""
+        if self.base_url:
+            parts = urlsplit(self.base_url)
+            return f"{parts.scheme}://{parts.netloc}".lower()
+        scheme = "https" if self.secure else "http"
+        return f"{scheme}://{request.headers.get('host', '')}".lower()
+
+    def takes_host(self, host: str) -> bool:
+        """Whether the site answers to a Host header."""
+        return not self.hosts or host.lower() in self.hosts
+
+
+def is_foreign(request: Request, address: SiteAddress) -> bool:
+    """Whether a request says that it comes from another site."""
+    origin = request.headers.get("origin")
+    if origin is not None:
+        return origin.lower() != address.origin(request)
+    return request.headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}
+
+
+def has_key(given: object, expected: str) -> bool:
+    """Whether a form carries its key."""
+    return isinstance(given, str) and hmac.compare_digest(given.encode(), expected.encode())
+
+
+def form_text(request: Request) -> str:
+    """The text behind the key of a visitor's forms: its session, or a text of its browser's own."""
+    session = request.cookies.get(SESSION_COOKIE, "")
+    if session:
+        return session
+    held = request.cookies.get(FORM_COOKIE, "")
+    return held if _FORM_TEXT.fullmatch(held) else ""
+
+
+def new_form_text() -> str:
+    """A text for the browser of a visitor without a session."""
+    return secrets.token_hex(16)
+
+
+def set_cookie(response: Response, name: str, value: str, *, secure: bool) -> None:
+    """Give a browser a cookie that scripts cannot read and other sites cannot use."""
+    response.set_cookie(name, value, path="/", httponly=True, samesite="strict", secure=secure)
+
+
+@dataclass
+class Tries:
+    """Bounds how often each host may fail to sign in.
+
+    Attributes:
+        clock: Seconds that only go on.
+    """
+
+    clock: Callable[[], float] = time.monotonic
+    _failed: OrderedDict[str, list[float]] = field(default_factory=OrderedDict)
+
+    def pause_s(self, host: str) -> float:
+        """Time for which a host has to wait; 0 where it may try."""
+        recent = self._recent(host)
+        return 0.0 if len(recent) < MOST_TRIES else recent[0] + PAUSE_S - self.clock()
+
+    def left(self, host: str) -> int:
+        """Tries that are left to a host before a pause."""
+        return max(0, MOST_TRIES - len(self._recent(host)))
+
+    def failed(self, host: str) -> None:
+        """Note a try that failed."""
+        self._failed[host] = [*self._recent(host), self.clock()][-MOST_TRIES:]
+        self._failed.move_to_end(host)
+        while len(self._failed) > MOST_HOSTS:
+            self._failed.popitem(last=False)
+
+    def _recent(self, host: str) -> list[float]:
+        since = self.clock() - PAUSE_S
+        return [at for at in self._failed.get(host, []) if at > since]
+
+
+HEADERS: Mapping[str, str] = {
+    "Content-Security-Policy": (
+        "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+        "object-src 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""What every answer carries."""

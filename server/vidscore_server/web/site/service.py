@@ -1,0 +1,138 @@
+"""What pages know of the server: calls by name, with plain values, and refusals."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+HTTP_STATUS: Mapping[str, int] = {
+    "INVALID_ARGUMENT": 400,
+    "OUT_OF_RANGE": 400,
+    "UNAUTHENTICATED": 401,
+    "PERMISSION_DENIED": 403,
+    "NOT_FOUND": 404,
+    "ALREADY_EXISTS": 409,
+    "ABORTED": 409,
+    "FAILED_PRECONDITION": 409,
+    "RESOURCE_EXHAUSTED": 429,
+    "CANCELLED": 499,
+    "UNIMPLEMENTED": 501,
+    "UNAVAILABLE": 503,
+    "DEADLINE_EXCEEDED": 504,
+}
+"""Status of an answer by the code of a refusal, as Google's APIs map them; others are 500."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldFault:
+    """One thing that is wrong with a request.
+
+    Attributes:
+        field: Path of the field; empty for the whole.
+        description: What was found, and what was expected.
+    """
+
+    field: str
+    description: str
+
+
+class ServiceError(Exception):
+    """A call was refused.
+
+    Attributes:
+        code: The canonical code, such as ``NOT_FOUND``.
+        reason: The stable identifier of the reason.
+        message: One or two sentences for people.
+        faults: What is wrong, field by field.
+        facts: Further facts by name.
+        retry_delay_s: Delay before a retry may succeed; None where it is useless.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        reason: str,
+        message: str,
+        faults: tuple[FieldFault, ...] = (),
+        facts: Mapping[str, str] | None = None,
+        retry_delay_s: float | None = None,
+    ) -> None:
+        self.code = code
+        self.reason = reason
+        self.message = message
+        self.faults = faults
+        self.facts = dict(facts or {})
+        self.retry_delay_s = retry_delay_s
+        super().__init__(message)
+
+    @property
+    def http_status(self) -> int:
+        """Status of the answer to a browser."""
+        return HTTP_STATUS.get(self.code, 500)
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Whose browser asks.
+
+    Attributes:
+        session: The session that it holds; empty for none.
+        peer: Its address, for the log.
+    """
+
+    session: str = ""
+    peer: str = field(default="", compare=False)
+
+
+class Service(Protocol):
+    """The RPCs of the server, as `vidscore_server.api.pages` gives them.
+
+    Requests and responses are plain values by the names of the protos: times are `datetime`,
+    durations seconds, enums lower-case words without their prefix, and Annotations may stand for a
+    batch of a request.
+    """
+
+    async def call(self, rpc: str, visitor: Visitor, /, **request: Any) -> dict[str, Any]:
+        """Make a call with one request and one response.
+
+        Args:
+            rpc: Its name, such as ``BenchmarkService/GetBenchmark``.
+            visitor: Who asks; what it may see and do is decided by its token.
+            request: The request by its fields.
+
+        Raises:
+            ServiceError: If it is refused.
+        """
+
+    def stream(
+        self, rpc: str, visitor: Visitor, requests: AsyncIterator[Mapping[str, Any]], /
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Make a call of which either side may be several messages.
+
+        Args:
+            rpc: Its name.
+            visitor: Who asks.
+            requests: The requests by their fields; a single one where it takes only one.
+
+        Raises:
+            ServiceError: If it is refused, while its responses are read.
+        """
+
+    async def sign_in(self, token: str, peer: str) -> str:
+        """Begin the session of a token.
+
+        Args:
+            token: The token's secret.
+            peer: Who signs in, for the log.
+
+        Raises:
+            ServiceError: If the token is unknown, has ended or was revoked.
+        """
+
+    def form_key(self, text: str) -> str:
+        """What forms carry, so that no other site can send them.
+
+        Args:
+            text: The session; of a visitor without one, the text that its browser holds.
+        """

@@ -1,0 +1,116 @@
+"""Signing in with a token, and out."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, urlsplit
+
+from starlette.responses import RedirectResponse, Response
+
+from vidscore_server.web.site.protection import (
+    FORM_COOKIE,
+    KEY_FIELD,
+    SESSION_COOKIE,
+    form_text,
+    has_key,
+    is_foreign,
+    new_form_text,
+    set_cookie,
+)
+from vidscore_server.web.site.service import ServiceError
+from vidscore_server.web.site.visit import Visit
+
+
+def redirect(visit: Visit) -> Response:
+    """Send a visitor to the form, and back to the page afterwards."""
+    wanted = visit.request.url.path
+    if visit.request.url.query:
+        wanted += f"?{visit.request.url.query}"
+    ended = "&ended=1" if visit.visitor.session else ""
+    return RedirectResponse(f"/sign-in?next={quote(wanted, safe='')}{ended}", 303)
+
+
+async def show(visit: Visit) -> Response:
+    """The form."""
+    visit.forget_account()
+    ended = visit.request.query_params.get("ended") == "1"
+    return await _form(visit, 200, ended=ended)
+
+
+async def sign_in(visit: Visit) -> Response:
+    """Begin a session."""
+    request = visit.request
+    if is_foreign(request, visit.site.address):
+        raise ServiceError(
+            "PERMISSION_DENIED", "FOREIGN_FORM", "This form was sent by another site."
+        )
+    fields = await request.form(max_files=0, max_fields=8)
+    text = form_text(request)
+    if request.headers.get("origin") is None and not (
+        text and has_key(fields.get(KEY_FIELD), visit.form_key())
+    ):
+        raise ServiceError(
+            "PERMISSION_DENIED", "FORM_KEY", "The form has no key. Open the page again and repeat."
+        )
+    tries = visit.site.tries
+    pause_s = tries.pause_s(visit.host)
+    if pause_s > 0:
+        return await _form(visit, 429, pause_s=pause_s)
+    token = str(fields.get("token", "")).strip()
+    try:
+        session = await visit.site.service.sign_in(token, visit.visitor.peer)
+    except ServiceError as error:
+        if error.code != "UNAUTHENTICATED":
+            raise
+        tries.failed(visit.host)
+        visit.forget_account()
+        return await _form(visit, 401, tries_left=tries.left(visit.host))
+    response = visit.go(_within(str(fields.get("next", ""))))
+    set_cookie(response, SESSION_COOKIE, session, secure=visit.site.address.is_secure)
+    response.delete_cookie(FORM_COOKIE, path="/")
+    return response
+
+
+async def sign_out(visit: Visit) -> Response:
+    """End the session of this browser."""
+    await visit.form()
+    response = visit.go("/sign-in")
+    response.delete_cookie(SESSION_COOKIE, path="/")
+    return response
+
+
+def _within(path: str) -> str:
+    """A path of this site; whatever else was asked for is its first page."""
+    parts = urlsplit(path)
+    own = path.startswith("/") and not path.startswith(("//", "/\\"))
+    return path if own and not parts.netloc and path.isprintable() else "/benchmarks"
+
+
+async def _form(
+    visit: Visit,
+    status: int,
+    *,
+    ended: bool = False,
+    tries_left: int | None = None,
+    pause_s: float = 0.0,
+) -> Response:
+    held = visit.request.cookies.get(FORM_COOKIE, "")
+    text = form_text(visit.request) or new_form_text()
+    response = await visit.render(
+        "sign_in.html",
+        status,
+        key=visit.form_key(text),
+        ended=ended,
+        tries_left=tries_left,
+        pause_s=pause_s,
+        next=_within(visit.request.query_params.get("next", "")),
+    )
+    if text not in {held, visit.visitor.session}:
+        set_cookie(response, FORM_COOKIE, text, secure=visit.site.address.is_secure)
+    return response
+
+
+ROUTES = (
+    ("/sign-in", show, "GET"),
+    ("/sign-in", sign_in, "POST"),
+    ("/sign-out", sign_out, "POST"),
+)

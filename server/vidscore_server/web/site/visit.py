@@ -1,0 +1,191 @@
+"""A visit: one request of a browser, who makes it, and how its page is made."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from vidscore_server.web.rendering import environment
+from vidscore_server.web.site.protection import (
+    KEY_FIELD,
+    SESSION_COOKIE,
+    SiteAddress,
+    Tries,
+    form_text,
+    has_key,
+    is_foreign,
+)
+from vidscore_server.web.site.service import Service, ServiceError, Visitor
+
+
+@dataclass(frozen=True)
+class Site:
+    """What all pages share.
+
+    Attributes:
+        service: The server's RPCs.
+        address: How browsers reach the site.
+        grpc_address: Where clients find the gRPC server, for commands on pages.
+        tries: Bounds how often signing in may fail.
+    """
+
+    service: Service
+    address: SiteAddress
+    grpc_address: str = ""
+    tries: Tries = field(default_factory=Tries)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Whose token a visitor has signed in with.
+
+    Attributes:
+        role: ``organiser``, ``participant`` or ``viewer``; empty for nobody.
+        team: Team of a participant.
+    """
+
+    role: str = ""
+    team: str = ""
+
+    @property
+    def is_organiser(self) -> bool:
+        """Whether it may see and do everything."""
+        return self.role == "organiser"
+
+    @property
+    def submits(self) -> bool:
+        """Whether it may make submissions."""
+        return self.role in {"organiser", "participant"}
+
+
+class Visit:
+    """One request.
+
+    Args:
+        site: What all pages share.
+        request: The request.
+    """
+
+    def __init__(self, site: Site, request: Request) -> None:
+        self.site = site
+        self.request = request
+        host = request.client.host if request.client else ""
+        self.visitor = Visitor(request.cookies.get(SESSION_COOKIE, ""), f"http:{host}")
+        self._account: Account | None = None
+        self._server: dict[str, Any] = {}
+
+    @property
+    def host(self) -> str:
+        """Address of the machine that asks, or of its proxy."""
+        return self.request.client.host if self.request.client else ""
+
+    @property
+    def is_part(self) -> bool:
+        """Whether a script of ours asks for a part of the page."""
+        return self.request.headers.get("hx-request") == "true"
+
+    async def call(self, rpc: str, **request: Any) -> dict[str, Any]:
+        """Make a call as the visitor.
+
+        Raises:
+            ServiceError: If it is refused.
+        """
+        return await self.site.service.call(rpc, self.visitor, **request)
+
+    def stream(
+        self, rpc: str, requests: AsyncIterator[Mapping[str, Any]]
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Make a call of several messages as the visitor."""
+        return self.site.service.stream(rpc, self.visitor, requests)
+
+    async def pages(self, rpc: str, field: str, **request: Any) -> AsyncIterator[dict[str, Any]]:
+        """Every entry of a list, page by page.
+
+        Args:
+            rpc: A call with ``page_token`` and ``next_page_token``.
+            field: Field of its response that has the entries.
+            request: The request.
+        """
+        token = ""
+        while True:
+            page = await self.call(rpc, page_token=token, **request)
+            for entry in page[field]:
+                yield entry
+            if not (token := page["next_page_token"]):
+                return
+
+    async def account(self) -> Account:
+        """Whose token the visitor has signed in with."""
+        if self._account is None:
+            self._account = Account()
+            if self.visitor.session:
+                server = await self.server()
+                token = server.get("token") or {}
+                self._account = Account(token.get("role", ""), token.get("team", ""))
+        return self._account
+
+    def forget_account(self) -> None:
+        """Make the page as for nobody, because the session holds no longer or begins."""
+        self._account = Account()
+
+    async def server(self) -> dict[str, Any]:
+        """The server as it describes itself to the visitor."""
+        if not self._server:
+            self._server = (await self.call("ServerService/GetServer"))["server"]
+        return self._server
+
+    async def form(self) -> Mapping[str, Any]:
+        """The fields of a form that was sent; texts, and files that were chosen.
+
+        Raises:
+            ServiceError: If it comes from another site, or carries no key.
+        """
+        if is_foreign(self.request, self.site.address):
+            raise ServiceError(
+                "PERMISSION_DENIED", "FOREIGN_FORM", "This form was sent by another site."
+            )
+        fields = await self.request.form(max_files=8, max_fields=1000)
+        if not has_key(fields.get(KEY_FIELD), self.form_key()):
+            raise ServiceError(
+                "PERMISSION_DENIED",
+                "FORM_KEY",
+                "The form is older than your session, or its key is missing. Open the page "
+                "again and repeat what you did; nothing was changed.",
+            )
+        return fields
+
+    def form_key(self, text: str = "") -> str:
+        """The key that forms of this visitor carry."""
+        return self.site.service.form_key(text or form_text(self.request))
+
+    async def render(
+        self, template: str, status: int = 200, *, key: str = "", **context: Any
+    ) -> Response:
+        """A page.
+
+        Args:
+            template: Its template below ``site/``.
+            status: Status of the answer.
+            key: Key of its forms; the visitor's own where it is empty.
+            context: What it shows.
+        """
+        shared = {
+            "account": await self.account(),
+            "csrf": key or self.form_key(),
+            "path": self.request.url.path,
+            "here": self.request.url,
+            "grpc_address": self.site.grpc_address,
+        }
+        page = environment().get_template(f"site/{template}")
+        text = await asyncio.to_thread(page.render, shared | context)
+        return HTMLResponse(text, status)
+
+    @staticmethod
+    def go(path: str) -> Response:
+        """Send the browser to another page, after a form."""
+        return RedirectResponse(path, 303)

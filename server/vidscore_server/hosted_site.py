@@ -35,6 +35,9 @@ class HostedSite:
         guard: Makes what stands between calls of a transport and the services.
         open_to_anyone: Whether callers without a token may use what needs no role.
 
+    Attributes:
+        calls: Makes its calls.
+
     Raises:
         ListenError: If it cannot listen at its address.
     """
@@ -49,7 +52,7 @@ class HostedSite:
         context = hosting.context
         self._sessions = BrowserSessions(context.secret, context.clock)
         transport = Transport(open_to_anyone, self._sessions.token_of)
-        self._calls = LocalCalls(guard(transport), settings.maximum_message_bytes)
+        self.calls = LocalCalls(guard(transport), settings.maximum_message_bytes)
         self._server = SiteServer(settings)
 
     @property
@@ -57,13 +60,18 @@ class HostedSite:
         """Where browsers find it."""
         return self._server.url
 
+    @property
+    def port(self) -> int:
+        """Port that it listens at."""
+        return self._server.address.port
+
     def beside(self, server: grpc.aio.Server) -> grpc.aio.Server:
         """Where services are added to the site and to a gRPC server at once.
 
         Args:
             server: The gRPC server.
         """
-        return cast("grpc.aio.Server", _Both(server, self._calls))
+        return cast("grpc.aio.Server", _Both(server, self.calls))
 
     def start(self, grpc_address: ListenAddress) -> None:
         """Answer from now on.
@@ -71,7 +79,7 @@ class HostedSite:
         Args:
             grpc_address: Where clients find the gRPC server.
         """
-        service = PageCalls(self._calls, self._sessions)
+        service = PageCalls(self.calls, self._sessions)
         site = Site(service, self._server.site_address, str(grpc_address))
         self._server.start(site_app(site))
 

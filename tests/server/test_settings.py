@@ -158,3 +158,30 @@ def test_limits_are_whole_numbers_under_the_names_of_the_settings() -> None:
     assert limits["idle_timeout_s"] == 9
     assert set(limits) < set(setting_names())
     assert all(type(value) is int for value in limits.values())
+
+
+def _web_faults(**flags: object) -> dict[str | None, str]:
+    with pytest.raises(SettingsError) as caught:
+        load_settings(flags=flags)
+    return {fault.field: str(fault) for fault in caught.value.faults}
+
+
+def test_a_site_needs_a_store_whose_benchmarks_it_shows() -> None:
+    assert "a store, whose benchmarks the site shows" in _web_faults(web="127.0.0.1:0")["store"]
+
+
+def test_a_site_that_other_machines_reach_needs_tls() -> None:
+    faults = _web_faults(web="0.0.0.0:8080", store="x.db")
+    assert "tokens are not secret without TLS" in faults["--web"]
+    flags = {"web": "0.0.0.0:8080", "store": "x.db", "insecure_listen": True}
+    assert load_settings(flags=flags).web_address == ListenAddress("0.0.0.0", 8080)
+
+
+@pytest.mark.parametrize("url", ["scores.example.org", "ftp://x", "https://x/path", "https://u@x"])
+def test_a_base_url_is_scheme_and_host(url: str) -> None:
+    faults = _web_faults(web="127.0.0.1:8080", store="x.db", web_base_url=url)
+    assert "scheme and host alone" in faults["--web-base-url"]
+
+
+def test_a_base_url_without_a_site_is_refused() -> None:
+    assert "web" in _web_faults(web_base_url="https://scores.example.org")

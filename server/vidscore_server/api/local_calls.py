@@ -142,6 +142,7 @@ class LocalCalls:
                 context.taken.set()
             await task
         finally:
+            context.leave()
             task.cancel()
             with suppress(asyncio.CancelledError, Refused):
                 await task
@@ -193,12 +194,21 @@ class _Context:
         self._peer = peer
         self.responses: asyncio.Queue[Any] = asyncio.Queue()
         self.taken = asyncio.Event()
+        self._left = False
 
     async def write(self, response: Any) -> None:
         """Hand over a response; the next one waits until it was taken."""
         self.taken.clear()
         self.responses.put_nowait(response)
-        await self.taken.wait()
+        if not self._left:
+            await self.taken.wait()
+        if self._left:
+            raise ConnectionError("the caller is gone")
+
+    def leave(self) -> None:
+        """Take no more responses."""
+        self._left = True
+        self.taken.set()
 
     async def abort(
         self, code: grpc.StatusCode, details: str = "", trailing_metadata: Metadata = ()

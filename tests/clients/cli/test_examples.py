@@ -74,12 +74,16 @@ def test_the_examples_of_the_doctor_look_at_what_they_name(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("example", "stop"), [*zip(examples("serve"), (signal.SIGTERM, signal.SIGINT), strict=True)]
+    ("example", "stop"),
+    [*zip(examples("serve"), (signal.SIGTERM, signal.SIGINT, signal.SIGTERM), strict=True)],
 )
 def test_an_example_of_serve_says_where_it_listens_and_ends_well(
     example: str, stop: signal.Signals, data: Path
 ) -> None:
-    # The default port may be in use on the machine that runs the tests.
+    # Ports may be in use on the machine that runs the tests.
+    example = example.replace("127.0.0.1:8080", "127.0.0.1:0")
+    if "--store" in example:
+        subprocess.run([BINARY, "init", "--store", "site.db"], cwd=data, check=True)
     environment = {**os.environ, "VIDSCORE_SERVER_LISTEN": "127.0.0.1:0"}
     with subprocess.Popen(
         [BINARY, *shlex.split(example)[1:]],
@@ -91,7 +95,9 @@ def test_an_example_of_serve_says_where_it_listens_and_ends_well(
     ) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
+        site = process.stdout.readline() if "--web" in example else ""
         process.send_signal(stop)
         assert process.wait(60) == 0
     assert line.startswith("vidscore serves at 127.0.0.1:")
     assert line.endswith(" (this machine only)\n")
+    assert site.startswith("The site is at http://127.0.0.1:") == ("--web" in example)

@@ -1,0 +1,90 @@
+"""Messages as plain values, and back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from google.protobuf.message import Message
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.server.scene import points
+
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2, report_pb2
+from vidscore_protos.v1 import submission_service_pb2 as pb
+from vidscore_server.api.batches import read_stored_batch
+from vidscore_server.api.plain import fill, plain
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+def _filled(message: Message, **values: object) -> Message:
+    fill(message, values)
+    return message
+
+
+def test_times_enums_numbers_and_what_is_not_there_are_plain() -> None:
+    message = pb.Submission(
+        name="benchmarks/b/submissions/s",
+        state=pb.SUBMISSION_STATE_WAITING_FOR_TRUTH,
+        frame_count=1 << 40,
+        streams=[pb.StreamInfo(stream="default", epoch=2)],
+    )
+    message.create_time.FromDatetime(NOON)
+    found = plain(message)
+    assert found["state"] == "waiting_for_truth"
+    assert found["frame_count"] == 1 << 40
+    assert found["create_time"] == NOON
+    assert found["seal_time"] is None
+    assert found["streams"] == [{"stream": "default", "epoch": 2, "next_offset": 0}]
+    assert found["warnings"] == []
+
+
+def test_an_optional_number_that_is_not_there_is_none_and_no_zero() -> None:
+    assert plain(benchmark_pb2.Policy())["ladder_step"] is None
+    assert plain(benchmark_pb2.Policy(ladder_step=0.0))["ladder_step"] == 0.0
+
+
+def test_maps_are_dictionaries_and_durations_seconds() -> None:
+    assert plain(report_pb2.Report(software={"numpy": "2"}))["software"] == {"numpy": "2"}
+    policy = benchmark_pb2.Policy()
+    policy.quiet_timeout.FromMilliseconds(1500)
+    assert plain(policy)["quiet_timeout"] == 1.5
+
+
+def test_an_enum_that_says_nothing_is_an_empty_word() -> None:
+    assert plain(benchmark_pb2.Policy())["visibility"] == ""
+
+
+def test_a_field_that_a_message_lacks_is_a_mistake() -> None:
+    with pytest.raises(KeyError):
+        fill(pb.Submission(), {"nmae": "x"})
+
+
+def test_annotations_stand_for_a_batch() -> None:
+    batch = points({1: [(10.0, 20.0)], 2: []})
+    annotations = read_stored_batch(batch.SerializeToString(), 2)
+    message = _filled(pb.AppendRequest(), stream="s", offset=3, detections=annotations)
+    assert isinstance(message, pb.AppendRequest)
+    assert message.offset == 3
+    assert list(message.detections.frame_numbers) == [1, 2]
+    assert isinstance(message.detections, annotations_pb2.AnnotationBatch)
+
+
+def test_a_mask_is_a_list_of_paths() -> None:
+    message = _filled(organiser_pb2.UpdateBenchmarkRequest(), update_mask=["policy.visibility"])
+    assert plain(message)["update_mask"] == ["policy.visibility"]
+
+
+@given(
+    st.builds(
+        benchmark_pb2.Policy,
+        visibility=st.sampled_from([0, 1, 2, 3]),
+        ladder_step=st.none() | st.floats(0.0, 1.0),
+        released_measures=st.lists(st.text(max_size=5), max_size=3),
+        submissions_in_all=st.integers(-1, 1 << 20),
+        public_board=st.none() | st.booleans(),
+    )
+)
+def test_what_is_made_plain_can_be_filled_in_again(policy: benchmark_pb2.Policy) -> None:
+    assert _filled(benchmark_pb2.Policy(), **plain(policy)) == policy

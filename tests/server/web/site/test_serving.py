@@ -1,0 +1,87 @@
+"""The site's own server: where it listens, with TLS where gRPC has it, and how it stops."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+import urllib.request
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from tests.server.domain.hosted import hosting
+from tests.server.web.site.browsing import Browser, Browsing
+from tests.support.certificates import make_authority
+
+from vidscore_server.errors import ListenError
+from vidscore_server.settings import load_settings
+from vidscore_server.web.site.serving import SiteServer
+
+
+async def test_with_a_certificate_the_site_speaks_tls_and_its_cookie_is_secure(
+    tmp_path: Path,
+) -> None:
+    authority = make_authority(tmp_path)
+    authority.sign("server", "localhost")
+    async with hosting(
+        tmp_path,
+        authorities=authority.read("ca.pem"),
+        web="127.0.0.1:0",
+        tls_certificate_file=str(tmp_path / "server.pem"),
+        tls_key_file=str(tmp_path / "server.key"),
+    ) as hosted:
+        port = urlsplit(hosted.server.site_url).port
+        address = f"https://localhost:{port}"
+        assert hosted.server.site_url == f"https://127.0.0.1:{port}"
+        trusting = ssl.create_default_context(cafile=str(authority.roots))
+        request = urllib.request.Request(
+            f"{address}/sign-in", f"token={hosted.red.secret}".encode(), {"Origin": address}
+        )
+        opener = urllib.request.build_opener(
+            urllib.request.HTTPSHandler(context=trusting), _StayHere()
+        )
+        answer = await asyncio.to_thread(opener.open, request)
+        assert "; secure" in answer.headers["set-cookie"].lower()
+        assert "strict-transport-security" in answer.headers
+
+
+class _StayHere(urllib.request.HTTPRedirectHandler):
+    """Takes a redirect for the answer."""
+
+    def http_error_303(self, *args: object) -> object:
+        """The answer as it is."""
+        return args[1]
+
+
+async def test_behind_a_proxy_the_names_and_the_cookie_are_those_of_its_address(
+    tmp_path: Path,
+) -> None:
+    url = "https://scores.example.org/"
+    async with hosting(tmp_path, web="127.0.0.1:0", web_base_url=url) as hosted:
+        assert hosted.server.site_url == "https://scores.example.org"
+        site = hosted.server._site
+        assert site is not None
+        browser = Browser(f"http://127.0.0.1:{site.port}")
+        fields = {"token": hosted.red.secret}
+        own = {"host": "scores.example.org", "origin": "https://scores.example.org"}
+        answer = await browser.post("/sign-in", fields, **own)
+        assert answer.status == 303
+        assert "secure" in answer.cookies[0].lower()
+        assert (await browser.post("/sign-in", fields)).status == 421  # by another name
+        foreign = own | {"origin": f"http://127.0.0.1:{site.port}"}
+        assert (await browser.post("/sign-in", fields, **foreign)).status == 403
+
+
+async def test_a_stopped_site_listens_no_more(tmp_path: Path) -> None:
+    async with hosting(tmp_path, web="127.0.0.1:0") as hosted:
+        parts = urlsplit(hosted.server.site_url)
+    with socket.socket() as attempt:
+        assert attempt.connect_ex((parts.hostname, parts.port)) != 0
+
+
+async def test_an_address_that_is_taken_is_named(site: Browsing) -> None:
+    taken = urlsplit(site.nobody.base).netloc
+    settings = load_settings(flags={"web": taken, "store": "site.db"})
+    with pytest.raises(ListenError, match=f"cannot listen at {taken}: Address already in use"):
+        SiteServer(settings)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.browser.competition import Competition, competition
 from tests.support.requirements import missing
 from tests.support.street import write_street
 from tests.support.tree import ROOT
@@ -53,6 +54,13 @@ def address(files: Path) -> Iterator[str]:
         assert process.stdout is not None
         yield re.findall(r"http://\S+", process.stdout.readline())[0]
         process.terminate()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Competition]:
+    """A competition on a server with its site."""
+    with competition(tmp_path_factory.mktemp("site")) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

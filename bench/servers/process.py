@@ -13,7 +13,9 @@ from pathlib import Path
 
 VIDSCORE = str(Path(sys.executable).with_name("vidscore"))
 BENCHMARK = "speed"
+STORE = "site.db"
 _ADDRESS = re.compile(r"serves at (\S+:\d+)")
+_SITE = re.compile(r"site is at (\S+)")
 _DEFINITION = """
 title = "Speed"
 truth_geometry = "point"
@@ -36,11 +38,13 @@ class Host:
 
     Attributes:
         address: Host and port.
+        organiser: Token of an organiser.
         secret: Token of a participant.
         served: The server.
     """
 
     address: str
+    organiser: str
     secret: str
     served: Served
 
@@ -51,10 +55,12 @@ class Served:
 
     Attributes:
         address: Host and port.
+        site: Address of its site; empty without one.
         pid: Its process.
     """
 
     address: str
+    site: str
     pid: int
 
     def memory_bytes(self) -> float:
@@ -81,16 +87,16 @@ def scoring_server(*options: str) -> Iterator[Served]:
 
 
 @contextmanager
-def hosting_server(folder: Path, truth: Path) -> Iterator[Host]:
+def hosting_server(folder: Path, truth: Path, *options: str) -> Iterator[Host]:
     """Our server with a store in a folder, and a benchmark with truth.
 
     Args:
         folder: Where the store goes.
         truth: File of the truth.
+        options: Of ``vidscore serve``.
     """
-    store = folder / "site.db"
-    secret = _run(["init", "--store", str(store)])
-    with _started([VIDSCORE, "serve", "--store", str(store), "--listen", "127.0.0.1:0"]) as served:
+    secret = _run(["init", "--store", str(folder / STORE)])
+    with serving_store(folder, *options) as served:
         address = served.address
         organiser = {"VIDSCORE_TOKEN": secret, "VIDSCORE_SERVER": address}
         definition = folder / "benchmark.toml"
@@ -98,7 +104,21 @@ def hosting_server(folder: Path, truth: Path) -> Iterator[Host]:
         _run(["benchmark", "create", BENCHMARK, str(definition)], organiser)
         _run(["benchmark", "truth", BENCHMARK, "--truth", str(truth), "--complete"], organiser)
         participant = _run(["token", "create", "participant", "--team", "speed"], organiser)
-        yield Host(address, participant, served)
+        yield Host(address, secret, participant, served)
+
+
+@contextmanager
+def serving_store(folder: Path, *options: str) -> Iterator[Served]:
+    """Our server over the store in a folder.
+
+    Args:
+        folder: Where the store is.
+        options: Of ``vidscore serve``.
+    """
+    store = str(folder / STORE)
+    command = [VIDSCORE, "serve", "--store", store, "--listen", "127.0.0.1:0", *options]
+    with _started(command) as served:
+        yield served
 
 
 def _run(arguments: list[str], variables: dict[str, str] | None = None) -> str:
@@ -119,17 +139,19 @@ def _started(command: list[str]) -> Iterator[Served]:
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
     try:
-        yield Served(_address(process), process.pid)
+        address = _said(process, _ADDRESS)
+        site = _said(process, _SITE) if "--web" in command else ""
+        yield Served(address, site, process.pid)
     finally:
         process.terminate()
         process.wait(timeout=60)
 
 
-def _address(process: subprocess.Popen[str]) -> str:
-    """The address that a server says it serves at."""
+def _said(process: subprocess.Popen[str], sought: re.Pattern[str]) -> str:
+    """What a server says of where it serves."""
     assert process.stdout is not None
     for line in process.stdout:
-        found = _ADDRESS.search(line)
+        found = sought.search(line)
         if found:
             return found[1]
     raise RuntimeError(f"a server ended before it served, with status {process.wait()}")

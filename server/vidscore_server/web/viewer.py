@@ -16,6 +16,7 @@ from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.explanation.sweep import ConfidenceSweep, sweep_confidences
 from vidscore_evaluators.outcome_table import OperatingPoint
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
+from vidscore_evaluators.selection import Selection
 from vidscore_server.web.charts import curves_context, errors_context
 from vidscore_server.web.links import Links
 from vidscore_server.web.rendering import environment
@@ -152,7 +153,7 @@ class Viewer:
                 "errors": errors_context(page),
                 "by_choices": [one.name for one in self.material.judges],
                 "by_chosen": None if judged is None else judged.evaluator.name,
-                "label_choices": [label for label in self.material.contest.truth.labels if label],
+                "label_choices": self._labels,
                 "sequences": None if judged is None else sequences_context(page, judged),
                 "frames": [] if judged is None else [frame_context(page, judged)],
                 "about": self._about(),
@@ -187,7 +188,19 @@ class Viewer:
         return self._sizes[sequence]
 
     def _label(self, view: View) -> str:
-        return view.label if view.label in self.material.contest.truth.labels else ""
+        return view.label if view.label in self._labels else ""
+
+    @property
+    def _selection(self) -> Selection:
+        """The part of the data that is shown, the same for every evaluator."""
+        [first, *_] = self.material.evaluators
+        return first.selection
+
+    @property
+    def _labels(self) -> list[str]:
+        """Labels of the truth that count."""
+        labels = self.material.contest.truth.labels
+        return [label for label in labels if label and self._selection.has_label(label)]
 
     def _shared(self, page: Page) -> Context:
         return {
@@ -228,7 +241,9 @@ class Viewer:
             ("Sequences", domains),
             ("Frames", f"{len(self.material.frames):,}"),
         ]
-        labels = [label for label in truth.labels if label]
+        if self._selection:
+            facts.insert(0, ("Chosen part", str(self._selection)))
+        labels = self._labels
         if labels:
             shown = ", ".join(labels[:8]) + (f" and {len(labels) - 8} more" * (len(labels) > 8))
             facts.append(("Labels", shown))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -94,35 +95,65 @@ def _confidence_charts(page: Page, sweeps: Sequence[ConfidenceSweep]) -> Iterato
             for name, own, place in zip(systems, values, at, strict=True)
         ]
         chart = CurveChart(long, x, y, lines)
-        inside = _targets(page, chart, sweeps[0], values[0]) if page.links.live else ""
+        points = list(
+            _points(chart, sweeps[0].confidences, dict(zip(systems, values, strict=True)))
+        )
         header = ["confidence", *(f"{name}, {axis.label}" for name in systems for axis in (x, y))]
         yield {
             "title": title,
             "what": y.label,
-            "svg": chart.svg(f"chart{index}", inside),
+            "svg": chart.svg(f"chart{index}", "".join(_target(page, point) for point in points)),
+            "read": _chosen(points, float(sweeps[0].confidences[at[0]])),
             "header": header,
             "rows": list(_listed(page, sweeps[0].confidences, values)),
         }
 
 
-def _targets(
-    page: Page, chart: CurveChart, sweep: ConfidenceSweep, values: Sequence[np.ndarray]
-) -> str:
-    """Circles at the points of the first line, which say what is there and choose it."""
-    parts = []
-    columns = (sweep.confidences.tolist(), *(column.tolist() for column in values))
-    for confidence, x, y in zip(*columns, strict=True):
-        across, down = chart.position(x, y)
+class _Point(NamedTuple):
+    """A point of the first line, where it is on the picture, and what it says."""
+
+    confidence: float
+    across: float
+    down: float
+    said: str
+
+
+def _points(
+    chart: CurveChart, confidences: np.ndarray, values: Mapping[str, Sequence[np.ndarray]]
+) -> Iterator[_Point]:
+    """The points of the first line that are on the picture, with what each system comes to."""
+    [first, *_] = values.values()
+    for place, confidence in enumerate(confidences.tolist()):
+        across, down = chart.position(float(first[0][place]), float(first[1][place]))
         if math.isnan(across) or math.isnan(down):
             continue
-        url = markup_text(page.links.view(page.view, confidence=confidence))
-        said = f"confidence {figure(confidence)}: {chart.y.label} {figure(y)}, "
-        said += f"{chart.x.label} {figure(x)}"
-        parts.append(
-            f'<circle class="hit" cx="{coordinate(across)}" cy="{coordinate(down)}" r="9" '
-            f'data-href="{url}"><title>{markup_text(said)}</title></circle>'
-        )
-    return "".join(parts)
+        parts = [
+            f"{f'{name}: ' if len(values) > 1 else ''}{chart.y.label} {_cell(y[place])}, "
+            f"{chart.x.label} {_cell(x[place])}"
+            for name, (x, y) in values.items()
+        ]
+        said = f"Confidence {figure(confidence)}. {'; '.join(parts)}."
+        yield _Point(confidence, across, down, said)
+
+
+def _target(page: Page, point: _Point) -> str:
+    """A circle at a point, which says what is there and, where pages are served, chooses it."""
+    href = ""
+    if page.links.live:
+        url = markup_text(page.links.view(page.view, confidence=point.confidence))
+        href = f' data-href="{url}"'
+    return (
+        f'<circle class="hit" cx="{coordinate(point.across)}" cy="{coordinate(point.down)}" r="9"'
+        f"{href}><title>{markup_text(point.said)}</title></circle>"
+    )
+
+
+def _chosen(points: Sequence[_Point], confidence: float) -> Context | None:
+    """The point nearest to a confidence, which is read before another one is; None for no point."""
+    if not points:
+        return None
+    at = min(range(len(points)), key=lambda place: abs(points[place].confidence - confidence))
+    return {"at": at, "last": len(points) - 1, "said": points[at].said}
 
 
 def _listed(
@@ -179,6 +210,7 @@ def _report_chart(
         "title": title,
         "what": evaluator,
         "svg": chart.svg(f"curve{number}"),
+        "read": None,
         "header": [x.label, *(systems if shared else systems[:1])],
         "rows": [
             {

@@ -13,7 +13,7 @@ from vidscore_evaluators.explanation.answer import figure, measure_title
 from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.explanation.mistakes import Confusion, confusion, kind_rows
-from vidscore_evaluators.explanation.sweep import ConfidenceSweep
+from vidscore_evaluators.explanation.sweep import Band, ConfidenceSweep
 from vidscore_evaluators.figures.axes import Axis
 from vidscore_evaluators.figures.curves import CurveChart, Line
 from vidscore_evaluators.figures.markup import coordinate, markup_text
@@ -29,9 +29,17 @@ MOST_POINTS_LISTED = 25
 _SHADES = 8
 
 
-def curves_context(page: Page, sweeps: Sequence[ConfidenceSweep]) -> Context:
-    """Curves by confidence, with the operating point, and those of the reports."""
-    charts = list(_confidence_charts(page, sweeps)) if sweeps else []
+def curves_context(
+    page: Page, sweeps: Sequence[ConfidenceSweep], bands: Sequence[tuple[Band, Band]]
+) -> Context:
+    """Curves by confidence, with the operating point, and those of the reports.
+
+    Args:
+        page: What is looked at.
+        sweeps: Counts of each system by confidence; none for no such curves.
+        bands: Intervals of the recall and of the precision of each; none for no bands.
+    """
+    charts = list(_confidence_charts(page, sweeps, bands)) if sweeps else []
     charts += _report_charts(page.material)
     slider = None
     if sweeps:
@@ -65,7 +73,9 @@ def _operating_point(page: Page, sweep: ConfidenceSweep) -> Context:
     }
 
 
-def _confidence_charts(page: Page, sweeps: Sequence[ConfidenceSweep]) -> Iterator[Context]:
+def _confidence_charts(
+    page: Page, sweeps: Sequence[ConfidenceSweep], bands: Sequence[tuple[Band, Band]]
+) -> Iterator[Context]:
     systems = page.material.systems
     names = " and ".join(systems)
     found, alarms = "share of objects found", "false alarms a frame"
@@ -86,13 +96,15 @@ def _confidence_charts(page: Page, sweeps: Sequence[ConfidenceSweep]) -> Iterato
             for sweep in sweeps
         ]
         at = [sweep.at(page.view.confidence) for sweep in sweeps]
+        around = [own[index] for own in bands] or [None] * len(sweeps)
         lines = [
             Line(
                 name if len(systems) > 1 else "",
                 *own,
+                band=band,
                 point=(float(own[0][place]), float(own[1][place])),
             )
-            for name, own, place in zip(systems, values, at, strict=True)
+            for name, own, band, place in zip(systems, values, around, at, strict=True)
         ]
         chart = CurveChart(long, x, y, lines)
         points = list(
@@ -105,7 +117,7 @@ def _confidence_charts(page: Page, sweeps: Sequence[ConfidenceSweep]) -> Iterato
             "svg": chart.svg(f"chart{index}", "".join(_target(page, point) for point in points)),
             "read": _chosen(points, float(sweeps[0].confidences[at[0]])),
             "header": header,
-            "rows": list(_listed(page, sweeps[0].confidences, values)),
+            "rows": list(_listed(page, sweeps[0].confidences, lines)),
         }
 
 
@@ -156,9 +168,7 @@ def _chosen(points: Sequence[_Point], confidence: float) -> Context | None:
     return {"at": at, "last": len(points) - 1, "said": points[at].said}
 
 
-def _listed(
-    page: Page, confidences: np.ndarray, values: Sequence[Sequence[np.ndarray]]
-) -> Iterator[Context]:
+def _listed(page: Page, confidences: np.ndarray, lines: Sequence[Line]) -> Iterator[Context]:
     """Rows of the table beneath: about as many as fit, evenly over the points."""
     count = len(confidences)
     for at in np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS_LISTED)).astype(int)):
@@ -167,8 +177,17 @@ def _listed(
         yield {
             "head": figure(confidence),
             "url": page.links.view(page.view, confidence=confidence) if live else "",
-            "cells": [_cell(column[at]) for own in values for column in own],
+            "cells": [cell for line in lines for cell in (_cell(line.x[at]), _ranged(line, at))],
         }
+
+
+def _ranged(line: Line, at: int) -> str:
+    """A value of a line, and its interval where it has one."""
+    value = _cell(line.y[at])
+    if line.band is None or math.isnan(line.band[0][at]) or math.isnan(line.band[1][at]):
+        return value
+    low, high = (figure(float(end[at])) for end in line.band)
+    return f"{value} ({low} to {high})"
 
 
 def _report_charts(material: Material) -> list[Context]:

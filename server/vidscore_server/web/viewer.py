@@ -13,7 +13,7 @@ from vidscore_evaluators.explanation.answer import answer, in_words
 from vidscore_evaluators.explanation.figures import Uncertainty, figure_rows
 from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.material import Material
-from vidscore_evaluators.explanation.sweep import ConfidenceSweep, sweep_confidences
+from vidscore_evaluators.explanation.sweep import Band, ConfidenceSweep, sweep_confidences
 from vidscore_evaluators.outcome_table import OperatingPoint
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.selection import Selection
@@ -71,6 +71,7 @@ class Viewer:
     truth_name: str = ""
     _sizes: dict[int, tuple[float, float]] = field(default_factory=dict, init=False, repr=False)
     _sweeps: dict[str, list[ConfidenceSweep]] = field(default_factory=dict, init=False, repr=False)
+    _drawn: dict[str, list[tuple[Band, Band]]] = field(default_factory=dict, init=False, repr=False)
 
     def page(self, view: View) -> str:
         """The whole page."""
@@ -121,6 +122,15 @@ class Viewer:
             self._sweeps[judge.name] = sweep_confidences(self.material, judge)
         return self._sweeps[judge.name]
 
+    def _bands(self, view: View) -> list[tuple[Band, Band]]:
+        """Intervals around what `sweeps` has, on draws of the sequences; none without draws."""
+        judge, times = self.judge_of(view), self.uncertainty.times
+        if judge is None or times is None:
+            return []
+        if judge.name not in self._drawn:
+            self._drawn[judge.name] = [sweep.bands(times) for sweep in self.sweeps(view)]
+        return self._drawn[judge.name]
+
     def judge_of(self, view: View) -> Evaluator[Any] | None:
         """The evaluator that says what became of objects."""
         judges = self.material.judges
@@ -149,7 +159,7 @@ class Viewer:
                 "answer": said,
                 "facts": self._facts(),
                 "anchors": self._anchors(judged is not None),
-                "charts": curves_context(page, self.sweeps(view)),
+                "charts": curves_context(page, self.sweeps(view), self._bands(view)),
                 "errors": errors_context(page),
                 "by_choices": [one.name for one in self.material.judges],
                 "by_chosen": None if judged is None else judged.evaluator.name,

@@ -136,8 +136,13 @@ def test_the_arrows_read_the_same_and_enter_chooses_it(tab: Any, address: str) -
 
 def test_a_choice_made_while_the_one_before_is_answered_is_kept(tab: Any, address: str) -> None:
     watched = tab(address, viewport=WIDE)
-    page, held = watched.page, []
-    page.route(lambda url: "label=Car" in url, lambda route: held.append(route) or None, times=1)
+    page = watched.page
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route(lambda url: "label=Car" in url, hold, times=1)
     with page.expect_request(lambda asked: "label=Car" in asked.url):
         page.locator("#label").select_option("Car")
     page.locator("#by").select_option("errors")

@@ -96,7 +96,7 @@ def _confidence_charts(
             for sweep in sweeps
         ]
         at = [sweep.at(page.view.confidence) for sweep in sweeps]
-        around = [own[index] for own in bands] or [None] * len(sweeps)
+        around = [own[index] for own in bands] if bands else [None] * len(sweeps)
         lines = [
             Line(
                 name if len(systems) > 1 else "",

@@ -14,10 +14,11 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.arrays import AnyArray, IntArray
+from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import EvaluatorVersionError
 from vidscore_evaluators.evaluator import Evaluator, tally_many
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
@@ -36,12 +37,16 @@ OBJECTS_PER_PART = 1 << 18
 """Objects of both sides per part, so that memory stays bounded and columns stay in the processor's
 cache; a longer sequence is one part."""
 
-OUTCOMES_PER_PART = 1 << 17
-"""The same where the result is a row for each, and stays."""
+OUTCOMES_PER_PART = 1 << 16
+"""The same where the result is a row for each, and stays: what a part takes while it is worked on
+comes on top of all rows, so that parts are smaller."""
 
 
 Part = tuple[Annotations, Annotations]
 """Truth and detections of whole sequences."""
+
+PartArray = NDArray[np.int32]
+"""Numbers of parts."""
 
 
 @dataclass(frozen=True)
@@ -171,8 +176,14 @@ def outcomes_in_parts(
     part_count = 1 + (truth.object_count + detections.object_count) // OUTCOMES_PER_PART
     done = 0
     for part in split_by_sequence(truth, detections, part_count):
-        yield evaluator.outcomes(align(*part), at)
-        done += part[0].frame_count
+        frame_count, aligned = part[0].frame_count, align(*part)
+        # Alignment may have copied: neither is held while the next part is made.
+        del part
+        rows = evaluator.outcomes(aligned, at)
+        del aligned
+        yield rows
+        del rows
+        done += frame_count
         if progress is not None:
             progress(done, max(1, truth.frame_count))
     if truth.frame_count + detections.frame_count == 0:
@@ -199,20 +210,7 @@ def split_by_sequence(
     Yields:
         Truth and detections of each part: views where its frames are contiguous, else copies.
     """
-    keys = sorted({*truth.sequences, *detections.sequences})
-    position = {key: index for index, key in enumerate(keys)}
-    sides = [
-        np.array([position[key] for key in side.sequences], dtype=np.int64)[side.frame_sequences]
-        if side.frame_count
-        else side.frame_sequences
-        for side in (truth, detections)
-    ]
-    weights = sum(
-        np.bincount(rows, weights=1.0 + side.object_counts, minlength=len(keys))
-        for rows, side in zip(sides, (truth, detections), strict=True)
-    )
-    part_of_key = _balanced_parts(np.asarray(weights), part_count)
-    truth_parts, detection_parts = (part_of_key[rows] for rows in sides)
+    truth_parts, detection_parts = _parts_of_frames((truth, detections), part_count)
     for part in np.union1d(truth_parts, detection_parts).tolist():
         yield (
             _frames_of(truth, truth_parts, part),
@@ -220,7 +218,24 @@ def split_by_sequence(
         )
 
 
-def _frames_of(side: Annotations, parts: IntArray, part: int) -> Annotations:
+def _parts_of_frames(sides: Part, part_count: int) -> list[PartArray]:
+    """Part of each frame of both sides."""
+    keys = sorted({key for side in sides for key in side.sequences})
+    position = {key: index for index, key in enumerate(keys)}
+    places = [np.array([position[key] for key in side.sequences], dtype=np.int64) for side in sides]
+    weights = np.zeros(len(keys))
+    for side, place in zip(sides, places, strict=True):
+        own = np.bincount(
+            side.frame_sequences, weights=1.0 + side.object_counts, minlength=len(place)
+        )
+        weights[place] += own
+    part_of_key = _balanced_parts(weights, part_count)
+    return [
+        part_of_key[place][side.frame_sequences] for side, place in zip(sides, places, strict=True)
+    ]
+
+
+def _frames_of(side: Annotations, parts: PartArray, part: int) -> Annotations:
     """The frames of a part, given the part of each frame, over a table of their sequences."""
     frames = np.flatnonzero(parts == part)
     if len(frames) and frames[-1] - frames[0] + 1 == len(frames):
@@ -238,10 +253,10 @@ def _frames_of(side: Annotations, parts: IntArray, part: int) -> Annotations:
     )
 
 
-def _balanced_parts(weights: AnyArray, part_count: int) -> AnyArray:
+def _balanced_parts(weights: FloatArray, part_count: int) -> PartArray:
     """Part of each sequence, so that parts are runs of sequences of similar weight."""
     before = np.cumsum(weights) - weights
-    return (before * part_count / max(1.0, float(weights.sum()))).astype(np.int64)
+    return (before * part_count / max(1.0, float(weights.sum()))).astype(np.int32)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, ClassVar, Self
 
 import numpy as np
 
@@ -25,8 +25,11 @@ from vidscore_evaluators.outcome_table import NO_PARTNER, OUTCOME_SUFFIX, OUTCOM
 NOTHING = -1
 """What an integer column of an evaluator's own has where there is nothing."""
 
-CHUNK_ROWS = 1 << 16
-"""Rows that are turned into text at once."""
+TEXT_ROWS = 1 << 12
+"""Rows that are turned into text at once: as texts they take many times what columns take."""
+
+GROUP_ROWS = 1 << 16
+"""Rows of a row group of Parquet."""
 
 
 def named_columns(outcomes: Outcomes) -> dict[str, Column]:
@@ -67,7 +70,12 @@ class OutcomeWriter(ABC):
     """Writes tables of outcomes to a file, one after the other.
 
     All tables have the same columns; use it as a context, which ends the file.
+
+    Attributes:
+        rows_at_once: Rows that are written together.
     """
+
+    rows_at_once: ClassVar[int] = TEXT_ROWS
 
     def __init__(self, file: IO[bytes]) -> None:
         """Write to a file that is open."""
@@ -91,8 +99,8 @@ class OutcomeWriter(ABC):
         """Write one table, with the name of its evaluator in the first column."""
         whose = Column(np.zeros(len(outcomes), dtype=np.int8), texts=(evaluator,))
         columns = {"evaluator": whose, **named_columns(outcomes)}
-        for start in range(0, max(1, len(outcomes)), CHUNK_ROWS):
-            rows = slice(start, start + CHUNK_ROWS)
+        for start in range(0, max(1, len(outcomes)), self.rows_at_once):
+            rows = slice(start, start + self.rows_at_once)
             self._write({name: column.take(rows) for name, column in columns.items()})
 
     @abstractmethod
@@ -139,6 +147,8 @@ class JsonOutcomes(OutcomeWriter):
 
 class ParquetOutcomes(OutcomeWriter):
     """Parquet, texts as dictionaries; needs pyarrow."""
+
+    rows_at_once = GROUP_ROWS
 
     def __init__(self, file: IO[bytes]) -> None:
         """Import pyarrow, which is an extra.

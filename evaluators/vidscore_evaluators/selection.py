@@ -145,6 +145,11 @@ class Selection:
             parts.append(f"frames {', '.join(_shown_ranges(self.frames))}")
         return "; ".join(parts)
 
+    @property
+    def typed_frames(self) -> str | None:
+        """The frames as `frames` takes them in text: ``100:200,300``; None for all."""
+        return None if self.frames is None else ",".join(_shown_ranges(self.frames))
+
     def has_sequence(self, key: SequenceKey) -> bool:
         """Whether a sequence is chosen."""
         if self.domains is not None and key.domain not in self.domains:

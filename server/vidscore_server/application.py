@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
 
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
@@ -24,6 +23,8 @@ from vidscore_protos.v1 import (
     server_service_pb2_grpc,
 )
 from vidscore_server.api.guard import GUARDED_PREFIXES, HARD_LIMIT_FACTOR, Guard, OpenCalls
+from vidscore_server.api.reflection import SERVICES as REFLECTION_SERVICES
+from vidscore_server.api.reflection import Reflection
 from vidscore_server.api.scoring import ScoringService
 from vidscore_server.api.server import EvaluatorService, ServerService
 from vidscore_server.api.trust import RankingService
@@ -103,8 +104,8 @@ class ScoringServer:
         self._add_services(self._server if self._site is None else self._site.beside(self._server))
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         if settings.reflection:
-            names = (*self.services, health.SERVICE_NAME, reflection.SERVICE_NAME)
-            reflection.enable_server_reflection(names, self._server)
+            names = (*self.services, health.SERVICE_NAME, *REFLECTION_SERVICES)
+            self._server.add_generic_rpc_handlers(Reflection(names).handlers())
 
     @property
     def services(self) -> tuple[str, ...]:

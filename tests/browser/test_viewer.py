@@ -93,6 +93,67 @@ def test_a_click_on_a_curve_chooses_its_confidence(tab: Any, address: str) -> No
     watched.page.wait_for_url("**confidence=**")
 
 
+LEAST = (
+    "Confidence 0.2000. falcon: share of objects found 0.9000, false alarms a frame 0.1667; "
+    "mole: share of objects found 0.5000, false alarms a frame 0.3333."
+)
+"""What all detections come to: 9 and 5 of 10 objects, 1 and 2 false alarms in 6 frames."""
+
+
+@pytest.mark.parametrize("where", ["address", "written"])
+def test_a_pointer_over_a_curve_reads_the_operating_point_there(
+    tab: Any, request: pytest.FixtureRequest, where: str
+) -> None:
+    watched = tab(request.getfixturevalue(where), viewport=WIDE)
+    figure = watched.page.locator("figure.plot", has_text="ROC").first
+    reading = figure.locator("[data-read]")
+    point = figure.locator("circle.hit")
+    figure.locator("svg").scroll_into_view_if_needed()
+    for place, said in ((4, "objects found 0.9000, false alarms a frame 0.0000; "), (0, LEAST)):
+        box = point.nth(place).bounding_box()
+        watched.page.mouse.move(box["x"] + box["width"] / 2 + 3, box["y"] + box["height"] / 2 + 12)
+        assert said in reading.inner_text()
+        assert figure.locator("circle.on").count() == 1
+    watched.page.mouse.move(2, 2)
+    assert figure.locator("circle.on").count() == 0
+
+
+def test_the_arrows_read_the_same_and_enter_chooses_it(tab: Any, address: str) -> None:
+    watched = tab(f"{address}?confidence=0.5", viewport=WIDE)
+    reading = watched.page.get_by_role("slider", name="Point of ROC")
+    assert reading.inner_text().startswith("Confidence 0.4000. ")
+    reading.focus()
+    watched.page.keyboard.press("ArrowRight")
+    assert reading.get_attribute("aria-valuetext").startswith("Confidence 0.8000. ")
+    assert reading.get_attribute("aria-valuenow") == "3"
+    watched.page.keyboard.press("Home")
+    assert reading.inner_text() == reading.get_attribute("aria-valuetext") == LEAST
+    watched.page.keyboard.press("ArrowDown")
+    assert reading.get_attribute("aria-valuenow") == "0"
+    watched.page.keyboard.press("Enter")
+    watched.page.wait_for_url("**confidence=0.2**")
+
+
+def test_a_choice_made_while_the_one_before_is_answered_is_kept(tab: Any, address: str) -> None:
+    watched = tab(address, viewport=WIDE)
+    page = watched.page
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route(lambda url: "label=Car" in url, hold, times=1)
+    with page.expect_request(lambda asked: "label=Car" in asked.url):
+        page.locator("#label").select_option("Car")
+    page.locator("#by").select_option("errors")
+    held[0].continue_()
+    page.wait_for_url("**by=errors**")
+    assert "label=Car" in page.url
+    page.wait_for_function("document.querySelector('#by option[selected]').value === 'errors'")
+    assert page.locator("#label").input_value() == "Car"
+    assert page.get_by_role("slider", name="Point of ROC").count() == 1
+
+
 def test_outcomes_and_systems_are_shown_as_chosen(tab: Any, address: str) -> None:
     watched = tab(f"{address}?sequence=Tower/001&frame=2", viewport=WIDE)
     first, second = watched.page.locator(".pic.va"), watched.page.locator(".pic.vb")

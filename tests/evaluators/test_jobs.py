@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,8 +15,16 @@ from vidscore_evaluators.annotations import Annotations, empty_annotations
 from vidscore_evaluators.errors import EvaluatorVersionError, GeometryError
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
-from vidscore_evaluators.jobs import Job, make_job, run_job, split_by_sequence, tally_in_parts
+from vidscore_evaluators.jobs import (
+    Job,
+    make_job,
+    outcomes_in_parts,
+    run_job,
+    split_by_sequence,
+    tally_in_parts,
+)
 from vidscore_evaluators.live import frame_keys
+from vidscore_evaluators.outcome_table import Outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.tally_bytes import tally_to_bytes
 from vidscore_evaluators.testing import Case, Thing, cases, make_annotations, seeds, shuffled
@@ -72,6 +82,22 @@ def test_what_is_large_is_tallied_in_parts_that_add_up_to_the_whole(scene: Case)
         patch.setattr(jobs, "OBJECTS_PER_PART", 2)
         [tally] = tally_in_parts([evaluator], *scene)
     assert tally_to_bytes(tally) == tally_to_bytes(evaluator.tally(*scene))
+
+
+def test_outcomes_of_a_part_are_gone_when_those_of_the_next_are_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(jobs, "OUTCOMES_PER_PART", 1)
+    one = [Thing((1, 1))]
+    truth = make_annotations({("", name): {1: one} for name in "abc"})
+    parts = outcomes_in_parts(create_evaluator("spotgeo"), truth, truth)
+    seen: list[weakref.ref[Outcomes]] = []
+    for rows in parts:
+        assert [part() for part in seen] == [None] * len(seen)
+        assert len(rows) == 2
+        seen.append(weakref.ref(rows))
+        del rows
+    assert len(seen) == 3
 
 
 @pytest.mark.slow

@@ -167,6 +167,16 @@ def test_tables_are_written_one_after_the_other(suffix: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
+@pytest.mark.parametrize("rows_at_once", [1, 4])
+def test_a_file_holds_the_same_however_many_rows_are_written_together(
+    monkeypatch: pytest.MonkeyPatch, suffix: str, rows_at_once: int
+) -> None:
+    whole = _read(suffix, written(suffix, table()))
+    monkeypatch.setattr(WRITERS[suffix], "rows_at_once", rows_at_once)
+    assert _read(suffix, written(suffix, table())) == whole
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
 def test_no_rows_are_a_file_too(suffix: str) -> None:
     assert _read(suffix, written(suffix, table().where(label="bird"))) == []
 

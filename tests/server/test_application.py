@@ -15,10 +15,10 @@ import grpc
 import pytest
 import pytest_asyncio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tests.server.running import PlayedWorkers, Running, serving
 from tests.server.scene import HERE, configuration, counts, points, refused, request, stream
 from tests.support.chaos import ChaosProxy
+from tests.support.reflecting import VERSIONS, Request, reflected
 from tests.support.requirements import missing
 from tests.support.waiting import until
 
@@ -61,30 +61,21 @@ async def test_the_health_of_an_unknown_service_is_not_found(running: Running) -
     assert caught.value.code() is grpc.StatusCode.NOT_FOUND
 
 
-async def test_reflection_can_be_switched_off() -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_reflection_can_be_switched_off(version: str) -> None:
     async with serving(PlayedWorkers(), reflection=False) as running:
-        channel: Any = running.channel
-        stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
-        asked = stub.ServerReflectionInfo(
-            iter([reflection_pb2.ServerReflectionRequest(list_services="")])
-        )
         with pytest.raises(grpc.aio.AioRpcError) as refused:
-            [response async for response in asked]
+            await reflected(running.channel, version, Request(list_services=""))
     assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
-async def test_reflection_lists_the_services_and_knows_their_files(running: Running) -> None:
-    channel: Any = running.channel
-    stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
-    questions = [
-        reflection_pb2.ServerReflectionRequest(list_services=""),
-        reflection_pb2.ServerReflectionRequest(file_containing_symbol="vidscore.v1.ScoreRequest"),
-    ]
-    listed, file = [answer async for answer in stub.ServerReflectionInfo(iter(questions))]
-    names = {service.name for service in listed.list_services_response.service}
-    assert names >= {*SERVICES, "grpc.health.v1.Health"}
-    [descriptor, *_] = file.file_descriptor_response.file_descriptor_proto
-    assert b"vidscore/v1/scoring_service.proto" in descriptor
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_reflection_lists_the_services(running: Running, version: str) -> None:
+    [listed] = await reflected(running.channel, version, Request(list_services=""))
+    names = [service.name for service in listed.list_services_response.service]
+    own = {f"grpc.reflection.{name}.ServerReflection" for name in VERSIONS}
+    assert set(names) == {*SERVICES, "grpc.health.v1.Health", *own}
+    assert names == sorted(names)
 
 
 async def test_a_method_that_there_is_not_is_unimplemented(running: Running) -> None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.evaluator import Direction, Evaluator, Measure
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.report import Number, Report
@@ -101,6 +105,21 @@ class Uncertainty:
     def pending(self) -> bool:
         """Whether intervals are still to come."""
         return not self._done.is_set()
+
+    @cached_property
+    def times(self) -> IntArray | None:
+        """(draws, S) how often each sequence of the material's frames is drawn; None for no draws.
+
+        Only sequences of the truth are.
+        """
+        if self.draws == 0:
+            return None
+        contest = self._material.contest
+        drawn = set(contest.sequences)
+        among = [key in drawn for key in self._material.frames.sequences]
+        times = np.zeros((self.draws, len(among)), dtype=np.int64)
+        times[:, among] = draw_sequences(contest.sequences, self.draws, SEED)
+        return times
 
     def compute(self, progress: Progress | None = None) -> None:
         """Bootstrap every evaluator.

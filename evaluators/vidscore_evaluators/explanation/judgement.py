@@ -185,8 +185,9 @@ def judge(
     """
     judged = []
     for name, detections in contest.systems.items():
-        parts = list(outcomes_in_parts(evaluator, contest.truth, detections, at))
-        outcomes = concatenate_outcomes(parts)
+        parts = outcomes_in_parts(evaluator, contest.truth, detections, at)
+        rows_in_all = contest.truth.object_count + detections.object_count
+        outcomes = evaluator.selection.of_outcomes(concatenate_outcomes(parts, rows_in_all))
         outcomes = outcomes.where(label=label) if label else outcomes
         rows = frames.rows_of(outcomes.sequence_keys, outcomes.sequences, outcomes.frames)
         starts = np.searchsorted(rows, np.arange(len(frames) + 1))

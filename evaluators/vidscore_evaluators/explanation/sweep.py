@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from vidscore_evaluators.alignment import align
-from vidscore_evaluators.annotations import Side
-from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.annotations import SequenceKey, Side
+from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray
 from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.figures.frames import FALSE_ALARMS
 from vidscore_evaluators.outcome_table import Outcome, Outcomes
+from vidscore_evaluators.trust.resampling import COVERAGE
 
 MOST_POINTS = 40
 LEAST_POINTS = 6
@@ -24,28 +26,49 @@ _MOST_WORK = 1_500_000
 """Objects that are judged at all points together, where every point is judged by itself."""
 
 
+Band = tuple[FloatArray, FloatArray]
+"""(P,) lower and (P,) upper ends of intervals; NaN where a value is defined in no draw."""
+
+
 @dataclass(frozen=True, eq=False)
 class ConfidenceSweep:
-    """Counts of one system at P confidences.
+    """Counts of one system at P confidences, in S sequences.
 
     Attributes:
         confidences: (P,) ascending; detections of at least so much count.
-        hits: (P,) objects that are found.
-        objects: Objects that count.
-        false_alarms: (P,) detections that count and are matched with nothing.
+        sequence_hits: (S, P) objects that are found.
+        sequence_objects: (S,) objects that count.
+        sequence_false_alarms: (S, P) detections that count and are matched with nothing.
         frames: Number of frames.
     """
 
     confidences: FloatArray
-    hits: IntArray
-    objects: int
-    false_alarms: IntArray
+    sequence_hits: IntArray
+    sequence_objects: IntArray
+    sequence_false_alarms: IntArray
     frames: int
+
+    @cached_property
+    def hits(self) -> IntArray:
+        """(P,) objects that are found."""
+        total: IntArray = self.sequence_hits.sum(axis=0)
+        return total
+
+    @property
+    def objects(self) -> int:
+        """Objects that count."""
+        return int(self.sequence_objects.sum())
+
+    @cached_property
+    def false_alarms(self) -> IntArray:
+        """(P,) detections that count and are matched with nothing."""
+        total: IntArray = self.sequence_false_alarms.sum(axis=0)
+        return total
 
     @property
     def recall(self) -> FloatArray:
         """(P,) share of the objects that are found; NaN without objects."""
-        return _ratio(self.hits, np.full(len(self.hits), self.objects))
+        return _ratio(self.hits, self.objects)
 
     @property
     def precision(self) -> FloatArray:
@@ -55,7 +78,19 @@ class ConfidenceSweep:
     @property
     def false_alarms_per_frame(self) -> FloatArray:
         """(P,) false alarms a frame."""
-        return _ratio(self.false_alarms, np.full(len(self.hits), self.frames))
+        return _ratio(self.false_alarms, self.frames)
+
+    def bands(self, times: IntArray) -> tuple[Band, Band]:
+        """Intervals of recall and of precision at each confidence, between percentiles of draws.
+
+        Args:
+            times: (D, S) how often each sequence counts in each draw.
+        """
+        # Whole numbers below 2**53: exact in floats, which numpy multiplies many times as fast.
+        drawn = times.astype(np.float64)
+        hits, objects = drawn @ self.sequence_hits, drawn @ self.sequence_objects
+        detections = hits + drawn @ self.sequence_false_alarms
+        return _percentiles(_ratio(hits, objects[:, None])), _percentiles(_ratio(hits, detections))
 
     def at(self, confidence: float | None) -> int:
         """The point whose confidence is nearest to one; the first for none."""
@@ -93,45 +128,79 @@ def _sweep(
     material: Material, evaluator: Evaluator[Any], system: str, confidences: FloatArray
 ) -> ConfidenceSweep:
     aligned = align(material.contest.truth, material.contest.systems[system])
-    at = material.at
+    at, sequences = material.at, material.frames.sequences
     if evaluator.needs.ranked:
         # The surest detections are matched first: what comes after them changes nothing of theirs.
         table = evaluator.outcomes(aligned, replace(at, confidence=float(confidences[0])))
+        places = _sequences_of(table, sequences)
         hits, false_alarms = (
-            _at_least(table, outcomes, confidences)
+            _at_least(table, outcomes, confidences, places, len(sequences))
             for outcomes in ([Outcome.TRUE_POSITIVE], FALSE_ALARMS)
         )
-        objects = table.count(Outcome.TRUE_POSITIVE, Side.TRUTH)
-        objects += table.count(Outcome.FALSE_NEGATIVE, Side.TRUTH)
+        objects = _objects(table, places, len(sequences))
     else:
-        tables = (
-            evaluator.outcomes(aligned, replace(at, confidence=confidence))
-            for confidence in confidences.tolist()
+        hits, false_alarms = (
+            np.zeros((len(sequences), len(confidences)), dtype=np.int64) for _ in range(2)
         )
-        counts = np.array([_counts(table) for table in tables])
-        hits, false_alarms = counts[:, 0], counts[:, 2]
-        objects = int(counts[0, :2].sum())
+        objects = np.zeros(len(sequences), dtype=np.int64)
+        for place, confidence in enumerate(confidences.tolist()):
+            table = evaluator.outcomes(aligned, replace(at, confidence=confidence))
+            places = _sequences_of(table, sequences)
+            of_truth = table.of_side(Side.TRUTH)
+            found = of_truth & table.are(Outcome.TRUE_POSITIVE)
+            alarms = ~of_truth & table.are(*FALSE_ALARMS)
+            hits[:, place] = np.bincount(places[found], minlength=len(sequences))
+            false_alarms[:, place] = np.bincount(places[alarms], minlength=len(sequences))
+            if place == 0:
+                objects = _objects(table, places, len(sequences))
     return ConfidenceSweep(confidences, hits, objects, false_alarms, len(material.frames))
 
 
-def _at_least(table: Outcomes, outcomes: Sequence[Outcome], confidences: FloatArray) -> IntArray:
-    """(P,) detections with one of some outcomes, of at least each confidence."""
-    own = table.confidences[table.of_side(Side.DETECTIONS) & table.are(*outcomes)]
-    counts: IntArray = len(own) - np.searchsorted(np.sort(own), confidences)
-    return counts
+def _sequences_of(table: Outcomes, sequences: Sequence[SequenceKey]) -> IntArray:
+    """(N,) place of the sequence of each row among some sequences."""
+    place = {key: index for index, key in enumerate(sequences)}
+    # A sequence without a frame has no row either.
+    places = np.array([place.get(key, -1) for key in table.sequence_keys], dtype=np.int64)
+    return places[table.sequences]
 
 
-def _counts(table: Outcomes) -> tuple[int, int, int]:
-    """Hits, misses and false alarms."""
-    false_alarms = table.of_side(Side.DETECTIONS) & table.are(*FALSE_ALARMS)
-    return (
-        table.count(Outcome.TRUE_POSITIVE, Side.TRUTH),
-        table.count(Outcome.FALSE_NEGATIVE, Side.TRUTH),
-        int(np.count_nonzero(false_alarms)),
-    )
+def _objects(table: Outcomes, places: IntArray, count: int) -> IntArray:
+    """(S,) objects that count."""
+    own = table.of_side(Side.TRUTH) & table.are(Outcome.TRUE_POSITIVE, Outcome.FALSE_NEGATIVE)
+    return np.bincount(places[own], minlength=count)
 
 
-def _ratio(above: IntArray, below: IntArray) -> FloatArray:
-    ratio = np.full(len(above), np.nan)
-    np.divide(above, below, out=ratio, where=below > 0)
+def _at_least(
+    table: Outcomes,
+    outcomes: Sequence[Outcome],
+    confidences: FloatArray,
+    places: IntArray,
+    count: int,
+) -> IntArray:
+    """(S, P) detections with one of some outcomes, of at least each confidence."""
+    own = table.of_side(Side.DETECTIONS) & table.are(*outcomes)
+    # Each counts at so many of the confidences, the least ones.
+    points = np.searchsorted(confidences, table.confidences[own], side="right")
+    width = len(confidences) + 1
+    counts = np.bincount(places[own] * width + points, minlength=count * width)
+    from_above = counts.reshape(count, width)[:, ::-1].cumsum(axis=1)[:, ::-1]
+    at_least: IntArray = from_above[:, 1:]
+    return at_least
+
+
+def _percentiles(drawn: FloatArray) -> Band:
+    """The interval of each column of (D, P) values, between percentiles of those defined."""
+    ends = np.full((2, drawn.shape[1]), np.nan)
+    tail = 50.0 * (1.0 - COVERAGE)
+    for column in range(drawn.shape[1]):
+        defined = drawn[~np.isnan(drawn[:, column]), column]
+        if len(defined):
+            ends[:, column] = np.percentile(defined, [tail, 100.0 - tail])
+    return ends[0], ends[1]
+
+
+def _ratio(above: AnyArray, below: AnyArray | int) -> FloatArray:
+    """NaN where nothing is below."""
+    ratio = np.full(above.shape, np.nan)
+    np.divide(above, below, out=ratio, where=np.broadcast_to(np.greater(below, 0), above.shape))
     return ratio

@@ -113,23 +113,8 @@ class Tracks:
     @classmethod
     def of(cls, scene: Scene) -> Tracks:
         """Group the objects of a scene by identity; criteria of one scene share the result."""
-        return scene.cache.get_or_compute("tracks", lambda: cls._grouped(scene))
-
-    @classmethod
-    def _grouped(cls, scene: Scene) -> Tracks:
-        class_count = max(1, len(scene.classes))
-        keys = scene.group_sequences * class_count + scene.group_classes
-        chains, group_chains, _ = factorize(keys)
-        return cls(
-            scene=scene,
-            chain_sequences=chains // class_count,
-            chain_classes=chains % class_count,
-            group_chains=group_chains,
-            truth=TrackSet.of(group_chains[scene.truth.groups], scene.truth.track_ids),
-            detections=TrackSet.of(
-                group_chains[scene.detections.groups], scene.detections.track_ids
-            ),
-        )
+        # What is kept knows nothing of the scene: a cycle would outlive both until it is collected.
+        return cls(scene, *scene.cache.get_or_compute("tracks", lambda: _grouped(scene)))
 
     @property
     def chain_count(self) -> int:
@@ -167,6 +152,18 @@ class Tracks:
         totals = np.zeros(self.chain_count, dtype=np.int64)
         np.add.at(totals, side.chains, side.lengths)
         return totals
+
+
+def _grouped(scene: Scene) -> tuple[IntArray, IntArray, IntArray, TrackSet, TrackSet]:
+    """What `Tracks` has besides its scene, in order."""
+    class_count = max(1, len(scene.classes))
+    keys = scene.group_sequences * class_count + scene.group_classes
+    chains, group_chains, _ = factorize(keys)
+    truth, detections = (
+        TrackSet.of(group_chains[items.groups], items.track_ids)
+        for items in (scene.truth, scene.detections)
+    )
+    return chains // class_count, chains % class_count, group_chains, truth, detections
 
 
 @dataclass(frozen=True, eq=False)

@@ -193,7 +193,10 @@ def _log_call(method: str, code: str, reason: str, duration_s: float, context: C
 # --- Open calls
 
 HEALTH_WATCH = "/grpc.health.v1.Health/Watch"
-REFLECTION = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
+REFLECTIONS = tuple(
+    f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo"
+    for version in ("v1", "v1alpha")
+)
 
 WATCH_LIFETIME_S = 600.0
 STREAM_LIFETIME_S = 60.0
@@ -262,14 +265,11 @@ class OpenCalls(grpc.aio.ServerInterceptor):
     def __init__(self, settings: Settings, guarded: tuple[str, ...]) -> None:
         self._guarded = guarded
         self._plain = Bound(PLAIN_LIFETIME_S)
-        self._bounds = {
-            HEALTH_WATCH: Bound(
-                WATCH_LIFETIME_S, "maximum_health_watches", settings.maximum_health_watches
-            ),
-            REFLECTION: Bound(
-                STREAM_LIFETIME_S, "maximum_reflection_streams", settings.maximum_reflection_streams
-            ),
-        }
+        watches = Bound(WATCH_LIFETIME_S, "maximum_health_watches", settings.maximum_health_watches)
+        reflections = Bound(
+            STREAM_LIFETIME_S, "maximum_reflection_streams", settings.maximum_reflection_streams
+        )
+        self._bounds = {HEALTH_WATCH: watches, **dict.fromkeys(REFLECTIONS, reflections)}
 
     async def intercept_service(
         self,

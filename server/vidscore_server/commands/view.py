@@ -17,6 +17,7 @@ from vidscore_cli.inputs import (
     read_data,
     read_specification,
     select_evaluators,
+    select_part,
 )
 from vidscore_cli.options import (
     all_faults_option,
@@ -26,6 +27,7 @@ from vidscore_cli.options import (
     input_format_option,
     number_option,
     operating_point_options,
+    selection_options,
     truth_option,
 )
 from vidscore_cli.output import check_output, say, write_atomically
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from vidscore_evaluators.explanation.material import Material
     from vidscore_evaluators.formats import Pair
     from vidscore_evaluators.report import Report
+    from vidscore_evaluators.selection import Selected, Selection
     from vidscore_evaluators.specification import BenchmarkSpec
     from vidscore_server.web.viewer import Pictures, Viewer
 
@@ -48,6 +51,7 @@ class Viewing(FileOptions):
     """Options of `vidscore view`, by their names."""
 
     detections: tuple[str, ...]
+    selection: Selection
     media: str | None
     at_threshold: float | None
     at_confidence: float | None
@@ -77,6 +81,7 @@ class Viewing(FileOptions):
 @input_format_option()
 @image_size_option()
 @confidence_scale_option()
+@selection_options()
 @click.option(
     "--media",
     metavar="PATH",
@@ -152,25 +157,32 @@ def _material(
 
     reports: dict[str, list[Report]] = {}
     systems = {}
-    truth, pair = None, None
+    pair, part = None, None
     for name, path in paths.items():
         pair = read_data(typed.choice(path), specification)
-        truth, systems[name] = pair.truth.annotations, pair.detections.annotations
+        part = select_part(typed.selection, evaluators, pair, specification)
+        sides = part.pair.truth.annotations, part.pair.detections.annotations
         try:
-            check_sides(evaluators, truth, systems[name], specification)
+            check_sides(part.evaluators, *sides, part.specification)
         except InputError as error:
-            raise type(error)([pair.locate(fault) for fault in error.faults]) from None
+            raise type(error)([part.pair.locate(fault) for fault in error.faults]) from None
         bar.stage(f"scoring {name}")
-        reports[name] = score_pair(evaluators, pair, specification, progress=bar.advance)
-    if truth is None or pair is None:
+        systems[name] = sides[1]
+        reports[name] = score_pair(
+            part.evaluators, part.pair, part.specification, progress=bar.advance
+        )
+    if pair is None or part is None:
         raise click.UsageError("--detections: no system, expected one or two")
-    contest = Contest.of(truth, systems, specification)
+    contest = Contest.of(part.pair.truth.annotations, systems, part.specification)
     at = OperatingPoint(typed.at_threshold, typed.at_confidence)
-    return Material.of(contest, evaluators, reports, at), _pictures(typed, pair, specification)
+    material = Material.of(contest, part.evaluators, reports, at)
+    return material, _pictures(typed, part, pair, specification)
 
 
-def _pictures(typed: Viewing, pair: Pair, specification: BenchmarkSpec) -> Pictures | None:
-    """Pictures of the frames, where there are media."""
+def _pictures(
+    typed: Viewing, part: Selected, pair: Pair, specification: BenchmarkSpec
+) -> Pictures | None:
+    """Pictures of the frames of a part, where there are media; these are of all frames."""
     if typed.media is None:
         return None
     try:
@@ -178,7 +190,7 @@ def _pictures(typed: Viewing, pair: Pair, specification: BenchmarkSpec) -> Pictu
         from vidscore_evaluators.render.pictures import MediaPictures
     except ImportError:
         raise MissingExtraError("pictures of media", "OpenCV", "video") from None
-    truth = pair.truth.annotations
+    truth = part.pair.truth.annotations
     used = sorted({truth.sequences[row] for row in set(truth.frame_sequences.tolist())})
     return MediaPictures(media_of_pair(Path(typed.media), used, pair, specification))
 
@@ -216,6 +228,10 @@ def _command(typed: Viewing) -> str:
         ("--manifest", [typed.manifest]),
         ("--input-format", [None if typed.input_format == "auto" else typed.input_format]),
         ("--confidence-scale", [typed.confidence_scale]),
+        ("--domain", typed.selection.domains or ()),
+        ("--sequence", typed.selection.sequences or ()),
+        ("--label", typed.selection.labels or ()),
+        ("--frames", [typed.selection.typed_frames]),
         ("--media", [typed.media]),
         ("--at-threshold", [typed.at_threshold]),
         ("--at-confidence", [typed.at_confidence]),

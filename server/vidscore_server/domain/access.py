@@ -95,6 +95,7 @@ ANYONE: Roles = frozenset({*Role, None})
 OPEN_RPCS = (
     "/grpc.health.v1.Health/Check",
     "/grpc.health.v1.Health/Watch",
+    "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 )
 """RPCs of gRPC's own services: they need no token, and ignore it."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from vidscore_evaluators.explanation.answer import figure, measure_title
 from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.explanation.mistakes import Confusion, confusion, kind_rows
-from vidscore_evaluators.explanation.sweep import ConfidenceSweep
+from vidscore_evaluators.explanation.sweep import Band, ConfidenceSweep
 from vidscore_evaluators.figures.axes import Axis
 from vidscore_evaluators.figures.curves import CurveChart, Line
 from vidscore_evaluators.figures.markup import coordinate, markup_text
@@ -28,9 +29,17 @@ MOST_POINTS_LISTED = 25
 _SHADES = 8
 
 
-def curves_context(page: Page, sweeps: Sequence[ConfidenceSweep]) -> Context:
-    """Curves by confidence, with the operating point, and those of the reports."""
-    charts = list(_confidence_charts(page, sweeps)) if sweeps else []
+def curves_context(
+    page: Page, sweeps: Sequence[ConfidenceSweep], bands: Sequence[tuple[Band, Band]]
+) -> Context:
+    """Curves by confidence, with the operating point, and those of the reports.
+
+    Args:
+        page: What is looked at.
+        sweeps: Counts of each system by confidence; none for no such curves.
+        bands: Intervals of the recall and of the precision of each; none for no bands.
+    """
+    charts = list(_confidence_charts(page, sweeps, bands)) if sweeps else []
     charts += _report_charts(page.material)
     slider = None
     if sweeps:
@@ -64,7 +73,9 @@ def _operating_point(page: Page, sweep: ConfidenceSweep) -> Context:
     }
 
 
-def _confidence_charts(page: Page, sweeps: Sequence[ConfidenceSweep]) -> Iterator[Context]:
+def _confidence_charts(
+    page: Page, sweeps: Sequence[ConfidenceSweep], bands: Sequence[tuple[Band, Band]]
+) -> Iterator[Context]:
     systems = page.material.systems
     names = " and ".join(systems)
     found, alarms = "share of objects found", "false alarms a frame"
@@ -85,49 +96,79 @@ def _confidence_charts(page: Page, sweeps: Sequence[ConfidenceSweep]) -> Iterato
             for sweep in sweeps
         ]
         at = [sweep.at(page.view.confidence) for sweep in sweeps]
+        around = [own[index] for own in bands] if bands else [None] * len(sweeps)
         lines = [
             Line(
                 name if len(systems) > 1 else "",
                 *own,
+                band=band,
                 point=(float(own[0][place]), float(own[1][place])),
             )
-            for name, own, place in zip(systems, values, at, strict=True)
+            for name, own, band, place in zip(systems, values, around, at, strict=True)
         ]
         chart = CurveChart(long, x, y, lines)
-        inside = _targets(page, chart, sweeps[0], values[0]) if page.links.live else ""
+        points = list(
+            _points(chart, sweeps[0].confidences, dict(zip(systems, values, strict=True)))
+        )
         header = ["confidence", *(f"{name}, {axis.label}" for name in systems for axis in (x, y))]
         yield {
             "title": title,
             "what": y.label,
-            "svg": chart.svg(f"chart{index}", inside),
+            "svg": chart.svg(f"chart{index}", "".join(_target(page, point) for point in points)),
+            "read": _chosen(points, float(sweeps[0].confidences[at[0]])),
             "header": header,
-            "rows": list(_listed(page, sweeps[0].confidences, values)),
+            "rows": list(_listed(page, sweeps[0].confidences, lines)),
         }
 
 
-def _targets(
-    page: Page, chart: CurveChart, sweep: ConfidenceSweep, values: Sequence[np.ndarray]
-) -> str:
-    """Circles at the points of the first line, which say what is there and choose it."""
-    parts = []
-    columns = (sweep.confidences.tolist(), *(column.tolist() for column in values))
-    for confidence, x, y in zip(*columns, strict=True):
-        across, down = chart.position(x, y)
+class _Point(NamedTuple):
+    """A point of the first line, where it is on the picture, and what it says."""
+
+    confidence: float
+    across: float
+    down: float
+    said: str
+
+
+def _points(
+    chart: CurveChart, confidences: np.ndarray, values: Mapping[str, Sequence[np.ndarray]]
+) -> Iterator[_Point]:
+    """The points of the first line that are on the picture, with what each system comes to."""
+    [first, *_] = values.values()
+    for place, confidence in enumerate(confidences.tolist()):
+        across, down = chart.position(float(first[0][place]), float(first[1][place]))
         if math.isnan(across) or math.isnan(down):
             continue
-        url = markup_text(page.links.view(page.view, confidence=confidence))
-        said = f"confidence {figure(confidence)}: {chart.y.label} {figure(y)}, "
-        said += f"{chart.x.label} {figure(x)}"
-        parts.append(
-            f'<circle class="hit" cx="{coordinate(across)}" cy="{coordinate(down)}" r="9" '
-            f'data-href="{url}"><title>{markup_text(said)}</title></circle>'
-        )
-    return "".join(parts)
+        parts = [
+            f"{f'{name}: ' if len(values) > 1 else ''}{chart.y.label} {_cell(y[place])}, "
+            f"{chart.x.label} {_cell(x[place])}"
+            for name, (x, y) in values.items()
+        ]
+        said = f"Confidence {figure(confidence)}. {'; '.join(parts)}."
+        yield _Point(confidence, across, down, said)
 
 
-def _listed(
-    page: Page, confidences: np.ndarray, values: Sequence[Sequence[np.ndarray]]
-) -> Iterator[Context]:
+def _target(page: Page, point: _Point) -> str:
+    """A circle at a point, which says what is there and, where pages are served, chooses it."""
+    href = ""
+    if page.links.live:
+        url = markup_text(page.links.view(page.view, confidence=point.confidence))
+        href = f' data-href="{url}"'
+    return (
+        f'<circle class="hit" cx="{coordinate(point.across)}" cy="{coordinate(point.down)}" r="9"'
+        f"{href}><title>{markup_text(point.said)}</title></circle>"
+    )
+
+
+def _chosen(points: Sequence[_Point], confidence: float) -> Context | None:
+    """The point nearest to a confidence, which is read before another one is; None for no point."""
+    if not points:
+        return None
+    at = min(range(len(points)), key=lambda place: abs(points[place].confidence - confidence))
+    return {"at": at, "last": len(points) - 1, "said": points[at].said}
+
+
+def _listed(page: Page, confidences: np.ndarray, lines: Sequence[Line]) -> Iterator[Context]:
     """Rows of the table beneath: about as many as fit, evenly over the points."""
     count = len(confidences)
     for at in np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS_LISTED)).astype(int)):
@@ -136,8 +177,17 @@ def _listed(
         yield {
             "head": figure(confidence),
             "url": page.links.view(page.view, confidence=confidence) if live else "",
-            "cells": [_cell(column[at]) for own in values for column in own],
+            "cells": [cell for line in lines for cell in (_cell(line.x[at]), _ranged(line, at))],
         }
+
+
+def _ranged(line: Line, at: int) -> str:
+    """A value of a line, and its interval where it has one."""
+    value = _cell(line.y[at])
+    if line.band is None or math.isnan(line.band[0][at]) or math.isnan(line.band[1][at]):
+        return value
+    low, high = (figure(float(end[at])) for end in line.band)
+    return f"{value} ({low} to {high})"
 
 
 def _report_charts(material: Material) -> list[Context]:
@@ -179,6 +229,7 @@ def _report_chart(
         "title": title,
         "what": evaluator,
         "svg": chart.svg(f"curve{number}"),
+        "read": None,
         "header": [x.label, *(systems if shared else systems[:1])],
         "rows": [
             {

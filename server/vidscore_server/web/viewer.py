@@ -13,9 +13,10 @@ from vidscore_evaluators.explanation.answer import answer, in_words
 from vidscore_evaluators.explanation.figures import Uncertainty, figure_rows
 from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.material import Material
-from vidscore_evaluators.explanation.sweep import ConfidenceSweep, sweep_confidences
+from vidscore_evaluators.explanation.sweep import Band, ConfidenceSweep, sweep_confidences
 from vidscore_evaluators.outcome_table import OperatingPoint
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
+from vidscore_evaluators.selection import Selection
 from vidscore_server.web.charts import curves_context, errors_context
 from vidscore_server.web.links import Links
 from vidscore_server.web.rendering import environment
@@ -70,6 +71,7 @@ class Viewer:
     truth_name: str = ""
     _sizes: dict[int, tuple[float, float]] = field(default_factory=dict, init=False, repr=False)
     _sweeps: dict[str, list[ConfidenceSweep]] = field(default_factory=dict, init=False, repr=False)
+    _drawn: dict[str, list[tuple[Band, Band]]] = field(default_factory=dict, init=False, repr=False)
 
     def page(self, view: View) -> str:
         """The whole page."""
@@ -120,6 +122,15 @@ class Viewer:
             self._sweeps[judge.name] = sweep_confidences(self.material, judge)
         return self._sweeps[judge.name]
 
+    def _bands(self, view: View) -> list[tuple[Band, Band]]:
+        """Intervals around what `sweeps` has, on draws of the sequences; none without draws."""
+        judge, times = self.judge_of(view), self.uncertainty.times
+        if judge is None or times is None:
+            return []
+        if judge.name not in self._drawn:
+            self._drawn[judge.name] = [sweep.bands(times) for sweep in self.sweeps(view)]
+        return self._drawn[judge.name]
+
     def judge_of(self, view: View) -> Evaluator[Any] | None:
         """The evaluator that says what became of objects."""
         judges = self.material.judges
@@ -148,11 +159,11 @@ class Viewer:
                 "answer": said,
                 "facts": self._facts(),
                 "anchors": self._anchors(judged is not None),
-                "charts": curves_context(page, self.sweeps(view)),
+                "charts": curves_context(page, self.sweeps(view), self._bands(view)),
                 "errors": errors_context(page),
                 "by_choices": [one.name for one in self.material.judges],
                 "by_chosen": None if judged is None else judged.evaluator.name,
-                "label_choices": [label for label in self.material.contest.truth.labels if label],
+                "label_choices": self._labels,
                 "sequences": None if judged is None else sequences_context(page, judged),
                 "frames": [] if judged is None else [frame_context(page, judged)],
                 "about": self._about(),
@@ -187,7 +198,19 @@ class Viewer:
         return self._sizes[sequence]
 
     def _label(self, view: View) -> str:
-        return view.label if view.label in self.material.contest.truth.labels else ""
+        return view.label if view.label in self._labels else ""
+
+    @property
+    def _selection(self) -> Selection:
+        """The part of the data that is shown, the same for every evaluator."""
+        [first, *_] = self.material.evaluators
+        return first.selection
+
+    @property
+    def _labels(self) -> list[str]:
+        """Labels of the truth that count."""
+        labels = self.material.contest.truth.labels
+        return [label for label in labels if label and self._selection.has_label(label)]
 
     def _shared(self, page: Page) -> Context:
         return {
@@ -228,7 +251,9 @@ class Viewer:
             ("Sequences", domains),
             ("Frames", f"{len(self.material.frames):,}"),
         ]
-        labels = [label for label in truth.labels if label]
+        if self._selection:
+            facts.insert(0, ("Chosen part", str(self._selection)))
+        labels = self._labels
         if labels:
             shown = ", ".join(labels[:8]) + (f" and {len(labels) - 8} more" * (len(labels) > 8))
             facts.append(("Labels", shown))

@@ -56,6 +56,33 @@ def test_a_sweep_counts_what_outcomes_at_each_confidence_count(
             assert sweep.false_alarms[place] == total.false_alarms[0]
 
 
+@pytest.mark.parametrize("evaluator", ["f1", "map"])
+def test_bands_lie_between_percentiles_of_drawn_sequences(tmp_path: Path, evaluator: str) -> None:
+    """Of Tower/001 falcon finds 7 of 8 objects, with an alarm at 0.2; of Tower/002 both, with none.
+
+    Of one draw with each of them twice, 2.5 % lie below 0.875 + 0.025 * 0.125.
+    """
+    material = street(tmp_path, evaluator)
+    falcon, mole = sweep_confidences(material, material.judges[0])
+    recall, precision = falcon.bands(np.array([[2, 0], [0, 2]]))
+    assert falcon.confidences.tolist() == [0.2, 0.3, 0.4, 0.8, 0.9]
+    assert recall[0].tolist() == pytest.approx([0.878125] * 5)
+    assert recall[1].tolist() == pytest.approx([0.996875] * 5)
+    assert precision[0].tolist() == pytest.approx([0.878125, 1, 1, 1, 1])
+    assert precision[1].tolist() == pytest.approx([0.996875, 1, 1, 1, 1])
+    nothing_left = mole.bands(np.array([[1, 1]]))[1]
+    assert [bool(np.isnan(end[-1])) for end in nothing_left] == [True, True]
+
+
+def test_bands_are_of_the_draws_that_intervals_are_of(tmp_path: Path) -> None:
+    """Draws of both of the two sequences have each of them as often as the other is not drawn."""
+    uncertainty = Uncertainty(street(tmp_path, "f1"), draws=50)
+    assert uncertainty.times is not None
+    assert uncertainty.times.shape == (50, 2)
+    assert set(uncertainty.times.sum(axis=1).tolist()) == {2}
+    assert Uncertainty(street(tmp_path, "f1"), draws=0).times is None
+
+
 def test_what_has_no_confidence_has_no_sweep(tmp_path: Path) -> None:
     material = street(tmp_path, "identity", systems=1)
     for side in material.contest.systems.values():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -20,6 +22,7 @@ from trackeval import metrics
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, Side
+from vidscore_evaluators.criterion import Criterion
 from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.outcome_table import (
     NO_PARTNER,
@@ -352,6 +355,24 @@ def test_an_evaluator_with_one_threshold_is_looked_at_there_alone(name: str) -> 
             "confidences"
         ),
     ]
+
+
+@pytest.mark.parametrize("name", ["clear", "identity", "hota"])
+def test_nothing_of_an_input_waits_for_the_garbage_collector(name: str) -> None:
+    """A part of a large input must be gone when the next one is worked on."""
+    evaluator = create_evaluator(name)
+    assert isinstance(evaluator, Criterion)
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        aligned = align(side(ONE), side(ONE))
+        evaluator.outcomes(aligned)
+        scene = weakref.ref(evaluator.scene(aligned, traced=True))
+        del aligned
+        assert scene() is None
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def test_hota_is_looked_at_where_it_has_a_threshold() -> None:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tests.server.domain.hosted import TRUTH, Hosted, hosting
 from tests.server.running import PlayedWorkers, serving
 from tests.server.scene import refused
 from tests.support.certificates import make_authority
+from tests.support.reflecting import VERSIONS, Request, reflection_call
 from tests.support.waiting import TIMEOUT_S, until
 
 from vidscore_client import Health, Tls, aio
@@ -56,19 +57,14 @@ def _watch(channel: Any) -> Any:
     return _health(channel).Watch(health_pb2.HealthCheckRequest())
 
 
-def _reflection(channel: Any) -> Any:
-    stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
-    return stub.ServerReflectionInfo()
-
-
 def _half_sent_check(channel: Any) -> Any:
     """A health check whose message never comes."""
     return channel.stream_unary("/grpc.health.v1.Health/Check")()
 
 
-IDLE_CALLS = {
+IDLE_CALLS: dict[str, Callable[[Any], Any]] = {
     "watches": _watch,
-    "reflection": _reflection,
+    **{f"reflection {version}": partial(reflection_call, version=version) for version in VERSIONS},
     "half-sent checks": _half_sent_check,
 }
 
@@ -94,7 +90,10 @@ async def test_idle_calls_of_strangers_shut_nobody_out(
 
 @pytest.mark.parametrize(
     ("kind", "limit"),
-    [("watches", "maximum_health_watches"), ("reflection", "maximum_reflection_streams")],
+    [
+        ("watches", "maximum_health_watches"),
+        *((f"reflection {version}", "maximum_reflection_streams") for version in VERSIONS),
+    ],
 )
 async def test_one_host_has_a_quarter_of_the_places_and_gets_them_back(
     kind: str, limit: str
@@ -120,10 +119,19 @@ async def test_one_host_has_a_quarter_of_the_places_and_gets_them_back(
         held.pop().cancel()
 
 
+async def test_both_versions_of_reflection_share_their_places() -> None:
+    async with serving(PlayedWorkers(), maximum_reflection_streams=8) as running:
+        held = [reflection_call(running.channel, version) for version in (*VERSIONS, VERSIONS[0])]
+        await until(lambda: any(call.done() for call in held))
+        assert sum(call.done() for call in held) == 1
+        for call in held:
+            call.cancel()
+
+
 async def _is_refused(call: Any, kind: str) -> bool:
     """Whether a call that is new is refused; one that is not ends here."""
-    if kind == "reflection":
-        await call.write(reflection_pb2.ServerReflectionRequest(list_services=""))
+    if kind.startswith("reflection"):
+        await call.write(Request(list_services=""))
     try:
         await call.read()
     except grpc.aio.AioRpcError:

@@ -31,6 +31,7 @@ from vidscore_protos.v1 import (
     trust_service_pb2,
 )
 from vidscore_server.api.guard import HEALTH_WATCH
+from vidscore_server.api.reflection import V1_FILE as REFLECTION_V1
 from vidscore_server.domain.access import OF_SUBMISSIONS, OPEN_RPCS, ROLES_BY_RPC
 from vidscore_server.store.records import Role
 
@@ -54,8 +55,8 @@ NOT_SERVED = {"/grpc.health.v1.Health/List"}
 
 METHODS: dict[str, MethodDescriptor] = {
     f"/{service.full_name}/{method.name}": method
-    for file in FILES
-    for service in file.DESCRIPTOR.services_by_name.values()
+    for file in (*(module.DESCRIPTOR for module in FILES), REFLECTION_V1)
+    for service in file.services_by_name.values()
     for method in service.methods
     if f"/{service.full_name}/{method.name}" not in NOT_SERVED
 }

@@ -78,3 +78,26 @@ def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
             assert b"falcon finds more than mole" in answer.read()
         process.terminate()
         process.wait(timeout=30)
+
+
+def test_a_part_of_the_data_is_shown_and_named(tmp_path: Path) -> None:
+    """Of the cars of frames 0 and 1 of Tower/001 falcon finds both and mole both, with no alarm."""
+    write_street(tmp_path)
+    chosen = ["--sequence", "Tower/001", "--label", "car", "--frames", "0:1"]
+    command = [sys.executable, "-m", "vidscore_cli", "view", "f1", "clear", *FILES, *chosen]
+    command += ["--draws", "20", "--output", "report.html"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert "sequence Tower/001; label car; frames 0:1" in text
+    assert "--sequence Tower/001 --label car --frames 0:1" in text
+    assert "2 frames" in text
+    assert "Person" not in text
+    assert "Tower/002" not in text
+
+
+def test_a_part_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    write_street(tmp_path)
+    command = [sys.executable, "-m", "vidscore_cli", "view", "f1", *FILES, "--label", "tram"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 2
+    assert "tram" in run.stderr

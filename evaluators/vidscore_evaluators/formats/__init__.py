@@ -19,6 +19,7 @@ from vidscore_evaluators.formats import (
     coco,
     dota,
     generic,
+    json_lines,
     kitti,
     mot,
     neovision2,
@@ -60,6 +61,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         known.name: known
         for known in (
+            json_lines.FORMAT,
             coco.FORMAT,
             spotgeo.FORMAT,
             voc.FORMAT,
@@ -75,6 +77,9 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
     }
 )
 """Every format by name; content is held against them in this order."""
+
+_MIXING = (generic.NAME, json_lines.NAME)
+"""Formats of one side that go with any format of the other."""
 
 OnError = Literal["refuse", "skip"]
 
@@ -204,8 +209,8 @@ def read_pair(
     if faults:
         raise InputError(faults)
     left, right = sides
-    if len({left.format, right.format} - {None, generic.NAME}) > 1:
-        expected = f"{left.format}, as the truth is, or {generic.NAME}"
+    if len({left.format, right.format} - {None, *_MIXING}) > 1:
+        expected = f"{left.format}, as the truth is, {' or '.join(_MIXING)}"
         raise InputError([Fault(str(right.format), expected, source=right.name)])
     if right.format is None:
         return Pair(left, right)

@@ -149,12 +149,17 @@ def evaluator_options(metavar: str = "[EVALUATOR]...") -> Decorator[Any]:
             shell_complete=complete_evaluator,
         ),
         settings_option(),
-        click.option(
-            "--manifest",
-            metavar="FILE",
-            type=click.Path(),
-            help="TOML file that says what the data cannot: evaluators, classes, frames.",
-        ),
+        manifest_option(),
+    )
+
+
+def manifest_option() -> Decorator[Any]:
+    """``--manifest``."""
+    return click.option(
+        "--manifest",
+        metavar="FILE",
+        type=click.Path(),
+        help="TOML file that says what the data cannot: evaluators, classes, frames.",
     )
 
 

@@ -53,6 +53,7 @@ __all__ = [
     "find_format",
     "read_pair",
     "read_source",
+    "with_skipped",
 ]
 
 AUTO = "auto"
@@ -157,7 +158,7 @@ def read_source(
     if image_size is not None and not source.image_sizes:
         sizes = dict.fromkeys(source.annotations.sequences, image_size)
         source = replace(source, image_sizes=sizes)
-    return _with_skipped(source, reading.skipped)
+    return with_skipped(source, reading.skipped)
 
 
 def read_pair(
@@ -217,7 +218,7 @@ def read_pair(
     paired = FORMATS[right.format].pair(left, right, known.union(left.annotations.sequences))
     if paired.faults.total and on_error == "refuse":
         raise InputError(paired.faults.listed())
-    return Pair(left, _with_skipped(paired.detections, paired.skipped))
+    return Pair(left, with_skipped(paired.detections, paired.skipped))
 
 
 def find_format(name: str) -> Format:
@@ -287,7 +288,8 @@ def _head(path: InputPath) -> bytes:
     return b"" if is_folder(path) else read_head(path, DATA)
 
 
-def _with_skipped(source: Source, skipped: int) -> Source:
+def with_skipped(source: Source, skipped: int) -> Source:
+    """A source with the warning that so many rows or entries were left out, if any."""
     if not skipped:
         return source
     message = f"{source.name}: rows or entries that could not be used were left out"

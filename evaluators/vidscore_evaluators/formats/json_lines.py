@@ -105,6 +105,19 @@ class LineBlock:
         """Lines that break a rule."""
         return len({fault.line for fault in self.faults})
 
+    def at_lines(self, faults: Sequence[Fault]) -> list[Fault]:
+        """Faults of rows of the frames, such as an evaluator's, as faults of their lines."""
+        return [
+            replace(
+                fault,
+                source=None,
+                entry=None,
+                field=None,
+                line=None if fault.entry is None else int(self.lines[fault.entry]),
+            )
+            for fault in faults
+        ]
+
     def before(self, line: int) -> Annotations:
         """The frames of the lines before one."""
         return self.frames.take_frames(self.lines < line)
@@ -263,9 +276,11 @@ def source_of_blocks(reader: LineReader, blocks: Sequence[LineBlock]) -> Source:
 
     Args:
         reader: What has read them.
-        blocks: All blocks; at least one.
+        blocks: All blocks.
     """
     name = reader.name or "standard input"
+    nothing = LineBlock(empty_annotations(reader.arity or BOX), np.zeros(0, dtype=np.int64))
+    blocks = [*blocks, nothing]
     frames = concatenate([with_arity(block.frames, reader.arity) for block in blocks])
     order = frame_order(frames)
     annotations = frames.take_frames(order)

@@ -218,6 +218,15 @@ def number_option(name: str, least: int, most: int, default: int, help_: str) ->
     )
 
 
+def online_option() -> Decorator[Any]:
+    """``--online``."""
+    return click.option(
+        "--online",
+        is_flag=True,
+        help="Streaming accuracy: judge each frame by the last answer that had arrived in time.",
+    )
+
+
 def workers_option() -> Decorator[Any]:
     """``--workers``."""
     return number_option(

@@ -99,7 +99,7 @@ def _sealed(
     client: Client, typed: PipeSubmission, lines: FrameInput, clock: Callable[[], float]
 ) -> Submission:
     """Send every frame, and seal; where that ends early, say what is durable and how to go on."""
-    from vidscore_client import Batching, Delivery
+    from vidscore_client import Batching, Delivery, VidscoreError
 
     opened = client.submit(
         typed.benchmark,
@@ -117,11 +117,12 @@ def _sealed(
         try:
             _send(client, typed, lines, opened, clock)
             return opened.seal()
-        except (KeyboardInterrupt, BadLineError) as error:
-            opened.close()
+        except (KeyboardInterrupt, BadLineError, VidscoreError) as error:
+            if not isinstance(error, VidscoreError):  # after one, nothing can be delivered
+                opened.close()
             durable = counted(opened.acknowledged_frames, "frame")
             going_on = (
-                f"{name} is not sealed; {durable} of it are durable. Go on with:\n"
+                f"{name} is not sealed; {durable} durable. Go on with:\n"
                 f"  vidscore pipe {typed.benchmark} --submission {name.rpartition('/')[2]}\n"
                 "and the frames that follow, or all of them from the first one on with --replay"
             )

@@ -18,6 +18,7 @@ from vidscore_cli.options import (
     input_format_option,
     manifest_option,
     on_error_option,
+    online_option,
     output_option,
     server_options,
     settings_option,
@@ -93,11 +94,7 @@ def _print_schema(ctx: click.Context, _parameter: click.Parameter, wanted: bool)
     show_default=True,
     help="Whether to show running scores on standard error, at most once a second.",
 )
-@click.option(
-    "--online",
-    is_flag=True,
-    help="Streaming accuracy: judge each frame of the truth against the last answer by its time.",
-)
+@online_option()
 @click.option(
     "--window",
     metavar="FRAMES",

@@ -20,6 +20,7 @@ from vidscore_cli.options import (
     evaluator_options,
     format_option,
     on_error_option,
+    online_option,
     output_option,
     selection_options,
     strict_option,
@@ -42,6 +43,7 @@ class FileScoring(FileOptions):
     detections: str
     on_error: Literal["refuse", "skip"]
     selection: Selection
+    online: bool
     workers: int
     format_: str
     output: str
@@ -66,6 +68,7 @@ class FileScoring(FileOptions):
 @data_options()
 @on_error_option()
 @selection_options()
+@online_option()
 @workers_option()
 @format_option("table", "json", "csv", "markdown", "latex")
 @output_option()
@@ -97,6 +100,7 @@ def score(**choices: Any) -> int:
             part.evaluators,
             part.pair,
             part.specification,
+            online=typed.online,
             workers=typed.workers,
             progress=bar.advance,
         )

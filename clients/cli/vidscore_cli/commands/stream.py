@@ -81,7 +81,7 @@ def stream(**choices: Any) -> None:
 
     The final report is the one that `vidscore score` gives, to the last bit.
     """
-    from vidscore_evaluators.scoring import with_warnings
+    from vidscore_evaluators.report import with_warnings
 
     replay = Replay(**choices)
     check_output(replay.output)

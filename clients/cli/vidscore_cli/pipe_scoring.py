@@ -148,9 +148,9 @@ class LiveScoring:
         self._scorer = StreamScorer(evaluators, specification, waiting)
         self._known = {*truth.sequences, *(one.key for one in specification.sequences)}
         self._add_truth(truth)
-        self._last = None
-        if typed.window is not None:
-            self._last = LastFrames(typed.window, evaluators, self._evaluated)
+        self._last = (
+            None if typed.window is None else LastFrames(typed.window, evaluators, self._evaluated)
+        )
         self.reader = LineReader()
         self._blocks: list[LineBlock] = []
         self._shapeless: list[LineBlock] = []
@@ -240,9 +240,10 @@ class LiveScoring:
             raise BadLineError(block.at_lines(error.faults)) from None
         if self._scorer.coverage.paired % FRAMES_PER_TALLY < frames.frame_count:
             self._scorer.compact()  # a tally takes less room than the columns that are in it
-        for count in () if self._last is None else self._last.add(frames):
-            size = self._last.size
-            self._alarm.judge(self._last.reports(), f"frames {count - size + 1} to {count}")
+        if self._last is not None:
+            for count in self._last.add(frames):
+                first = count - self._last.size + 1
+                self._alarm.judge(self._last.reports(), f"frames {first} to {count}")
 
     def _judge_end(self, reports: Sequence[Report]) -> None:
         if self._last is None:

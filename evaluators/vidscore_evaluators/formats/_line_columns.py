@@ -26,14 +26,14 @@ from vidscore_evaluators.arrays import (
 )
 from vidscore_evaluators.formats._line_rules import (
     FRAME_KEYS,
-    GREATEST_TRACK,
     MAXIMUM_NUMBERS,
     MAXIMUM_OBJECTS,
     NUMBER_NAME,
     OBJECT_FLAGS,
     OBJECT_KEYS,
     SHAPES,
-    flat_coordinates,
+    flat_corners,
+    integer_of,
     name_of,
 )
 from vidscore_evaluators.formats._times import ARRIVAL, COLUMN
@@ -45,7 +45,7 @@ from vidscore_evaluators.validation import (
 )
 
 _NUMBERS = {int, float}
-_NAMES = {int, str}
+_NAMES = {int, float, str}
 _NO_WORDS: list[str] = []
 _FRAME_FLAGS = {FRAME_FLAG: int(FrameFlag.DONT_CARE)}
 
@@ -128,7 +128,7 @@ def _coordinates(objects: list[Any], keys: set[str], arity: int | None) -> Float
     _require(not others and (not objects or arity in (None, SHAPES[shape])))
     values = [entry[shape] for entry in objects]
     if SHAPES[shape] == QUADRILATERAL:
-        values = [flat_coordinates(value) for value in values]
+        values = [flat_corners(value) for value in values]
     _require_types(values, {list})
     _require(set(map(len, values)) <= {SHAPES[shape]})
     flat = _finite(list(chain.from_iterable(values)))
@@ -141,8 +141,11 @@ def _shape_of(arity: int | None) -> str:
 
 
 def _integers(values: list[Any]) -> IntArray:
-    _require_types(values, {int})
-    return np.fromiter(values, dtype=np.int64, count=len(values))
+    if set(map(type, values)) <= {int}:
+        return np.fromiter(values, dtype=np.int64, count=len(values))
+    integers = [integer_of(value) for value in values]
+    _require_types(integers, {int})
+    return np.array(integers, dtype=np.int64)
 
 
 def _finite(values: list[Any]) -> FloatArray:
@@ -172,9 +175,9 @@ def _tracks(values: list[Any]) -> IntArray:
     if set(map(type, values)) <= {type(None)}:
         return np.full(len(values), NO_TRACK, dtype=np.int64)
     known = [NO_TRACK if value is None else value for value in values]
-    _require_types(known, {int})
-    _require(min(known) >= NO_TRACK and max(known) <= GREATEST_TRACK)
-    return _integers(known)
+    tracks = _integers(known)
+    _require((tracks >= NO_TRACK).all())
+    return tracks
 
 
 def _object_flags(objects: list[Any], keys: set[str]) -> FlagArray:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from vidscore_evaluators.annotations import BOX, NO_TRACK, POINT, QUADRILATERAL, ObjectFlag
-from vidscore_evaluators.formats._json import is_integer, show_value, type_name
+from vidscore_evaluators.formats._json import show_value, type_name
 from vidscore_evaluators.formats._table import EXPECTED_COORDINATE, EXPECTED_STRING, parse_string
 from vidscore_evaluators.formats._times import ARRIVAL, COLUMN
 from vidscore_evaluators.formats.generic import ALIASES, FRAME_FLAG
@@ -41,6 +41,7 @@ MAXIMUM_NUMBERS = 64
 """Named numbers of an object."""
 
 GREATEST_TRACK = 2**63 - 1
+_GREATEST_EXACT = 2.0**53
 NUMBER_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 SHAPE_NAMES = MappingProxyType({arity: name for name, arity in SHAPES.items()})
 
@@ -91,7 +92,7 @@ def line_problems(frame: object, arity: int | None) -> Iterator[Problem]:
     for key in ("domain", "sequence"):
         if key in frame:
             yield from _name_problems(key, frame[key], required=key == "sequence")
-    if "frame" in frame and not is_integer(frame["frame"], 0, MAXIMUM_FRAME_NUMBER):
+    if "frame" in frame and not _is_integer(frame["frame"], 0, MAXIMUM_FRAME_NUMBER):
         expected = f"an integer from 0 to {MAXIMUM_FRAME_NUMBER}"
         yield Problem("frame", show_value(frame["frame"]), expected)
     for key in (COLUMN, ARRIVAL):
@@ -136,15 +137,15 @@ def _object_problems(place: str, entry: Mapping[str, object]) -> Iterator[Proble
     if not _is_number(confidence):
         yield Problem(f"{place}.confidence", show_value(confidence), "a finite number")
     track = entry.get("track")
-    if track is not None and not is_integer(track, NO_TRACK, GREATEST_TRACK):
+    if track is not None and not _is_integer(track, NO_TRACK, GREATEST_TRACK):
         yield Problem(f"{place}.track", show_value(track), "-1 or null (no track), 0 or more")
     yield from _flag_problems(f"{place}.flags", entry.get("flags", []), tuple(OBJECT_FLAGS))
     yield from _number_problems(f"{place}.numbers", entry.get("numbers", {}))
 
 
 def _coordinate_problems(place: str, shape: str, values: object) -> Iterator[Problem]:
-    numbers = flat_coordinates(values)
-    if numbers is None or len(numbers) != SHAPES[shape]:
+    numbers = flat_corners(values) if SHAPES[shape] == QUADRILATERAL else values
+    if not isinstance(numbers, list) or len(numbers) != SHAPES[shape]:
         found = show_value(values)
         yield Problem(place, found, _EXPECTED_SHAPES[shape])
         return
@@ -153,11 +154,11 @@ def _coordinate_problems(place: str, shape: str, values: object) -> Iterator[Pro
             yield Problem(f"{place}[{index}]", show_value(value), EXPECTED_COORDINATE)
 
 
-def flat_coordinates(values: object) -> list[float] | None:
-    """The entries of an array, or of an array of pairs; None for anything else."""
-    if not isinstance(values, list):
-        return None
-    if values and all(isinstance(value, list) and len(value) == POINT for value in values):
+def flat_corners(values: object) -> object:
+    """The entries of an array of pairs, one after the other; anything else as it is."""
+    if isinstance(values, list) and all(
+        isinstance(value, list) and len(value) == POINT for value in values
+    ):
         return [number for value in values for number in value]
     return values
 
@@ -171,9 +172,17 @@ def _name_problems(place: str, value: object, *, required: bool) -> Iterator[Pro
 
 def name_of(value: object) -> str | None:
     """A name: a string, or the digits of an integer; None where it is none."""
-    if type(value) is int:
-        return str(value)
+    integer = integer_of(value)
+    if integer is not None:
+        return str(integer)
     return parse_string(value) if isinstance(value, str) else None
+
+
+def integer_of(value: object) -> int | None:
+    """An integer, which JSON may write with a point, as ``4.0``; None for anything else."""
+    if type(value) is float and value.is_integer() and abs(value) <= _GREATEST_EXACT:
+        return int(value)
+    return value if type(value) is int else None
 
 
 def _flag_problems(place: str, words: object, known: tuple[str, ...]) -> Iterator[Problem]:
@@ -209,6 +218,11 @@ def _unknown_keys(
             found = f"the key {show_value(key)}"
             advice = f"did you mean {meant}?" if meant else None
             yield Problem(place.rstrip(".") or None, found, "of " + ", ".join(known), advice)
+
+
+def _is_integer(value: object, least: int, greatest: int) -> bool:
+    integer = integer_of(value)
+    return integer is not None and least <= integer <= greatest
 
 
 def _is_number(value: object) -> bool:

@@ -46,7 +46,6 @@ from vidscore_evaluators.formats._format import (
     Writer,
     frame_keys,
     frame_order,
-    shortest_number,
 )
 from vidscore_evaluators.formats._json import no_garbage_collection
 from vidscore_evaluators.formats._line_columns import columns_of_lines
@@ -68,6 +67,7 @@ from vidscore_evaluators.formats.source import (
     Source,
     SourcePositions,
 )
+from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 NAME = "jsonl"
 MAXIMUM_LINE_BYTES = 1 << 20
@@ -341,9 +341,9 @@ def _written_objects(annotations: Annotations, side: Side) -> list[dict[str, obj
     ):
         text = annotations.labels[label]
         entry: dict[str, object] = {"label": text} if text else {}
-        entry[shape] = [shortest_number(value) for value in coordinates]
+        entry[shape] = [_shortest_number(value) for value in coordinates]
         if side is Side.DETECTIONS:
-            entry["confidence"] = shortest_number(confidence)
+            entry["confidence"] = _shortest_number(confidence)
         if track != NO_TRACK:
             entry["track"] = track
         if flags:
@@ -354,6 +354,11 @@ def _written_objects(annotations: Annotations, side: Side) -> list[dict[str, obj
             entry["numbers"] = known
         written.append(entry)
     return written
+
+
+def _shortest_number(value: float) -> int | float:
+    """A number; integers that other readers take for no other are written without a point."""
+    return int(value) if value.is_integer() and abs(value) <= MAXIMUM_FRAME_NUMBER else value
 
 
 _CAPACITY = Capacity(

@@ -130,8 +130,7 @@ def _print_schema(ctx: click.Context, _parameter: click.Parameter, wanted: bool)
     callback=_print_schema,
     help="Write the JSON Schema of a line, and exit.",
 )
-@click.pass_context
-def pipe(ctx: click.Context, **choices: Any) -> int:
+def pipe(**choices: Any) -> int:
     """Score frames that a running program writes to standard input, one a line, as JSON.
 
     {"sequence": "a", "frame": 12, "objects": [{"label": "car", "box": [10, 10, 50, 50],
@@ -140,6 +139,7 @@ def pipe(ctx: click.Context, **choices: Any) -> int:
     that `vidscore score` gives, to the last bit. The exit code is 0 only if every frame is durable,
     and 6 if a threshold or an --alert is not met.
     """
+    ctx = click.get_current_context()
     typed = [
         name for name in choices if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
     ]

@@ -140,8 +140,8 @@ class StreamingAnswers:
             late = f"latency {p50} at the median, {p95} at 95 %, {p99} at 99 %, {most} at most"
         message = (
             "frames were judged against the last answer that had arrived by their time "
-            f"(streaming accuracy): {late}; {waiting} frames had no answer yet, {unused} of "
-            f"{self.detections.frame_count} answers were never the last"
+            f"(streaming accuracy): {late}; {waiting} without an answer yet, {unused} of "
+            f"{self.detections.frame_count} answers never the last"
         )
         return ReportWarning(CODE, message, len(rows))
 

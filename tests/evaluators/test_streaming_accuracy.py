@@ -322,8 +322,8 @@ def test_clocks_that_differ_are_refused() -> None:
             "expected arrival_s on the clock of the truth's time_s"
         ),
         (
-            "detections: found an arrival more than a day after the frame was captured in frame 1 of "
-            "sequence a, expected arrival_s on the clock of the truth's time_s"
+            "detections: found an arrival more than a day after the frame was captured in frame 1 "
+            "of sequence a, expected arrival_s on the clock of the truth's time_s"
         ),
     ]
 

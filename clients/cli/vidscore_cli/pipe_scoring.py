@@ -94,7 +94,7 @@ def score_lines(
     )
     ranking = {one.name: one.ranking for one in evaluators}
     running = RunningScores(ranking, scoring.frames_text)
-    display = LiveDisplay(sys.stderr, running.draw, running.line)
+    display = LiveDisplay(sys.stderr, running.draw, running.line, clock=clock)
     due_s = clock()
     with display if typed.progress else nullcontext():
         for block in lines.blocks():

@@ -144,7 +144,7 @@ def _send(
 
     ranking = {entry.name: entry.ranking for entry in client.evaluators()}
     running = RunningScores(ranking, "0 frames durable")
-    display = LiveDisplay(sys.stderr, running.draw, running.line)
+    display = LiveDisplay(sys.stderr, running.draw, running.line, clock=clock)
     scale = typed.confidence_scale and ConfidenceScale.parse(typed.confidence_scale)
     due_s = clock() + LINE_INTERVAL_S
     with display if typed.progress else nullcontext():

@@ -27,6 +27,7 @@ name = "f1"
 [policy]
 visibility = "live"
 minimum_frames = 1
+submissions_in_all = 50
 """
 FRAMES = 20
 

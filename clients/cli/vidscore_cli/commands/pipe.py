@@ -50,10 +50,10 @@ def _print_schema(ctx: click.Context, _parameter: click.Parameter, wanted: bool)
     "pipe",
     examples=(
         "vidscore pipe --schema",
-        "vidscore pipe --score spotgeo --truth truth.json < detections.jsonl",
-        "vidscore pipe --score spotgeo --truth truth.json --format json < detections.jsonl",
-        "vidscore pipe sky < detections.jsonl",
-        "vidscore pipe sky --submission falcon --replay --acknowledged < detections.jsonl",
+        "vidscore pipe --score spotgeo --truth truth.json",
+        "vidscore pipe --score spotgeo --truth truth.json --format json",
+        "vidscore pipe sky",
+        "vidscore pipe sky --submission falcon --replay --acknowledged",
     ),
 )
 @click.argument("benchmark", metavar="[BENCHMARK]", required=False)

@@ -185,6 +185,11 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
         raise ParameterError(
             [Fault("parameters for several evaluators", "EvaluatorSpec(name, parameters) for each")]
         )
+    if online and select.frames is not None:
+        # Frames before the chosen ones have answers that count in them.
+        raise ParameterError(
+            [Fault("chosen frames", "whole sequences, with online", field="select")]
+        )
     task = prepare(
         evaluator,
         truth,

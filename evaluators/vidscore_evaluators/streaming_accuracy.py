@@ -30,7 +30,6 @@ BUDGET_RANKS = tuple(tenth / 10 for tenth in range(1, 11))
 """Ranks of the latencies that are the budgets of a curve, beside none at all."""
 
 NO_ANSWER = -1
-CODE = "streaming_accuracy"
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +142,7 @@ class StreamingAnswers:
             f"(streaming accuracy): {late}; {waiting} without an answer yet, {unused} of "
             f"{self.detections.frame_count} answers never the last"
         )
-        return ReportWarning(CODE, message, len(rows))
+        return ReportWarning("streaming_accuracy", message, len(rows))
 
     def _at_ranks(self, ranks: Sequence[float]) -> list[float]:
         """Latencies at shares of their number: the least that so many do not exceed."""

@@ -119,6 +119,7 @@ def _sealed(
             return opened.seal()
         except (KeyboardInterrupt, BadLineError, VidscoreError) as error:
             if not isinstance(error, VidscoreError):  # after one, nothing can be delivered
+                _say_waiting(opened)
                 opened.close()
             durable = counted(opened.acknowledged_frames, "frame")
             going_on = (
@@ -166,10 +167,20 @@ def _scores_so_far(client: Client, name: str) -> list[Report]:
     from vidscore_client import VidscoreError
 
     try:
-        update = next(client.submissions.watch(name, timeout_s=LINE_INTERVAL_S))
+        for update in client.submissions.watch(name, timeout_s=LINE_INTERVAL_S):
+            return to_reports(score.report for score in update.scores)
     except VidscoreError:
-        return []
-    return to_reports(score.report for score in update.scores)
+        pass  # the stream itself waits for the server, and says so in the end
+    return []
+
+
+def _say_waiting(opened: SubmissionStream) -> None:
+    waiting = opened.undelivered_frames
+    if waiting:
+        say(
+            f"{counted(waiting, 'frame')} to be made durable; Ctrl-C gives them up",
+            err=True,
+        )
 
 
 def _say_offset(count: int) -> None:

@@ -56,6 +56,7 @@ from vidscore_evaluators.formats._line_rules import (
     Problem,
     line_problems,
 )
+from vidscore_evaluators.formats._seen_frames import SeenFrames
 from vidscore_evaluators.formats._times import ARRIVAL, COLUMN, time_warnings
 from vidscore_evaluators.formats.generic import FRAME_FLAG
 from vidscore_evaluators.formats.source import (
@@ -136,7 +137,7 @@ class LineReader:
     arity: int | None = None
     _line: int = 0
     _tail: bytes = b""
-    _seen: set[tuple[SequenceKey, int]] = field(default_factory=set)
+    _seen: SeenFrames = field(default_factory=SeenFrames)
 
     def feed(self, data: bytes) -> LineBlock:
         """Read the lines that end in these bytes; the beginning of another one is kept."""
@@ -212,11 +213,10 @@ class LineReader:
         places = np.array(numbers, dtype=np.int64)
         fresh = np.ones(frames.frame_count, dtype=np.bool_)
         for row, key in enumerate(frame_keys(frames)):
-            if key in self._seen:
+            if not self._seen.add(*key):
                 fresh[row] = False
                 problem = Problem("frame", f"{frame_name(*key)} again", "each frame once")
                 faults.append(self._fault(numbers[row], problem))
-            self._seen.add(key)
         return frames.take_frames(fresh), places[fresh]
 
     def _fault(self, line: int, problem: Problem) -> Fault:

@@ -13,8 +13,11 @@ from tests.clients.cli.helpers import run, well
 
 from vidscore_cli.pipe_scoring import PipeScoring, score_lines
 from vidscore_cli.session import ExitCode
+from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.formats.json_lines import schema_text
 from vidscore_evaluators.report import Report, report_from_dict
+from vidscore_evaluators.scoring import score
+from vidscore_evaluators.selection import Selection
 
 Frame = dict[str, Any]
 
@@ -335,6 +338,32 @@ def test_a_line_that_tells_its_own_arrival_is_refused_online(truth: str) -> None
     result = pipe(truth, lines([frame("a", 0, arrival_s=1.0)]), "--online")
     assert result.exit_code == ExitCode.INPUT
     assert "line 1: arrival_s: found a time, expected no arrival_s" in result.stderr
+
+
+def test_chosen_frames_do_not_go_with_answers_by_their_time(truth: str) -> None:
+    """The answers to the frames before them count in them."""
+    options = ("--truth", truth, "--detections", truth, "--online")
+    refused = run("score", "f1", *options, "--frames", "1:2")
+    assert refused.exit_code == ExitCode.USAGE
+    assert "--online and --frames exclude each other" in refused.stderr
+    with pytest.raises(ParameterError, match="whole sequences, with online"):
+        score("f1", truth, truth, online=True, select=Selection(frames="1:2"))
+
+
+def test_score_takes_arrivals_from_files_and_writes_a_report_like_any_other(
+    tmp_path: Path,
+) -> None:
+    found = tmp_path / "found.jsonl"
+    timed = [one | {"arrival_s": one["time_s"] + 0.5} for one in TRUTH if "time_s" in one]
+    found.write_text(lines(timed))
+    with_times = tmp_path / "timed.jsonl"
+    with_times.write_text(lines([one for one in TRUTH if "time_s" in one]))
+    options = ("--truth", str(with_times), "--detections", str(found), "--online")
+    written = run("score", "f1", *options, "--format", "json")
+    report = report_of(well(written))
+    assert report.to_json() == score("f1", with_times, found, online=True).to_json()
+    assert "Note: 4 x frames were judged against the last answer" in written.stderr
+    assert "f1_by_latency_budget" in well(run("score", "f1", *options, "--curves"))
 
 
 # --- windows ---------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -16,7 +17,9 @@ from click.testing import Result
 from tests.clients.cli.helpers import BINARY, run, well
 
 from vidscore_cli.demo.network import ServerProcess
+from vidscore_cli.pipe_submission import PipeSubmission, submit_lines
 from vidscore_cli.session import ExitCode
+from vidscore_cli.sites import ServerChoice
 
 BENCHMARK = """
 title = "Street"
@@ -150,6 +153,46 @@ def test_an_ended_submission_takes_no_more_lines(environment: Environment) -> No
     well(pipe(environment, lines(0, 2), "--submission", "over"))
     result = pipe(environment, lines(2, 4), "--submission", "over")
     assert result.exit_code == ExitCode.INPUT
+
+
+def test_what_is_durable_is_shown_at_most_once_a_second(
+    environment: Environment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A frame each 0.4 s: shown with the third one, and three frames later, with a score or not."""
+    now_s = 100.0
+
+    class Slow(io.RawIOBase):
+        rows = iter(lines(0, 8).encode().splitlines(keepends=True))
+
+        def read1(self, size: int) -> bytes:
+            nonlocal now_s
+            del size
+            now_s += 0.4
+            return next(self.rows, b"")
+
+    choice = ServerChoice(environment["VIDSCORE_SERVER"], token=environment["VIDSCORE_TOKEN"])
+    options = {
+        "server": choice,
+        "benchmark": "street",
+        "submission": "shown",
+        "title": "",
+        "replay": False,
+        "acknowledged": False,
+        "confidence_scale": None,
+        "on_error": "refuse",
+        "progress": True,
+        "format_": "csv",
+        "output": "-",
+        "sequences": False,
+        "curves": False,
+    }
+    submit_lines(PipeSubmission(**options), Slow(), clock=lambda: now_s)
+    written = capsys.readouterr()
+    said = [
+        line for line in written.err.splitlines() if re.match(r"\d+ frames? durable(,|$)", line)
+    ]
+    assert len(said) == 2
+    assert "f1,,,,true_positives,8" in written.out
 
 
 # --- processes -------------------------------------------------------------------------------

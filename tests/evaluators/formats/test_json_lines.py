@@ -20,10 +20,11 @@ from tests.evaluators.formats.helpers import (
 )
 from tests.evaluators.formats.json_schema import is_valid
 
-from vidscore_evaluators.annotations import FrameFlag, ObjectFlag, Side
+from vidscore_evaluators.annotations import FrameFlag, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import detect_format, read_pair, read_source
+from vidscore_evaluators.formats._seen_frames import SeenFrames
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.json_lines import (
     BLOCK_LINES,
@@ -304,6 +305,20 @@ def test_blocks_of_any_size_give_what_the_whole_gives(
     assert [fault for part in parts for fault in part.faults] == list(expected.faults)
     assert [number for part in parts for number in part.lines.tolist()] == expected.lines.tolist()
     assert reader.arity == whole.arity
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 9)), max_size=40))
+def test_seen_frames_are_a_set_in_little_room(frames: list[tuple[str, int]]) -> None:
+    seen, expected = SeenFrames(), set[tuple[str, int]]()
+    for name, number in frames:
+        assert seen.add(SequenceKey("", name), number) is ((name, number) not in expected)
+        expected.add((name, number))
+
+
+def test_frames_in_order_take_the_room_of_one() -> None:
+    seen = SeenFrames()
+    assert all(seen.add(SequenceKey("", "a"), number) for number in range(10_000))
+    assert seen._runs == {("", "a"): ([0], [9_999])}
 
 
 # --- writing ---------------------------------------------------------------------------------

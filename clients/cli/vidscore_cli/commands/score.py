@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import click
+
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
     FileOptions,
@@ -86,6 +88,8 @@ def score(**choices: Any) -> int:
     from vidscore_evaluators.scoring import score_pair
 
     typed = FileScoring(**choices)
+    if typed.online and typed.selection.frames is not None:
+        raise click.UsageError("--online and --frames exclude each other; choose whole sequences")
     check_output(typed.output)
     manifest = read_specification(typed.manifest)
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)

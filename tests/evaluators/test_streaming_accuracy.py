@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -288,7 +289,7 @@ def test_every_evaluator_takes_answers_by_their_time() -> None:
 # --- what is refused ---------------------------------------------------------------------------
 
 
-def faults_of(truth: Annotations, found: Annotations, **options: object) -> list[str]:
+def faults_of(truth: Annotations, found: Annotations, **options: Any) -> list[str]:
     with pytest.raises(InputError) as caught:
         score("f1", truth, found, online=True, **options)
     return [str(fault) for fault in caught.value.faults]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.clients.cli.helpers import run, well
+from tests.clients.cli.helpers import Chunks, Ticking, run, well
 
 from vidscore_cli.pipe_scoring import PipeScoring, score_lines
 from vidscore_cli.session import ExitCode
@@ -235,17 +235,6 @@ def test_options_that_do_not_go_together_are_refused(options: tuple[str, ...], s
 # --- while it runs ---------------------------------------------------------------------------
 
 
-class Chunks(io.RawIOBase):
-    """A pipe on which the chunks come one by one."""
-
-    def __init__(self, chunks: Sequence[str]) -> None:
-        self._chunks: Iterator[str] = iter(chunks)
-
-    def read1(self, size: int) -> bytes:
-        del size
-        return next(self._chunks, "").encode()
-
-
 def typed(truth: str, **changes: Any) -> PipeScoring:
     options = {
         "evaluators": ("f1",),
@@ -269,24 +258,17 @@ def typed(truth: str, **changes: Any) -> PipeScoring:
         "strict": False,
         "fail_under": (),
     }
-    return PipeScoring(**{**options, **changes})  # type: ignore[arg-type]
+    return PipeScoring(**{**options, **changes})
 
 
 def test_running_scores_are_those_of_the_frames_so_far_at_most_once_a_second(
     truth: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A frame each 0.4 s: shown at once, and the third one after it more than a second later."""
-    now_s = 100.0
-
-    class Slow(Chunks):
-        def read1(self, size: int) -> bytes:
-            nonlocal now_s
-            now_s += 0.4
-            return super().read1(size)
-
     found = [frame("a", 0, 0, 100), frame("a", 1), *DETECTIONS[3:], DETECTIONS[0]]
     rows = [json.dumps(entry) + "\n" for entry in found]
-    score_lines(typed(truth), Slow(rows), clock=lambda: now_s)
+    clock = Ticking(0.4)
+    score_lines(typed(truth), Chunks(rows, clock.tick), clock=clock)
     said = [line for line in capsys.readouterr().err.splitlines() if " of 5 frames" in line]
     assert said == ["1 of 5 frames, f1 f1 1.0000", "4 of 5 frames, f1 f1 0.5000"]
 

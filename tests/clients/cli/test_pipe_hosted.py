@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
-from tests.clients.cli.helpers import BINARY, run, well
+from tests.clients.cli.helpers import BINARY, Chunks, Ticking, run, well
 
 from vidscore_cli.demo.network import ServerProcess
 from vidscore_cli.pipe_submission import PipeSubmission, submit_lines
@@ -159,17 +158,6 @@ def test_what_is_durable_is_shown_at_most_once_a_second(
     environment: Environment, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A frame each 0.4 s: shown with the third one, and three frames later, with a score or not."""
-    now_s = 100.0
-
-    class Slow(io.RawIOBase):
-        rows = iter(lines(0, 8).encode().splitlines(keepends=True))
-
-        def read1(self, size: int) -> bytes:
-            nonlocal now_s
-            del size
-            now_s += 0.4
-            return next(self.rows, b"")
-
     choice = ServerChoice(environment["VIDSCORE_SERVER"], token=environment["VIDSCORE_TOKEN"])
     options = {
         "server": choice,
@@ -186,7 +174,9 @@ def test_what_is_durable_is_shown_at_most_once_a_second(
         "sequences": False,
         "curves": False,
     }
-    submit_lines(PipeSubmission(**options), Slow(), clock=lambda: now_s)
+    clock = Ticking(0.4)
+    frames = Chunks(map(line, range(8)), clock.tick)
+    submit_lines(PipeSubmission(**options), frames, clock=clock)
     written = capsys.readouterr()
     said = [
         line for line in written.err.splitlines() if re.match(r"\d+ frames? durable(,|$)", line)

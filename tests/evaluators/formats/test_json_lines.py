@@ -71,7 +71,7 @@ def lines_of(*frames: Any) -> str:
     return "".join(json.dumps(frame) + "\n" for frame in frames)
 
 
-GOOD = [
+GOOD: list[Any] = [
     EVERYTHING,
     line(),
     line(domain=""),
@@ -97,7 +97,7 @@ GOOD = [
     with_object(box=BOX, flags=["region", "distractor"]),
     with_object(box=BOX, numbers={}),
 ]
-BAD = [
+BAD: list[Any] = [
     [],
     None,
     "a",

@@ -62,7 +62,6 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         known.name: known
         for known in (
-            json_lines.FORMAT,
             coco.FORMAT,
             spotgeo.FORMAT,
             voc.FORMAT,
@@ -74,10 +73,11 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             kitti.FORMAT,
             yolo.FORMAT,
             generic.FORMAT,
+            json_lines.FORMAT,
         )
     }
 )
-"""Every format by name; content is held against them in this order."""
+"""Every format by name; content is held against them in this order, but JSON lines first."""
 
 _MIXING = (generic.NAME, json_lines.NAME)
 """Formats of one side that go with any format of the other."""
@@ -277,7 +277,9 @@ def _recognise(path: InputPath, side: Side | None = None, beside: str | None = N
     head = _head(path)
     if side is Side.DETECTIONS and beside != spotgeo.NAME and is_empty_array(head):
         return coco.NAME  # a detector that finds nothing; spotGEO lists every frame
-    return next((name for name, known in FORMATS.items() if _is_of(known, path, head)), None)
+    # The first key of a line tells it from every other object; a label may be any word of COCO.
+    order = (json_lines.FORMAT, *FORMATS.values())
+    return next((known.name for known in order if _is_of(known, path, head)), None)
 
 
 def _is_of(known: Format, path: InputPath, head: bytes) -> bool:

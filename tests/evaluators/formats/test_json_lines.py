@@ -355,6 +355,8 @@ def test_what_is_not_there_is_not_written() -> None:
 
 def test_lines_are_known_by_their_first_key(tmp_path: Path) -> None:
     assert detect_format(write(tmp_path / "a", lines_of(EVERYTHING))).name == "jsonl"
+    labelled = lines_of(line(objects=[{"box": BOX, "label": "annotations"}]))
+    assert detect_format(write(tmp_path / "c", labelled)).name == "jsonl"
     coco = '{"images": [], "categories": [], "annotations": []}'
     assert detect_format(write(tmp_path / "b", coco)).name == "coco-json"
 

@@ -246,7 +246,7 @@ class LiveScoring:
                 self._alarm.judge(self._last.reports(), f"frames {first} to {count}")
 
     def _judge_end(self, reports: Sequence[Report]) -> None:
-        if self._last is None:
+        if self._last is None or not self._last.frame_count:
             self._alarm.judge(reports, "everything")
         else:
             self._alarm.judge(self._last.reports(), f"the last {self._last.size} frames")

@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
@@ -185,4 +185,5 @@ def _say_waiting(opened: SubmissionStream) -> None:
 
 def _say_offset(count: int) -> None:
     """Write an offset up to which every frame of the stream is durable, a line of JSON."""
-    say(json.dumps({"acknowledged_offset": count}))
+    with suppress(BrokenPipeError):  # frames are delivered whether or not somebody still reads this
+        say(json.dumps({"acknowledged_offset": count}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -381,6 +382,27 @@ def test_an_alert_rings_when_a_window_is_worse_than_the_baseline_by_more_than_th
     ]
     assert "f1" in result.stdout
     assert pipe(truth, lines(TRUTH_AS_FOUND), *options).exit_code == 0
+
+
+def test_a_system_that_says_nothing_at_all_rings_the_alarm(tmp_path: Path, truth: str) -> None:
+    options = ("--baseline", baseline(tmp_path, truth, TRUTH_AS_FOUND), "--alert", "f1=0.5")
+    result = pipe(truth, "", *options, "--window", "2", "--no-progress")
+    assert result.exit_code == ExitCode.THRESHOLD
+    assert "Alert: f1 of f1 over everything is 0.0" in result.stderr
+
+
+def test_a_measure_that_drops_below_its_bound_again_after_a_recovery_is_told_again(
+    tmp_path: Path, truth: str
+) -> None:
+    """Frames alone: bad, bad, good, bad. Lower is better for false negatives."""
+    reference = baseline(tmp_path, truth, TRUTH_AS_FOUND)
+    stream = [frame("a", 0), frame("a", 1), TRUTH_AS_FOUND[3], frame("b", 6)]
+    options = ("--baseline", reference, "--alert", "false_negatives=0", "--window", "1")
+    result = pipe(truth, lines(stream), *options, "--no-progress")
+    told = re.findall(
+        r"^Alert: false_negatives of f1 over frames (\d+)", result.stderr, re.MULTILINE
+    )
+    assert told == ["1", "4"]
 
 
 def test_without_a_window_an_alert_is_about_everything(tmp_path: Path, truth: str) -> None:

@@ -239,6 +239,24 @@ def test_ctrl_c_seals_nothing_and_says_how_to_go_on(environment: Environment) ->
 
 
 @pytest.mark.slow
+def test_frames_are_delivered_although_nobody_reads_the_offsets_any_more(
+    environment: Environment,
+) -> None:
+    with piping(environment, "--submission", "unread") as process:
+        write(process, lines(0, 3))
+        read_until_durable(process, 3)
+        assert process.stdout is not None
+        process.stdout.close()
+        write(process, lines(3, FRAMES))
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(120) == ExitCode.PIPE_CLOSED
+        assert process.stderr is not None
+        process.stderr.close()
+    assert frame_count(environment, "unread") == (FRAMES, "scored")
+
+
+@pytest.mark.slow
 def test_a_pipe_goes_on_after_the_server_was_killed_and_came_back(tmp_path: Path) -> None:
     """Frames that come while nobody is there are durable in the end, each once."""
     store = str(tmp_path / "site.db")

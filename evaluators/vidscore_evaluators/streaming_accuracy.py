@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations, FrameFlag, Side, frame_name
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.annotations import Annotations, FrameFlag, SequenceKey, Side, frame_name
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.report import Curve, Report, ReportWarning, with_warnings
@@ -91,24 +91,11 @@ class StreamingAnswers:
         """
         rows = np.full(self.truth.frame_count, NO_ANSWER, dtype=np.int64)
         times_s = _times(self.truth)
-        place = {key: index for index, key in enumerate(self.detections.sequences)}
-        for index, key in enumerate(self.truth.sequences):
-            frames = np.flatnonzero((self.truth.frame_sequences == index) & self.judged)
-            own = self.detections.frame_sequences == place.get(key, NO_ANSWER)
-            answers = np.flatnonzero(own)
-            if len(frames) and len(answers):
-                order = np.lexsort(
-                    (
-                        self.detections.frame_numbers[answers],
-                        self.captures_s[answers],
-                        self.arrivals_s[answers],
-                    )
-                )
-                answers = answers[order]
-                last = last_answers(
-                    times_s[frames], self.captures_s[answers], self.arrivals_s[answers], budget_s
-                )
-                rows[frames] = np.where(last < 0, NO_ANSWER, answers[last])
+        for frames, answers in self._by_sequence:
+            last = last_answers(
+                times_s[frames], self.captures_s[answers], self.arrivals_s[answers], budget_s
+            )
+            rows[frames] = np.where(last < 0, NO_ANSWER, answers[last])
         return rows
 
     def held(self, budget_s: float) -> Annotations:
@@ -143,6 +130,21 @@ class StreamingAnswers:
             f"{self.detections.frame_count} answers never the last"
         )
         return ReportWarning("streaming_accuracy", message, len(rows))
+
+    @cached_property
+    def _by_sequence(self) -> list[tuple[IntArray, IntArray]]:
+        """Rows of the judged frames and of the answers of each sequence that has both.
+
+        Answers ascend by their arrival, and those that arrived together by their frame.
+        """
+        frames = np.flatnonzero(self.judged)
+        frames = frames[np.argsort(self.truth.frame_sequences[frames], kind="stable")]
+        own = self.detections
+        columns = (own.frame_numbers, self.captures_s, self.arrivals_s, own.frame_sequences)
+        answers = np.lexsort(columns)
+        frames_of = _runs(frames, self.truth)
+        answers_of = _runs(answers, own)
+        return [(rows, answers_of[key]) for key, rows in frames_of.items() if key in answers_of]
 
     def _at_ranks(self, ranks: Sequence[float]) -> list[float]:
         """Latencies at shares of their number: the least that so many do not exceed."""
@@ -243,6 +245,16 @@ def _with_curves(
         if sequence is None
     ]
     return replace(first, scores=replace(first.scores, curves=(*first.curves, *curves)))
+
+
+def _runs(rows: IntArray, side: Annotations) -> dict[SequenceKey, IntArray]:
+    """Rows of frames by their sequence, in which they ascend."""
+    sequences = side.frame_sequences[rows]
+    first = run_starts(sequences)
+    return {
+        side.sequences[sequences[start]]: run
+        for start, run in zip(first.tolist(), np.split(rows, first[1:]), strict=False)
+    }
 
 
 def _times(side: Annotations) -> FloatArray:

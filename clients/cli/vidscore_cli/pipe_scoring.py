@@ -29,9 +29,10 @@ from vidscore_evaluators.errors import InputError
 if TYPE_CHECKING:
     from vidscore_evaluators.annotations import Annotations
     from vidscore_evaluators.evaluator import Evaluator
+    from vidscore_evaluators.formats import Pair
     from vidscore_evaluators.formats.json_lines import LineBlock
     from vidscore_evaluators.formats.source import Source
-    from vidscore_evaluators.report import Report
+    from vidscore_evaluators.report import FrameExample, Report
     from vidscore_evaluators.specification import BenchmarkSpec
 
 FRAMES_PER_TALLY = 1000
@@ -145,7 +146,9 @@ class LiveScoring:
         truth = self._truth.annotations
         self._evaluated = resolve(specification, truth)
         waiting = truth.frame_count + DEFAULT_MAXIMUM_WAITING
-        self._scorer = StreamScorer(evaluators, specification, waiting)
+        # Answers by their time are scored at the end, when all have arrived.
+        running = () if typed.online else evaluators
+        self._scorer = StreamScorer(running, specification, waiting)
         self._known = {*truth.sequences, *(one.key for one in specification.sequences)}
         self._add_truth(truth)
         self._last = (
@@ -154,7 +157,7 @@ class LiveScoring:
         self.reader = LineReader()
         self._blocks: list[LineBlock] = []
         self._shapeless: list[LineBlock] = []
-        self._pair: Any = None
+        self._pair: Pair | None = None
 
     @property
     def frames_text(self) -> str:
@@ -220,10 +223,9 @@ class LiveScoring:
         self._judge_end(reports)
         return reports
 
-    def place_of(self, example: Any) -> str:
-        """File and line of a frame that a warning names."""
-        place: str = self._pair.place_of(example)
-        return place
+    def place_of(self, example: FrameExample) -> str:
+        """File and line of a frame that a warning names; empty before the end."""
+        return "" if self._pair is None else self._pair.place_of(example)
 
     def _add(self, block: LineBlock) -> None:
         from vidscore_evaluators.annotations import Side

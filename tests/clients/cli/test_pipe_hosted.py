@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
@@ -159,7 +160,7 @@ def test_what_is_durable_is_shown_at_most_once_a_second(
 ) -> None:
     """A frame each 0.4 s: shown with the third one, and three frames later, with a score or not."""
     choice = ServerChoice(environment["VIDSCORE_SERVER"], token=environment["VIDSCORE_TOKEN"])
-    options = {
+    options: dict[str, Any] = {
         "server": choice,
         "benchmark": "street",
         "submission": "shown",

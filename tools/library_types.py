@@ -50,6 +50,8 @@ class _Options(TypedDict, total=False):
     """How to map confidences to numbers from 0 to 1: ``sigmoid``, or ``MIN,MAX``."""
     select: Selection
     """The part of the data to score; all by default."""
+    online: bool
+    """Whether frames are judged against the last answer that had arrived by their time."""
     workers: int
     """Processes to use; the scores do not depend on it."""
     progress: Callable[[int, int], None] | None

@@ -28,6 +28,7 @@ from vidscore_evaluators.annotations import (
 from vidscore_evaluators.arrays import (
     BoolArray,
     FlagArray,
+    FloatArray,
     IntArray,
     expand_runs,
     marked,
@@ -178,10 +179,6 @@ def _spread(side: Annotations, frames: _Frames, rows: IntArray, flags: FlagArray
     starts = np.zeros(frames.count, dtype=np.int64)
     starts[rows] = side.frame_starts[:-1]
     objects = expand_runs(starts, counts)
-    times_s = side.frame_times_s
-    if times_s is not None:
-        times_s = np.full(frames.count, np.nan)
-        times_s[rows] = side.frame_times_s
     return replace(
         side,
         frame_sequences=frames.sequences,
@@ -194,8 +191,17 @@ def _spread(side: Annotations, frames: _Frames, rows: IntArray, flags: FlagArray
         track_ids=side.track_ids[objects],
         flags=side.flags[objects],
         columns={name: column[objects] for name, column in side.columns.items()},
-        frame_times_s=times_s,
+        frame_times_s=_spread_seconds(side.frame_times_s, frames.count, rows),
+        frame_arrivals_s=_spread_seconds(side.frame_arrivals_s, frames.count, rows),
     )
+
+
+def _spread_seconds(seconds: FloatArray | None, count: int, rows: IntArray) -> FloatArray | None:
+    if seconds is None:
+        return None
+    spread = np.full(count, np.nan)
+    spread[rows] = seconds
+    return spread
 
 
 def resolve(specification: BenchmarkSpec, truth: Annotations) -> Annotations:

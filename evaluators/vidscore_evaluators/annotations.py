@@ -114,6 +114,9 @@ class Annotations:
         columns: Further (N,) columns by name (area, truncation, occlusion).
         frame_times_s: (F,) seconds at which each frame was captured, on any one clock, NaN where
             unknown; None where no frame has a time. No score depends on them.
+        frame_arrivals_s: (F,) seconds at which the answer to each frame had arrived, on the clock
+            of the truth's times, NaN where unknown; None where none is known. Only streaming
+            accuracy looks at them, and neither the wire nor a fingerprint has them.
     """
 
     sequences: tuple[SequenceKey, ...]
@@ -129,6 +132,7 @@ class Annotations:
     flags: FlagArray
     columns: Mapping[str, FloatArray] = field(default_factory=dict)
     frame_times_s: FloatArray | None = None
+    frame_arrivals_s: FloatArray | None = None
 
     @property
     def frame_count(self) -> int:
@@ -194,6 +198,7 @@ class Annotations:
                 frame_numbers=self.frame_numbers[frames],
                 frame_flags=self.frame_flags[frames],
                 frame_times_s=_rows_of(self.frame_times_s, frames),
+                frame_arrivals_s=_rows_of(self.frame_arrivals_s, frames),
             ),
             objects,
             self.frame_starts[start : stop + 1] - objects.start,
@@ -217,6 +222,7 @@ class Annotations:
             frame_numbers=self.frame_numbers[chosen],
             frame_flags=self.frame_flags[chosen],
             frame_times_s=_rows_of(self.frame_times_s, chosen),
+            frame_arrivals_s=_rows_of(self.frame_arrivals_s, chosen),
         )
         return _with_objects(frames, objects, starts_from_counts(counts))
 
@@ -288,6 +294,7 @@ def concatenate(parts: Sequence[Annotations]) -> Annotations:
     labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
     shared = [part.with_tables(sequences, labels) for part in parts]
     names = dict.fromkeys(name for part in parts for name in part.columns)
+    counts = [part.frame_count for part in parts]
     return Annotations(
         sequences=sequences,
         labels=labels,
@@ -301,7 +308,8 @@ def concatenate(parts: Sequence[Annotations]) -> Annotations:
         track_ids=np.concatenate([part.track_ids for part in shared]),
         flags=np.concatenate([part.flags for part in shared]),
         columns={name: np.concatenate([_column(part, name) for part in shared]) for name in names},
-        frame_times_s=_joined_times(parts),
+        frame_times_s=_joined([part.frame_times_s for part in parts], counts),
+        frame_arrivals_s=_joined([part.frame_arrivals_s for part in parts], counts),
     )
 
 
@@ -310,13 +318,14 @@ def known_times(times_s: FloatArray) -> FloatArray | None:
     return None if np.isnan(times_s).all() else times_s
 
 
-def _joined_times(parts: Sequence[Annotations]) -> FloatArray | None:
-    if all(part.frame_times_s is None for part in parts):
+def _joined(parts: Sequence[FloatArray | None], counts: Sequence[int]) -> FloatArray | None:
+    """Seconds of the frames of several batches, given how many frames each has."""
+    if all(part is None for part in parts):
         return None
     return np.concatenate(
         [
-            np.full(part.frame_count, np.nan) if part.frame_times_s is None else part.frame_times_s
-            for part in parts
+            np.full(count, np.nan) if part is None else part
+            for part, count in zip(parts, counts, strict=True)
         ]
     )
 
@@ -371,4 +380,5 @@ def _all_columns(annotations: Annotations) -> list[AnyArray]:
         annotations.flags,
         *annotations.columns.values(),
         *([] if annotations.frame_times_s is None else [annotations.frame_times_s]),
+        *([] if annotations.frame_arrivals_s is None else [annotations.frame_arrivals_s]),
     ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vidscore_evaluators.annotations import SequenceKey, Side
@@ -103,6 +103,7 @@ NOTES = frozenset(
         "in_regions",
         "objects_in_regions",
         "sequences_without_detections",
+        "streaming_accuracy",
     }
 )
 """Codes of warnings that only report how input was read or what don't-care rules removed: no action
@@ -296,6 +297,16 @@ class Report:
     def to_json(self, indent: int | None = 2) -> str:
         """JSON text of the report; equal reports give equal text."""
         return report_to_json(self, indent)
+
+
+def with_warnings(report: Report, warnings: Sequence[ReportWarning]) -> Report:
+    """The report with further warnings in front of its own."""
+    # Warnings of both files and specification appear once.
+    further = tuple(entry for entry in warnings if entry not in report.scores.warnings)
+    if not further:
+        return report
+    scores = replace(report.scores, warnings=(*further, *report.scores.warnings))
+    return replace(report, scores=scores)
 
 
 def _stretch(values: Sequence[str | None], count: int) -> Sequence[str | None]:

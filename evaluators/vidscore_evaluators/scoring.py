@@ -27,11 +27,12 @@ from vidscore_evaluators.jobs import outcomes_in_parts, tally_in_parts
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes, concatenate_outcomes
 from vidscore_evaluators.presets import create_evaluators, format_of
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
-from vidscore_evaluators.report import Report, ReportWarning
+from vidscore_evaluators.report import Report, with_warnings
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.selection import ALL, Selected, Selection
 from vidscore_evaluators.selection import select as choose_part
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
+from vidscore_evaluators.streaming_accuracy import score_online
 from vidscore_evaluators.validation import ConfidenceScale
 
 Data = str | os.PathLike[str] | Annotations | Mapping[str, Any] | DataFrame
@@ -103,6 +104,7 @@ def score(  # type: ignore[overload-overlap]  # a str is a Sequence too; this si
     on_error: OnError = ...,
     confidence_scale: str | None = ...,
     select: Selection = ...,
+    online: bool = ...,
     workers: int = ...,
     progress: Progress | None = ...,
     **parameters: Any,
@@ -121,6 +123,7 @@ def score(
     on_error: OnError = ...,
     confidence_scale: str | None = ...,
     select: Selection = ...,
+    online: bool = ...,
     workers: int = ...,
     progress: Progress | None = ...,
 ) -> list[Report]: ...
@@ -137,6 +140,7 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
     on_error: OnError = "refuse",
     confidence_scale: str | None = None,
     select: Selection = ALL,
+    online: bool = False,
     workers: int = 1,
     progress: Progress | None = None,
     **parameters: Any,
@@ -160,6 +164,8 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
         confidence_scale: How to map the confidences of detections to numbers from 0 to 1, for
             evaluators that need them so: ``sigmoid``, or ``MIN,MAX``.
         select: The part of the data to score; all by default.
+        online: Whether each frame of the truth is judged against the last answer that had arrived
+            by its time (streaming accuracy), in place of the answer to the frame itself.
         workers: Processes to use; 1 for this one alone. The scores do not depend on it.
         progress: Called with (frames done, frames in all).
         parameters: Parameters of the evaluator, if it is only one; a preset takes none.
@@ -179,6 +185,11 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
         raise ParameterError(
             [Fault("parameters for several evaluators", "EvaluatorSpec(name, parameters) for each")]
         )
+    if online and select.frames is not None:
+        # Frames before the chosen ones have answers that count in them.
+        raise ParameterError(
+            [Fault("chosen frames", "whole sequences, with online", field="select")]
+        )
     task = prepare(
         evaluator,
         truth,
@@ -192,7 +203,12 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
         parameters=parameters,
     )
     reports = score_pair(
-        task.evaluators, task.pair, task.specification, workers=workers, progress=progress
+        task.evaluators,
+        task.pair,
+        task.specification,
+        online=online,
+        workers=workers,
+        progress=progress,
     )
     if not single:
         return reports
@@ -309,6 +325,7 @@ def score_pair(
     pair: Pair,
     specification: BenchmarkSpec = BenchmarkSpec(),
     *,
+    online: bool = False,
     workers: int = 1,
     progress: Progress | None = None,
 ) -> list[Report]:
@@ -318,6 +335,7 @@ def score_pair(
         evaluators: Evaluators of the specification.
         pair: Both sides.
         specification: The benchmark's specification.
+        online: As for `score`.
         workers: Processes to use.
         progress: Called with (frames done, frames in all).
 
@@ -327,15 +345,20 @@ def score_pair(
     Raises:
         InputError: If an evaluator's rules forbid something, with file and line, or entry.
     """
-    try:
-        reports = score_annotations(
-            evaluators,
-            pair.truth.annotations,
-            pair.detections.annotations,
-            specification,
-            workers=workers,
-            progress=progress,
+    truth, detections = pair.truth.annotations, pair.detections.annotations
+
+    def judge(answers: Annotations) -> list[Report]:
+        return score_annotations(
+            evaluators, truth, answers, specification, workers=workers, progress=progress
         )
+
+    try:
+        if online:
+            check_sides(evaluators, truth, detections, specification)
+            evaluated = resolve(specification, truth)
+            reports = score_online(evaluators, evaluated, detections, judge)
+        else:
+            reports = judge(detections)
     except InputError as error:
         raise type(error)([pair.locate(fault) for fault in error.faults]) from None
     return [with_warnings(report, pair.warnings) for report in reports]
@@ -385,16 +408,6 @@ def outcomes_of_pair(
     except InputError as error:
         raise type(error)([pair.locate(fault) for fault in error.faults]) from None
     yield from outcomes_in_parts(evaluator, resolved, detections, at, progress=progress)
-
-
-def with_warnings(report: Report, warnings: Sequence[ReportWarning]) -> Report:
-    """The report with further warnings in front of its own."""
-    # Warnings of both files and specification appear once.
-    further = tuple(entry for entry in warnings if entry not in report.scores.warnings)
-    if not further:
-        return report
-    scores = replace(report.scores, warnings=(*further, *report.scores.warnings))
-    return replace(report, scores=scores)
 
 
 def _scene(

@@ -7,7 +7,15 @@ from tools.docs_pages import headings
 
 from vidscore_evaluators.annotations import ObjectFlag
 from vidscore_evaluators.convert import rules_of
-from vidscore_evaluators.formats import FORMATS, generic, manifest, neovision2, spotgeo
+from vidscore_evaluators.formats import (
+    FORMATS,
+    _line_rules,
+    generic,
+    json_lines,
+    manifest,
+    neovision2,
+    spotgeo,
+)
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
 
 PAGE = page("formats.md")
@@ -40,6 +48,16 @@ def test_the_columns_and_flags_of_generic_csv_are_listed() -> None:
     columns = set(generic.KINDS) - coordinates
     flags = {str(flag.name).lower() for flag in ObjectFlag} | {generic.FRAME_FLAG}
     assert listed == columns | shapes | flags
+
+
+def test_the_keys_of_json_lines_are_listed() -> None:
+    listed = set(first_cells(section(PAGE, "## jsonl")))
+    shown = {*_line_rules.FRAME_KEYS, *_line_rules.OBJECT_KEYS}
+    assert listed == shown
+
+
+def test_the_schema_of_json_lines_is_on_the_page_of_pipes() -> None:
+    assert f"```json\n{json_lines.schema_text()}```\n" in page("pipe.md")
 
 
 def test_the_other_names_of_columns_are_listed() -> None:

@@ -17,7 +17,15 @@ from vidscore_cli.reporting import Presentation, write_reports
 from vidscore_evaluators.names import escape_controls
 
 if TYPE_CHECKING:
-    from vidscore_client import Benchmark, Client, Quota, Submission, SubmissionScore
+    from vidscore_cli.progress import ProgressBar
+    from vidscore_client import (
+        Benchmark,
+        Client,
+        Quota,
+        Submission,
+        SubmissionScore,
+        SubmissionUpdate,
+    )
     from vidscore_evaluators.report import Report
 
 _WAITS: dict[str, str] = {
@@ -133,6 +141,30 @@ def what_happens(benchmark: Benchmark, to: str) -> str:
     else:
         moves = "the board moves when that is done"
     return f"{waiting} will be scored again under {to}; {moves}"
+
+
+def wait_for_score(client: Client, submission: Submission, bar: ProgressBar) -> Submission:
+    """Wait for the end of a submission; say once what it waits for.
+
+    Raises:
+        NotScoredError: If it fails or is cancelled.
+    """
+    from vidscore_client import SubmissionState
+
+    bar.stage("waiting")
+    said: set[str] = set()
+
+    def show(update: SubmissionUpdate) -> None:
+        present = update.submission
+        bar.stage(present.state.replace("_", " "))
+        waits_for = submission_waits_for(present)
+        if present.state is SubmissionState.WAITING_FOR_TRUTH and waits_for not in said:
+            said.add(waits_for)
+            bar.say(f"{short_names(present.name)} waits for {waits_for}")
+
+    ended = client.submissions.wait(submission.name, on_change=show)
+    refuse_unscored(ended)
+    return ended
 
 
 def look_up(client: Client, submission: Submission) -> Outcome:

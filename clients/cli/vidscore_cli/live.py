@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from vidscore_evaluators.annotations import Annotations
     from vidscore_evaluators.arrays import IntArray
+    from vidscore_evaluators.report import Report
 
 
 FULL_SPEED_FRAMES = 512
@@ -100,6 +101,50 @@ def _in_order(truth: Annotations, detections: Annotations) -> tuple[IntArray, In
 
 def _part(side: Annotations, rows: IntArray) -> Annotations:
     return side.take_frames(rows[rows >= 0])
+
+
+class RunningScores:
+    """Scores so far as a picture and as a line; written by one thread and read by another.
+
+    Args:
+        ranking: For each evaluator, the measures by which systems are ranked.
+        frames: Which frames there are so far, in words.
+    """
+
+    def __init__(self, ranking: Mapping[str, Sequence[str]], frames: str) -> None:
+        self._ranking = ranking
+        self._frames = frames
+        self._reports: Sequence[Report] = ()
+
+    def show(self, frames: str, reports: Sequence[Report]) -> None:
+        """Keep the newest reports, and which frames they are of."""
+        self._frames, self._reports = frames, reports
+
+    def draw(self) -> RenderableType:
+        """Frames, and the scores over everything so far."""
+        from rich.console import Group
+        from rich.text import Text
+
+        from vidscore_cli.report_table import GridView
+        from vidscore_evaluators.report_grids import overall_grid
+
+        if not self._reports:
+            return Text(self._frames)
+        return Group(Text(self._frames), GridView(overall_grid(self._reports)))
+
+    def line(self) -> str:
+        """The same in one line: frames, and the scores by which systems are ranked."""
+        from vidscore_evaluators.report_grids import format_number
+
+        values = [
+            (report.evaluator, row.measure, row.value)
+            for report in self._reports
+            for row in report.rows()
+            if row[:3] == (None, None, None)
+            and row.measure in self._ranking.get(report.evaluator, ())
+        ]
+        scores = [f"{name} {measure} {format_number(value)}" for name, measure, value in values]
+        return ", ".join([self._frames, *scores])
 
 
 class LiveDisplay:

@@ -107,6 +107,10 @@ SECTIONS: Sections = {
     },
     "Live streams": {
         "serve": Entry(f"{SERVER}.serve:serve", "Run a scoring server.", extra="server"),
+        "pipe": Entry(
+            f"{CLI}.pipe:pipe",
+            "Score frames that a running program writes to standard input, one a line, as JSON.",
+        ),
         "stream": Entry(
             f"{CLI}.stream:stream", "Replay files to a server and watch the scores move."
         ),

@@ -21,7 +21,7 @@ Decorator = Callable[[Function], Function]
 
 FORMAT_NAMES = (
     "spotgeo-json, neovision2-csv, coco-json, pascal-voc, dota, motchallenge, kitti-tracking, "
-    "visdrone-det, visdrone-mot, yolo-text, generic-csv"
+    "visdrone-det, visdrone-mot, yolo-text, generic-csv, jsonl"
 )
 """Names of all formats; asking the formats themselves would cost every command their imports."""
 
@@ -149,12 +149,17 @@ def evaluator_options(metavar: str = "[EVALUATOR]...") -> Decorator[Any]:
             shell_complete=complete_evaluator,
         ),
         settings_option(),
-        click.option(
-            "--manifest",
-            metavar="FILE",
-            type=click.Path(),
-            help="TOML file that says what the data cannot: evaluators, classes, frames.",
-        ),
+        manifest_option(),
+    )
+
+
+def manifest_option() -> Decorator[Any]:
+    """``--manifest``."""
+    return click.option(
+        "--manifest",
+        metavar="FILE",
+        type=click.Path(),
+        help="TOML file that says what the data cannot: evaluators, classes, frames.",
     )
 
 
@@ -210,6 +215,15 @@ def number_option(name: str, least: int, most: int, default: int, help_: str) ->
     """An option that takes an integer."""
     return click.option(
         name, type=click.IntRange(least, most), default=default, show_default=True, help=help_
+    )
+
+
+def online_option() -> Decorator[Any]:
+    """``--online``."""
+    return click.option(
+        "--online",
+        is_flag=True,
+        help="Streaming accuracy: judge each frame by the last answer that had arrived in time.",
     )
 
 

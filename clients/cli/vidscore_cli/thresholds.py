@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from vidscore_evaluators.report import Report
 
 
+FAIL_UNDER = "--fail-under"
+
+
 @dataclass(frozen=True)
 class Threshold:
     """The least score that is wanted; the greatest where lower is better.
@@ -37,21 +40,25 @@ class Threshold:
 
     def failure(self, report: Report) -> str | None:
         """What is wrong with a report of the evaluator; None if the threshold is met."""
-        value = next(
-            (row.value for row in report.rows() if row[:4] == (None, None, None, self.measure)),
-            None,
-        )
+        value = overall_value(report, self.measure)
         if value is not None and (value <= self.bound if self.is_greatest else value >= self.bound):
             return None
         found = "undefined" if value is None else str(value)
         expected = f"at {'most' if self.is_greatest else 'least'} {self.bound}"
-        return f"{self.measure} of {self.evaluator} is {found}, expected {expected} (--fail-under)"
+        return f"{self.measure} of {self.evaluator} is {found}, expected {expected} ({FAIL_UNDER})"
+
+
+def overall_value(report: Report, measure: str) -> float | None:
+    """A score over everything; None where it is undefined, or there is none."""
+    return next(
+        (row.value for row in report.rows() if row[:4] == (None, None, None, measure)), None
+    )
 
 
 def fail_under_option() -> Decorator[Any]:
     """``--fail-under``."""
     return click.option(
-        "--fail-under",
+        FAIL_UNDER,
         metavar="[EVALUATOR.]MEASURE=VALUE",
         multiple=True,
         help="Exit with 6 if this measure over everything is undefined or under the value; where "
@@ -83,35 +90,56 @@ def check_thresholds(thresholds: Sequence[Threshold], reports: Sequence[Report])
 
 
 def _threshold(text: str, evaluators: Sequence[Evaluator[Any]]) -> Threshold:
+    return parse_threshold(text, evaluators, FAIL_UNDER)
+
+
+def parse_threshold(text: str, evaluators: Sequence[Evaluator[Any]], option: str) -> Threshold:
+    """A measure with a number, as typed.
+
+    Args:
+        text: What was typed: ``MEASURE=VALUE`` or ``EVALUATOR.MEASURE=VALUE``.
+        evaluators: The evaluators that score.
+        option: The option, for messages.
+
+    Raises:
+        click.UsageError: If it is no measure with a value, or measures several evaluators.
+    """
+    try:
+        return _parse(text, evaluators)
+    except ValueError as error:
+        raise click.UsageError(f"{option} {text}: {error}") from None
+
+
+def _parse(text: str, evaluators: Sequence[Evaluator[Any]]) -> Threshold:
     left, equals, value = text.partition("=")
     bound = _number(value)
     evaluator_name, _, name = left.rpartition(".")
     if not equals or not name or bound is None:
-        raise _error(text, "expected MEASURE=VALUE or EVALUATOR.MEASURE=VALUE, such as f1=0.8")
+        raise ValueError("expected MEASURE=VALUE or EVALUATOR.MEASURE=VALUE, such as f1=0.8")
     named = [one for one in evaluators if evaluator_name in {"", one.name}]
     if not named:
         advice = name_advice(evaluator_name, [one.name for one in evaluators])
-        raise _error(text, f"{evaluator_name} is not being scored; {advice}")
+        raise ValueError(f"{evaluator_name} is not being scored; {advice}")
     having = [(one, measure) for one in named for measure in _measures(one, name)]
     if not having:
         known = dict.fromkeys(measure.name for one in named for measure in one.measures)
-        raise _error(text, f"no measure is called {name!r}; {name_advice(name, known)}")
+        raise ValueError(f"no measure is called {name!r}; {name_advice(name, known)}")
     if len(having) > 1:
         choices = ", ".join(f"{one.name}.{name}" for one, _ in having)
-        raise _error(text, f"several evaluators measure it; address one as {choices}")
+        raise ValueError(f"several evaluators measure it; address one as {choices}")
     [(evaluator, measure)] = having
-    return Threshold(evaluator.name, name, bound, _lower_is_better(text, measure))
+    return Threshold(evaluator.name, name, bound, _lower_is_better(measure))
 
 
 def _measures(evaluator: Evaluator[Any], name: str) -> Iterator[Measure]:
     return (measure for measure in evaluator.measures if measure.name == name)
 
 
-def _lower_is_better(text: str, measure: Measure) -> bool:
+def _lower_is_better(measure: Measure) -> bool:
     from vidscore_evaluators.evaluator import Direction
 
     if measure.direction is Direction.NONE:
-        raise _error(text, f"neither more nor less of {measure.name} is better on its own")
+        raise ValueError(f"neither more nor less of {measure.name} is better on its own")
     return measure.direction is Direction.LOWER
 
 
@@ -121,7 +149,3 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) else None
-
-
-def _error(text: str, reason: str) -> click.UsageError:
-    return click.UsageError(f"--fail-under {text}: {reason}")

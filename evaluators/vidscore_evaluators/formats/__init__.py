@@ -19,6 +19,7 @@ from vidscore_evaluators.formats import (
     coco,
     dota,
     generic,
+    json_lines,
     kitti,
     mot,
     neovision2,
@@ -52,6 +53,7 @@ __all__ = [
     "find_format",
     "read_pair",
     "read_source",
+    "with_skipped",
 ]
 
 AUTO = "auto"
@@ -71,10 +73,14 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             kitti.FORMAT,
             yolo.FORMAT,
             generic.FORMAT,
+            json_lines.FORMAT,
         )
     }
 )
-"""Every format by name; content is held against them in this order."""
+"""Every format by name; content is held against them in this order, but JSON lines first."""
+
+_MIXING = (generic.NAME, json_lines.NAME)
+"""Formats of one side that go with any format of the other."""
 
 OnError = Literal["refuse", "skip"]
 
@@ -152,7 +158,7 @@ def read_source(
     if image_size is not None and not source.image_sizes:
         sizes = dict.fromkeys(source.annotations.sequences, image_size)
         source = replace(source, image_sizes=sizes)
-    return _with_skipped(source, reading.skipped)
+    return with_skipped(source, reading.skipped)
 
 
 def read_pair(
@@ -204,15 +210,15 @@ def read_pair(
     if faults:
         raise InputError(faults)
     left, right = sides
-    if len({left.format, right.format} - {None, generic.NAME}) > 1:
-        expected = f"{left.format}, as the truth is, or {generic.NAME}"
+    if len({left.format, right.format} - {None, *_MIXING}) > 1:
+        expected = f"{left.format}, as the truth is, {' or '.join(_MIXING)}"
         raise InputError([Fault(str(right.format), expected, source=right.name)])
     if right.format is None:
         return Pair(left, right)
     paired = FORMATS[right.format].pair(left, right, known.union(left.annotations.sequences))
     if paired.faults.total and on_error == "refuse":
         raise InputError(paired.faults.listed())
-    return Pair(left, _with_skipped(paired.detections, paired.skipped))
+    return Pair(left, with_skipped(paired.detections, paired.skipped))
 
 
 def find_format(name: str) -> Format:
@@ -271,7 +277,9 @@ def _recognise(path: InputPath, side: Side | None = None, beside: str | None = N
     head = _head(path)
     if side is Side.DETECTIONS and beside != spotgeo.NAME and is_empty_array(head):
         return coco.NAME  # a detector that finds nothing; spotGEO lists every frame
-    return next((name for name, known in FORMATS.items() if _is_of(known, path, head)), None)
+    # The first key of a line tells it from every other object; a label may be any word of COCO.
+    order = (json_lines.FORMAT, *FORMATS.values())
+    return next((known.name for known in order if _is_of(known, path, head)), None)
 
 
 def _is_of(known: Format, path: InputPath, head: bytes) -> bool:
@@ -282,7 +290,8 @@ def _head(path: InputPath) -> bytes:
     return b"" if is_folder(path) else read_head(path, DATA)
 
 
-def _with_skipped(source: Source, skipped: int) -> Source:
+def with_skipped(source: Source, skipped: int) -> Source:
+    """A source with the warning that so many rows or entries were left out, if any."""
     if not skipped:
         return source
     message = f"{source.name}: rows or entries that could not be used were left out"

@@ -53,6 +53,7 @@ class Capacity:
         flags: Flags that objects can have.
         columns: Named columns; None for any.
         times: Whether frames have times.
+        arrivals: Whether the answers to frames have arrivals.
     """
 
     arities: tuple[int, ...] = (BOX,)
@@ -65,6 +66,7 @@ class Capacity:
     flags: ObjectFlag = NO_FLAG
     columns: frozenset[str] | None = frozenset()
     times: bool = False
+    arrivals: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +134,16 @@ class Format:
 # --- what writers share ----------------------------------------------------------------------
 
 
-def in_order(annotations: Annotations) -> Annotations:
-    """The same with frames in ascending order of domain, sequence and number."""
+def frame_order(annotations: Annotations) -> IntArray:
+    """(F,) rows of the frames in ascending order of domain, sequence and number."""
     ranks = {key: rank for rank, key in enumerate(sorted(set(annotations.sequences)))}
     rank = np.array([ranks[key] for key in annotations.sequences], dtype=np.int64)
-    order = np.lexsort((annotations.frame_numbers, rank[annotations.frame_sequences]))
-    return annotations.take_frames(order)
+    return np.lexsort((annotations.frame_numbers, rank[annotations.frame_sequences]))
+
+
+def in_order(annotations: Annotations) -> Annotations:
+    """The same with frames in ascending order of domain, sequence and number."""
+    return annotations.take_frames(frame_order(annotations))
 
 
 def file_name(name: str, what: str) -> str:

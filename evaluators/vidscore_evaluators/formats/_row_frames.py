@@ -41,6 +41,7 @@ class RowColumns:
         columns: Further (N,) columns.
         frame_times_s: (N,) time of each row's frame, NaN where the row does not say it; None where
             no row does.
+        frame_arrivals_s: (N,) arrival of the answer to each row's frame, likewise.
     """
 
     sequences: tuple[SequenceKey, ...]
@@ -55,6 +56,7 @@ class RowColumns:
     flags: FlagArray
     columns: Mapping[str, FloatArray] = field(default_factory=dict)
     frame_times_s: FloatArray | None = None
+    frame_arrivals_s: FloatArray | None = None
 
 
 def group_rows(rows: RowColumns, table: RowTable) -> tuple[Annotations, SourcePositions]:
@@ -86,11 +88,8 @@ def group_rows(rows: RowColumns, table: RowTable) -> tuple[Annotations, SourcePo
         track_ids=rows.track_ids[objects],
         flags=rows.flags[objects],
         columns={name: column[objects] for name, column in rows.columns.items()},
-        frame_times_s=(
-            None
-            if rows.frame_times_s is None
-            else known_times(times_of_frames(rows.frame_times_s[order], first))
-        ),
+        frame_times_s=_of_frames(rows.frame_times_s, order, first),
+        frame_arrivals_s=_of_frames(rows.frame_arrivals_s, order, first),
     )
     places = first if isinstance(order, slice) else order[first]
     return annotations, SourcePositions(
@@ -99,6 +98,12 @@ def group_rows(rows: RowColumns, table: RowTable) -> tuple[Annotations, SourcePo
         positions=table.positions[places],
         position_name=table.position_name,
     )
+
+
+def _of_frames(
+    seconds: FloatArray | None, order: IntArray | slice, first: IntArray
+) -> FloatArray | None:
+    return None if seconds is None else known_times(times_of_frames(seconds[order], first))
 
 
 def given_areas(

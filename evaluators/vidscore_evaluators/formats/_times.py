@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, sequence_name
@@ -14,6 +16,9 @@ from vidscore_evaluators.validation import EXPECTED_TIME, wrong_times
 COLUMN = "time_s"
 """Seconds at which a frame was captured, in every format that has a place for them."""
 
+ARRIVAL = "arrival_s"
+"""Seconds at which the answer to a frame had arrived, likewise."""
+
 _ADVICE = "give seconds, on one clock for all frames of a sequence"
 
 
@@ -25,17 +30,22 @@ def check_times(checks: RowChecks, table: RowTable, *frame: IntArray) -> None:
         table: The rows; one without a time has NaN, and the time of its frame.
         frame: (N,) arrays that together name the frame of each row.
     """
-    times_s = table.numbers.get(COLUMN)
-    if times_s is None:
-        return
-    checks.refuse(wrong_times(times_s), COLUMN, times_s, EXPECTED_TIME, _ADVICE)
+    for column in (COLUMN, ARRIVAL):
+        if column in table.numbers:
+            _check_column(checks, column, table.numbers[column], frame)
+
+
+def _check_column(
+    checks: RowChecks, name: str, times_s: FloatArray, frame: Sequence[IntArray]
+) -> None:
+    checks.refuse(wrong_times(times_s), name, times_s, EXPECTED_TIME, _ADVICE)
     known = np.flatnonzero(~np.isnan(times_s))
     order = known[np.lexsort([column[known] for column in frame])]
     first = run_starts(*(column[order] for column in frame))
     counts = np.diff(np.append(first, len(order)))
     differs = np.zeros(len(times_s), dtype=np.bool_)
     differs[order] = times_s[order] != np.repeat(times_s[order[first]], counts)
-    checks.refuse(differs, COLUMN, times_s, "one time in all rows of a frame")
+    checks.refuse(differs, name, times_s, "one time in all rows of a frame")
 
 
 def times_of_frames(times_s: FloatArray, first: IntArray) -> FloatArray:

@@ -204,7 +204,11 @@ def _fit_frames(fitting: _Fitting, capacity: Capacity) -> None:
     if not capacity.times and side.frame_times_s is not None:
         known = int((~np.isnan(side.frame_times_s)).sum())
         fitting.lose(known, "time of a frame", "times of frames", "not written")
-        fitting.annotations = replace(side, frame_times_s=None)
+        fitting.annotations = side = replace(side, frame_times_s=None)
+    if not capacity.arrivals and side.frame_arrivals_s is not None:
+        known = int((~np.isnan(side.frame_arrivals_s)).sum())
+        fitting.lose(known, "arrival of an answer", "arrivals of answers", "not written")
+        fitting.annotations = replace(side, frame_arrivals_s=None)
 
 
 def _fit_flags(fitting: _Fitting, capacity: Capacity) -> None:

@@ -1,11 +1,12 @@
 """Generic CSV: one file for any number of sequences, with columns by name in any order.
 
-``domain,sequence,frame,time_s,class,x,y`` or ``x1,y1,x2,y2`` or ``x1,y1,...,x4,y4`` and
+``domain,sequence,frame,time_s,arrival_s,class,x,y`` or ``x1,y1,x2,y2`` or ``x1,y1,...,x4,y4`` and
 ``confidence,track_id,flags``. Sequence, frame and one set of coordinates are required. `ALIASES`
 are names by which other tools call these columns. Further columns hold numbers and are kept by
 name, unless their names are surely mistyped. A row without coordinates lists its frame. The flags
 are words joined by ``|``: ``ignore``, ``crowd``, ``region``, ``distractor`` for the object and
-``dont_care_frame`` for the frame. The time is the frame's, too: any of its rows may have it.
+``dont_care_frame`` for the frame. The time and the arrival are the frame's, too: any of its rows
+may have them.
 
 Arrays with the same column names (a dictionary, a data frame) mean the same as such a file.
 """
@@ -54,8 +55,8 @@ from vidscore_evaluators.formats._table import (
     StringColumn,
     parse_number,
 )
+from vidscore_evaluators.formats._times import ARRIVAL, check_times, time_warnings
 from vidscore_evaluators.formats._times import COLUMN as TIME
-from vidscore_evaluators.formats._times import check_times, time_warnings
 from vidscore_evaluators.formats.source import Files, Reading, ReadLimits, Source, show_text
 from vidscore_evaluators.names import closest_name
 from vidscore_evaluators.report import ReportWarning
@@ -80,6 +81,7 @@ KINDS = MappingProxyType(
         "sequence": Kind.STRING,
         "frame": Kind.INTEGER,
         TIME: Kind.NUMBER,
+        ARRIVAL: Kind.NUMBER,
         "class": Kind.STRING,
         "confidence": Kind.NUMBER,
         "track_id": Kind.INTEGER,
@@ -215,6 +217,7 @@ def _row_columns(table: RowTable, coordinates: FloatArray, holds_object: BoolArr
         flags=bits[flags.codes],
         columns={name: column for name, column in table.numbers.items() if name not in KINDS},
         frame_times_s=table.numbers.get(TIME),
+        frame_arrivals_s=table.numbers.get(ARRIVAL),
     )
 
 
@@ -344,7 +347,7 @@ def _meant(name: str) -> str | None:
     if name.lower() in (*KINDS, *ALIASES):
         return name.lower()
     # Of names of two letters, many are alike; `time_ms` is a column of its own, and so is `time`.
-    known = [entry for entry in KINDS if len(entry) > 2 and entry != TIME]
+    known = [entry for entry in KINDS if len(entry) > 2 and entry not in (TIME, ARRIVAL)]
     return closest_name(name, known, _CLOSE) or closest_name(name, ALIASES, _CLOSE_TO_ALIAS)
 
 
@@ -364,10 +367,15 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     header = ["class", *names, "confidence", "track_id", "flags"]
     if side is Side.TRUTH:
         header.remove("confidence")
-    times: list[list[object]] = [[]] * annotations.frame_count
-    if annotations.frame_times_s is not None:
-        place.append(TIME)
-        times = [[_or_empty(time_s)] for time_s in annotations.frame_times_s.tolist()]
+    times: list[list[object]] = [[] for _ in range(annotations.frame_count)]
+    for name, seconds in (
+        (TIME, annotations.frame_times_s),
+        (ARRIVAL, annotations.frame_arrivals_s),
+    ):
+        if seconds is not None:
+            place.append(name)
+            for known, value in zip(times, seconds.tolist(), strict=True):
+                known.append(_or_empty(value))
     objects = _object_rows(annotations, side, extra)
     rows: list[Sequence[object]] = []
     starts = annotations.frame_starts.tolist()
@@ -428,6 +436,7 @@ _CAPACITY = Capacity(
     flags=EVERY_FLAG,
     columns=None,
     times=True,
+    arrivals=True,
 )
 FORMAT = Format(
     name=NAME,
@@ -436,7 +445,7 @@ FORMAT = Format(
     writer=Writer(
         folder=False,
         capacity={
-            Side.TRUTH: replace(_CAPACITY, confidences=False),
+            Side.TRUTH: replace(_CAPACITY, confidences=False, arrivals=False),
             Side.DETECTIONS: _CAPACITY,
         },
         write=_write,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
 from pathlib import Path
 
@@ -32,6 +33,47 @@ visibility = "final"
 
 Call = Callable[..., Result]
 """Runs a command as somebody."""
+
+
+class Chunks(io.BytesIO):
+    """A pipe on which texts come one by one.
+
+    Args:
+        texts: What comes.
+        on_read: Called before each of them, and before the end.
+    """
+
+    def __init__(self, texts: Iterable[str], on_read: Callable[[], object] = lambda: None) -> None:
+        super().__init__()
+        self._texts = iter(texts)
+        self._on_read = on_read
+
+    def read1(self, size: int | None = -1, /) -> bytes:
+        """The next text."""
+        del size
+        self._on_read()
+        return next(self._texts, "").encode()
+
+
+class Ticking:
+    """A clock that goes on by so much with each tick.
+
+    Args:
+        step_s: Seconds of a tick.
+    """
+
+    def __init__(self, step_s: float) -> None:
+        self._step_s = step_s
+        self._now_s = 100.0
+
+    def tick(self) -> None:
+        """Go on."""
+        self._now_s += self._step_s
+
+    def __call__(self) -> float:
+        """Seconds since some moment."""
+        return self._now_s
+
 
 BINARY = Path(sysconfig.get_path("scripts")) / "vidscore"
 

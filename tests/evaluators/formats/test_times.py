@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,8 @@ from tests.evaluators.formats.helpers import (
     write,
 )
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
+from vidscore_evaluators.alignment import align
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side, concatenate
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.fingerprint import fingerprint
@@ -210,6 +212,68 @@ def test_a_conversion_keeps_times_or_says_that_it_does_not(name: str, side: Side
     conversion = convert(Source(timed, "given"), name, side, image_size=(64, 64))
     lost = "1 time of a frame not written"
     assert (lost in conversion.remarks) is not target.capacity[side].times
+
+
+# --- arrivals ------------------------------------------------------------------------------------
+
+
+def arrivals_of(side: Annotations) -> list[float | None]:
+    """The arrival of the answer to each frame, in their order."""
+    assert side.frame_arrivals_s is not None
+    return [None if np.isnan(value) else value for value in side.frame_arrivals_s.tolist()]
+
+
+def test_an_arrival_is_the_frames_whichever_of_its_rows_has_it(tmp_path: Path) -> None:
+    rows = "a,1,1.5,1,1,2,2\na,1,,3,3,4,4\na,0,,1,1,2,2\nb,0,7.25,,,,\n"
+    text = HEADER.replace("time_s", "arrival_s") + rows
+    source = detections_of(write(tmp_path / "detections.csv", text))
+    assert arrivals_of(source.annotations) == [None, 1.5, 7.25]
+    assert source.annotations.frame_times_s is None
+    assert source.annotations.columns == {}
+
+
+def test_wrong_and_second_arrivals_are_refused(tmp_path: Path) -> None:
+    text = HEADER.replace("time_s", "arrival_s") + "a,0,-1,1,1,2,2\na,1,2,,,,\na,1,3,,,,\n"
+    faults = validate_file(write(tmp_path / "a.csv", text), side=Side.DETECTIONS)
+    assert [(fault.line, fault.field, fault.expected) for fault in faults] == [
+        (2, "column arrival_s", "seconds from 0 to 1e+11"),
+        (4, "column arrival_s", "one time in all rows of a frame"),
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize("side", list(Side))
+def test_a_conversion_keeps_arrivals_or_says_that_it_does_not(
+    tmp_path: Path, name: str, side: Side
+) -> None:
+    shape = {2: (3.0, 4.0), 4: (1.0, 2.0, 3.0, 4.0), 8: (1.0, 1.0, 5.0, 1.0, 5.0, 5.0, 1.0, 5.0)}
+    target = FORMATS[name].writer
+    has_own_labels = name in {"motchallenge", "visdrone-det", "visdrone-mot"}
+    label = "pedestrian" if has_own_labels else "1"
+    thing = Thing(shape[max(target.capacity[side].arities)], label, track_id=1)
+    where = ("Tower" if target.capacity[side].domains else "", "7")
+    made = make_annotations({where: {5: [thing], 6: [thing]}})
+    arrived = replace(made, frame_arrivals_s=np.array([2.0, np.nan]))
+    conversion = convert(Source(arrived, "given"), name, side, image_size=(64, 64))
+    keeps = target.capacity[side].arrivals
+    assert ("1 arrival of an answer not written" in conversion.remarks) is not keeps
+    if keeps:
+        path = tmp_path / "written"
+        path.write_bytes(conversion.files[""])
+        assert arrivals_of(detections_of(path).annotations) == [2.0, None]
+
+
+def test_arrivals_stay_with_their_frames_and_change_no_digest() -> None:
+    bare = make_annotations({STREET: {0: [(1, 2, 3, 4)], 1: [], 2: [(5, 6, 7, 8)]}})
+    arrived = replace(bare, frame_arrivals_s=np.array([0.5, 1.5, 2.5]))
+    assert fingerprint(arrived) == fingerprint(bare)
+    assert arrivals_of(arrived.take_frames(np.array([2, 0]))) == [2.5, 0.5]
+    assert arrivals_of(arrived.frame_run(1, 3)) == [1.5, 2.5]
+    joined = concatenate([arrived, bare.take_frames(np.array([], dtype=np.int64)), bare])
+    assert arrivals_of(joined) == [0.5, 1.5, 2.5, None, None, None]
+    other = make_annotations({STREET: {1: [], 7: []}}, arity=4)
+    assert arrivals_of(align(other, arrived).detections) == [0.5, 1.5, 2.5, None]
+    assert score("f1", bare, arrived).to_json() == score("f1", bare, bare).to_json()
 
 
 # --- what times are for ----------------------------------------------------------------------

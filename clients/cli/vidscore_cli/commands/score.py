@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import click
+
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
     FileOptions,
@@ -20,6 +22,7 @@ from vidscore_cli.options import (
     evaluator_options,
     format_option,
     on_error_option,
+    online_option,
     output_option,
     selection_options,
     strict_option,
@@ -42,6 +45,7 @@ class FileScoring(FileOptions):
     detections: str
     on_error: Literal["refuse", "skip"]
     selection: Selection
+    online: bool
     workers: int
     format_: str
     output: str
@@ -66,6 +70,7 @@ class FileScoring(FileOptions):
 @data_options()
 @on_error_option()
 @selection_options()
+@online_option()
 @workers_option()
 @format_option("table", "json", "csv", "markdown", "latex")
 @output_option()
@@ -83,6 +88,8 @@ def score(**choices: Any) -> int:
     from vidscore_evaluators.scoring import score_pair
 
     typed = FileScoring(**choices)
+    if typed.online and typed.selection.frames is not None:
+        raise click.UsageError("--online and --frames exclude each other; choose whole sequences")
     check_output(typed.output)
     manifest = read_specification(typed.manifest)
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
@@ -97,6 +104,7 @@ def score(**choices: Any) -> int:
             part.evaluators,
             part.pair,
             part.specification,
+            online=typed.online,
             workers=typed.workers,
             progress=bar.advance,
         )

@@ -11,7 +11,7 @@ import click
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import FileOptions, read_data, read_specification, select_evaluators
-from vidscore_cli.live import LiveDisplay, frame_total, steps_at
+from vidscore_cli.live import LiveDisplay, RunningScores, frame_total, steps_at
 from vidscore_cli.options import (
     all_faults_option,
     data_options,
@@ -28,8 +28,6 @@ from vidscore_cli.reporting import Presentation, View, write_reports
 from vidscore_cli.sites import ServerChoice
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from vidscore_client import LiveReport
     from vidscore_evaluators.annotations import Annotations
     from vidscore_evaluators.report import Report
@@ -83,7 +81,7 @@ def stream(**choices: Any) -> None:
 
     The final report is the one that `vidscore score` gives, to the last bit.
     """
-    from vidscore_evaluators.scoring import with_warnings
+    from vidscore_evaluators.report import with_warnings
 
     replay = Replay(**choices)
     check_output(replay.output)
@@ -100,7 +98,7 @@ def stream(**choices: Any) -> None:
     )
 
 
-class ReplayProgress:
+class ReplayProgress(RunningScores):
     """Progress of the server; written by the stream's own thread.
 
     Args:
@@ -109,45 +107,16 @@ class ReplayProgress:
     """
 
     def __init__(self, frame_count: int, ranking: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(ranking, f"0 of {frame_count} frames")
         self._frame_count = frame_count
-        self._ranking = ranking
-        self._waiting = 0
-        self._paired = 0
-        self._reports: list[Report] = []
 
     def take(self, live: LiveReport) -> None:
         """Keep the newest report."""
         coverage = live.coverage
-        self._reports = to_reports(live.reports)
-        self._paired = coverage.paired_frames
-        self._waiting = coverage.frames_waiting_for_detections + coverage.frames_waiting_for_truth
-
-    def draw(self) -> RenderableType:
-        """Frames, and the scores over everything so far."""
-        from rich.console import Group
-        from rich.text import Text
-
-        from vidscore_cli.report_table import GridView
-        from vidscore_evaluators.report_grids import overall_grid
-
-        if not self._reports:
-            return Text(self._frames())
-        return Group(Text(self._frames()), GridView(overall_grid(self._reports)))
-
-    def line(self) -> str:
-        """The same in one line: frames, and the scores by which systems are ranked."""
-        from vidscore_evaluators.report_grids import format_number
-
-        scores = [
-            f"{report.evaluator} {measure} {format_number(report.value(measure))}"
-            for report in self._reports
-            for measure in self._ranking[report.evaluator]
-        ]
-        return ", ".join([self._frames(), *scores])
-
-    def _frames(self) -> str:
-        waiting = f", {self._waiting} wait for their other side" if self._waiting else ""
-        return f"{self._paired} of {self._frame_count} frames{waiting}"
+        waiting = coverage.frames_waiting_for_detections + coverage.frames_waiting_for_truth
+        others = f", {waiting} wait for their other side" if waiting else ""
+        frames = f"{coverage.paired_frames} of {self._frame_count} frames{others}"
+        self.show(frames, to_reports(live.reports))
 
 
 def _stream(

@@ -17,10 +17,10 @@ from vidscore_cli.hosted import (
     format_for,
     look_up,
     quotas_left,
-    refuse_unscored,
     say_warnings,
     standing,
     submission_waits_for,
+    wait_for_score,
     write_outcome,
 )
 from vidscore_cli.inputs import check_format_name, refuse_image_names
@@ -43,7 +43,7 @@ from vidscore_cli.sites import ServerChoice
 from vidscore_evaluators.names import escape_controls
 
 if TYPE_CHECKING:
-    from vidscore_client import Benchmark, Client, DetectionsCheck, Submission, SubmissionUpdate
+    from vidscore_client import Benchmark, Client, DetectionsCheck, Submission
     from vidscore_evaluators.annotations import Annotations
 
 ANY_FRAME = 1
@@ -158,37 +158,13 @@ def submit(**choices: Any) -> None:
             say(f"{name}: {submission.frame_count} frames are safe")
             _say(f"waits for {submission_waits_for(submission)}", submission.due_reason)
             return
-        submission = _wait(client, submission, bar)
+        submission = wait_for_score(client, submission, bar)
         say_warnings(submission.warnings, told)
         outcome, lines = look_up(client, submission), standing(client, submission)
     view = View(sequences=typed.sequences, curves=typed.curves)
     write_outcome(outcome, Presentation(typed.format_, typed.output, view))
     for line in lines:
         say(line, err=True)
-
-
-def _wait(client: Client, submission: Submission, bar: ProgressBar) -> Submission:
-    """Wait for the end of a submission; say once what it waits for.
-
-    Raises:
-        NotScoredError: If it fails or is cancelled.
-    """
-    from vidscore_client import SubmissionState
-
-    bar.stage("waiting")
-    said: set[str] = set()
-
-    def show(update: SubmissionUpdate) -> None:
-        present = update.submission
-        bar.stage(present.state.replace("_", " "))
-        waits_for = submission_waits_for(present)
-        if present.state is SubmissionState.WAITING_FOR_TRUTH and waits_for not in said:
-            said.add(waits_for)
-            bar.say(f"{short_names(present.name)} waits for {waits_for}")
-
-    ended = client.submissions.wait(submission.name, on_change=show)
-    refuse_unscored(ended)
-    return ended
 
 
 def _read(client: Client, typed: FileSubmission) -> Annotations:

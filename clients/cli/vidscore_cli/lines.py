@@ -1,0 +1,121 @@
+"""Frames as lines of JSON on standard input: read as they come, refused or skipped by the line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+
+from vidscore_cli.output import counted, say
+from vidscore_cli.session import ExitCode
+from vidscore_evaluators.errors import Fault
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.formats.json_lines import LineBlock, LineReader
+
+CHUNK_BYTES = 1 << 18
+"""Most bytes that are taken at once; of a pipe, what is there."""
+
+LINES_LISTED = 10
+"""Skipped lines that are told one by one."""
+
+
+class BadLineError(click.ClickException):
+    """A line breaks a rule, and so ends the run; or what follows from a line does."""
+
+    exit_code = ExitCode.INPUT
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        super().__init__("\n".join(map(line_text, faults)))
+
+
+def line_text(fault: Fault) -> str:
+    """``line 2: objects[0].box: found ...``; a fault of no line without it."""
+    parts = ["" if fault.line is None else f"line {fault.line}", fault.field or ""]
+    return ": ".join([*filter(None, parts), fault.description])
+
+
+@dataclass(eq=False)
+class FrameInput:
+    """Frames that come on a stream of bytes.
+
+    Attributes:
+        stream: The stream; it gives what is there and waits where nothing is.
+        skip: Whether lines that break a rule are left out; else the first of them ends the run.
+        reader: What reads the lines.
+        clock: Seconds since 1970, for the arrival of each line; None where nobody needs it.
+        skipped: Lines that were left out.
+        listed: What is wrong with the first of them.
+    """
+
+    stream: BinaryIO
+    skip: bool
+    reader: LineReader
+    clock: Callable[[], float] | None = None
+    skipped: int = 0
+    listed: list[Fault] = field(default_factory=list)
+
+    def blocks(self) -> Iterator[LineBlock]:
+        """The frames of the lines as they come, until the stream ends.
+
+        Raises:
+            BadLineError: If a line breaks a rule, and ends the run; what stood before it was given.
+        """
+        while data := _read_some(self.stream):
+            yield from self._judged(self.reader.feed(data))
+        yield from self._judged(self.reader.finish())
+
+    def say_skipped(self) -> None:
+        """Say on standard error which lines were left out, if any."""
+        if self.skipped:
+            say(f"Warning: {counted(self.skipped, 'line')} left out:", err=True)
+            for fault in self.listed:
+                say(f"  {line_text(fault)}", err=True)
+            told = len({fault.line for fault in self.listed})
+            if told < self.skipped:
+                say(f"  ... and {counted(self.skipped - told, 'more line')}", err=True)
+
+    def _judged(self, block: LineBlock) -> Iterator[LineBlock]:
+        block = self._stamped(block)
+        if not block.faults:
+            if block.frames.frame_count:
+                yield block
+            return
+        if not self.skip:
+            line = block.faults[0].line or 0
+            before = block.lines < line
+            yield replace(block, frames=block.before(line), lines=block.lines[before], faults=())
+            raise BadLineError([fault for fault in block.faults if fault.line == line])
+        self.skipped += block.faulty_lines
+        told = dict.fromkeys(fault.line for fault in (*self.listed, *block.faults))
+        kept = set(list(told)[:LINES_LISTED])
+        self.listed.extend(fault for fault in block.faults if fault.line in kept)
+        yield replace(block, faults=())
+
+    def _stamped(self, block: LineBlock) -> LineBlock:
+        """The frames with the arrival of their lines, where a clock is there to tell it."""
+        if self.clock is None:
+            return block
+        import numpy as np
+
+        own = block.frames.frame_arrivals_s
+        said = np.zeros(len(block.lines), dtype=np.bool_) if own is None else ~np.isnan(own)
+        faults = [
+            Fault("a time", "no arrival_s, which the clock of this program tells", None, line,
+                  field="arrival_s")
+            for line in block.lines[said].tolist()
+        ]  # fmt: skip
+        stamped = replace(
+            block.frames.take_frames(~said),
+            frame_arrivals_s=np.full(int((~said).sum()), self.clock()),
+        )
+        every = sorted([*block.faults, *faults], key=lambda fault: fault.line or 0)
+        return replace(block, frames=stamped, lines=block.lines[~said], faults=every)
+
+
+def _read_some(stream: BinaryIO) -> bytes:
+    read = getattr(stream, "read1", stream.read)
+    data: bytes = read(CHUNK_BYTES)
+    return data

@@ -1,0 +1,241 @@
+"""Windows over a stream: scores of its last frames and of each hour, and drift from a baseline."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vidscore_cli.output import say
+from vidscore_cli.thresholds import Threshold, overall_value, parse_threshold
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.annotations import Annotations
+    from vidscore_evaluators.evaluator import Evaluator
+    from vidscore_evaluators.report import Report
+
+HOUR_S = 3600
+
+
+class LastFrames:
+    """The last frames of a stream that the truth has, as they came.
+
+    Args:
+        size: How many.
+        evaluators: What scores them.
+        truth: The evaluated frames of the truth.
+
+    Attributes:
+        size: How many frames the window has when it is full.
+        frame_count: Frames that there have been in all.
+    """
+
+    def __init__(self, size: int, evaluators: Sequence[Evaluator[Any]], truth: Annotations) -> None:
+        from vidscore_evaluators.live import frame_keys
+
+        self.size = size
+        self.frame_count = 0
+        self._evaluators = evaluators
+        self._truth = truth
+        self._known = frozenset(frame_keys(truth))
+        self._parts: deque[Annotations] = deque()
+        self._held = 0
+
+    def add(self, detections: Annotations) -> Iterator[int]:
+        """Add frames; those that the truth does not have are none of the window.
+
+        Yields:
+            How many frames there have been, whenever the window is full of new ones.
+        """
+        import numpy as np
+
+        from vidscore_evaluators.live import frame_keys
+
+        rows = np.flatnonzero([key in self._known for key in frame_keys(detections)])
+        while len(rows):
+            part = detections.take_frames(rows[: self.size - self.frame_count % self.size])
+            rows = rows[part.frame_count :]
+            self._parts.append(part)
+            self.frame_count += part.frame_count
+            self._held += part.frame_count
+            while self._held - self._parts[0].frame_count >= self.size:
+                self._held -= self._parts.popleft().frame_count
+            if self.frame_count % self.size == 0:
+                yield self.frame_count
+
+    def reports(self) -> list[Report]:
+        """The reports of the last frames alone, as `vidscore score` gives them."""
+        from vidscore_evaluators.alignment import frames_in
+        from vidscore_evaluators.annotations import concatenate
+
+        if not self._parts:
+            return []
+        joined = concatenate(self._parts)
+        detections = joined.frame_run(max(0, joined.frame_count - self.size), joined.frame_count)
+        truth = self._truth.take_frames(frames_in(self._truth, detections))
+        return [one.report(one.tally(truth, detections)) for one in self._evaluators]
+
+
+@dataclass(frozen=True)
+class Alert:
+    """A measure, and by how much it may be worse than in a baseline.
+
+    Attributes:
+        threshold: The measure; its bound is the drop that is allowed.
+        baseline: Its value in the baseline.
+    """
+
+    threshold: Threshold
+    baseline: float
+
+    def drop(self, reports: Sequence[Report], what: str) -> str | None:
+        """What has dropped, in a sentence; None where nothing has.
+
+        Args:
+            reports: Reports of which one is of the measure's evaluator.
+            what: What they are reports of.
+        """
+        wanted = self.threshold
+        report = next(one for one in reports if one.evaluator == wanted.evaluator)
+        value = overall_value(report, wanted.measure)
+        sign = -1.0 if wanted.is_greatest else 1.0
+        if value is not None and sign * (self.baseline - value) <= wanted.bound:
+            return None
+        found = "undefined" if value is None else str(value)
+        return (
+            f"{wanted.measure} of {wanted.evaluator} over {what} is {found}, "
+            f"the baseline has {self.baseline}: worse by more than {wanted.bound} (--alert)"
+        )
+
+
+class Alarm:
+    """Watches windows, and says once when a measure has dropped, and again after it recovered.
+
+    Attributes:
+        rang: Whether anything has dropped.
+    """
+
+    def __init__(self, alerts: Sequence[Alert]) -> None:
+        self._alerts = alerts
+        self._down: set[Alert] = set()
+        self.rang = False
+
+    def judge(self, reports: Sequence[Report], what: str) -> None:
+        """Judge the reports of a window; see `Alert.drop`."""
+        for alert in self._alerts if reports else ():
+            sentence = alert.drop(reports, what)
+            if sentence is None:
+                self._down.discard(alert)
+                continue
+            self.rang = True
+            if alert not in self._down:
+                self._down.add(alert)
+                say(f"Alert: {sentence}", err=True)
+
+
+def read_alerts(
+    typed: Sequence[str], baseline: str | None, evaluators: Sequence[Evaluator[Any]]
+) -> list[Alert]:
+    """What ``--alert`` and ``--baseline`` ask for.
+
+    Args:
+        typed: Values of ``--alert`` as typed.
+        baseline: Path of a report, or of several, as JSON; None where there is none.
+        evaluators: The evaluators that score.
+
+    Raises:
+        click.UsageError: If one goes without the other, or what is typed is no measure.
+        click.BadParameter: If the file has no report of the evaluator, or no value of the measure.
+    """
+    if bool(typed) != (baseline is not None):
+        raise click.UsageError("--alert and --baseline go together")
+    if baseline is None:
+        return []
+    reports = _read_reports(baseline)
+    return [_alert(text, reports, evaluators) for text in typed]
+
+
+def _alert(text: str, reports: Sequence[Report], evaluators: Sequence[Evaluator[Any]]) -> Alert:
+    threshold = parse_threshold(text, evaluators, "--alert")
+    if threshold.bound < 0:
+        raise click.UsageError(f"--alert {text}: expected a drop of 0 or more")
+    for report in reports:
+        value = overall_value(report, threshold.measure)
+        if report.evaluator == threshold.evaluator and value is not None:
+            return Alert(threshold, value)
+    problem = f"no report of {threshold.evaluator} with a value of {threshold.measure}"
+    raise click.BadParameter(problem, param_hint="--baseline")
+
+
+def _read_reports(path: str) -> list[Report]:
+    from vidscore_evaluators.errors import VidscoreError
+    from vidscore_evaluators.report import report_from_dict
+
+    try:
+        document = json.loads(Path(path).read_bytes())
+        entries = document if isinstance(document, list) else [document]
+        return [report_from_dict(entry) for entry in entries]
+    except (ValueError, KeyError, TypeError, AttributeError, VidscoreError):
+        problem = f"{path} is no report as `vidscore score --format json` writes it"
+        raise click.BadParameter(problem, param_hint="--baseline") from None
+
+
+def with_hours(
+    reports: Sequence[Report],
+    evaluators: Sequence[Evaluator[Any]],
+    truth: Annotations,
+    detections: Annotations,
+) -> list[Report]:
+    """Reports with a curve of each ranking measure over the hours of the frames' times.
+
+    An hour has the frames of the truth whose time is in it; a frame of which the truth says no
+    time has that of the detections. A frame without any belongs to no hour.
+
+    Args:
+        reports: The reports of everything.
+        evaluators: What made them.
+        truth: The evaluated frames of the truth.
+        detections: The detections.
+    """
+    import numpy as np
+
+    from vidscore_evaluators.alignment import align
+
+    aligned = align(truth, detections)
+    times = [side.frame_times_s for side in (aligned.truth, aligned.detections)]
+    known = [np.full(len(aligned.listed), np.nan) if one is None else one for one in times]
+    hours = np.floor(np.where(np.isnan(known[0]), known[1], known[0]) / HOUR_S)
+    starts = np.unique(hours[aligned.listed & ~np.isnan(hours)])
+    parts = [aligned.take_frames(aligned.listed & (hours == start)) for start in starts]
+    return [
+        _with_curves(
+            report,
+            evaluator,
+            [int(start) * HOUR_S for start in starts.tolist()],
+            [evaluator.report(evaluator.tally(part.truth, part.detections)) for part in parts],
+        )
+        for report, evaluator in zip(reports, evaluators, strict=True)
+    ]
+
+
+def _with_curves(
+    report: Report, evaluator: Evaluator[Any], starts: Sequence[int], hourly: Sequence[Report]
+) -> Report:
+    from vidscore_evaluators.report import Curve
+
+    curves = [
+        Curve(
+            f"{measure}_by_hour",
+            {
+                "hour_start_s": starts,
+                measure: [overall_value(one, measure) for one in hourly],
+            },
+        )
+        for measure in evaluator.ranking
+    ]
+    return replace(report, scores=replace(report.scores, curves=(*report.curves, *curves)))

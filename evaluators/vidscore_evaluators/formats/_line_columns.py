@@ -1,0 +1,213 @@
+"""Whole columns of the frames of many lines, as their parser gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from vidscore_evaluators.annotations import (
+    BOX,
+    NO_TRACK,
+    QUADRILATERAL,
+    Annotations,
+    FrameFlag,
+    SequenceKey,
+    known_times,
+)
+from vidscore_evaluators.arrays import (
+    BoolArray,
+    FlagArray,
+    FloatArray,
+    IntArray,
+    starts_from_counts,
+)
+from vidscore_evaluators.formats._line_rules import (
+    FRAME_KEYS,
+    MAXIMUM_NUMBERS,
+    MAXIMUM_OBJECTS,
+    NUMBER_NAME,
+    OBJECT_FLAGS,
+    OBJECT_KEYS,
+    SHAPES,
+    flat_corners,
+    integer_of,
+    name_of,
+)
+from vidscore_evaluators.formats._times import ARRIVAL, COLUMN
+from vidscore_evaluators.formats.generic import FRAME_FLAG
+from vidscore_evaluators.validation import (
+    MAXIMUM_COORDINATE_PX,
+    MAXIMUM_FRAME_NUMBER,
+    MAXIMUM_TIME_S,
+)
+
+_NUMBERS = {int, float}
+_NAMES = {int, float, str}
+_NO_WORDS: list[str] = []
+_FRAME_FLAGS = {FRAME_FLAG: int(FrameFlag.DONT_CARE)}
+
+
+def columns_of_lines(frames: Sequence[Any], arity: int | None) -> Annotations:
+    """The frames of lines as annotations, in their order.
+
+    Args:
+        frames: What stands in each line.
+        arity: Coordinates of the objects of the lines before; None where there were none.
+
+    Raises:
+        ValueError: If a line breaks a rule; which one, `line_problems` says.
+    """
+    try:
+        return _columns(frames, arity)
+    except (KeyError, TypeError, OverflowError):
+        raise ValueError from None
+
+
+def _columns(frames: Sequence[Any], arity: int | None) -> Annotations:
+    _require_types(frames, {dict})
+    _require(set().union(*frames) <= set(FRAME_KEYS))
+    lists = [frame["objects"] for frame in frames]
+    _require_types(lists, {list})
+    counts = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+    _require((counts <= MAXIMUM_OBJECTS).all())
+    objects = list(chain.from_iterable(lists))
+    _require_types(objects, {dict})
+    keys: set[str] = set().union(*objects)
+    _require(keys <= set(OBJECT_KEYS))
+    sequences, frame_sequences = _sequences(frames)
+    numbers = _integers([frame["frame"] for frame in frames])
+    _require((numbers >= 0).all() and (numbers <= MAXIMUM_FRAME_NUMBER).all())
+    labels, label_indices = _names([entry.get("label", "") for entry in objects])
+    return Annotations(
+        sequences=sequences,
+        labels=labels,
+        frame_sequences=frame_sequences,
+        frame_numbers=numbers,
+        frame_flags=_flags([frame.get("flags", _NO_WORDS) for frame in frames], _FRAME_FLAGS),
+        frame_starts=starts_from_counts(counts),
+        coordinates=_coordinates(objects, keys, arity),
+        label_indices=label_indices,
+        confidences=_finite([entry.get("confidence", 1.0) for entry in objects]),
+        track_ids=_tracks([entry.get("track") for entry in objects]),
+        flags=_object_flags(objects, keys),
+        columns=_numbers_by_name(objects) if "numbers" in keys else {},
+        frame_times_s=_seconds([frame.get(COLUMN) for frame in frames]),
+        frame_arrivals_s=_seconds([frame.get(ARRIVAL) for frame in frames]),
+    )
+
+
+def _sequences(frames: Sequence[Any]) -> tuple[tuple[SequenceKey, ...], IntArray]:
+    domains, domain_of = _names([frame.get("domain", "") for frame in frames])
+    names, name_of_frame = _names([frame["sequence"] for frame in frames])
+    _require("" not in names)
+    pairs, index = np.unique(domain_of * len(names) + name_of_frame, return_inverse=True)
+    keys = (divmod(pair, len(names)) for pair in pairs.tolist())
+    table = tuple(SequenceKey(domains[domain], names[name]) for domain, name in keys)
+    return table, index.reshape(-1).astype(np.int64)
+
+
+def _names(values: list[Any]) -> tuple[tuple[str, ...], IntArray]:
+    """The distinct names, and the index of each value's; an integer is its digits."""
+    _require_types(values, _NAMES)
+    index: dict[str, int] = {}
+    row_of: dict[Any, int] = {}
+    for value in dict.fromkeys(values):
+        name = name_of(value)
+        if name is None:
+            raise ValueError
+        row_of[value] = index.setdefault(name, len(index))
+    rows = np.fromiter(map(row_of.__getitem__, values), dtype=np.int64, count=len(values))
+    return tuple(index), rows
+
+
+def _coordinates(objects: list[Any], keys: set[str], arity: int | None) -> FloatArray:
+    [shape, *others] = keys & set(SHAPES) or {_shape_of(arity)}
+    _require(not others and (not objects or arity in (None, SHAPES[shape])))
+    values = [entry[shape] for entry in objects]
+    if SHAPES[shape] == QUADRILATERAL:
+        values = [flat_corners(value) for value in values]
+    _require_types(values, {list})
+    _require(set(map(len, values)) <= {SHAPES[shape]})
+    flat = _finite(list(chain.from_iterable(values)))
+    _require((np.abs(flat) <= MAXIMUM_COORDINATE_PX).all())
+    return flat.reshape(-1, SHAPES[shape])
+
+
+def _shape_of(arity: int | None) -> str:
+    return next(name for name, size in SHAPES.items() if size == (arity or BOX))
+
+
+def _integers(values: list[Any]) -> IntArray:
+    if set(map(type, values)) <= {int}:
+        return np.fromiter(values, dtype=np.int64, count=len(values))
+    integers = [integer_of(value) for value in values]
+    _require_types(integers, {int})
+    return np.array(integers, dtype=np.int64)
+
+
+def _finite(values: list[Any]) -> FloatArray:
+    _require_types(values, _NUMBERS)
+    numbers = np.fromiter(values, dtype=np.float64, count=len(values))
+    _require(np.isfinite(numbers).all())
+    return numbers
+
+
+def _seconds(values: list[Any]) -> FloatArray | None:
+    if set(values) <= {None}:
+        return None
+    seconds = _finite_or_nan(values)
+    _require(not ((seconds < 0) | (seconds > MAXIMUM_TIME_S)).any())
+    return known_times(seconds)
+
+
+def _finite_or_nan(values: list[Any]) -> FloatArray:
+    """Numbers, NaN for None."""
+    known = [value is not None for value in values]
+    numbers = np.full(len(values), np.nan)
+    numbers[known] = _finite([value for value in values if value is not None])
+    return numbers
+
+
+def _tracks(values: list[Any]) -> IntArray:
+    if set(map(type, values)) <= {type(None)}:
+        return np.full(len(values), NO_TRACK, dtype=np.int64)
+    known = [NO_TRACK if value is None else value for value in values]
+    tracks = _integers(known)
+    _require((tracks >= NO_TRACK).all())
+    return tracks
+
+
+def _object_flags(objects: list[Any], keys: set[str]) -> FlagArray:
+    if "flags" not in keys:
+        return np.zeros(len(objects), dtype=np.uint8)
+    return _flags([entry.get("flags", _NO_WORDS) for entry in objects], OBJECT_FLAGS)
+
+
+def _flags(words: list[Any], bits: Any) -> FlagArray:
+    flags = np.zeros(len(words), dtype=np.uint8)
+    _require_types(words, {list})
+    for row, entry in enumerate(words):
+        for word in entry:
+            flags[row] |= np.uint8(bits[word])
+    return flags
+
+
+def _numbers_by_name(objects: list[Any]) -> dict[str, FloatArray]:
+    given = [entry.get("numbers", {}) for entry in objects]
+    _require_types(given, {dict})
+    names = dict.fromkeys(chain.from_iterable(given))
+    _require(max(map(len, given)) <= MAXIMUM_NUMBERS)
+    _require(all(NUMBER_NAME.fullmatch(name) for name in names))
+    return {name: _finite_or_nan([entry.get(name) for entry in given]) for name in names}
+
+
+def _require_types(values: Sequence[Any], types: set[type]) -> None:
+    _require(set(map(type, values)) <= types)
+
+
+def _require(holds: BoolArray | bool | np.bool_) -> None:
+    if not holds:
+        raise ValueError

@@ -1,0 +1,229 @@
+"""Rules for one line of JSON lines, checked value by value to say everything that is wrong with it.
+
+Readers check whole columns (`vidscore_evaluators.formats._line_columns`) and come here only with
+the lines of a block in which something is wrong.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from vidscore_evaluators.annotations import BOX, NO_TRACK, POINT, QUADRILATERAL, ObjectFlag
+from vidscore_evaluators.formats._json import show_value, type_name
+from vidscore_evaluators.formats._table import EXPECTED_COORDINATE, EXPECTED_STRING, parse_string
+from vidscore_evaluators.formats._times import ARRIVAL, COLUMN
+from vidscore_evaluators.formats.generic import ALIASES, FRAME_FLAG
+from vidscore_evaluators.names import closest_name
+from vidscore_evaluators.validation import (
+    EXPECTED_TIME,
+    MAXIMUM_COORDINATE_PX,
+    MAXIMUM_FRAME_NUMBER,
+    MAXIMUM_TIME_S,
+)
+
+FRAME_KEYS = ("domain", "sequence", "frame", COLUMN, ARRIVAL, "flags", "objects")
+REQUIRED = ("sequence", "frame", "objects")
+SHAPES: Mapping[str, int] = MappingProxyType({"point": POINT, "box": BOX, "corners": QUADRILATERAL})
+"""Number of coordinates of an object, by the key that holds them."""
+
+OBJECT_KEYS = ("label", *SHAPES, "confidence", "track", "flags", "numbers")
+OBJECT_FLAGS: Mapping[str, int] = MappingProxyType(
+    {str(flag.name).lower(): int(flag) for flag in ObjectFlag}
+)
+MAXIMUM_OBJECTS = 10_000
+"""Objects of one frame."""
+
+MAXIMUM_NUMBERS = 64
+"""Named numbers of an object."""
+
+GREATEST_TRACK = 2**63 - 1
+_GREATEST_EXACT = 2.0**53
+NUMBER_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+SHAPE_NAMES = MappingProxyType({arity: name for name, arity in SHAPES.items()})
+
+_EXPECTED_SHAPES = MappingProxyType(
+    {
+        "point": "[x, y]",
+        "box": "[x1, y1, x2, y2]",
+        "corners": "[x1, y1, x2, y2, x3, y3, x4, y4], or four [x, y]",
+    }
+)
+_OTHER_NAMES = MappingProxyType(
+    {
+        **{name: {"class": "label"}.get(meant, meant) for name, meant in ALIASES.items()},
+        **dict.fromkeys(("class", "cls"), "label"),
+        **dict.fromkeys(("bbox", "xyxy", "x1y1x2y2"), "box"),
+        **dict.fromkeys(("track_id", "tracker_id", "tracking_id", "id"), "track"),
+        **dict.fromkeys(("time", "timestamp"), COLUMN),
+        **dict.fromkeys(("frame_id", "frame_number"), "frame"),
+        **dict.fromkeys(("detections", "annotations", "boxes"), "objects"),
+    }
+)
+"""Keys by which other tools call them."""
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong with a line."""
+
+    field: str | None
+    found: str
+    expected: str
+    advice: str | None = None
+
+
+def line_problems(frame: object, arity: int | None) -> Iterator[Problem]:
+    """Everything that is wrong with a line.
+
+    Args:
+        frame: What stands in the line.
+        arity: Coordinates of the objects of the lines before; None where there were none.
+    """
+    if not isinstance(frame, dict):
+        yield Problem(None, type_name(frame), "an object, one frame a line")
+        return
+    for key in REQUIRED:
+        if key not in frame:
+            yield Problem(key, "nothing", f"the keys {', '.join(REQUIRED)}")
+    yield from _unknown_keys(frame, FRAME_KEYS, "")
+    for key in ("domain", "sequence"):
+        if key in frame:
+            yield from _name_problems(key, frame[key], required=key == "sequence")
+    if "frame" in frame and not _is_integer(frame["frame"], 0, MAXIMUM_FRAME_NUMBER):
+        expected = f"an integer from 0 to {MAXIMUM_FRAME_NUMBER}"
+        yield Problem("frame", show_value(frame["frame"]), expected)
+    for key in (COLUMN, ARRIVAL):
+        value = frame.get(key)
+        if value is not None and not (_is_number(value) and 0 <= value <= MAXIMUM_TIME_S):
+            yield Problem(key, show_value(value), EXPECTED_TIME)
+    yield from _flag_problems("flags", frame.get("flags", []), (FRAME_FLAG,))
+    yield from _objects_problems(frame.get("objects", []), arity)
+
+
+def _objects_problems(objects: object, arity: int | None) -> Iterator[Problem]:
+    if not isinstance(objects, list):
+        yield Problem("objects", show_value(objects), "an array of objects")
+        return
+    if len(objects) > MAXIMUM_OBJECTS:
+        yield Problem("objects", f"{len(objects)} objects", f"at most {MAXIMUM_OBJECTS}")
+        return
+    for index, entry in enumerate(objects):
+        place = f"objects[{index}]"
+        if not isinstance(entry, dict):
+            yield Problem(place, type_name(entry), "an object")
+            continue
+        yield from _object_problems(place, entry)
+        given = [SHAPES[key] for key in SHAPES if key in entry]
+        if len(given) == 1:
+            arity = given[0] if arity is None else arity
+            if given[0] != arity:
+                expected = f"a {SHAPE_NAMES[arity]}, as in the objects before"
+                yield Problem(place, f"a {SHAPE_NAMES[given[0]]}", expected)
+
+
+def _object_problems(place: str, entry: Mapping[str, object]) -> Iterator[Problem]:
+    yield from _unknown_keys(entry, OBJECT_KEYS, f"{place}.")
+    given = [key for key in SHAPES if key in entry]
+    if len(given) != 1:
+        found = " and ".join(given) or "no coordinates"
+        yield Problem(place, found, "one of point, box, corners")
+    for key in given:
+        yield from _coordinate_problems(f"{place}.{key}", key, entry[key])
+    yield from _name_problems(f"{place}.label", entry.get("label", ""), required=False)
+    confidence = entry.get("confidence", 1.0)
+    if not _is_number(confidence):
+        yield Problem(f"{place}.confidence", show_value(confidence), "a finite number")
+    track = entry.get("track")
+    if track is not None and not _is_integer(track, NO_TRACK, GREATEST_TRACK):
+        yield Problem(f"{place}.track", show_value(track), "-1 or null (no track), 0 or more")
+    yield from _flag_problems(f"{place}.flags", entry.get("flags", []), tuple(OBJECT_FLAGS))
+    yield from _number_problems(f"{place}.numbers", entry.get("numbers", {}))
+
+
+def _coordinate_problems(place: str, shape: str, values: object) -> Iterator[Problem]:
+    numbers = flat_corners(values) if SHAPES[shape] == QUADRILATERAL else values
+    if not isinstance(numbers, list) or len(numbers) != SHAPES[shape]:
+        found = show_value(values)
+        yield Problem(place, found, _EXPECTED_SHAPES[shape])
+        return
+    for index, value in enumerate(numbers):
+        if not (_is_number(value) and abs(value) <= MAXIMUM_COORDINATE_PX):
+            yield Problem(f"{place}[{index}]", show_value(value), EXPECTED_COORDINATE)
+
+
+def flat_corners(values: object) -> object:
+    """The entries of an array of pairs, one after the other; anything else as it is."""
+    if isinstance(values, list) and all(
+        isinstance(value, list) and len(value) == POINT for value in values
+    ):
+        return [number for value in values for number in value]
+    return values
+
+
+def _name_problems(place: str, value: object, *, required: bool) -> Iterator[Problem]:
+    text = name_of(value)
+    if text is None or (required and not text):
+        expected = "the name of a sequence" if text == "" else EXPECTED_STRING
+        yield Problem(place, show_value(value), expected)
+
+
+def name_of(value: object) -> str | None:
+    """A name: a string, or the digits of an integer; None where it is none."""
+    integer = integer_of(value)
+    if integer is not None:
+        return str(integer)
+    return parse_string(value) if isinstance(value, str) else None
+
+
+def integer_of(value: object) -> int | None:
+    """An integer, which JSON may write with a point, as ``4.0``; None for anything else."""
+    if type(value) is float and value.is_integer() and abs(value) <= _GREATEST_EXACT:
+        return int(value)
+    return value if type(value) is int else None
+
+
+def _flag_problems(place: str, words: object, known: tuple[str, ...]) -> Iterator[Problem]:
+    expected = f"an array of words out of {', '.join(known)}"
+    if not isinstance(words, list):
+        yield Problem(place, show_value(words), expected)
+        return
+    for index, word in enumerate(words):
+        if word not in known:
+            yield Problem(f"{place}[{index}]", show_value(word), expected)
+
+
+def _number_problems(place: str, numbers: object) -> Iterator[Problem]:
+    if not isinstance(numbers, dict) or len(numbers) > MAXIMUM_NUMBERS:
+        expected = f"an object of at most {MAXIMUM_NUMBERS} numbers by name"
+        yield Problem(place, show_value(numbers), expected)
+        return
+    for name, value in numbers.items():
+        if not NUMBER_NAME.fullmatch(name):
+            expected = "a name of letters, digits and underscores"
+            yield Problem(place, show_value(name), expected)
+        elif value is not None and not _is_number(value):
+            yield Problem(f"{place}.{name}", show_value(value), "a finite number, or null")
+
+
+def _unknown_keys(
+    entry: Mapping[str, object], known: tuple[str, ...], place: str
+) -> Iterator[Problem]:
+    for key in entry:
+        if key not in known:
+            meant = _OTHER_NAMES.get(key.casefold())
+            meant = meant if meant in known else closest_name(key, known)
+            found = f"the key {show_value(key)}"
+            advice = f"did you mean {meant}?" if meant else None
+            yield Problem(place.rstrip(".") or None, found, "of " + ", ".join(known), advice)
+
+
+def _is_integer(value: object, least: int, greatest: int) -> bool:
+    integer = integer_of(value)
+    return integer is not None and least <= integer <= greatest
+
+
+def _is_number(value: object) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]

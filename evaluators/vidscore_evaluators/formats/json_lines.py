@@ -1,0 +1,388 @@
+"""JSON lines: a frame a line, as programs write them while they run; `vidscore pipe` reads them.
+
+``{"sequence": "a", "frame": 12, "time_s": 1732270000.5, "objects": [{"label": "car", "box": [x1,
+y1, x2, y2], "confidence": 0.9, "track": 3}]}``, by the JSON Schema in ``json_lines.schema.json``.
+``point`` and ``corners`` take the place of ``box`` for the other shapes, ``flags`` of a frame or an
+object has the words of generic CSV as an array, and ``numbers`` further numbers of an object by
+name. A frame comes once, whole, and in any order; empty lines mean nothing.
+
+`LineReader` takes the bytes as they come, in blocks of any size, so that a file and a pipe are read
+by the same code.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from importlib import resources
+from typing import Any
+
+import numpy as np
+import orjson
+
+from vidscore_evaluators.annotations import (
+    BOX,
+    NO_TRACK,
+    POINT,
+    QUADRILATERAL,
+    Annotations,
+    FrameFlag,
+    SequenceKey,
+    Side,
+    concatenate,
+    empty_annotations,
+    frame_name,
+)
+from vidscore_evaluators.arrays import IntArray
+from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.formats._files import InputPath, read_bytes
+from vidscore_evaluators.formats._format import (
+    EVERY_FLAG,
+    Capacity,
+    Format,
+    WriteOptions,
+    Writer,
+    frame_keys,
+    frame_order,
+)
+from vidscore_evaluators.formats._json import no_garbage_collection
+from vidscore_evaluators.formats._line_columns import columns_of_lines
+from vidscore_evaluators.formats._line_rules import (
+    FRAME_KEYS,
+    OBJECT_FLAGS,
+    SHAPE_NAMES,
+    Problem,
+    line_problems,
+)
+from vidscore_evaluators.formats._seen_frames import SeenFrames
+from vidscore_evaluators.formats._times import ARRIVAL, COLUMN, time_warnings
+from vidscore_evaluators.formats.generic import FRAME_FLAG
+from vidscore_evaluators.formats.source import (
+    FaultList,
+    Files,
+    PairReading,
+    Reading,
+    ReadLimits,
+    Source,
+    SourcePositions,
+)
+from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
+
+NAME = "jsonl"
+MAXIMUM_LINE_BYTES = 1 << 20
+BLOCK_LINES = 4096
+"""Lines that are parsed together; what the parser makes of them is gone before the next ones."""
+
+_EXPECTED = "a file of JSON lines, one frame a line"
+_HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:%s)"\s*:' % "|".join(FRAME_KEYS).encode())
+"""An object whose first key is one of a frame's."""
+
+
+def schema_text() -> str:
+    """The JSON Schema of a line."""
+    file = resources.files("vidscore_evaluators.formats") / "json_lines.schema.json"
+    return file.read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, eq=False)
+class LineBlock:
+    """What some lines gave.
+
+    Attributes:
+        frames: The frames of the lines that keep the rules, in their order. As long as no line has
+            had an object, their shape is not known, and only a default.
+        lines: (F,) line of each frame, from 1.
+        faults: What is wrong with the other lines, by line.
+    """
+
+    frames: Annotations
+    lines: IntArray
+    faults: Sequence[Fault] = ()
+
+    @property
+    def faulty_lines(self) -> int:
+        """Lines that break a rule."""
+        return len({fault.line for fault in self.faults})
+
+    def at_lines(self, faults: Sequence[Fault]) -> list[Fault]:
+        """Faults of rows of the frames, such as an evaluator's, as faults of their lines."""
+        return [
+            replace(
+                fault,
+                source=None,
+                entry=None,
+                field=None,
+                line=None if fault.entry is None else int(self.lines[fault.entry]),
+            )
+            for fault in faults
+        ]
+
+    def before(self, line: int) -> Annotations:
+        """The frames of the lines before one."""
+        return self.frames.take_frames(self.lines < line)
+
+
+@dataclass(eq=False)
+class LineReader:
+    """Reads frames out of bytes that come in blocks.
+
+    Attributes:
+        name: Name of the source in messages; None for a source that needs none.
+        arity: Coordinates of the objects; None as long as no line has had an object.
+    """
+
+    name: str | None = None
+    arity: int | None = None
+    _line: int = 0
+    _tail: bytes = b""
+    _seen: SeenFrames = field(default_factory=SeenFrames)
+
+    def feed(self, data: bytes) -> LineBlock:
+        """Read the lines that end in these bytes; the beginning of another one is kept."""
+        first, *others = data.split(b"\n")
+        # The kept bytes of a line that is too long already are not needed to refuse it.
+        begun = self._tail + first if len(self._tail) <= MAXIMUM_LINE_BYTES else self._tail
+        lines = [begun, *others]
+        self._tail = lines.pop()
+        return self._read(lines)
+
+    def finish(self) -> LineBlock:
+        """Read a last line that has no end."""
+        lines, self._tail = [self._tail], b""
+        return self._read(lines)
+
+    def _read(self, lines: list[bytes]) -> LineBlock:
+        parts, places, faults = [], [], list[Fault]()
+        for start in range(0, len(lines), BLOCK_LINES):
+            with no_garbage_collection():
+                frames, numbers = self._parse(lines[start : start + BLOCK_LINES], faults)
+            parts.append(frames)
+            places.append(numbers)
+        if not parts:
+            return LineBlock(empty_annotations(self.arity or BOX), np.zeros(0, dtype=np.int64))
+        joined = concatenate([with_arity(part, self.arity) for part in parts])
+        return LineBlock(joined, np.concatenate(places), faults)
+
+    def _parse(self, lines: Sequence[bytes], faults: list[Fault]) -> tuple[Annotations, IntArray]:
+        """Frames of lines and the line of each; adds what is wrong with the others."""
+        documents: list[Any] = []
+        numbers: list[int] = []
+        for number, line in enumerate(lines, self._line + 1):
+            text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+            if not text or text.isspace():
+                continue
+            try:
+                documents.append(_document(text))
+                numbers.append(number)
+            except ValueError as error:
+                faults.append(self._fault(number, Problem(None, *error.args)))
+        self._line += len(lines)
+        try:
+            frames = columns_of_lines(documents, self.arity)
+        except ValueError:
+            good = self._explain(documents, numbers, faults)
+            documents = [documents[row] for row in good]
+            numbers = [numbers[row] for row in good]
+            frames = columns_of_lines(documents, self.arity)
+        frames, places = self._without_repeats(frames, numbers, faults)
+        if frames.object_count:
+            self.arity = frames.arity
+        faults.sort(key=lambda fault: fault.line or 0)
+        return frames, places
+
+    def _explain(
+        self, documents: Sequence[Any], numbers: Sequence[int], faults: list[Fault]
+    ) -> list[int]:
+        """Add every fault; gives the rows of the lines without one."""
+        good: list[int] = []
+        arity = self.arity
+        for row, (document, number) in enumerate(zip(documents, numbers, strict=True)):
+            problems = list(line_problems(document, arity))
+            faults.extend(self._fault(number, problem) for problem in problems)
+            if not problems:
+                good.append(row)
+                objects = columns_of_lines([document], arity)
+                arity = objects.arity if objects.object_count else arity
+        return good
+
+    def _without_repeats(
+        self, frames: Annotations, numbers: Sequence[int], faults: list[Fault]
+    ) -> tuple[Annotations, IntArray]:
+        places = np.array(numbers, dtype=np.int64)
+        fresh = np.ones(frames.frame_count, dtype=np.bool_)
+        for row, key in enumerate(frame_keys(frames)):
+            if not self._seen.add(*key):
+                fresh[row] = False
+                problem = Problem("frame", f"{frame_name(*key)} again", "each frame once")
+                faults.append(self._fault(numbers[row], problem))
+        return frames.take_frames(fresh), places[fresh]
+
+    def _fault(self, line: int, problem: Problem) -> Fault:
+        return Fault(
+            problem.found,
+            problem.expected,
+            source=self.name,
+            line=line,
+            field=problem.field,
+            advice=problem.advice,
+        )
+
+
+def with_arity(frames: Annotations, arity: int | None) -> Annotations:
+    """The same frames; those without an object get the arity of the others, where it is known."""
+    if arity is None or frames.object_count or frames.arity == arity:
+        return frames
+    return replace(frames, coordinates=np.zeros((0, arity)))
+
+
+def _document(line: bytes) -> Any:
+    """What stands in a line.
+
+    Raises:
+        ValueError: If it is too long, or no JSON; with what was found and expected.
+    """
+    if len(line) > MAXIMUM_LINE_BYTES:
+        raise ValueError("a longer line", f"at most {MAXIMUM_LINE_BYTES} bytes")
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        found = f"no JSON ({error.msg}, character {error.colno})"
+        raise ValueError(found, "an object, one frame a line") from None
+
+
+# --- files -----------------------------------------------------------------------------------
+
+
+def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
+    """Read a file.
+
+    Raises:
+        InputError: If there is no such file, or it is too large.
+    """
+    del side
+    reader = LineReader(str(path))
+    blocks = [reader.feed(read_bytes(path, _EXPECTED, limits)), reader.finish()]
+    faults = FaultList()
+    for block in blocks:
+        faults.extend(block.faults)
+    skipped = sum(block.faulty_lines for block in blocks)
+    return Reading(source_of_blocks(reader, blocks), faults, skipped)
+
+
+def source_of_blocks(reader: LineReader, blocks: Sequence[LineBlock]) -> Source:
+    """The frames of blocks, in ascending order, with the lines in which they stand.
+
+    Args:
+        reader: What has read them.
+        blocks: All blocks.
+    """
+    name = reader.name or "standard input"
+    nothing = LineBlock(empty_annotations(reader.arity or BOX), np.zeros(0, dtype=np.int64))
+    blocks = [*blocks, nothing]
+    frames = concatenate([with_arity(block.frames, reader.arity) for block in blocks])
+    order = frame_order(frames)
+    annotations = frames.take_frames(order)
+    positions = SourcePositions(
+        sources=(name,),
+        source_of_frame=np.zeros(len(order), dtype=np.int64),
+        positions=np.concatenate([block.lines for block in blocks])[order],
+        position_name="line",
+    )
+    return Source(annotations, name, NAME, positions, time_warnings(annotations, name))
+
+
+def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
+    """Give detections that have no object at all the shape of the truth."""
+    del known
+    fitted = with_arity(detections.annotations, truth.annotations.arity)
+    return PairReading(replace(detections, annotations=fitted))
+
+
+def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
+    del options
+    objects = _written_objects(annotations, side)
+    starts = annotations.frame_starts.tolist()
+    seconds = {
+        key: [None if value != value else value for value in column.tolist()]  # noqa: PLR0124
+        for key, column in (
+            (COLUMN, annotations.frame_times_s),
+            (ARRIVAL, annotations.frame_arrivals_s),
+        )
+        if column is not None
+    }
+    lines = []
+    marked = ((annotations.frame_flags & FrameFlag.DONT_CARE) != 0).tolist()
+    for row, (key, number) in enumerate(frame_keys(annotations)):
+        frame: dict[str, object] = {"domain": key.domain} if key.domain else {}
+        frame |= {"sequence": key.sequence, "frame": number}
+        frame |= {name: value[row] for name, value in seconds.items() if value[row] is not None}
+        if marked[row]:
+            frame["flags"] = [FRAME_FLAG]
+        frame["objects"] = objects[starts[row] : starts[row + 1]]
+        lines.append(orjson.dumps(frame, option=orjson.OPT_APPEND_NEWLINE))
+    return {"": b"".join(lines)}
+
+
+def _written_objects(annotations: Annotations, side: Side) -> list[dict[str, object]]:
+    shape = SHAPE_NAMES[annotations.arity]
+    columns = {name: column.tolist() for name, column in sorted(annotations.columns.items())}
+    written: list[dict[str, object]] = []
+    for row, (label, coordinates, confidence, track, flags) in enumerate(
+        zip(
+            annotations.label_indices.tolist(),
+            annotations.coordinates.tolist(),
+            annotations.confidences.tolist(),
+            annotations.track_ids.tolist(),
+            annotations.flags.tolist(),
+            strict=True,
+        )
+    ):
+        text = annotations.labels[label]
+        entry: dict[str, object] = {"label": text} if text else {}
+        entry[shape] = [_shortest_number(value) for value in coordinates]
+        if side is Side.DETECTIONS:
+            entry["confidence"] = _shortest_number(confidence)
+        if track != NO_TRACK:
+            entry["track"] = track
+        if flags:
+            entry["flags"] = [word for word, flag in OBJECT_FLAGS.items() if flags & flag]
+        numbers = {name: column[row] for name, column in columns.items()}
+        known = {name: value for name, value in numbers.items() if value == value}  # noqa: PLR0124
+        if known:
+            entry["numbers"] = known
+        written.append(entry)
+    return written
+
+
+def _shortest_number(value: float) -> int | float:
+    """A number; integers that other readers take for no other are written without a point."""
+    return int(value) if value.is_integer() and abs(value) <= MAXIMUM_FRAME_NUMBER else value
+
+
+_CAPACITY = Capacity(
+    arities=(POINT, BOX, QUADRILATERAL),
+    domains=True,
+    dont_care_frames=True,
+    tracks=True,
+    flags=EVERY_FLAG,
+    columns=None,
+    times=True,
+    arrivals=True,
+)
+FORMAT = Format(
+    name=NAME,
+    title="JSON lines: an object for each frame, one a line, one file",
+    read=read,
+    writer=Writer(
+        folder=False,
+        capacity={
+            Side.TRUTH: replace(_CAPACITY, confidences=False, arrivals=False),
+            Side.DETECTIONS: _CAPACITY,
+        },
+        write=_write,
+    ),
+    pair=pair,
+    head=_HEAD,
+)

@@ -4,10 +4,10 @@ Tallies add by sequence, so that one pass over a submission gives a score over e
 public sequences and over the private ones. Until a benchmark closes, whatever leaves it is made of
 the public part alone; the final order is by the private part.
 
-A share is drawn once, when the truth is first complete: a sequence is private where the keyed digest
-of its name is at most a cut, which is set so that the share comes out. The key follows from the
-server's secret and is kept with the benchmark, so that every server, and a restored backup, draws
-the same, and sequences that come later are drawn by the same cut.
+A share is drawn once, when the truth is first complete: a sequence is private where the keyed
+digest of its name is at most a cut, which is set so that the share comes out. The key follows from
+the server's secret and is kept with the benchmark, so that every server, and a restored backup,
+draws the same, and sequences that come later are drawn by the same cut.
 """
 
 from __future__ import annotations

@@ -303,9 +303,7 @@ def _specified_names(definition: Definition) -> SubmittedNames:
     return SubmittedNames(frozenset(domains), labels)
 
 
-def _shown_number(
-    scales: Mapping[str, Scale], measure: str, value: Number, step: float
-) -> Number:
+def _shown_number(scales: Mapping[str, Scale], measure: str, value: Number, step: float) -> Number:
     """A score rounded to a step; a count stays one."""
     if value is None:
         return None

@@ -78,15 +78,16 @@ class Result:
 
     Attributes:
         evaluator: The evaluator.
-        parts: Its reports: over everything and, where sequences are private, over each part.
-        estimate: Bootstrap estimate of the ranking measures that are answered for; None where the
-            policy wants none.
         truth_revision: Revision of the truth that it is under.
         configuration: Evaluator with version, parameters and specification, as a digest.
         partial: Whether the truth was not complete.
+        parts: Its reports: over everything and, where sequences are private, over each part.
+        estimate: Bootstrap estimate of the ranking measures that are answered for; None where the
+            policy wants none.
         warnings: Doubts about the submission, found with the truth.
     """
 
+    evaluator: Evaluator[Any]
     truth_revision: int
     configuration: str
     partial: bool
@@ -143,7 +144,7 @@ def unpack_score(
     if packed is not None:
         return report_of(packed)
     whole, submitted = report_of(record.report)
-    bare = replace(whole, scores=Scores(), warnings=(), truth_digest="", detections_digest="")
+    bare = replace(whole, scores=Scores(()), truth_digest="", detections_digest="")
     return bare, submitted
 
 
@@ -195,6 +196,11 @@ def _answered_values(
         return {name: kept.get(name) for name in names}
     portion = Portion.PUBLIC if definition.policy.keeps_private else Portion.WHOLE
     return ranking_values(score, names, portion)
+
+
+def released_step(definition: Definition, evaluator: Evaluator[Any], score: ScoreRecord) -> float:
+    """The step that a score was released to; the present one where none was noted."""
+    return score.released_step or definition.step(evaluator)
 
 
 def keep_result(

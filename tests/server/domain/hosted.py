@@ -330,7 +330,11 @@ async def create_token(
 
 
 def dots(**policy: object) -> benchmark_pb2.Benchmark:
-    """A benchmark of points that spotGEO judges, of any number of submissions unless it is said."""
+    """A benchmark of points that spotGEO judges, as large truth would have it unless it is said.
+
+    That is: of any number of submissions, with a step of 0.01.
+    """
+    policy = {"ladder_step": 0.01, **policy}
     if "submissions_in_all" not in policy:
         policy = {"unlimited_submissions": True, **policy}
     return benchmark_pb2.Benchmark(

@@ -21,5 +21,7 @@ def upgrade() -> None:
     op.add_column("scores", estimate)
     step = sa.Column("released_step", sa.Double(), nullable=False, server_default="0")
     op.add_column("scores", step)
-    chosen = sa.Column("chosen", sa.Boolean(), nullable=False, server_default=sa.false())
-    op.add_column("submissions", chosen)
+    op.add_column(
+        "submissions",
+        sa.Column("chosen", sa.Boolean(), nullable=False, server_default=sa.false()),
+    )

@@ -49,8 +49,8 @@ class Benchmark:
             moves, for organisers alone.
         submission_budget: Scored submissions that a team may have in all, whether the policy says
             so or, where its ``submissions_in_all`` is -1, it follows from the truth; 0: no limit.
-        ladder_step_in_force: Step to which scores are released now, whether the policy says so or, where
-            its ``ladder_step`` is 0, it follows from the truth.
+        ladder_step_in_force: Step to which scores are released now, whether the policy says so or,
+            where its ``ladder_step`` is 0, it follows from the truth.
         private_sequence_count: Sequences of which no score is released before the benchmark closes.
         private_sequences: Their names, for organisers alone.
         warnings: What an organiser should know of what the policy gives away; organisers alone

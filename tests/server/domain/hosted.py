@@ -178,6 +178,15 @@ class Client:
         answer = await self.submissions.RetrySubmission(request, metadata=self.metadata)
         return answer.submission
 
+    async def choose(
+        self, name: str = "one", *, undo: bool = False
+    ) -> submission_service_pb2.Submission:
+        request = submission_service_pb2.ChooseSubmissionRequest(
+            name=f"{BENCHMARK}/submissions/{name}", undo=undo
+        )
+        answer = await self.submissions.ChooseSubmission(request, metadata=self.metadata)
+        return answer.submission
+
     async def listed(self) -> list[str]:
         """Names of the submissions that are listed, without what they have in common."""
         request = submission_service_pb2.ListSubmissionsRequest(benchmark=BENCHMARK)

@@ -175,6 +175,7 @@ CASES: dict[str, Case] = {
     f"{V1}SubmissionService/SealSubmission": asked({"name": TWO, "expected_frame_count": 99}),
     f"{V1}SubmissionService/CancelSubmission": OF_SUBMISSION,
     f"{V1}SubmissionService/RetrySubmission": OF_SUBMISSION,
+    f"{V1}SubmissionService/ChooseSubmission": OF_SUBMISSION,
 }
 
 ALL_PUBLIC = ("sequences", "labels", "frame_counts")

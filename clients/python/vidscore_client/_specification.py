@@ -323,7 +323,7 @@ def _show_budget(message: Any, key: str) -> int | None:
 
 def _fill_private(message: Any, _key: str, value: Any, path: str) -> None:
     """Set private sequences; a number in place of their names is a share."""
-    if isinstance(value, Real) and not isinstance(value, bool):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         fill_scalar(message, "private_share", value, path)
     else:
         extend(message.private_sequences, listed(value, path), path, "names, or a share")

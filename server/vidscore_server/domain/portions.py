@@ -27,7 +27,7 @@ from vidscore_evaluators.tally_bytes import tally_to_bytes
 from vidscore_evaluators.trust.resampling import score_draws
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.policy import Visibility
-from vidscore_server.domain.private_part import Portion, private_frames
+from vidscore_server.domain.private_part import Portion, answered_portion, private_frames
 
 Sides = tuple[Annotations, Annotations]
 """Truth and detections."""
@@ -51,7 +51,7 @@ def places(definition: Definition, both: Sides) -> dict[Place, Sides]:
             if any(side.frame_count for side in sides)
         }
     if definition.policy.shown is Visibility.BOOTSTRAP:
-        answered = Portion.PUBLIC if definition.policy.keeps_private else Portion.WHOLE
+        answered = answered_portion(definition.policy)
         sides = found.pop((answered, None), None)
         found |= {} if sides is None else _by_sequence(answered, sides)
     return found

@@ -153,6 +153,11 @@ def _refuse_parts(
         raise InputError(faults)
 
 
+def answered_portion(policy: Policy) -> Portion:
+    """The part that is answered for while a benchmark is open."""
+    return Portion.PUBLIC if policy.keeps_private else Portion.WHOLE
+
+
 def private_frames(side: Annotations, private: Callable[[SequenceKey], bool]) -> BoolArray:
     """(F,) whether each frame of a side is of a private sequence."""
     flags = np.array([private(key) for key in side.sequences], dtype=np.bool_)
@@ -167,6 +172,5 @@ def board_portion(policy: Policy, close_time: datetime | None, now: datetime) ->
         close_time: When the benchmark closes; None for never.
         now: The time.
     """
-    if not policy.keeps_private:
-        return Portion.WHOLE
-    return Portion.PRIVATE if close_time is not None and now >= close_time else Portion.PUBLIC
+    closed = close_time is not None and now >= close_time
+    return Portion.PRIVATE if closed and policy.keeps_private else answered_portion(policy)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -32,7 +32,7 @@ from vidscore_server.domain.context import audit_server
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.names import benchmark_name
 from vidscore_server.domain.policy import Rescore, SubmittedNames, Visibility
-from vidscore_server.domain.private_part import Portion
+from vidscore_server.domain.private_part import Portion, answered_portion
 from vidscore_server.domain.release import (
     Values,
     released_values,
@@ -100,12 +100,7 @@ class Result:
         """Ranking measures that are answered for, as the Ladder gets them."""
         if self.estimate is not None:
             return self.estimate
-        return self.parts[answered_portion(self.parts)].values
-
-
-def answered_portion(parts: Collection[Portion]) -> Portion:
-    """The part that is answered for while a benchmark is open, of those that a score has."""
-    return Portion.PUBLIC if Portion.PUBLIC in parts else Portion.WHOLE
+        return self.parts.get(Portion.PUBLIC, self.parts[Portion.WHOLE]).values
 
 
 def pack_report(
@@ -194,8 +189,7 @@ def _answered_values(
     if definition.policy.shown is Visibility.BOOTSTRAP:
         kept = values_from_json(score.estimate)
         return {name: kept.get(name) for name in names}
-    portion = Portion.PUBLIC if definition.policy.keeps_private else Portion.WHOLE
-    return ranking_values(score, names, portion)
+    return ranking_values(score, names, answered_portion(definition.policy))
 
 
 def released_step(definition: Definition, evaluator: Evaluator[Any], score: ScoreRecord) -> float:

@@ -25,7 +25,7 @@ from vidscore_server.domain.batches import (
     unpacked,
 )
 from vidscore_server.domain.benchmarks import required_benchmark, to_json, with_truth_of
-from vidscore_server.domain.context import Context, Request
+from vidscore_server.domain.context import Context, Request, audit_server
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.names import benchmark_name, parse_string
 from vidscore_server.domain.private_part import settle
@@ -318,9 +318,12 @@ class TruthStore:
                 comment=plan.comment,
             )
             transaction.insert_truth_revision(revision, chain(merged.kept, merged.added))
-            settled = with_truth_of(benchmark, merged.arity)
-            if plan.complete:
-                settled = self._settled(plan.benchmark, settled, merged.objects)
+            before = with_truth_of(benchmark, merged.arity)
+            settled = self._settled(plan, before, merged.objects)
+            if settled.draw != before.draw:
+                drawn = f"{settled.private_sequence_count} sequences"
+                name = benchmark_name(plan.benchmark)
+                audit_server(transaction, request.time, "private sequences drawn", name, drawn)
             changed = replace(benchmark, truth_revision=number, definition=to_json(settled))
             transaction.update_benchmark(
                 replace(changed, update_time=request.time, revision=benchmark.revision + 1)
@@ -335,15 +338,17 @@ class TruthStore:
         return revision, len(state.waiting) if state.is_under(number) else 0
 
     def _settled(
-        self, benchmark: str, definition: Definition, objects: Counter[SequenceKey]
+        self, plan: UploadPlan, definition: Definition, objects: Counter[SequenceKey]
     ) -> Definition:
         """A definition with what a complete truth settles."""
+        if not plan.complete:
+            return definition
         listed = {entry.key: 0 for entry in definition.specification.sequences}
         found = settle(
             definition.policy,
             definition.draw,
             {**listed, **objects},
-            lambda: self._context.keyed(benchmark, DRAW_PURPOSE),
+            lambda: self._context.keyed(plan.benchmark, DRAW_PURPOSE),
         )
         return replace(
             definition, truth_size=found.size, private_names=found.names, draw=found.draw

@@ -19,7 +19,7 @@ from tests.server.domain.streets import BOX, streets
 from tests.server.domain.test_planted_truth import CASES, NEAR, OPEN, batch
 from tests.server.domain.test_roles import METHODS
 
-from vidscore_protos.v1 import benchmark_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
 from vidscore_server.domain.access import ROLES_BY_RPC
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.store.records import Role
@@ -43,7 +43,9 @@ SETTINGS = [
 ]  # fmt: skip
 
 
-async def _host(hosted: Hosted, private: Message, visibility: str, outcomes: str) -> None:
+async def _host(
+    hosted: Hosted, private: annotations_pb2.AnnotationBatch, visibility: str, outcomes: str
+) -> None:
     """A benchmark, a scored submission, another one that was off, and one that receives."""
     assert hosted.server.hosting is not None
     # Digests and noise are keyed; with another secret each byte of them would differ.

@@ -10,7 +10,7 @@ from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots, refusal, values
 
-from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2
+from vidscore_protos.v1 import access_service_pb2, annotations_pb2, benchmark_pb2, organiser_pb2
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
 from vidscore_protos.v1 import submission_service_pb2 as submissions
 from vidscore_server.domain.names import SubmissionName
@@ -144,6 +144,10 @@ async def test_a_share_is_drawn_once_and_organisers_see_which(hosted: Hosted) ->
     await hosted.organiser.upload(found(NAMES))
     drawn = list((await benchmark_of(hosted.organiser)).policy.private_sequences)
     assert len(drawn) == 2
+    request = access_service_pb2.ListAuditRecordsRequest(action="private sequences drawn")
+    organiser = hosted.organiser
+    audit = await organiser.access.ListAuditRecords(request, metadata=organiser.metadata)
+    assert [record.detail for record in audit.records] == ["2 sequences"]
     message = await benchmark_of(hosted.red)
     assert (message.policy.private_share, list(message.policy.private_sequences)) == (0.5, [])
     assert message.private_sequence_count == 2

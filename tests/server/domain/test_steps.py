@@ -12,7 +12,7 @@ from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots, values
 from tests.server.domain.test_budgets import scattered
 from tests.server.scene import HERE, points
 
-from vidscore_protos.v1 import benchmark_pb2, organiser_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
 from vidscore_server.domain.benchmarks import policy_warnings
 from vidscore_server.domain.definition import definition_from_dict
@@ -142,7 +142,7 @@ async def _shown_f1(hosted: Hosted) -> tuple[float, float]:
     return values(score.report)["f1"], row.scores[0].value
 
 
-def joined(names: str) -> object:
+def joined(names: str) -> annotations_pb2.AnnotationBatch:
     """A batch with an object in a sequence of each name."""
     batch = scattered(len(names))
     for key, name in zip(batch.sequences, names, strict=True):

@@ -19,8 +19,10 @@ def upgrade() -> None:
         op.add_column("scores", sa.Column(f"{name}_report", sa.LargeBinary()))
     estimate = sa.Column("estimate", sa.Text(), nullable=False, server_default="")
     op.add_column("scores", estimate)
-    step = sa.Column("released_step", sa.Double(), nullable=False, server_default="0")
-    op.add_column("scores", step)
+    op.add_column(
+        "scores",
+        sa.Column("released_step", sa.Double(), nullable=False, server_default="0"),
+    )
     op.add_column(
         "submissions",
         sa.Column("chosen", sa.Boolean(), nullable=False, server_default=sa.false()),

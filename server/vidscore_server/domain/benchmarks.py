@@ -353,7 +353,7 @@ def _fine_step(definition: Definition) -> Iterator[str]:
         if first is not None and policy.ladder_step < needed:
             yield (
                 f"ladder_step = {policy.ladder_step:g} is finer than {needed:g}, the standard "
-                f"error of {first} of {evaluator.name} over {size.sequences} sequences with "
+                f"error of {first} of {evaluator.name} over {size.sequences} sequence(s) with "
                 f"{size.objects} objects: the board moves by chance, and a team that submits "
                 "again and again overfits it; ladder_step = 0 takes the error itself"
             )
@@ -372,7 +372,7 @@ def _small_truth(definition: Definition) -> Iterator[str]:
         if worth > step:
             yield (
                 f"one of the {size.objects} objects of the ground truth changes {first} of "
-                f"{evaluator.name} by up to {worth:.2g}, more than ladder_step = "
+                f"{evaluator.name} by up to {worth:.2g}, more than the step "
                 f"{step:g}: a team sees in its score whether it has found one more; "
                 f"take a ladder_step of {worth:.2g} or more, or rely on submissions_in_all"
             )

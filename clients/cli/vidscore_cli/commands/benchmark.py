@@ -223,6 +223,10 @@ def truth(**choices: Any) -> None:
         say(what_happens(hosted, f"revision {revision.revision}"))
     if hosted is not None and revision.complete:
         say(f"a team may have {budget_text(hosted)} scored in all")
+        if hosted.definition.get("policy", {}).get("visibility") != "live":
+            say(f"scores are released to a step of {step_text(hosted)}")
+        if hosted.private_sequence_count:
+            say(f"private until the benchmark closes: {private_text(hosted)}")
         say_warnings(hosted.warnings)
 
 

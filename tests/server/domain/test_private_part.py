@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.errors import InputError
+from vidscore_server.domain.benchmarks import from_json, to_json
+from vidscore_server.domain.definition import definition_from_dict
 from vidscore_server.domain.policy import Policy, TruthSize
 from vidscore_server.domain.private_part import (
     Portion,
@@ -86,6 +89,20 @@ def test_a_later_truth_keeps_the_draw() -> None:
     later = settle(policy, first.draw, dict.fromkeys(keys(30), 1), lambda: "another")
     assert later.draw == first.draw
     assert set(first.names) == set(later.names) & {"0", "1", "2", "3"}
+
+
+def test_a_stored_benchmark_keeps_its_draw() -> None:
+    """Also at a site with another secret, which restores it from a backup."""
+    document = {"evaluators": [{"name": "f1"}], "policy": {"private_sequences": 0.5}}
+    found = settle(Policy(private_share=0.5), None, dict.fromkeys(keys(4), 1), lambda: "key")
+    definition = replace(
+        definition_from_dict(document),
+        truth_size=found.size,
+        private_names=found.names,
+        draw=found.draw,
+    )
+    assert from_json(to_json(definition)) == definition
+    assert [key.sequence for key in keys(4) if definition.is_private(key)] == list(found.names)
 
 
 @pytest.mark.parametrize(

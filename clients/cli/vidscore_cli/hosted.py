@@ -168,6 +168,16 @@ def look_up(client: Client, submission: Submission) -> Outcome:
     return Outcome(submission, scores, ranking)
 
 
+def over_private(outcome: Outcome) -> Outcome:
+    """The scores over private sequences, as far as they are shown."""
+    scores = [
+        replace(score, report=score.private_report)
+        for score in outcome.scores
+        if score.private_report is not None
+    ]
+    return replace(outcome, scores=scores)
+
+
 def format_for(client: Client, benchmark: str, typed: str) -> str:
     """Format of a benchmark's files: the one that was typed or, if none was, that of its preset.
 

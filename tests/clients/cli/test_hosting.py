@@ -256,6 +256,9 @@ def test_a_team_chooses_a_submission_where_sequences_are_private(
         falcon("submission", "choose", f"{name}/first")
     )
     well(falcon("submission", "choose", f"{name}/second"))
+    private = ("submission", "scores", f"{name}/first", "--private", "--format", "csv")
+    assert "f1,1.0" in well(organiser(*private))
+    assert "no scores are shown" in falcon(*private).stderr
     third = falcon("submission", "choose", f"{name}/third")
     assert third.exit_code == ExitCode.INPUT
     assert "the team has chosen first, second, and may choose 2" in third.stderr

@@ -10,6 +10,7 @@ import click
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.hosted import (
     look_up,
+    over_private,
     refuse_unscored,
     say_warnings,
     submission_waits_for,
@@ -98,17 +99,29 @@ def show(server: ServerChoice, submission: str, format_: str, output: str) -> No
 
 @command("scores", examples=("vidscore submission scores sky/falcon",))
 @click.argument("submission", metavar="SUBMISSION")
+@click.option("--private", is_flag=True, help="Those over the benchmark's private sequences.")
 @server_options()
 @format_option("table", "json", "csv")
 @output_option()
 @view_options()
 def scores(
-    server: ServerChoice, submission: str, format_: str, output: str, sequences: bool, curves: bool
+    server: ServerChoice,
+    submission: str,
+    private: bool,
+    format_: str,
+    output: str,
+    sequences: bool,
+    curves: bool,
 ) -> None:
-    """Show as much of a submission's newest scores as the benchmark's policy releases."""
+    """Show as much of a submission's newest scores as the benchmark's policy releases.
+
+    Where sequences are private they are over the others, to organisers over everything.
+    """
     check_output(output)
     with open_client(server) as client:
         outcome = look_up(client, client.submissions.get(submission))
+    if private:
+        outcome = over_private(outcome)
     view = View(sequences=sequences, curves=curves)
     write_outcome(outcome, Presentation(format_, output, view))
 

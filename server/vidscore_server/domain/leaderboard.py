@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -216,15 +216,17 @@ def ranked_entries(
     hidden = None if caller.is_organiser else definition
     view = BoardView(reader, board, tuple(directions), hidden, portion)
     comparable = reader.scores_under(board.benchmark, board.evaluator.name, *key)
-    if portion is Portion.PRIVATE:
-        final = counted_scores(reader, definition, board, comparable)
-        return rank(view.entries(final), BoardRules(tuple(directions.values())))
     names = {score.submission for score in comparable}
     others = [
         score
         for score in reader.published_scores(board.benchmark, board.evaluator.name)
         if score.submission not in names
     ]
+    if portion is Portion.PRIVATE:
+        policy = replace(policy, selection="best")
+        comparable, others = (
+            counted_scores(reader, definition, board, scores) for scores in (comparable, others)
+        )
     if view.released:
         entries = view.releases({score.submission: score for score in comparable})
     else:

@@ -233,8 +233,7 @@ def keep_result(
         **_columns(result),
     )
     if shown is not None and shown.key(name) == key:
-        released = _released_with(transaction, definition, submission, result, now)
-        step = definition.step(result.evaluator)
+        released, step = _released_with(transaction, definition, submission, result, now)
         record = replace(record, released=released, released_step=step, published=True)
     elif benchmark is not None:
         transaction.update_benchmark(replace(benchmark, revision=benchmark.revision + 1))
@@ -348,21 +347,21 @@ def _released_with(
     submission: SubmissionRecord,
     result: Result,
     now: datetime,
-) -> str:
-    """What a score on the board releases; a repeated one releases nothing more."""
+) -> tuple[str, float]:
+    """What a score on the board releases, and to which step; a repeated one nothing more."""
     name = result.evaluator.name
     key = (result.truth_revision, result.configuration)
     place = (submission.benchmark, submission.submission)
     for score in transaction.scores(*place, None, MAXIMUM_SCORES, published_only=True):
         if score.evaluator == name and (score.truth_revision, score.configuration) == key:
-            return score.released
+            return score.released, released_step(definition, result.evaluator, score)
     scales = definition.scales(result.evaluator)
     best = team_release(transaction, submission.benchmark, name, submission.team)
     step = definition.step(result.evaluator)
     released = released_values(definition.policy, best, result.answered, scales, step)
     if released != best:
         _put_release(transaction, submission, name, released, now)
-    return _released_text(released)
+    return _released_text(released), step
 
 
 def _released_text(released: Values) -> str:

@@ -124,6 +124,19 @@ async def test_after_the_closing_the_order_is_by_the_private_part_exactly(hosted
     assert not score.HasField("public_report")
 
 
+async def test_of_equal_private_scores_the_earlier_ranks_first_where_the_policy_says_so(
+    hosted: Hosted,
+) -> None:
+    """Both found c alone of the private sequences; by the public part blue was better."""
+    await host(hosted, earlier_first=True)
+    await submit(hosted.red, "one", "c")
+    hosted.clock.pass_by(minutes=1)
+    await submit(hosted.blue, "two", "abc")
+    assert [team for _, team, _ in await board(hosted.viewer)] == ["blue", "red"]
+    hosted.clock.pass_by(hours=1)
+    assert await board(hosted.viewer) == [(1, "red", 2 / 3), (2, "blue", 2 / 3)]
+
+
 async def test_participants_are_told_how_many_sequences_are_private_and_not_which(
     hosted: Hosted,
 ) -> None:

@@ -132,6 +132,18 @@ class NotFailedError(StateError):
     reason: ClassVar[str] = "NOT_FAILED"
 
 
+class PolicyFixedError(StateError):
+    """What scores or promises stand on already cannot be changed any more."""
+
+    reason: ClassVar[str] = "POLICY_FIXED"
+
+
+class NothingToChooseError(StateError):
+    """The submission cannot count for the final order."""
+
+    reason: ClassVar[str] = "NOTHING_TO_CHOOSE"
+
+
 class NoFramesError(StateError):
     """A submission without frames cannot be sealed."""
 

@@ -49,7 +49,12 @@ class Site:
                 "evaluators": configuration["evaluators"],
                 "truth_geometry": configuration["truth_geometry"],
                 "detection_geometry": configuration["detection_geometry"],
-                "policy": {"visibility": "final", "submissions_in_all": 0, **policy},
+                "policy": {
+                    "visibility": "final",
+                    "ladder_step": 0.01,
+                    "submissions_in_all": 0,
+                    **policy,
+                },
             },
         )
         self.organiser.benchmarks.upload_truth(benchmark, [case.truth()])

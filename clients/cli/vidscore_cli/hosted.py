@@ -98,6 +98,25 @@ def budget_text(benchmark: Benchmark) -> str:
     return f"{text} (default{until})"
 
 
+def step_text(benchmark: Benchmark) -> str:
+    """The step to which scores are released, and whether that is the default."""
+    step = f"{benchmark.ladder_step_in_force:g}"
+    if benchmark.definition.get("policy", {}).get("ladder_step"):
+        return step
+    until = "" if benchmark.truth_complete else " until the ground truth is complete"
+    return f"{step} (default{until})"
+
+
+def private_text(benchmark: Benchmark) -> str:
+    """Private sequences: their number and, as far as they are told, their names."""
+    names = ", ".join(benchmark.private_sequences)
+    count = benchmark.private_sequence_count
+    if not count:
+        share = benchmark.definition.get("policy", {}).get("private_sequences")
+        return f"{share:g} of them, drawn once the ground truth is complete" if share else ""
+    return f"{count}: {names}" if names else str(count)
+
+
 def has_default_budget(benchmark: Benchmark) -> bool:
     """Whether the total number of submissions of a team follows from the truth."""
     policy = benchmark.definition.get("policy", {})
@@ -179,6 +198,16 @@ def look_up(client: Client, submission: Submission) -> Outcome:
     if chosen:
         ranking = {name: (chosen, *measures) for name, measures in ranking.items()}
     return Outcome(submission, scores, ranking)
+
+
+def over_private(outcome: Outcome) -> Outcome:
+    """The scores over private sequences, as far as they are shown."""
+    scores = [
+        replace(score, report=score.private_report)
+        for score in outcome.scores
+        if score.private_report is not None
+    ]
+    return replace(outcome, scores=scores)
 
 
 def format_for(client: Client, benchmark: str, typed: str) -> str:

@@ -78,7 +78,7 @@ SECTIONS: Sections = {
         ),
         "submission": Entry(
             f"{CLI}.submission:submission",
-            "Follow, seal, retry and give up submissions; SUBMISSION is BENCHMARK/NAME.",
+            "Follow, seal, retry, choose and give up submissions; SUBMISSION is BENCHMARK/NAME.",
         ),
         "leaderboard": Entry(
             f"{CLI}.leaderboard:leaderboard", "Show the submissions to a benchmark in rank order."

@@ -189,12 +189,17 @@ def decode_benchmark(
         name=message.name.removeprefix("benchmarks/"),
         definition=decode_definition(message),
         quotas=tuple(to_dataclass(Quota, quota) for quota in quotas),
+        private_sequences=tuple(message.policy.private_sequences),
     )
 
 
 def decode_score(message: submission_service_pb2.SubmissionScore) -> SubmissionScore:
     """One score of a submission."""
-    return to_dataclass(SubmissionScore, message, report=decode_report(message.report))
+    parts = {
+        name: decode_report(getattr(message, name)) if message.HasField(name) else None
+        for name in ("private_report", "public_report")
+    }
+    return to_dataclass(SubmissionScore, message, report=decode_report(message.report), **parts)
 
 
 def decode_update(message: submission_service_pb2.WatchSubmissionResponse) -> SubmissionUpdate:

@@ -321,6 +321,19 @@ def _show_budget(message: Any, key: str) -> int | None:
     return number if number or message.unlimited_submissions else None
 
 
+def _fill_private(message: Any, _key: str, value: Any, path: str) -> None:
+    """Set private sequences; a number in place of their names is a share."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        fill_scalar(message, "private_share", value, path)
+    else:
+        extend(message.private_sequences, listed(value, path), path, "names, or a share")
+
+
+def _show_private(message: Any, _key: str) -> float | list[str] | None:
+    share: float = message.private_share
+    return share or list(message.private_sequences) or None
+
+
 _EVALUATOR: Fields = {"name": PLAIN, "parameters": Form(_fill_parameters, _show_parameters)}
 _DOMAIN: Fields = {"name": PLAIN, "classes": Form(_fill_classes, _show_classes)}
 _SEQUENCE: Fields = {
@@ -363,4 +376,7 @@ _POLICY: Fields = {
     "public_board": PLAIN,
     "rescore": PLAIN,
     "outcomes": PLAIN,
+    "private_sequences": Form(_fill_private, _show_private),
+    "private_share": Form(fill_scalar, lambda _message, _key: None),
+    "final_submissions": PLAIN,
 }

@@ -49,6 +49,10 @@ class Benchmark:
             moves, for organisers alone.
         submission_budget: Scored submissions that a team may have in all, whether the policy says
             so or, where its ``submissions_in_all`` is -1, it follows from the truth; 0: no limit.
+        ladder_step_in_force: Step to which scores are released now, whether the policy says so or,
+            where its ``ladder_step`` is 0, it follows from the truth.
+        private_sequence_count: Sequences of which no score is released before the benchmark closes.
+        private_sequences: Their names, for organisers alone.
         warnings: What an organiser should know of what the policy gives away; organisers alone
             are told.
         etag: Identifies the present definition; organisers alone are told.
@@ -64,6 +68,9 @@ class Benchmark:
     quotas: tuple[Quota, ...] = ()
     submissions_to_rescore: int = 0
     submission_budget: int = 0
+    ladder_step_in_force: float = 0.0
+    private_sequence_count: int = 0
+    private_sequences: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     etag: str = ""
 
@@ -169,6 +176,8 @@ class Submission:
         due_reason: The ``state_reason`` that follows then, or ``draft_deleted``.
         warnings: What is doubtful about its detections, for people: names that the benchmark does
             not have, as far as they are public.
+        chosen: Whether its team has chosen it for the final order of a benchmark with private
+            sequences.
     """
 
     name: str
@@ -186,6 +195,7 @@ class Submission:
     due_time: datetime | None = None
     due_reason: str = ""
     warnings: tuple[str, ...] = ()
+    chosen: bool = False
 
     @property
     def benchmark(self) -> str:
@@ -213,6 +223,9 @@ class SubmissionScore:
         report: The report, as far as the caller may see it.
         partial: Whether the truth was not complete: frames without truth were left out.
         current: Whether it is the newest of its evaluator.
+        private_report: The report over the private sequences, as far as the caller may see it;
+            None where there are none, or it may not be seen.
+        public_report: The report over all others, for organisers alone; to others it is `report`.
     """
 
     name: str
@@ -221,6 +234,8 @@ class SubmissionScore:
     report: Report
     partial: bool
     current: bool
+    private_report: Report | None = None
+    public_report: Report | None = None
 
 
 @dataclass(frozen=True)

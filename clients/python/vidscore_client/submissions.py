@@ -135,6 +135,15 @@ class AsyncSubmissions:
         )
         return to_dataclass(Submission, response.submission)
 
+    async def choose(self, submission: str, *, undo: bool = False) -> Submission:
+        """Choose one for the final order; see `vidscore_client.Submissions.choose`."""
+        response = await self._transport.unary(
+            SUBMISSIONS + "ChooseSubmission",
+            wire.ChooseSubmissionRequest(name=submission_name(submission), undo=undo),
+            wire.ChooseSubmissionResponse,
+        )
+        return to_dataclass(Submission, response.submission)
+
     async def watch(
         self, submission: str, *, timeout_s: float | None = None, retry: Retry = DEFAULT_RETRY
     ) -> AsyncGenerator[SubmissionUpdate, None]:
@@ -310,6 +319,24 @@ class Submissions:
             VidscoreError: If the call fails.
         """
         return run_blocking(self._submissions.retry(submission))
+
+    def choose(self, submission: str, *, undo: bool = False) -> Submission:
+        """Choose a submission for the final order of a benchmark with private sequences.
+
+        Where a team has chosen none by the time that the benchmark closes, its best ones by the
+        public sequences count. Choosing again changes nothing.
+
+        Args:
+            submission: The submission.
+            undo: Whether the choice is taken back.
+
+        Raises:
+            ConflictError: If the benchmark has closed, or the submission cannot count, with reason
+                ``NOTHING_TO_CHOOSE``.
+            QuotaExceededError: If the team has chosen as many as it may.
+            VidscoreError: If the call fails.
+        """
+        return run_blocking(self._submissions.choose(submission, undo=undo))
 
     def watch(
         self, submission: str, *, timeout_s: float | None = None, retry: Retry = DEFAULT_RETRY

@@ -29,6 +29,7 @@ from vidscore_server.api.convert import write_time
 from vidscore_server.api.definitions import (
     PATH,
     keep_budget,
+    keep_private,
     read_definition,
     write_benchmark,
     write_quota,
@@ -144,6 +145,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             if request.benchmark.HasField(path):
                 getattr(merged, path).CopyFrom(getattr(request.benchmark, path))
         keep_budget(merged.policy, present.policy)
+        keep_private(merged.policy, present.policy)
         definition = read_definition(merged)
         made = request_of(request, "UpdateBenchmark", self._context)
         changed, to_rescore = await self._hosting.benchmarks.update(
@@ -256,15 +258,15 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         name = read_benchmark(request.benchmark, "benchmark")
         size = page_size_of(request)
         [start] = read_page_token(request, int) or (0,)
-        caller = current_caller()
+        caller, now = current_caller(), self._context.clock()
 
         def read(reader: Reader) -> pb.GetLeaderboardResponse:
             record = required_benchmark(reader, name)
             definition = self._hosting.benchmarks.definition(record)
             board = _board_of(request, name, definition, caller)
-            entries = ranked_entries(reader, definition, board, caller)
+            entries = ranked_entries(reader, definition, board, caller, now)
             if not entries and not board.of_everything:
-                refuse_unknown_part(reader, definition, board, caller)
+                refuse_unknown_part(reader, definition, board, caller, now)
             ranking = tuple(definition.ranking(board.evaluator))
             more = start + size < len(entries)
             shown = shown_basis(record)
@@ -305,6 +307,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         caller = current_caller()
         definition = self._hosting.benchmarks.definition(record)
         message = write_benchmark(record, public_definition(caller, definition))
+        message.private_sequence_count = definition.private_sequence_count
         newest = record.truth_revision
         if newest:
             revision = await self._context.read(

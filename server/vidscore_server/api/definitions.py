@@ -28,7 +28,8 @@ from vidscore_server.store.records import BenchmarkRecord, TruthRevisionRecord
 PATH = "benchmark"
 
 _VISIBILITIES = {"ladder": benchmark_pb2.VISIBILITY_LADDER, "final": benchmark_pb2.VISIBILITY_FINAL,
-                 "live": benchmark_pb2.VISIBILITY_LIVE}  # fmt: skip
+                 "live": benchmark_pb2.VISIBILITY_LIVE,
+                 "bootstrap": benchmark_pb2.VISIBILITY_BOOTSTRAP}  # fmt: skip
 _QUIET_ACTIONS = {
     "seal": benchmark_pb2.QUIET_ACTION_SEAL,
     "cancel": benchmark_pb2.QUIET_ACTION_CANCEL,
@@ -91,6 +92,9 @@ def read_definition(message: benchmark_pb2.Benchmark) -> Definition:
 
 def write_benchmark(record: BenchmarkRecord, definition: Definition) -> benchmark_pb2.Benchmark:
     """All of a benchmark as a message, but its truth's digest."""
+    policy = write_policy(definition.policy)
+    if definition.policy.private_share:
+        policy.private_sequences.extend(definition.private_names)
     return benchmark_pb2.Benchmark(
         name=benchmark_name(record.benchmark),
         specification=write_specification(to_dict(definition.specification)),
@@ -98,7 +102,7 @@ def write_benchmark(record: BenchmarkRecord, definition: Definition) -> benchmar
         detection_geometry=_geometry(definition.detection_arity),
         open_time=write_time(definition.open_time),
         close_time=write_time(definition.close_time),
-        policy=write_policy(definition.policy),
+        policy=policy,
         create_time=write_time(record.create_time),
         update_time=write_time(record.update_time),
         truth_revision=record.truth_revision,
@@ -106,6 +110,8 @@ def write_benchmark(record: BenchmarkRecord, definition: Definition) -> benchmar
             kinds=[_NAME_KINDS[NameKind(kind)] for kind in in_order(definition.public_names)]
         ),
         submission_budget=definition.submission_budget,
+        ladder_step_in_force=definition.step(definition.evaluators[0]),
+        private_sequence_count=definition.private_sequence_count,
     )
 
 
@@ -128,6 +134,9 @@ def write_policy(policy: Policy) -> benchmark_pb2.Policy:
         public_board=policy.public_board,
         rescore=_RESCORES[policy.rescore],
         outcomes=_OUTCOMES[policy.outcomes],
+        private_sequences=policy.private_sequences,
+        private_share=policy.private_share,
+        final_submissions=policy.final_submissions,
     )
 
 
@@ -139,6 +148,13 @@ def keep_budget(message: benchmark_pb2.Policy, present: Policy) -> None:
     if not message.submissions_in_all and not message.unlimited_submissions:
         message.submissions_in_all = present.submissions_in_all
         message.unlimited_submissions = present.submissions_in_all == 0
+
+
+def keep_private(message: benchmark_pb2.Policy, present: Policy) -> None:
+    """Let a changed policy that does not say which sequences are private keep those that are."""
+    if not message.private_sequences and not message.private_share:
+        message.private_sequences.extend(present.private_sequences)
+        message.private_share = present.private_share
 
 
 def write_truth_revision(
@@ -181,6 +197,11 @@ def _read_policy(message: benchmark_pb2.Policy) -> dict[str, Any]:
     values["released_measures"] = list(message.released_measures)
     if message.submissions_in_all or message.unlimited_submissions:
         values["submissions_in_all"] = message.submissions_in_all
+    values["private_share"] = message.private_share
+    if not message.private_share:  # else they are those that were drawn
+        values["private_sequences"] = list(message.private_sequences)
+    if message.final_submissions:
+        values["final_submissions"] = message.final_submissions
     for name in _OPTIONAL:
         if message.HasField(name):
             values[name] = getattr(message, name)

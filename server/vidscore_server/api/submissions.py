@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 from vidscore_protos.v1 import annotations_pb2, submission_service_pb2_grpc
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.appends import Appender
 from vidscore_server.api.batches import batch_size, read_batch
-from vidscore_server.api.convert import write_report, write_time
+from vidscore_server.api.convert import write_time
 from vidscore_server.api.outcomes import send_outcomes
 from vidscore_server.api.requests import (
     cut_page,
@@ -22,13 +20,13 @@ from vidscore_server.api.requests import (
     request_of,
     time_key,
 )
+from vidscore_server.api.scores import ScoreWriter
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.access import Caller, current_caller
 from vidscore_server.domain.append_rules import AppendRules
 from vidscore_server.domain.appends import FIELD, accepted_warnings, read_warnings
 from vidscore_server.domain.batches import BatchRules
 from vidscore_server.domain.benchmarks import required_benchmark
-from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.live import LiveScore
 from vidscore_server.domain.names import (
@@ -39,15 +37,12 @@ from vidscore_server.domain.names import (
     read_benchmark,
     read_submission,
 )
-from vidscore_server.domain.policy import SubmittedNames
-from vidscore_server.domain.release import released_report, values_from_json
-from vidscore_server.domain.scores import MAXIMUM_SCORES, unpack_score
 from vidscore_server.domain.sessions import Sessions, Use, Writers
 from vidscore_server.domain.states import ENDED
 from vidscore_server.domain.submissions import SubmissionView, team_seen, visible
 from vidscore_server.runtime import offload
 from vidscore_server.store import Reader
-from vidscore_server.store.records import ScoreRecord, StreamRecord, SubmissionState
+from vidscore_server.store.records import StreamRecord, SubmissionState
 
 _STATES = {state: getattr(pb, f"SUBMISSION_STATE_{state.name}") for state in SubmissionState}
 
@@ -71,87 +66,13 @@ def write_submission(found: SubmissionView) -> pb.Submission:
         due_time=write_time(found.due.time) if found.due else None,
         due_reason=found.due.reason if found.due else "",
         warnings=read_warnings(record.warnings),
+        chosen=record.chosen,
     )
 
 
 def write_stream(record: StreamRecord) -> pb.StreamInfo:
     """An append stream as a message."""
     return pb.StreamInfo(stream=record.stream, epoch=record.epoch, next_offset=record.next_offset)
-
-
-# --- Scores: only what the allow-list releases
-
-
-class ScoreWriter:
-    """Writes scores as far as their reader may see them.
-
-    Args:
-        hosting: The server's hosted benchmarks.
-    """
-
-    def __init__(self, hosting: Hosting) -> None:
-        self._hosting = hosting
-
-    def write(
-        self, reader: Reader, name: SubmissionName, records: Sequence[ScoreRecord], caller: Caller
-    ) -> list[pb.SubmissionScore]:
-        """Scores of a submission as messages.
-
-        Args:
-            reader: A state of the store.
-            name: The submission.
-            records: Its scores.
-            caller: The caller.
-        """
-        definition = self._hosting.benchmarks.definition(required_benchmark(reader, name.benchmark))
-        newest = self.newest(reader, name, caller)
-        return [
-            self._write(record, definition, caller, current=newest[record.evaluator] == record)
-            for record in records
-        ]
-
-    def write_live(
-        self, benchmark: str, live: LiveScore, caller: Caller
-    ) -> list[pb.SubmissionScore]:
-        """A live score as messages; they have no name, because they are not stored."""
-        keyed = partial(self._hosting.context.keyed, benchmark)
-        none = SubmittedNames()  # live scores are shown whole
-        return [
-            pb.SubmissionScore(
-                truth_revision=live.revision if caller.is_organiser else 0,
-                report=write_report(
-                    released_report(caller, live.definition, report, {}, none, keyed)
-                ),
-                partial=live.partial,
-            )
-            for report in live.reports
-        ]
-
-    def newest(
-        self, reader: Reader, name: SubmissionName, caller: Caller
-    ) -> dict[str, ScoreRecord]:
-        """The newest score of each evaluator of a submission, of those that the caller may see."""
-        newest: dict[str, ScoreRecord] = {}
-        published_only = not caller.is_organiser
-        for record in reader.scores(*name, None, MAXIMUM_SCORES, published_only=published_only):
-            newest.setdefault(record.evaluator, record)
-        return newest
-
-    def _write(
-        self, record: ScoreRecord, definition: Definition, caller: Caller, *, current: bool
-    ) -> pb.SubmissionScore:
-        keyed = partial(self._hosting.context.keyed, record.benchmark)
-        released = values_from_json(record.released)
-        whole, submitted = unpack_score(record)
-        report = released_report(caller, definition, whole, released, submitted, keyed)
-        return pb.SubmissionScore(
-            name=f"{SubmissionName(record.benchmark, record.submission)}/scores/{record.number}",
-            create_time=write_time(record.create_time),
-            truth_revision=record.truth_revision if caller.is_organiser else 0,
-            report=write_report(report),
-            partial=record.partial,
-            current=current,
-        )
 
 
 # --- Watching
@@ -356,6 +277,15 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         found = await self._hosting.submissions.retry(made, read_submission(request.name))
         self._hosting.wake()
         return pb.RetrySubmissionResponse(submission=write_submission(found))
+
+    async def ChooseSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.ChooseSubmissionRequest, _: Responses[Any]
+    ) -> pb.ChooseSubmissionResponse:
+        """Choose a submission for the final order."""
+        made = request_of(request, "ChooseSubmission", self._context)
+        name = read_submission(request.name)
+        found = await self._hosting.choices.choose(made, name, undo=request.undo)
+        return pb.ChooseSubmissionResponse(submission=write_submission(found))
 
     async def WatchSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self,

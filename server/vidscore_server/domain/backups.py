@@ -85,6 +85,11 @@ def _values(value: str) -> None:
         raise ValueError(value)
 
 
+def _part(value: bytes | None) -> None:
+    if value is not None:
+        report_of(value)
+
+
 def _time(value: int | None) -> None:
     if value is not None:
         _EPOCH + timedelta(microseconds=value)
@@ -103,6 +108,11 @@ _LOOKS: Mapping[tuple[str, str], Callable[[Any], object]] = {
     ("scores", "values"): _values,
     ("scores", "released"): _values,
     ("scores", "report"): report_of,
+    ("scores", "public_values"): _values,
+    ("scores", "public_report"): _part,
+    ("scores", "private_values"): _values,
+    ("scores", "private_report"): _part,
+    ("scores", "estimate"): _values,
     ("releases", "values"): _values,
     ("tokens", "role"): Role,
     ("operations", "request"): _document,
@@ -178,12 +188,33 @@ def _load(transaction: Transaction, rows: Iterator[Row]) -> None:
         raise BackupError([Fault(found, "rows as a store has them", field="backup")]) from None
 
 
-_ADDED_SINCE: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    "0006": {
-        "detection_batches": {"arrival_time": None},
-        "scores": {"outcomes_shown": False},
+def _together(*added: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Columns of several revisions, by table."""
+    found: dict[str, dict[str, Any]] = {}
+    for tables in added:
+        for table, columns in tables.items():
+            found.setdefault(table, {}).update(columns)
+    return found
+
+
+_ADDED_0007: Mapping[str, Mapping[str, Any]] = {"detection_batches": {"arrival_time": None}}
+_ADDED_0008: Mapping[str, Mapping[str, Any]] = {"scores": {"outcomes_shown": False}}
+_ADDED_0009: Mapping[str, Mapping[str, Any]] = {
+    "scores": {
+        "public_values": "",
+        "public_report": None,
+        "private_values": "",
+        "private_report": None,
+        "estimate": "",
+        "released_step": 0.0,
     },
-    "0007": {"scores": {"outcomes_shown": False}},
+    "submissions": {"chosen": False},
+}
+
+_ADDED_SINCE: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "0006": _together(_ADDED_0007, _ADDED_0008, _ADDED_0009),
+    "0007": _together(_ADDED_0008, _ADDED_0009),
+    "0008": _ADDED_0009,
 }
 """Columns that rows of an earlier revision lack, by table, with what its migration gives them.
 

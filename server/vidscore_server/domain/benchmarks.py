@@ -14,6 +14,7 @@ from vidscore_server.domain.context import Context, Request
 from vidscore_server.domain.definition import Definition, definition_from_dict, definition_to_dict
 from vidscore_server.domain.names import benchmark_name, control_faults
 from vidscore_server.domain.policy import TruthSize, Visibility, default_budget
+from vidscore_server.domain.private_part import Draw, Portion
 from vidscore_server.domain.release import releases_differ
 from vidscore_server.domain.scores import publish_anew
 from vidscore_server.errors import (
@@ -21,6 +22,7 @@ from vidscore_server.errors import (
     HasSubmissionsError,
     NameTakenError,
     NotFoundError,
+    PolicyFixedError,
 )
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import AlreadyExistsError
@@ -28,7 +30,7 @@ from vidscore_server.store.records import BenchmarkRecord
 
 MAXIMUM_KEPT = 100
 
-_TRUTH_SIZE = "truth_size"
+_TRUTH_SIZE, _PRIVATE_NAMES, _DRAW = "truth_size", "private_names", "draw"
 
 
 class Benchmarks:
@@ -105,6 +107,7 @@ class Benchmarks:
         Raises:
             EtagDiffersError: If the benchmark has another etag.
             NotFoundError: If there is no such benchmark.
+            PolicyFixedError: If it changes what cannot be changed any more.
             SpecificationError: If a title or name holds control characters.
         """
         refuse_control_characters(definition)
@@ -113,7 +116,13 @@ class Benchmarks:
             present = required_benchmark(transaction, record.benchmark)
             self._refuse_changed(present, etag)
             before = self.definition(present)
-            after = replace(definition, truth_size=before.truth_size)
+            _refuse_fixed(transaction, present, before, definition, request)
+            after = replace(
+                definition,
+                truth_size=before.truth_size,
+                private_names=before.private_names,
+                draw=before.draw,
+            )
             changed = replace(
                 present,
                 definition=to_json(after),
@@ -123,16 +132,17 @@ class Benchmarks:
                 revision=present.revision + 1,
             )
             transaction.update_benchmark(changed)
-            if releases_differ(before.policy, definition.policy):
-                publish_anew(transaction, definition, changed, request.time)
+            if releases_differ(before, after):
+                publish_anew(transaction, after, changed, request.time)
             request.audit(transaction, benchmark_name(record.benchmark))
-            return changed, len(board_state(transaction, definition, changed).waiting)
+            return changed, len(board_state(transaction, after, changed).waiting)
 
         return await self._context.write(command)
 
     def etag(self, record: BenchmarkRecord) -> str:
         """Identifies what an update may change, as it is stored; keyed like digests of truth."""
-        definition = replace(self.definition(record), truth_size=None)
+        stored = self.definition(record)
+        definition = replace(stored, truth_size=None, private_names=(), draw=None)
         content = f"{to_json(definition)}/{record.open_time}/{record.close_time}"
         return self._context.keyed(record.benchmark, hashlib.sha256(content.encode()).hexdigest())
 
@@ -190,9 +200,14 @@ def with_truth_of(record: BenchmarkRecord, arity: int | None) -> Definition:
 
 
 def to_json(definition: Definition) -> str:
-    """A definition as the store keeps it: with the size of the truth."""
-    size = definition.truth_size
-    kept = definition_to_dict(definition) | ({} if size is None else {_TRUTH_SIZE: asdict(size)})
+    """A definition as the store keeps it: with what its truth has settled."""
+    kept = definition_to_dict(definition)
+    if definition.truth_size is not None:
+        kept[_TRUTH_SIZE] = asdict(definition.truth_size)
+    if definition.private_names:
+        kept[_PRIVATE_NAMES] = list(definition.private_names)
+    if definition.draw is not None:
+        kept[_DRAW] = asdict(definition.draw)
     return orjson.dumps(kept).decode()
 
 
@@ -203,8 +218,52 @@ def from_json(text: str) -> Definition:
         SpecificationError: If this server does not understand it.
     """
     kept = orjson.loads(text)
-    size = kept.pop(_TRUTH_SIZE, None)
-    return replace(definition_from_dict(kept), truth_size=size and TruthSize(**size))
+    size, names = kept.pop(_TRUTH_SIZE, None), kept.pop(_PRIVATE_NAMES, ())
+    draw = kept.pop(_DRAW, None)
+    return replace(
+        definition_from_dict(kept),
+        truth_size=size and TruthSize(**size),
+        private_names=tuple(names),
+        draw=draw and Draw(**draw),
+    )
+
+
+def _refuse_fixed(
+    reader: Reader,
+    record: BenchmarkRecord,
+    before: Definition,
+    after: Definition,
+    request: Request,
+) -> None:
+    """Refuse a change of what scores or promises stand on already.
+
+    Raises:
+        PolicyFixedError: If there is one.
+    """
+    old, new = before.policy, after.policy
+    name = benchmark_name(record.benchmark)
+    begun = bool(reader.submissions(record.benchmark, None, None, 1))
+    private = (old.private_sequences, old.private_share)
+    if private != (new.private_sequences, new.private_share) and (
+        begun or before.truth_size is not None
+    ):
+        raise PolicyFixedError(
+            f"{name} has submissions or a complete truth, so that its private sequences stay as "
+            "they are; create another benchmark for others",
+            field="private_sequences",
+        )
+    if begun and new.shown is Visibility.BOOTSTRAP is not old.shown:
+        raise PolicyFixedError(
+            f"{name} has submissions that were scored without an estimate; visibility = "
+            "'bootstrap' is chosen before the first one comes",
+            field="visibility",
+        )
+    portions = [entry.board_portion(request.time) for entry in (before, after)]
+    if portions[0] is Portion.PRIVATE is not portions[1]:
+        raise PolicyFixedError(
+            f"{name} has closed and shows its private part; it cannot be opened again",
+            field="close_time",
+        )
 
 
 def refuse_control_characters(definition: Definition) -> None:
@@ -248,8 +307,10 @@ def policy_warnings(definition: Definition) -> list[str]:
     """
     return [
         *_without_budget(definition),
+        *_fine_step(definition),
         *_small_truth(definition),
         *_shown_outcomes(definition),
+        *_never_final(definition),
     ]
 
 
@@ -274,6 +335,30 @@ def _shown_outcomes(definition: Definition) -> Iterator[str]:
         )
 
 
+def _never_final(definition: Definition) -> Iterator[str]:
+    if definition.policy.keeps_private and definition.close_time is None:
+        yield (
+            "there are private sequences but no close_time: until the benchmark closes no score "
+            "over them is released, and there is no final order"
+        )
+
+
+def _fine_step(definition: Definition) -> Iterator[str]:
+    policy, size = definition.policy, definition.truth_size
+    if policy.shown is Visibility.LIVE or size is None or not policy.ladder_step:
+        return
+    for evaluator in definition.evaluators:
+        needed = definition.step_from_truth(evaluator)
+        first = next(iter(definition.scales(evaluator)), None)
+        if first is not None and policy.ladder_step < needed:
+            yield (
+                f"ladder_step = {policy.ladder_step:g} is finer than {needed:g}, the standard "
+                f"error of {first} of {evaluator.name} over {size.sequences} sequence(s) with "
+                f"{size.objects} objects: the board moves by chance, and a team that submits "
+                "again and again overfits it; ladder_step = 0 takes the error itself"
+            )
+
+
 def _small_truth(definition: Definition) -> Iterator[str]:
     policy, size = definition.policy, definition.truth_size
     if policy.shown is Visibility.LIVE or size is None or not size.objects:
@@ -283,10 +368,11 @@ def _small_truth(definition: Definition) -> Iterator[str]:
         if scale is None:
             continue
         worth = RATIO_CHANGE * scale.span / size.objects
-        if worth > policy.ladder_step:
+        step = definition.step(evaluator)
+        if worth > step:
             yield (
                 f"one of the {size.objects} objects of the ground truth changes {first} of "
-                f"{evaluator.name} by up to {worth:.2g}, more than ladder_step = "
-                f"{policy.ladder_step:g}: a team sees in its score whether it has found one more; "
+                f"{evaluator.name} by up to {worth:.2g}, more than the step "
+                f"{step:g}: a team sees in its score whether it has found one more; "
                 f"take a ladder_step of {worth:.2g} or more, or rely on submissions_in_all"
             )

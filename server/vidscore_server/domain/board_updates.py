@@ -24,6 +24,7 @@ from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.leaderboard import Board, BoardView, board_rules, rank
 from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases
 from vidscore_server.domain.names import SubmissionName, benchmark_name
+from vidscore_server.domain.private_part import answered_portion
 from vidscore_server.domain.scorer import Scorer
 from vidscore_server.domain.scores import (
     Result,
@@ -131,7 +132,8 @@ def _compared(
 def _values(
     definition: Definition, evaluator: Evaluator[Any], score: ScoreRecord
 ) -> dict[str, float | None]:
-    return ranking_values(score, list(definition.ranking(evaluator)))
+    names = list(definition.ranking(evaluator))
+    return ranking_values(score, names, answered_portion(definition.policy))
 
 
 def _ranks(
@@ -143,7 +145,8 @@ def _ranks(
 ) -> dict[str, int]:
     """Ranks of the submissions with which teams stand on a board of these scores."""
     directions = definition.ranking(evaluator)
-    view = BoardView(reader, Board(benchmark, evaluator), tuple(directions))
+    portion = answered_portion(definition.policy)
+    view = BoardView(reader, Board(benchmark, evaluator), tuple(directions), portion=portion)
     ranked = rank(view.entries(scores), board_rules(definition.policy, directions))
     return {entry.entry.submission: entry.rank for entry in ranked}
 

@@ -15,7 +15,14 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from vidscore_evaluators.annotations import ARITIES, BOX, POINT, QUADRILATERAL, Side
+from vidscore_evaluators.annotations import (
+    ARITIES,
+    BOX,
+    POINT,
+    QUADRILATERAL,
+    SequenceKey,
+    Side,
+)
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import (
     Fault,
@@ -39,8 +46,10 @@ from vidscore_server.domain.policy import (
     TruthSize,
     Visibility,
     budget_of,
+    default_step,
     in_order,
 )
+from vidscore_server.domain.private_part import Draw, Portion, board_portion, is_private
 
 ARITY_OF_NAME = {"point": POINT, "box": BOX, "quadrilateral": QUADRILATERAL}
 NAME_OF_ARITY = {arity: name for name, arity in ARITY_OF_NAME.items()}
@@ -66,7 +75,10 @@ class Definition:
         open_time: Submissions may be created from then on; None for at once.
         close_time: Submissions end then; None for never.
         public_names: Kinds of names that participants may know.
-        truth_size: How much the newest complete truth has; None while there is none.
+        truth_size: How much the newest complete truth has that is not private; None while there is
+            none.
+        private_names: Names of the private sequences of the newest complete truth.
+        draw: How these were drawn; None while they were not, or where the policy names them.
     """
 
     specification: BenchmarkSpec
@@ -77,6 +89,30 @@ class Definition:
     close_time: datetime | None = None
     public_names: frozenset[NameKind] = DEFAULT_PUBLIC_NAMES
     truth_size: TruthSize | None = None
+    private_names: tuple[str, ...] = ()
+    draw: Draw | None = None
+
+    @property
+    def private_sequence_count(self) -> int:
+        """Number of private sequences, as far as it is known."""
+        return len(self.private_names or self.policy.private_sequences)
+
+    def is_private(self, key: SequenceKey) -> bool:
+        """Whether a sequence is private."""
+        return is_private(self.policy, self.draw, key)
+
+    def board_portion(self, now: datetime) -> Portion:
+        """The part of the scores that the board is by."""
+        return board_portion(self.policy, self.close_time, now)
+
+    def step(self, evaluator: Evaluator[Any]) -> float:
+        """The step to which an evaluator's scores are released now."""
+        return self.policy.ladder_step or self.step_from_truth(evaluator)
+
+    def step_from_truth(self, evaluator: Evaluator[Any]) -> float:
+        """The same where the policy says none."""
+        first = next(iter(self.scales(evaluator).values()), None)
+        return default_step(self.truth_size, 1.0 if first is None else first.span)
 
     @property
     def submission_budget(self) -> int:
@@ -258,6 +294,15 @@ def check_definition(
     )
 
 
+def _with_share(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a policy, where a number in place of the names of private sequences counts."""
+    given = dict(values)
+    named = given.get("private_sequences")
+    if isinstance(named, int | float) and not isinstance(named, bool):
+        given["private_share"] = given.pop("private_sequences")
+    return given
+
+
 def common_arities(evaluators: Iterable[Evaluator[Any]], side: Side) -> list[int]:
     """Shapes of a side that every evaluator can use."""
     usable = [
@@ -350,7 +395,7 @@ class _Checker:
             self._fault(repr(values)[:80], "a table", "policy")
             return Policy()
         try:
-            return parse_parameters(Policy, values)
+            return parse_parameters(Policy, _with_share(values))
         except ParameterError as error:
             self._move(error, "policy")
             return Policy()

@@ -13,6 +13,7 @@ from vidscore_server.domain.benchmarks import Benchmarks
 from vidscore_server.domain.board_updates import BoardUpdater
 from vidscore_server.domain.context import ChangePoller, Context
 from vidscore_server.domain.expirer import Expirer
+from vidscore_server.domain.final_order import FinalChoices
 from vidscore_server.domain.leases import Leases
 from vidscore_server.domain.live import LiveScores
 from vidscore_server.domain.names import SubmissionName
@@ -51,6 +52,7 @@ class Hosting:
         rescoring: Re-scores on request.
         trust: Trust analyses.
         outcomes: Outcomes of scored submissions.
+        choices: What teams choose for final orders.
         heartbeat: Says that the site serves.
         expirer: Expires idle submissions.
     """
@@ -63,6 +65,7 @@ class Hosting:
         self.heartbeat = Heartbeat(context)
         self.rules = RuleCache(context, self.benchmarks, self.truth)
         self.submissions = Submissions(context, self.benchmarks, self.heartbeat)
+        self.choices = FinalChoices(context, self.benchmarks, self.submissions)
         self.budget = ByteBudget(context.settings)
         self.appends = AppendQueue(context, self.benchmarks, self.budget)
         self.scorer = Scorer(context, self.benchmarks, self.truth, workers)

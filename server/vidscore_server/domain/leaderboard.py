@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,8 +14,14 @@ from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import shown_basis, version_of
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.policy import Policy, Selection, Visibility
+from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.release import final_rows, shown_values, values_from_json
-from vidscore_server.domain.scores import ranking_values, unpack_report, unpack_score
+from vidscore_server.domain.scores import (
+    ranking_values,
+    released_step,
+    unpack_report,
+    unpack_score,
+)
 from vidscore_server.domain.states import is_draft
 from vidscore_server.domain.submissions import team_seen
 from vidscore_server.store import Reader
@@ -34,6 +40,7 @@ class Entry:
         values: Ranking measures, first one first; None where undefined.
         truth_revision: Revision of the truth that they are under.
         evaluator_version: Version of the evaluator that they are by.
+        chosen: Whether its team has chosen it for the final order.
     """
 
     team: str
@@ -43,6 +50,7 @@ class Entry:
     values: tuple[float | None, ...]
     truth_revision: int = 0
     evaluator_version: str = ""
+    chosen: bool = False
 
 
 APART = 0
@@ -92,6 +100,28 @@ def rank_apart(entries: Sequence[Entry]) -> list[RankedEntry]:
     """Entries that cannot be compared: without ranks, of each team the one that was sealed last."""
     newest = {entry.team: entry for entry in sorted(entries, key=_settled)}
     return [RankedEntry(APART, entry) for entry in sorted(newest.values(), key=_settled)]
+
+
+def counted(entries: Sequence[Entry], rules: BoardRules, most: int) -> frozenset[str]:
+    """The submissions that count for a final order: those that teams chose, or else their first.
+
+    Args:
+        entries: All entries, with their scores as the board had them before.
+        rules: How that board orders.
+        most: How many count of a team that has chosen none.
+    """
+    by_team: dict[str, list[Entry]] = {}
+    for entry in sorted(entries, key=_settled):
+        by_team.setdefault(entry.team, []).append(entry)
+    found: set[str] = set()
+    for own in by_team.values():
+        if rules.selection is Selection.LATEST:
+            first = own[::-1]
+        else:
+            first = sorted(own, key=lambda entry: _score_key(entry, rules))
+        chosen = [entry for entry in own if entry.chosen] or first[:most]
+        found.update(entry.submission for entry in chosen)
+    return frozenset(found)
 
 
 def _selected(entries: Sequence[Entry], rules: BoardRules) -> list[Entry]:
@@ -158,19 +188,22 @@ class Board:
 
 
 def ranked_entries(
-    reader: Reader, definition: Definition, board: Board, caller: Caller
+    reader: Reader, definition: Definition, board: Board, caller: Caller, now: datetime
 ) -> list[RankedEntry]:
     """The entries of a board in rank order, as the caller may see them.
 
     Only scores of what the board shows are compared. Submissions that were on an earlier board and
     have no such score stand apart, after all others. Others than organisers see under ``ladder``
-    what was released, and under ``final`` rounded scores, which is what their board ranks.
+    what was released, and under ``final`` rounded scores, which is what their board ranks. Where
+    sequences are private the board is by all others and, once the benchmark has closed, by the
+    private ones: of the submissions that count for the final order, exactly, to everyone.
 
     Args:
         reader: A state of the store.
         definition: The benchmark.
         board: The board.
         caller: The caller.
+        now: The time.
     """
     directions = definition.ranking(board.evaluator)
     record = reader.benchmark(board.benchmark)
@@ -179,7 +212,9 @@ def ranked_entries(
     if not directions or key is None:
         return []
     policy = definition.policy
-    view = BoardView(reader, board, tuple(directions), None if caller.is_organiser else definition)
+    portion = definition.board_portion(now)
+    hidden = None if caller.is_organiser else definition
+    view = BoardView(reader, board, tuple(directions), hidden, portion)
     comparable = reader.scores_under(board.benchmark, board.evaluator.name, *key)
     names = {score.submission for score in comparable}
     others = [
@@ -187,12 +222,36 @@ def ranked_entries(
         for score in reader.published_scores(board.benchmark, board.evaluator.name)
         if score.submission not in names
     ]
+    if portion is Portion.PRIVATE:
+        policy = replace(policy, selection="best")
+        comparable, others = (
+            counted_scores(reader, definition, board, scores) for scores in (comparable, others)
+        )
     if view.released:
         entries = view.releases({score.submission: score for score in comparable})
     else:
         entries = view.entries(comparable)
     ranked = rank(entries, board_rules(policy, directions))
     return [*ranked, *rank_apart(view.entries(others))]
+
+
+def counted_scores(
+    reader: Reader, definition: Definition, board: Board, scores: Sequence[ScoreRecord]
+) -> list[ScoreRecord]:
+    """Those of a board's scores that count for the final order: see `counted`.
+
+    Args:
+        reader: A state of the store.
+        definition: The benchmark.
+        board: The board.
+        scores: Scores that are compared, one for each submission.
+    """
+    directions = definition.ranking(board.evaluator)
+    everything = Board(board.benchmark, board.evaluator)
+    view = BoardView(reader, everything, tuple(directions), portion=Portion.PUBLIC)
+    rules = board_rules(definition.policy, directions)
+    names = counted(view.entries(scores), rules, definition.policy.final_submissions)
+    return [score for score in scores if score.submission in names]
 
 
 def board_rules(policy: Policy, directions: Mapping[str, Direction]) -> BoardRules:
@@ -209,17 +268,23 @@ class BoardView:
         board: The board.
         names: Ranking measures.
         hidden: The benchmark, where no more is seen than its policy shows; None for all.
+        portion: The part of the data that the scores are over.
     """
 
     reader: Reader
     board: Board
     names: tuple[str, ...]
     hidden: Definition | None = None
+    portion: Portion = Portion.WHOLE
 
     @property
     def released(self) -> bool:
         """Whether only values that the Ladder released are visible."""
-        return self.hidden is not None and self.hidden.policy.shown is Visibility.LADDER
+        return (
+            self.hidden is not None
+            and self.hidden.policy.shown.is_ladder
+            and self.portion is not Portion.PRIVATE
+        )
 
     def releases(self, scores: Mapping[str, ScoreRecord]) -> list[Entry]:
         """The last release of each team, with the score that it came from."""
@@ -252,14 +317,19 @@ class BoardView:
         if self.released:
             return values_from_json(score.released) or None
         if self.board.of_everything:
-            return self._rounded(ranking_values(score, self.names))
-        values = part_values(unpack_report(score), self.board, self.names)
-        return None if values is None else self._rounded(values)
+            return self._rounded(score, ranking_values(score, self.names, self.portion))
+        values = part_values(unpack_report(score, self.portion), self.board, self.names)
+        return None if values is None else self._rounded(score, values)
 
-    def _rounded(self, values: Scores) -> Scores:
-        if self.hidden is None or self.hidden.policy.shown is not Visibility.FINAL:
+    def _rounded(self, score: ScoreRecord, values: Scores) -> Scores:
+        hidden, evaluator = self.hidden, self.board.evaluator
+        if hidden is None or hidden.policy.shown is not Visibility.FINAL:
             return values
-        return shown_values(self.hidden.policy, values, self.hidden.scales(self.board.evaluator))
+        if self.portion is Portion.PRIVATE:
+            return values
+        return shown_values(
+            values, hidden.scales(evaluator), released_step(hidden, evaluator, score)
+        )
 
     def _entry(self, score: ScoreRecord, submission: SubmissionRecord, values: Scores) -> Entry:
         return Entry(
@@ -270,6 +340,7 @@ class BoardView:
             values=tuple(values.get(name) for name in self.names),
             truth_revision=score.truth_revision,
             evaluator_version=version_of(score.configuration),
+            chosen=submission.chosen,
         )
 
 
@@ -296,7 +367,7 @@ NAMES_LISTED = 20
 
 
 def refuse_unknown_part(
-    reader: Reader, definition: Definition, board: Board, caller: Caller
+    reader: Reader, definition: Definition, board: Board, caller: Caller, now: datetime
 ) -> None:
     """Refuse a domain or class that the benchmark does not have, as far as the caller may know.
 
@@ -307,19 +378,21 @@ def refuse_unknown_part(
         definition: The benchmark.
         board: The board that is asked for.
         caller: The caller.
+        now: The time.
 
     Raises:
         InputError: If it is unknown, with the names of those that are known.
     """
+    portion = definition.board_portion(now)
     domains = {entry.name for entry in definition.specification.domains}
     classes = {*definition.listed_labels}
     team, looked_at = team_seen(caller), False
     for score in reader.published_scores(board.benchmark, board.evaluator.name):
         submission = reader.submission(board.benchmark, score.submission)
         if submission is not None and team in {None, submission.team}:
-            report, submitted = unpack_score(score)
+            report, submitted = unpack_score(score, portion)
             final = definition.policy.shown is Visibility.FINAL and not caller.is_organiser
-            rows = final_rows(definition, report, submitted) if final else report.rows()
+            rows = final_rows(definition, report, submitted, 0.0) if final else report.rows()
             looked_at = True
             domains.update(row.domain for row in rows if row.domain is not None)
             classes.update(row.label for row in rows if row.label is not None)

@@ -7,7 +7,7 @@ that is scored without a benchmark. All of it comes out of the store again where
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Tally
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.parts import truth_to_score
+from vidscore_server.domain.portions import public_side
 from vidscore_server.domain.scorer import Scorer, Sides
 from vidscore_server.store import Reader
 
@@ -172,7 +173,10 @@ def read_news(
     raw, ends = scorer.sides_from(reader, name, state.truth_revision, read_to)
     if run is None:
         run = LiveRun(state.basis, raw.definition.evaluators)
+    # What is private is as if it were not there: neither tallied nor waited for.
+    raw = replace(raw, detections=public_side(raw.definition, raw.detections))
     truth = truth_to_score(raw.definition.specification, raw.truth, complete=True)
+    truth = public_side(raw.definition, truth)
     wanted = _frame_counts(truth)
     completeness = CompletenessCache(
         state.basis, wanted, _enough(wanted, reader.frame_counts(*name))

@@ -29,6 +29,7 @@ from vidscore_server.domain.context import Context, Request
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.policy import Policy
+from vidscore_server.domain.portions import public_side
 from vidscore_server.domain.quotas import IN_ALL, quotas_of
 from vidscore_server.domain.release import released_outcomes
 from vidscore_server.domain.scorer import Scorer
@@ -63,12 +64,14 @@ class OutcomePlan:
         evaluator: The evaluator, as it made the score.
         at: Where on its curves it is looked at.
         score: The score that they explain.
+        definition: The benchmark.
     """
 
     caller: Caller
     evaluator: Evaluator[Any]
     at: OperatingPoint
     score: ScoreRecord
+    definition: Definition
 
     @property
     def name(self) -> SubmissionName:
@@ -117,13 +120,13 @@ class SubmissionOutcomes:
         """
         caller = request.caller
         found = await self._context.read(lambda reader: self._find(reader, name, caller, evaluator))
-        chosen, score = found
+        definition, chosen, score = found
         if caller.is_organiser:
             await asyncio.to_thread(_check_point, chosen, at)
         else:
             _refuse_choice(at)
             await self._context.write(lambda transaction: self._charge(transaction, request, score))
-        return OutcomePlan(caller, chosen, at, score)
+        return OutcomePlan(caller, chosen, at, score, definition)
 
     @contextmanager
     def place(self, caller: Caller) -> Iterator[None]:
@@ -178,7 +181,14 @@ class SubmissionOutcomes:
         )
         empty = True
         try:
-            async for both in sides:
+            async for received in sides:
+                both = received
+                if not plan.caller.is_organiser:  # also later: outcomes locate objects
+                    truth, detections = received
+                    both = (
+                        public_side(plan.definition, truth),
+                        public_side(plan.definition, detections),
+                    )
                 objects = sum(side.object_count for side in both)
                 parts = split_by_sequence(*both, 1 + objects // OBJECTS_PER_PART)
                 while (part := await asyncio.to_thread(next, parts, None)) is not None:
@@ -207,13 +217,13 @@ class SubmissionOutcomes:
 
     def _find(
         self, reader: Reader, name: SubmissionName, caller: Caller, wanted: str
-    ) -> tuple[Evaluator[Any], ScoreRecord]:
+    ) -> tuple[Definition, Evaluator[Any], ScoreRecord]:
         visible(reader, name, caller)
         definition = self._benchmarks.definition(required_benchmark(reader, name.benchmark))
         _refuse_hidden(caller, definition.policy)
         evaluator = _evaluator_of(definition, wanted)
         for score in _scores(reader, name, definition, evaluator, caller):
-            return evaluator, score
+            return definition, evaluator, score
         raise NotScoredError(
             f"{name} has no score of {evaluator.name} by the present rules yet; wait until it is "
             "scored"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from typing import Literal
 
@@ -17,6 +18,9 @@ YEAR_S = 366 * DAY_S
 FROM_TRUTH = -1
 """As a number of submissions: so many as `default_budget` gives for the truth."""
 
+STEP_FROM_TRUTH = 0.0
+"""As a step: what `default_step` gives for the truth."""
+
 
 class Visibility(StrEnum):
     """What participants see of scores."""
@@ -27,6 +31,13 @@ class Visibility(StrEnum):
     """Progress while it runs, then the released measures, rounded to the step."""
     LIVE = "live"
     """Live scores on completed sequences, then the whole report."""
+    BOOTSTRAP = "bootstrap"
+    """As ``ladder``, but what the Ladder gets is a bootstrap estimate of the score."""
+
+    @property
+    def is_ladder(self) -> bool:
+        """Whether scores are released by the Ladder mechanism."""
+        return self in {Visibility.LADDER, Visibility.BOOTSTRAP}
 
 
 class OutcomesShown(StrEnum):
@@ -63,17 +74,18 @@ class QuietAction(StrEnum):
 class Policy:
     """The choices of an organiser; `vidscore_evaluators.parameters` reads and checks them."""
 
-    visibility: Literal["ladder", "final", "live"] = parameter(
+    visibility: Literal["ladder", "final", "live", "bootstrap"] = parameter(
         "ladder", "What participants see of scores."
     )
     ladder_step: float = parameter(
-        0.01,
-        "Scores are rounded to it, unless they are live; under ladder one is released only where "
-        "it beats the team's best by so much.",
-        exclusive_minimum=0.0,
+        STEP_FROM_TRUTH,
+        "Scores are rounded to it, unless they are live; under ladder and bootstrap one is "
+        "released only where it beats the team's best by so much. 0: as the truth allows.",
+        minimum=0.0,
     )
     released_measures: tuple[str, ...] = parameter(
-        (), "Measures that are released besides those that rank; none are under ladder."
+        (),
+        "Measures that are released besides those that rank; none are under ladder and bootstrap.",
     )
     outcomes: Literal["none", "own"] = parameter(
         "none",
@@ -119,6 +131,25 @@ class Policy:
     earlier_first: bool = parameter(
         False, "Whether of equal scores the submission that was sealed first ranks first."
     )
+    private_sequences: tuple[str, ...] = parameter(
+        (),
+        "Sequences of which no score is released before the benchmark closes, and by which the "
+        "final order is; as sequence in any domain, or as domain/sequence. A number in place of "
+        "the names is private_share.",
+    )
+    private_share: float = parameter(
+        0.0,
+        "Share of the sequences that is private, drawn by the server once the truth is complete; "
+        "0: none, or those that private_sequences names.",
+        minimum=0.0,
+        exclusive_maximum=1.0,
+    )
+    final_submissions: int = parameter(
+        2,
+        "Submissions that a team may choose for the final order by private sequences.",
+        minimum=1,
+        maximum=100,
+    )
     public_board: bool = parameter(True, "Whether viewers and participants see the board.")
     rescore: Literal["automatic", "review"] = parameter(
         "automatic",
@@ -135,19 +166,28 @@ class Policy:
         """Whether participants see what became of their own detections."""
         return OutcomesShown(self.outcomes) is OutcomesShown.OWN
 
+    @property
+    def keeps_private(self) -> bool:
+        """Whether some sequences are private."""
+        return bool(self.private_sequences) or self.private_share > 0.0
+
     def faults(self) -> Iterator[Fault]:
         """Faults between choices that are valid alone."""
-        if self.shown is not Visibility.LADDER:
+        if self.private_sequences and self.private_share:
+            found = f"{self.private_share:g} beside private_sequences"
+            yield Fault(found, "a share or names, not both", field="private_share")
+        name = self.visibility
+        if not self.shown.is_ladder:
             return
         if self.released_measures:
             found = ", ".join(self.released_measures)[:80]
-            expected = "no further measures where visibility is ladder"
+            expected = f"no further measures where visibility is {name}"
             yield Fault(found, expected, field="released_measures")
         if Selection(self.selection) is Selection.LATEST:
-            expected = "best, because ladder releases nothing but a team's best"
+            expected = f"best, because {name} releases nothing but a team's best"
             yield Fault("latest", expected, field="selection")
         if self.shows_own_outcomes:
-            expected = "none, because outcomes tell each score, of which ladder releases few"
+            expected = f"none, because outcomes tell each score, of which {name} releases few"
             yield Fault("own", expected, field="outcomes")
 
 
@@ -167,7 +207,7 @@ LARGEST_BUDGET = 1000
 
 @dataclass(frozen=True, slots=True)
 class TruthSize:
-    """How much a complete truth has.
+    """How much a complete truth has, without what is private: no answer is of that.
 
     Attributes:
         objects: Objects in all frames.
@@ -222,6 +262,55 @@ def budget_of(policy: Policy, size: TruthSize | None) -> int:
         objects = size.objects // max(1, size.sequences)
         return default_budget(objects, 1, least=SMALLEST_LIVE_BUDGET)
     return default_budget(size.objects, size.sequences)
+
+
+# --- The step: how much of a difference between scores is more than chance
+
+LEAST_STEP = 0.01
+"""The default step of a truth that is large enough for it."""
+
+SPREAD = 0.2
+"""Standard deviation of a system's scores between sequences, as `standard_error` takes it."""
+
+_READABLE = (Decimal(1), Decimal(2), Decimal(5), Decimal(10))
+
+
+def standard_error(objects: int, sequences: int) -> float:
+    """Standard error of a ranking measure over a truth, whatever the submissions are.
+
+    Before there is any submission nothing can be resampled, and a figure that looked at one would
+    tell of the truth. So this is a bound for measures that go from 0 to 1: the error of a
+    proportion over all objects, which is largest for one half (a variance of 0.25), and beside it
+    a spread of 0.2 between sequences, of which only as many as there are average out.
+
+    Args:
+        objects: Objects that a score is of.
+        sequences: Sequences that have any.
+    """
+    return math.sqrt(0.25 / max(1, objects) + SPREAD**2 / max(1, sequences))
+
+
+def default_step(size: TruthSize | None, span: float = 1.0) -> float:
+    """The step of a policy that says none: no finer than the truth tells systems apart.
+
+    Args:
+        size: Size of the newest complete truth; None while there is none, which counts as one
+            object.
+        span: Range of the measure that ranks first.
+
+    Returns:
+        At least `LEAST_STEP` of the span, rounded up to 1, 2 or 5 times a power of ten.
+    """
+    size = size or TruthSize(0, 0)
+    error = max(LEAST_STEP, standard_error(size.objects, size.sequences))
+    return readable_above(error * span)
+
+
+def readable_above(value: float) -> float:
+    """The least of 1, 2 and 5 times a power of ten that is no less than a positive value."""
+    exact = Decimal(repr(value))
+    unit = Decimal(1).scaleb(exact.adjusted())
+    return float(next(step * unit for step in _READABLE if step * unit >= exact))
 
 
 # --- Public names

@@ -6,7 +6,11 @@ Organisers see everything. Everyone else sees what stands here, and nothing that
   are live, which frames are evaluated and which are don't-care, because those are the frames that
   have truth; and of names those alone that `public_names` has: no sequences, class lists or frame
   counts of another kind;
-- of a score under ``ladder``: the ranking measures over everything, as the Ladder released them;
+- of private sequences: how many there are and, before the benchmark closes, nothing made of them:
+  what follows is of all others. Once it has closed, the private part of the submissions that count
+  for the final order, as far as the same policy goes, exactly;
+- of a score under ``ladder`` and ``bootstrap``: the ranking measures over everything, as the
+  Ladder released them;
 - under ``final``: rows of ranking and released measures, rounded to the step, but those of single
   sequences, and those of a class or a domain only where labels or sequences are public, and the
   specification or the submission itself names it;
@@ -23,7 +27,7 @@ of the detections that were scored would tell which of them met truth.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import orjson
@@ -49,6 +53,19 @@ Values = Mapping[str, float | None]
 """Ranking measures by name, first one first."""
 
 
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What was released of a score to its team.
+
+    Attributes:
+        values: Ranking measures, as the Ladder released them.
+        step: The step to which scores are rounded; 0 for exact ones.
+    """
+
+    values: Values
+    step: float
+
+
 def values_of(report: Report, names: Sequence[str]) -> dict[str, float | None]:
     """Ranking measures of a report over everything; None where one is undefined or not there."""
     found = {row.measure: row.value for row in report.rows() if row[:3] == (None, None, None)}
@@ -67,7 +84,7 @@ def values_from_json(text: str) -> dict[str, float | None]:
 
 
 def released_values(
-    policy: Policy, best: Values, new: Values, scales: Mapping[str, Scale]
+    policy: Policy, best: Values, new: Values, scales: Mapping[str, Scale], step: float
 ) -> dict[str, float | None]:
     """What a team's released values are once a new score is there.
 
@@ -76,25 +93,26 @@ def released_values(
         best: What was released to the team before; empty where nothing was.
         new: The new score's ranking measures.
         scales: The ranking measures, first one first, as the Ladder sees them.
+        step: The step in force.
     """
-    if policy.shown is not Visibility.LADDER or not scales:
+    if not policy.shown.is_ladder or not scales:
         return dict(new)
     before = tuple(best.values()) if list(best) == list(scales) else None
-    values = release(before, tuple(new.values()), tuple(scales.values()), policy.ladder_step)
+    values = release(before, tuple(new.values()), tuple(scales.values()), step)
     return dict(best) if values is None else dict(zip(scales, values, strict=True))
 
 
-def releases_differ(before: Policy, after: Policy) -> bool:
-    """Whether the same scores release something else under another policy."""
+def releases_differ(before: Definition, after: Definition) -> bool:
+    """Whether the same scores release something else under another definition."""
     names = ("visibility", "ladder_step", "ranking_measure")
-    return any(getattr(before, name) != getattr(after, name) for name in names)
+    return any(getattr(before.policy, name) != getattr(after.policy, name) for name in names)
 
 
 def released_report(
     caller: Caller,
     definition: Definition,
     report: Report,
-    released: Values,
+    released: Released,
     submitted: SubmittedNames,
     keyed: Callable[[str], str],
 ) -> Report:
@@ -103,8 +121,8 @@ def released_report(
     Args:
         caller: The caller.
         definition: The benchmark.
-        report: The whole report.
-        released: What was released of it to the team.
+        report: The whole report; to others than organisers, of what is public or final.
+        released: What was released of it to the team, and how exactly.
         submitted: Names that the submission has.
         keyed: Keys a digest with the server's secret.
     """
@@ -113,10 +131,10 @@ def released_report(
     policy = definition.policy
     if policy.shown is Visibility.LIVE:
         return replace(report, truth_digest=keyed(report.truth_digest))
-    if policy.shown is Visibility.LADDER:
-        rows = [Row(None, None, None, name, value) for name, value in released.items()]
+    if policy.shown.is_ladder:
+        rows = [Row(None, None, None, name, value) for name, value in released.values.items()]
     else:
-        rows = final_rows(definition, report, submitted)
+        rows = final_rows(definition, report, submitted, released.step)
     return replace(
         report,
         truth_digest="",
@@ -126,20 +144,23 @@ def released_report(
     )
 
 
-def final_rows(definition: Definition, report: Report, submitted: SubmittedNames) -> list[Row]:
+def final_rows(
+    definition: Definition, report: Report, submitted: SubmittedNames, step: float
+) -> list[Row]:
     """Rows of a report that a team sees under ``final``, rounded.
 
     Args:
         definition: The benchmark.
         report: The whole report.
         submitted: Names that the submission has.
+        step: The step that the score was released to; 0 rounds nothing.
     """
     known = submitted | _specified_names(definition)
     named = {entry.name: entry for entry in definition.evaluators}
     scales = definition.scales(named[report.evaluator]) if report.evaluator in named else {}
     measures = {*scales, *(definition.policy.released_measures if scales else ())}
     return [
-        row._replace(value=_shown_number(definition.policy, scales, row.measure, row.value))
+        row._replace(value=_shown_number(scales, row.measure, row.value, step))
         for row in report.rows()
         if row.sequence is None
         and row.measure in measures
@@ -210,11 +231,10 @@ def with_used_names(outcomes: Outcomes) -> Outcomes:
     )
 
 
-def shown_values(policy: Policy, values: Values, scales: Mapping[str, Scale]) -> Values:
+def shown_values(values: Values, scales: Mapping[str, Scale], step: float) -> Values:
     """Ranking measures as a board shows them under ``final`` to others than organisers."""
     return {
-        name: _as_float(_shown_number(policy, scales, name, value))
-        for name, value in values.items()
+        name: _as_float(_shown_number(scales, name, value, step)) for name, value in values.items()
     }
 
 
@@ -224,7 +244,7 @@ def sees_parts(
     """Whether the caller may see scores of a domain and a class, or of all where they are None."""
     if caller.is_organiser or (domain is None and label is None):
         return True
-    return definition.policy.shown is not Visibility.LADDER and _shows_parts(
+    return not definition.policy.shown.is_ladder and _shows_parts(
         definition, domain=domain, label=label
     )
 
@@ -259,9 +279,13 @@ def public_specification(definition: Definition) -> BenchmarkSpec:
 
 def public_definition(caller: Caller, definition: Definition) -> Definition:
     """As much of a benchmark's definition as the caller may see."""
-    if caller.is_organiser or definition.policy.shown is Visibility.LIVE:
+    if caller.is_organiser:
         return definition
-    return replace(definition, specification=public_specification(definition))
+    policy = replace(definition.policy, private_sequences=())
+    public = replace(definition, policy=policy, private_names=(), draw=None)
+    if policy.shown is Visibility.LIVE:
+        return public
+    return replace(public, specification=public_specification(definition))
 
 
 def _public_sequence(entry: SequenceSpec, public: frozenset[NameKind]) -> SequenceSpec:
@@ -279,17 +303,15 @@ def _specified_names(definition: Definition) -> SubmittedNames:
     return SubmittedNames(frozenset(domains), labels)
 
 
-def _shown_number(
-    policy: Policy, scales: Mapping[str, Scale], measure: str, value: Number
-) -> Number:
-    """A score rounded to the policy's step; a count stays one."""
+def _shown_number(scales: Mapping[str, Scale], measure: str, value: Number, step: float) -> Number:
+    """A score rounded to a step; a count stays one."""
     if value is None:
         return None
     first = next(iter(scales), None)
     if measure == first:
-        number = shown(float(value), scales[measure], policy.ladder_step)
+        number = shown(float(value), scales[measure], step)
     else:
-        number = round_digits(float(value), policy.ladder_step)
+        number = round_digits(float(value), step)
     return int(number) if isinstance(value, int) else number
 
 

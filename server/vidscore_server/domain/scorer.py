@@ -13,7 +13,6 @@ from typing import Any
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.evaluator import Evaluator, Unit
 from vidscore_evaluators.jobs import PARTS_PER_WORKER, make_job, split_by_sequence
-from vidscore_evaluators.report import Report
 from vidscore_evaluators.tally import Tally, merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes
 from vidscore_server.domain.append_rules import NameCheck, check_names, known_names, late_warnings
@@ -31,7 +30,8 @@ from vidscore_server.domain.parts import (
     without_truth,
 )
 from vidscore_server.domain.policy import SubmittedNames
-from vidscore_server.domain.scores import Result, make_result, submitted_names
+from vidscore_server.domain.portions import PartTallies, Place, places
+from vidscore_server.domain.scores import Result, pack_report, submitted_names
 from vidscore_server.domain.truth import TruthStore
 from vidscore_server.store import Reader
 from vidscore_server.workers import WorkerPool
@@ -100,23 +100,32 @@ class Scorer:
         """
         async with asyncio.timeout(self._context.settings.scoring_timeout_s):
             plan = await self._context.read(lambda reader: self._plan(reader, name, revision))
-            evaluators = plan.definition.evaluators
             names = known_names(plan.definition, None if plan.partial else plan.truth)
-            tallies = [[entry.identity_tally] for entry in evaluators]
+            tallies = PartTallies(plan.definition)
             checks: list[NameCheck] = []
             submitted = SubmittedNames()
             async for both, came in self._parts(name, plan):
                 checks.append(await asyncio.to_thread(check_names, names, came, ""))
                 submitted |= submitted_names(came)
-                for own, tally in zip(tallies, await self.tallies(evaluators, *both), strict=True):
-                    own[:] = [await asyncio.to_thread(merge_tallies, [*own, tally])]
+                found = await self._place_tallies(plan.definition, both)
+                await asyncio.to_thread(tallies.add, found)
                 del both, came
-            reports = [
-                await asyncio.to_thread(evaluator.report, tally)
-                for evaluator, [tally] in zip(evaluators, tallies, strict=True)
-            ]
+            key = self._context.keyed(name.benchmark, f"estimate/{name.submission}/{revision}")
+            results = await asyncio.to_thread(_results, plan, tallies, submitted, key)
             warnings = late_warnings(checks)
-            return await asyncio.to_thread(_results, plan, reports, warnings, submitted)
+            return [replace(result, warnings=warnings) for result in results]
+
+    async def _place_tallies(
+        self, definition: Definition, both: tuple[Annotations, Annotations]
+    ) -> dict[Place, list[Tally]]:
+        """Tallies of each evaluator over everything that is tallied apart."""
+        found = await asyncio.to_thread(places, definition, both)
+        async with asyncio.TaskGroup() as tasks:
+            running = {
+                place: tasks.create_task(self.tallies(definition.evaluators, *sides))
+                for place, sides in found.items()
+            }
+        return {place: task.result() for place, task in running.items()}
 
     async def sides_in_parts(
         self, name: SubmissionName, revision: int, evaluator: Evaluator[Any], configuration: str
@@ -282,19 +291,21 @@ def _tally(evaluator: Evaluator[Any], data: list[bytes]) -> Tally:
 
 
 def _results(
-    plan: _Plan, reports: list[Report], warnings: tuple[str, ...], submitted: SubmittedNames
+    plan: _Plan, tallies: PartTallies, submitted: SubmittedNames, key: str
 ) -> list[Result]:
+    definition = plan.definition
+    by_portion, estimates = tallies.parts(), tallies.estimates(key)
     return [
-        replace(
-            make_result(
-                plan.definition,
-                evaluator,
-                report,
-                plan.revision,
-                partial=plan.partial,
-                submitted=submitted,
-            ),
-            warnings=warnings,
+        Result(
+            evaluator,
+            plan.revision,
+            definition.configurations[evaluator.name],
+            plan.partial,
+            {
+                portion: pack_report(definition, evaluator, evaluator.report(own[row]), submitted)
+                for portion, own in by_portion.items()
+            },
+            estimates[row],
         )
-        for evaluator, report in zip(plan.definition.evaluators, reports, strict=True)
+        for row, evaluator in enumerate(definition.evaluators)
     ]

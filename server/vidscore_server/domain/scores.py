@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,7 @@ import orjson
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.report import Report, report_from_dict, report_to_dict
+from vidscore_evaluators.report import Report, Scores, report_from_dict, report_to_dict
 from vidscore_server.domain.basis import (
     Basis,
     BoardState,
@@ -31,7 +31,8 @@ from vidscore_server.domain.batches import inflate
 from vidscore_server.domain.context import audit_server
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.names import benchmark_name
-from vidscore_server.domain.policy import Rescore, SubmittedNames
+from vidscore_server.domain.policy import Rescore, SubmittedNames, Visibility
+from vidscore_server.domain.private_part import Portion, answered_portion
 from vidscore_server.domain.release import (
     Values,
     released_values,
@@ -58,38 +59,53 @@ MAXIMUM_SCORES = 10_000
 """Most scores of a submission that are looked through."""
 
 
+@dataclass(frozen=True, slots=True)
+class PackedReport:
+    """A report over a part of the data.
+
+    Attributes:
+        report: The report, as it is kept.
+        values: Its ranking measures.
+    """
+
+    report: bytes
+    values: dict[str, float | None]
+
+
 @dataclass(frozen=True)
 class Result:
     """Result of scoring a submission once, ready to be stored.
 
     Attributes:
         evaluator: The evaluator.
-        report: Its report, as it is kept.
-        values: Its ranking measures.
         truth_revision: Revision of the truth that it is under.
         configuration: Evaluator with version, parameters and specification, as a digest.
         partial: Whether the truth was not complete.
+        parts: Its reports: over everything and, where sequences are private, over each part.
+        estimate: Bootstrap estimate of the ranking measures that are answered for; None where the
+            policy wants none.
         warnings: Doubts about the submission, found with the truth.
     """
 
     evaluator: Evaluator[Any]
-    report: bytes
-    values: dict[str, float | None]
     truth_revision: int
     configuration: str
     partial: bool
+    parts: Mapping[Portion, PackedReport]
+    estimate: dict[str, float | None] | None = None
     warnings: tuple[str, ...] = ()
 
+    @property
+    def answered(self) -> Values:
+        """Ranking measures that are answered for, as the Ladder gets them."""
+        if self.estimate is not None:
+            return self.estimate
+        return self.parts.get(Portion.PUBLIC, self.parts[Portion.WHOLE]).values
 
-def make_result(
-    definition: Definition,
-    evaluator: Evaluator[Any],
-    report: Report,
-    revision: int,
-    *,
-    partial: bool,
-    submitted: SubmittedNames,
-) -> Result:
+
+def pack_report(
+    definition: Definition, evaluator: Evaluator[Any], report: Report, submitted: SubmittedNames
+) -> PackedReport:
     """Prepare a report for keeping, with the names that the submission has beside it."""
     values = values_of(report, list(definition.ranking(evaluator)))
     document = report_to_dict(report)
@@ -97,27 +113,34 @@ def make_result(
         "domains": sorted(submitted.domains),
         "labels": sorted(submitted.labels),
     }
-    packed = zlib.compress(orjson.dumps(document))
-    configuration = definition.configurations[evaluator.name]
-    return Result(evaluator, packed, values, revision, configuration, partial)
+    return PackedReport(zlib.compress(orjson.dumps(document)), values)
 
 
-def unpack_report(record: ScoreRecord) -> Report:
+def unpack_report(record: ScoreRecord, portion: Portion = Portion.WHOLE) -> Report:
     """The report of a score.
 
     Raises:
         StoreDamagedError: If it is not what was kept, or grows beyond all measure.
     """
-    return unpack_score(record)[0]
+    return unpack_score(record, portion)[0]
 
 
-def unpack_score(record: ScoreRecord) -> tuple[Report, SubmittedNames]:
+def unpack_score(
+    record: ScoreRecord, portion: Portion = Portion.WHOLE
+) -> tuple[Report, SubmittedNames]:
     """The report of a score, and the names that the submission has; none where it is not kept.
+
+    Of a part that the score does not have it is a report without scores.
 
     Raises:
         StoreDamagedError: As for `unpack_report`.
     """
-    return report_of(record.report)
+    packed = _PACKED[portion](record)
+    if packed is not None:
+        return report_of(packed)
+    whole, submitted = report_of(record.report)
+    bare = replace(whole, scores=Scores(()), truth_digest="", detections_digest="")
+    return bare, submitted
 
 
 def report_of(packed: bytes) -> tuple[Report, SubmittedNames]:
@@ -134,12 +157,44 @@ def submitted_names(detections: Annotations) -> SubmittedNames:
     return SubmittedNames(domains, frozenset(map(str.casefold, detections.labels)))
 
 
-def ranking_values(score: ScoreRecord, names: Sequence[str]) -> dict[str, float | None]:
+_PACKED: Mapping[Portion, Callable[[ScoreRecord], bytes | None]] = {
+    Portion.WHOLE: lambda record: record.report,
+    Portion.PUBLIC: lambda record: record.public_report,
+    Portion.PRIVATE: lambda record: record.private_report,
+}
+_VALUES: Mapping[Portion, Callable[[ScoreRecord], str]] = {
+    Portion.WHOLE: lambda record: record.values,
+    Portion.PUBLIC: lambda record: record.public_values,
+    Portion.PRIVATE: lambda record: record.private_values,
+}
+
+
+def ranking_values(
+    score: ScoreRecord, names: Sequence[str], portion: Portion = Portion.WHOLE
+) -> dict[str, float | None]:
     """Ranking measures of a score over everything, also where others ranked when it was made."""
-    kept = values_from_json(score.values)
+    kept = values_from_json(_VALUES[portion](score))
     if not set(names) <= kept.keys():
-        kept = values_of(unpack_report(score), names)
+        kept = values_of(unpack_report(score, portion), names)
     return {name: kept[name] for name in names}
+
+
+def _answered_values(
+    definition: Definition, score: ScoreRecord, names: Sequence[str]
+) -> dict[str, float | None]:
+    """Ranking measures of a score as they are answered for under the present policy.
+
+    An estimate that was not made, or is of other measures, answers nothing.
+    """
+    if definition.policy.shown is Visibility.BOOTSTRAP:
+        kept = values_from_json(score.estimate)
+        return {name: kept.get(name) for name in names}
+    return ranking_values(score, names, answered_portion(definition.policy))
+
+
+def released_step(definition: Definition, evaluator: Evaluator[Any], score: ScoreRecord) -> float:
+    """The step that a score was released to; the present one where none was noted."""
+    return score.released_step or definition.step(evaluator)
 
 
 def keep_result(
@@ -173,17 +228,31 @@ def keep_result(
         partial=result.partial,
         create_time=now,
         configuration=result.configuration,
-        values=values_to_json(result.values),
         released="",
-        report=result.report,
         published=False,
+        **_columns(result),
     )
     if shown is not None and shown.key(name) == key:
-        released = _released_with(transaction, definition, submission, result, now)
-        record = replace(record, released=released, published=True)
+        released, step = _released_with(transaction, definition, submission, result, now)
+        record = replace(record, released=released, released_step=step, published=True)
     elif benchmark is not None:
         transaction.update_benchmark(replace(benchmark, revision=benchmark.revision + 1))
     transaction.insert_score(record)
+
+
+def _columns(result: Result) -> dict[str, Any]:
+    """The columns of a result's parts."""
+    parts = result.parts
+    columns: dict[str, Any] = {
+        "values": values_to_json(parts[Portion.WHOLE].values),
+        "report": parts[Portion.WHOLE].report,
+        "estimate": "" if result.estimate is None else values_to_json(result.estimate),
+    }
+    for portion in (Portion.PUBLIC, Portion.PRIVATE):
+        if portion in parts:
+            columns[f"{portion}_values"] = values_to_json(parts[portion].values)
+            columns[f"{portion}_report"] = parts[portion].report
+    return columns
 
 
 def move_board(
@@ -254,7 +323,7 @@ def _publish(
 ) -> None:
     """Publish the scores of an evaluator, in the order in which submissions were sealed."""
     transaction.delete_releases(benchmark, evaluator.name)
-    scales = definition.scales(evaluator)
+    scales, step = definition.scales(evaluator), definition.step(evaluator)
     scored = [
         (submission, score)
         for score in transaction.scores_under(benchmark, evaluator.name, *key)
@@ -263,12 +332,13 @@ def _publish(
     best: dict[str, Values] = {}
     for submission, score in sorted(scored, key=lambda pair: sealing_order(pair[0])):
         before = best.get(submission.team, {})
-        values = ranking_values(score, list(scales))
-        released = released_values(definition.policy, before, values, scales)
+        values = _answered_values(definition, score, list(scales))
+        released = released_values(definition.policy, before, values, scales, step)
         if released != before:
             best[submission.team] = released
             _put_release(transaction, submission, evaluator.name, released, now)
-        transaction.publish_score(replace(score, released=_released_text(released)))
+        text = _released_text(released)
+        transaction.publish_score(replace(score, released=text, released_step=step))
 
 
 def _released_with(
@@ -277,20 +347,21 @@ def _released_with(
     submission: SubmissionRecord,
     result: Result,
     now: datetime,
-) -> str:
-    """What a score on the board releases; a repeated one releases nothing more."""
+) -> tuple[str, float]:
+    """What a score on the board releases, and to which step; a repeated one nothing more."""
     name = result.evaluator.name
     key = (result.truth_revision, result.configuration)
     place = (submission.benchmark, submission.submission)
     for score in transaction.scores(*place, None, MAXIMUM_SCORES, published_only=True):
         if score.evaluator == name and (score.truth_revision, score.configuration) == key:
-            return score.released
+            return score.released, released_step(definition, result.evaluator, score)
     scales = definition.scales(result.evaluator)
     best = team_release(transaction, submission.benchmark, name, submission.team)
-    released = released_values(definition.policy, best, result.values, scales)
+    step = definition.step(result.evaluator)
+    released = released_values(definition.policy, best, result.answered, scales, step)
     if released != best:
         _put_release(transaction, submission, name, released, now)
-    return _released_text(released)
+    return _released_text(released), step
 
 
 def _released_text(released: Values) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -25,10 +25,10 @@ from vidscore_server.domain.batches import (
     unpacked,
 )
 from vidscore_server.domain.benchmarks import required_benchmark, to_json, with_truth_of
-from vidscore_server.domain.context import Context, Request
+from vidscore_server.domain.context import Context, Request, audit_server
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.names import benchmark_name, parse_string
-from vidscore_server.domain.policy import TruthSize
+from vidscore_server.domain.private_part import settle
 from vidscore_server.settings import Settings
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreDamagedError
@@ -38,6 +38,9 @@ KEPT_REVISIONS = 2
 """Revisions whose columns stay in memory: submissions are mostly scored against the newest."""
 
 FIELD = "truth"
+
+DRAW_PURPOSE = "draw of private sequences"
+"""What the server's secret keys to draw them."""
 
 SPOOLED_BYTES = 1 << 20
 """Bytes of an upload that wait in memory for its end; more wait in a file."""
@@ -75,7 +78,7 @@ class _MergedUpload:
         frame_count: Frames that it has.
         digest: Fingerprint of its annotations.
         arity: Coordinates that its objects have; None where nothing says so.
-        size: How much it has.
+        objects: By sequence the objects that are judged.
     """
 
     base: tuple[datetime, int]
@@ -84,24 +87,7 @@ class _MergedUpload:
     frame_count: int
     digest: str
     arity: int | None
-    size: TruthSize
-
-
-@dataclass(frozen=True, slots=True)
-class _Contents:
-    """Objects that are judged, and the sequences that have any."""
-
-    objects: int = 0
-    sequences: frozenset[SequenceKey] = frozenset()
-
-    def __add__(self, other: _Contents) -> _Contents:
-        """Both together."""
-        return _Contents(self.objects + other.objects, self.sequences | other.sequences)
-
-    @property
-    def size(self) -> TruthSize:
-        """How much that is."""
-        return TruthSize(self.objects, len(self.sequences))
+    objects: Counter[SequenceKey]
 
 
 class _Spool:
@@ -141,12 +127,12 @@ class TruthUpload:
         self._payloads = _Spool()
         self._fingerprint = Fingerprint()
         self._arity = definition.truth_arity
-        self._contents = _Contents()
+        self._objects: Counter[SequenceKey] = Counter()
 
     @property
-    def contents(self) -> _Contents:
-        """Objects that have come, and their sequences."""
-        return self._contents
+    def objects(self) -> Counter[SequenceKey]:
+        """By sequence the objects that have come and are judged."""
+        return self._objects
 
     @property
     def arity(self) -> int | None:
@@ -223,7 +209,7 @@ class TruthUpload:
                 raise LimitError(f"{found} {what}", limit, maximum)
         self._arity = batch.arity
         self._fingerprint += fingerprint(batch)
-        self._contents += _contents_of(batch)
+        self._objects.update(_objects_of(batch))
 
     def close(self) -> None:
         """Release the received batches."""
@@ -265,6 +251,7 @@ class TruthStore:
 
         Raises:
             LimitError: If the merged truth has too many frames.
+            InputError: If it does not fit the policy's private sequences.
             GeometryError: If another upload has settled another shape meanwhile.
         """
         parse_string(plan.comment, "header.comment")
@@ -289,7 +276,7 @@ class TruthStore:
         base = (benchmark.create_time, benchmark.truth_revision)
         before: list[bytes] = []
         frames, digest = len(upload.frames), upload.digest
-        contents = upload.contents
+        objects = upload.objects.copy()
         if plan.merge and benchmark.truth_revision:
             definition = with_truth_of(benchmark, upload.arity)
             arity = definition.arity(Side.TRUTH)
@@ -299,9 +286,9 @@ class TruthStore:
             before = [pack(codec.data_of(codec.write_batch(kept)))[0]]
             frames += kept.frame_count
             digest += fingerprint(kept)
-            contents += _contents_of(kept)
+            objects.update(_objects_of(kept))
         return _MergedUpload(
-            base, before, upload.payloads, frames, str(digest), upload.arity, contents.size
+            base, before, upload.payloads, frames, str(digest), upload.arity, objects
         )
 
     def _commit(
@@ -331,9 +318,12 @@ class TruthStore:
                 comment=plan.comment,
             )
             transaction.insert_truth_revision(revision, chain(merged.kept, merged.added))
-            settled = with_truth_of(benchmark, merged.arity)
-            if plan.complete:
-                settled = replace(settled, truth_size=merged.size)
+            before = with_truth_of(benchmark, merged.arity)
+            settled = self._settled(plan, before, merged.objects)
+            if settled.draw != before.draw:
+                drawn = f"{settled.private_sequence_count} sequences"
+                name = benchmark_name(plan.benchmark)
+                audit_server(transaction, request.time, "private sequences drawn", name, drawn)
             changed = replace(benchmark, truth_revision=number, definition=to_json(settled))
             transaction.update_benchmark(
                 replace(changed, update_time=request.time, revision=benchmark.revision + 1)
@@ -346,6 +336,23 @@ class TruthStore:
         benchmark = required_benchmark(transaction, plan.benchmark)
         state = board_state(transaction, definition, benchmark)
         return revision, len(state.waiting) if state.is_under(number) else 0
+
+    def _settled(
+        self, plan: UploadPlan, definition: Definition, objects: Counter[SequenceKey]
+    ) -> Definition:
+        """A definition with what a complete truth settles."""
+        if not plan.complete:
+            return definition
+        listed = {entry.key: 0 for entry in definition.specification.sequences}
+        found = settle(
+            definition.policy,
+            definition.draw,
+            {**listed, **objects},
+            lambda: self._context.keyed(plan.benchmark, DRAW_PURPOSE),
+        )
+        return replace(
+            definition, truth_size=found.size, private_names=found.names, draw=found.draw
+        )
 
     def load(self, reader: Reader, benchmark: str, revision: int, arity: int) -> Annotations:
         """The columns of a revision.
@@ -385,10 +392,13 @@ def required_revision(reader: Reader, benchmark: str, revision: int) -> TruthRev
     return record
 
 
-def _contents_of(truth: Annotations) -> _Contents:
+def _objects_of(truth: Annotations) -> dict[SequenceKey, int]:
+    """Objects that are judged, of each sequence that has frames."""
     judged = (truth.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) == 0
-    rows = np.unique(truth.frame_sequences[truth.object_frames[judged]]).tolist()
-    return _Contents(int(judged.sum()), frozenset(truth.sequences[row] for row in rows))
+    rows = truth.frame_sequences[truth.object_frames[judged]]
+    counts = np.bincount(rows, minlength=len(truth.sequences))
+    there = np.unique(truth.frame_sequences).tolist()
+    return {truth.sequences[row]: int(counts[row]) for row in there}
 
 
 def _without(truth: Annotations, upload: TruthUpload) -> Annotations:

@@ -276,6 +276,15 @@ class Reader(SiteReader):
         rows = self._connection.execute(query.group_by(c.id, c.domain, c.sequence))
         return {(domain, sequence): int(count) for domain, sequence, count in rows}
 
+    def chosen_submissions(self, benchmark: str, team: str) -> list[SubmissionRecord]:
+        """The submissions that a team has chosen for the final order, by name."""
+        query = self._submissions().where(
+            t.benchmarks.c.benchmark == benchmark,
+            t.submissions.c.team == team,
+            t.submissions.c.chosen,
+        )
+        return self._all(query.order_by(t.submissions.c.submission), SubmissionRecord)
+
     def scores(
         self,
         benchmark: str,

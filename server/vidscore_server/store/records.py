@@ -136,6 +136,7 @@ class SubmissionRecord:
         warnings: Warnings, in the JSON form of the hosting layer; empty for none.
         score_shown: Whether the team was shown a score before the seal.
         byte_count: Stored bytes of its frames; 0 after they were freed.
+        chosen: Whether its team has chosen it for the final order.
     """
 
     benchmark: str
@@ -155,6 +156,7 @@ class SubmissionRecord:
     warnings: str = ""
     score_shown: bool = False
     byte_count: int = 0
+    chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +221,12 @@ class ScoreRecord:
         report: The report as JSON, compressed by the caller.
         published: Whether it was on the board, or may have been.
         outcomes_shown: Whether the team was shown outcomes of it.
+        public_values: `values` over the sequences that are not private; empty where none are.
+        public_report: `report` over these; None where none are private.
+        private_values: `values` over the private sequences; empty where there are none.
+        private_report: `report` over these; None where there are none.
+        estimate: Bootstrap estimate of what is public of `values`; empty where none was made.
+        released_step: Step to which it was released; 0 where it was not, or none was noted.
     """
 
     benchmark: str
@@ -234,6 +242,12 @@ class ScoreRecord:
     report: bytes
     published: bool = True
     outcomes_shown: bool = False
+    public_values: str = ""
+    public_report: bytes | None = None
+    private_values: str = ""
+    private_report: bytes | None = None
+    estimate: str = ""
+    released_step: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Boolean,
     Column,
     Connection,
+    Double,
     ForeignKey,
     Index,
     Integer,
@@ -119,6 +120,7 @@ submissions = Table(
     Column("warnings", Text, nullable=False, server_default=""),
     Column("score_shown", Boolean, nullable=False, server_default=false()),
     Column("byte_count", BigInteger, nullable=False, server_default="0"),
+    Column("chosen", Boolean, nullable=False, server_default=false()),
     UniqueConstraint("benchmark_id", "submission"),
     Index(None, "benchmark_id", "create_time"),
 )
@@ -178,6 +180,12 @@ scores = Table(
     Column("report", LargeBinary, nullable=False),
     Column("published", Boolean, nullable=False, server_default=true()),
     Column("outcomes_shown", Boolean, nullable=False, server_default=false()),
+    Column("public_values", Text, nullable=False, server_default=""),
+    Column("public_report", LargeBinary),
+    Column("private_values", Text, nullable=False, server_default=""),
+    Column("private_report", LargeBinary),
+    Column("estimate", Text, nullable=False, server_default=""),
+    Column("released_step", Double, nullable=False, server_default="0"),
 )
 
 failed_rescorings = Table(

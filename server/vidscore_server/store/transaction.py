@@ -132,7 +132,11 @@ class Transaction(Appends, Reader):
         """Mark a score as published, with what it releases."""
         submission_id = self._submission_id(record.benchmark, record.submission)
         key = (t.scores.c.submission_id == submission_id) & (t.scores.c.number == record.number)
-        row = {"released": record.released, "published": True}
+        row = {
+            "released": record.released,
+            "released_step": record.released_step,
+            "published": True,
+        }
         self._update(t.scores, key, row, f"score {record.number}")
 
     def note_shown_outcomes(self, record: ScoreRecord) -> None:

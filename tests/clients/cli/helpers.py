@@ -28,6 +28,7 @@ name = "spotgeo"
 
 [policy]
 visibility = "final"
+ladder_step = 0.01
 """
 """A benchmark's file."""
 

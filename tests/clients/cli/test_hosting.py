@@ -36,6 +36,7 @@ def test_every_example_of_hosting_runs_in_the_order_of_a_competition(organiser: 
         if "postgresql://" not in example  # somebody else's database
         if path.split()[0] not in {"login", "logout"}  # at a server of its own: see test_sites
         if path != "submission retry"  # nothing has failed: see below
+        if path != "submission choose"  # nothing is private: see below
     }
 
     def examples(*beginnings: str) -> None:
@@ -227,6 +228,45 @@ def test_a_submission_that_has_failed_is_scored_again_on_demand(
     late = falcon("submission", "retry", f"{name}/falcon")
     assert late.exit_code == ExitCode.INPUT
     assert "only one that has failed is scored again" in late.stderr
+
+
+def test_a_team_chooses_a_submission_where_sequences_are_private(
+    request: pytest.FixtureRequest, folder: Path, organiser: Call, falcon: Call
+) -> None:
+    """Half of four sequences are drawn; the organiser sees which, the team how many."""
+    name = f"b{zlib.crc32(request.node.name.encode())}"
+    text = f"close_time = 2096-06-01T00:00:00Z\n{BENCHMARK}private_sequences = 0.5\n"
+    (folder / "private.toml").write_text(text)
+    entries = [spotgeo_entry(1, (10, 10), sequence=number) for number in (1, 2, 3, 4)]
+    (folder / "private.json").write_text(json.dumps(entries))
+    well(organiser("benchmark", "create", name, str(folder / "private.toml")))
+    told = well(organiser("benchmark", "truth", name, "--truth", str(folder / "private.json")))
+    assert "scores are released to a step of 0.01" in told
+    document = json.loads(well(organiser("benchmark", "show", name, "--format", "json")))
+    drawn = document["private_sequences"]
+    assert len(drawn) == document["private_sequence_count"] == 2
+    assert f"private until the benchmark closes: 2: {', '.join(drawn)}" in told
+    assert document["definition"]["policy"]["private_sequences"] == 0.5
+    document = json.loads(well(falcon("benchmark", "show", name, "--format", "json")))
+    assert (document["private_sequence_count"], document["private_sequences"]) == (2, [])
+    for one in ("first", "second", "third"):
+        sent = ("submit", name, "--detections", str(folder / "private.json"), "--name", one)
+        well(falcon(*sent))
+    assert "first counts for the final order" in well(
+        falcon("submission", "choose", f"{name}/first")
+    )
+    well(falcon("submission", "choose", f"{name}/second"))
+    private = ("submission", "scores", f"{name}/first", "--private", "--format", "csv")
+    assert "f1,1.0" in well(organiser(*private))
+    assert "no scores are shown" in falcon(*private).stderr
+    third = falcon("submission", "choose", f"{name}/third")
+    assert third.exit_code == ExitCode.INPUT
+    assert "the team has chosen first, second, and may choose 2" in third.stderr
+    undone = well(falcon("submission", "choose", f"{name}/first", "--undo"))
+    assert "first is not chosen any more" in undone
+    assert json.loads(well(falcon("submission", "show", f"{name}/second", "--format", "json")))[
+        "chosen"
+    ]
 
 
 def test_scores_that_are_not_there_are_said_to_be_so(hosted: str, falcon: Call) -> None:

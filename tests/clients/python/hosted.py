@@ -18,7 +18,7 @@ SKY = {
     "evaluators": [{"name": "spotgeo", "parameters": {"tau": 5.0}}],
     "truth_geometry": "point",
     "detection_geometry": "point",
-    "policy": {"visibility": "final"},
+    "policy": {"visibility": "final", "ladder_step": 0.01},
 }
 
 

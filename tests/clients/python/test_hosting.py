@@ -82,6 +82,25 @@ def test_a_definition_is_taken_back_as_it_was_given(organiser: Client, name: str
     assert again.definition == created.definition
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({"private_sequences": 0.5}, 0.5),
+        ({"private_share": 0.25}, 0.25),
+        ({"private_sequences": ["one", "night/two"]}, ["one", "night/two"]),
+    ],
+)
+def test_private_sequences_are_a_share_or_names(
+    organiser: Client, name: str, given: dict[str, object], kept: object
+) -> None:
+    created = organiser.benchmarks.create(name, {**SKY, "policy": given})
+    assert created.definition["policy"]["private_sequences"] == kept
+    assert "private_share" not in created.definition["policy"]
+    assert created.private_sequence_count == (len(kept) if isinstance(kept, list) else 0)
+    again = organiser.benchmarks.create(f"{name}-again", created.definition)
+    assert again.definition == created.definition
+
+
 def test_a_shape_of_objects_cannot_be_changed(organiser: Client, name: str) -> None:
     organiser.benchmarks.create(name, SKY)
     with pytest.raises(InputError, match="cannot be changed"):

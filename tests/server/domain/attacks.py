@@ -24,6 +24,7 @@ from vidscore_server.domain.definition import Definition, definition_from_dict
 from vidscore_server.domain.ladder import Scale
 from vidscore_server.domain.policy import SubmittedNames, TruthSize
 from vidscore_server.domain.release import (
+    Released,
     released_outcomes,
     released_report,
     released_values,
@@ -129,12 +130,11 @@ class Ring:
         values = values_of(report, list(scales))
         self.best = max(self.best, next(iter(values.values())) or 0.0)
         policy = self.definition.policy
-        self._released = released_values(policy, self._released, values, scales)
-        definition = self.definition
-        if not self.rounding:
-            definition = replace(definition, policy=replace(policy, ladder_step=1e-15))
+        step = self.definition.step(evaluator)
+        self._released = released_values(policy, self._released, values, scales, step)
+        released = Released(self._released, step if self.rounding else 0.0)
         shown = released_report(
-            ATTACKER, definition, report, self._released, SubmittedNames(), lambda digest: digest
+            ATTACKER, self.definition, report, released, SubmittedNames(), lambda digest: digest
         )
         if self.deaf:
             return {}

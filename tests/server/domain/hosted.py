@@ -178,6 +178,15 @@ class Client:
         answer = await self.submissions.RetrySubmission(request, metadata=self.metadata)
         return answer.submission
 
+    async def choose(
+        self, name: str = "one", *, undo: bool = False
+    ) -> submission_service_pb2.Submission:
+        request = submission_service_pb2.ChooseSubmissionRequest(
+            name=f"{BENCHMARK}/submissions/{name}", undo=undo
+        )
+        answer = await self.submissions.ChooseSubmission(request, metadata=self.metadata)
+        return answer.submission
+
     async def listed(self) -> list[str]:
         """Names of the submissions that are listed, without what they have in common."""
         request = submission_service_pb2.ListSubmissionsRequest(benchmark=BENCHMARK)
@@ -331,7 +340,11 @@ async def create_token(
 
 
 def dots(**policy: object) -> benchmark_pb2.Benchmark:
-    """A benchmark of points that spotGEO judges, of any number of submissions unless it is said."""
+    """A benchmark of points that spotGEO judges, as large truth would have it unless it is said.
+
+    That is: of any number of submissions, with a step of 0.01.
+    """
+    policy = {"ladder_step": 0.01, **policy}
     if "submissions_in_all" not in policy:
         policy = {"unlimited_submissions": True, **policy}
     return benchmark_pb2.Benchmark(

@@ -12,7 +12,7 @@ BOX = (10.0, 10.0, 30.0, 30.0)
 def streets(
     labels: Iterable[str] | None = None, sequences: Mapping[str, int | None] | None = None
 ) -> benchmark_pb2.Benchmark:
-    """A benchmark of boxes.
+    """A benchmark of boxes, with the step of a large truth.
 
     Args:
         labels: Labels that the specification lists; None for none.
@@ -30,6 +30,7 @@ def streets(
         specification=specification,
         truth_geometry=annotations_pb2.GEOMETRY_BOX,
         detection_geometry=annotations_pb2.GEOMETRY_BOX,
+        policy=benchmark_pb2.Policy(ladder_step=0.01),
     )
 
 

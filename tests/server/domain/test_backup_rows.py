@@ -23,7 +23,7 @@ def submission_row(**changed: object) -> Row:
         "id": 5, "benchmark_id": 7, "submission": "s", "team": "red", "title": "",
         "state": "scored", "state_reason": "", "state_message": "", "state_time": 1,
         "create_time": 1, "activity_time": 1, "seal_time": 1, "frame_count": 1, "revision": 1,
-        "attempts": 0, "warnings": "", "byte_count": 0, "score_shown": False,
+        "attempts": 0, "warnings": "", "byte_count": 0, "score_shown": False, "chosen": False,
     }  # fmt: skip
     return "submissions", {**values, **changed}
 
@@ -33,6 +33,8 @@ def score_row(**changed: object) -> Row:
         "submission_id": 5, "number": 1, "evaluator": "spotgeo", "truth_revision": 1,
         "partial": False, "create_time": 1, "configuration": "", "values": "{}", "released": "",
         "report": zlib.compress(b"{}"), "published": True, "outcomes_shown": False,
+        "public_values": "", "public_report": None, "private_values": "", "private_report": None,
+        "estimate": "", "released_step": 0.0,
     }  # fmt: skip
     return "scores", {**values, **changed}
 

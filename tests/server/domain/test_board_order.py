@@ -31,7 +31,8 @@ from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import BoardState, board_state, shown_basis
 from vidscore_server.domain.definition import Definition, definition_from_dict, definition_to_dict
 from vidscore_server.domain.leaderboard import Board, ranked_entries
-from vidscore_server.domain.scores import Result, keep_result, move_board
+from vidscore_server.domain.private_part import Portion
+from vidscore_server.domain.scores import PackedReport, Result, keep_result, move_board
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import (
     BenchmarkRecord,
@@ -169,8 +170,8 @@ class Hosting(RuleBasedStateMachine):
         with self.store.read() as reader:
             shown = shown_basis(self.record(reader))
             board = Board("b", self.definition.evaluators[0])
-            rows = ranked_entries(reader, self.definition, board, ORGANISER)
-            seen = ranked_entries(reader, self.definition, board, VIEWER)
+            rows = ranked_entries(reader, self.definition, board, ORGANISER, self.time)
+            seen = ranked_entries(reader, self.definition, board, VIEWER, self.time)
         if shown is None:
             assert rows == seen == []
             return
@@ -227,7 +228,8 @@ class Hosting(RuleBasedStateMachine):
         submission = transaction.submission("b", name)
         assert submission is not None
         values = {"f1": score_of(name, key), "mse": 1.0}
-        result = Result(evaluator, b"", values, *key, partial=False)
+        parts = {Portion.WHOLE: PackedReport(b"", values)}
+        result = Result(evaluator, *key, partial=False, parts=parts)
         keep_result(transaction, self.definition, submission, result, self.time)
         self.scored.setdefault(name, set()).add(key)
 

@@ -201,17 +201,21 @@ def test_an_organiser_is_warned_of_a_benchmark_without_a_budget() -> None:
 @pytest.mark.parametrize("visibility", ["ladder", "final"])
 def test_an_organiser_is_warned_where_an_object_is_worth_more_than_a_step(visibility: str) -> None:
     """F1 changes by at most 2 / n: 0.01 with 200 objects."""
-    [text] = _warnings(TruthSize(199, 9), "f1", visibility=visibility)
+    fine = {"visibility": visibility, "ladder_step": 0.01}
+    [_, text] = _warnings(TruthSize(199, 9), "f1", **fine)
     assert "one of the 199 objects" in text
-    assert _warnings(TruthSize(200, 9), "f1", visibility=visibility) == []
-    assert _warnings(TruthSize(20, 9), "f1", visibility=visibility, ladder_step=0.1) == []
+    assert not any("one of" in text for text in _warnings(TruthSize(200, 9), "f1", **fine))
+    assert _warnings(TruthSize(20, 9), "f1", visibility=visibility, ladder_step=0.2) == []
+    assert _warnings(TruthSize(20, 9), "f1", visibility=visibility) == []
 
 
 def test_an_object_is_worth_its_share_of_the_range_of_what_ranks() -> None:
     """An MSE goes from 0 to tau^2 = 100."""
-    [text] = _warnings(TruthSize(1000, 9), "spotgeo", ranking_measure="mse")
+    said = {"ranking_measure": "mse", "ladder_step": 0.1}
+    [_, text] = _warnings(TruthSize(1000, 9), "spotgeo", **said)
     assert "changes mse of spotgeo by up to 0.2" in text
-    assert _warnings(TruthSize(1000, 9), "spotgeo", ranking_measure="mse", ladder_step=0.2) == []
+    [text] = _warnings(TruthSize(1000, 9), "spotgeo", **said | {"ladder_step": 0.2})
+    assert "changes mse" not in text
 
 
 async def test_organisers_alone_are_told_when_they_create_and_when_the_truth_is_complete(
@@ -220,7 +224,8 @@ async def test_organisers_alone_are_told_when_they_create_and_when_the_truth_is_
     created = await hosted.organiser.create_benchmark(submissions_in_all=None)
     assert list(created.warnings) == []
     await hosted.organiser.upload(TRUTH)
-    [text] = (await _benchmark(hosted.organiser)).benchmark.warnings
+    [step, text] = (await _benchmark(hosted.organiser)).benchmark.warnings
+    assert "ladder_step = 0.01 is finer than 0.5" in step  # sqrt(0.25 / 3 + 0.04 / 1) = 0.35
     assert "one of the 3 objects" in text
     for client in (hosted.red, hosted.viewer):
         assert list((await _benchmark(client)).benchmark.warnings) == []

@@ -114,7 +114,12 @@ def test_every_fault_is_told_at_once() -> None:
         ({"public_names": ["labels", "frame_counts"]}, "public_names"),
         ({"public_names": ["sequences"], "policy": {"visibility": "live"}}, "public_names"),
         ({"evaluators": [{"name": "spotgeo"}, {"name": "coco"}]}, "truth_geometry"),
-        ({"policy": {"ladder_step": 0}}, "policy.ladder_step"),
+        ({"policy": {"ladder_step": -0.1}}, "policy.ladder_step"),
+        ({"policy": {"visibility": "bootstrap", "selection": "latest"}}, "policy.selection"),
+        ({"policy": {"private_share": 1.0}}, "policy.private_share"),
+        ({"policy": {"private_sequences": 1}}, "policy.private_share"),
+        ({"policy": {"private_sequences": ["a"], "private_share": 0.5}}, "policy.private_share"),
+        ({"policy": {"final_submissions": 0}}, "policy.final_submissions"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_named(change: dict[str, Any], field: str) -> None:

@@ -175,16 +175,17 @@ CASES: dict[str, Case] = {
     f"{V1}SubmissionService/SealSubmission": asked({"name": TWO, "expected_frame_count": 99}),
     f"{V1}SubmissionService/CancelSubmission": OF_SUBMISSION,
     f"{V1}SubmissionService/RetrySubmission": OF_SUBMISSION,
+    f"{V1}SubmissionService/ChooseSubmission": OF_SUBMISSION,
 }
 
 ALL_PUBLIC = ("sequences", "labels", "frame_counts")
 SETTINGS = [
     (visibility, public, outcomes)
-    for visibility in ("LADDER", "FINAL", "LIVE")
+    for visibility in ("LADDER", "BOOTSTRAP", "FINAL", "LIVE")
     for public in ((), ("sequences",), ("labels",), ("sequences", "labels"), ALL_PUBLIC)
     for outcomes in ("NONE", "OWN")
     if (visibility != "LIVE" and outcomes == "NONE") or {"sequences", "labels"} <= set(public)
-    if (visibility, outcomes) != ("LADDER", "OWN")
+    if outcomes == "NONE" or visibility not in {"LADDER", "BOOTSTRAP"}
 ]
 
 

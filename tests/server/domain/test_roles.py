@@ -77,6 +77,7 @@ PARTICIPANTS_MAY = {
     "SubmissionService/SealSubmission",
     "SubmissionService/CancelSubmission",
     "SubmissionService/RetrySubmission",
+    "SubmissionService/ChooseSubmission",
     "SubmissionService/WatchSubmission",
     "SubmissionService/ListScores",
     "SubmissionService/ReadOutcomes",

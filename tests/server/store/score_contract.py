@@ -48,6 +48,34 @@ class ScoreContract:
             assert reader.shown_outcomes_count("b", "blue") == 0
             assert reader.shown_outcomes_count("other", "red") == 0
 
+    def test_a_score_keeps_its_parts_and_the_step_that_it_was_released_to(
+        self, store: SqlStore
+    ) -> None:
+        parts = replace(
+            r.score(),
+            public_values='{"f1":1}',
+            public_report=b"public",
+            private_values='{"f1":0}',
+            private_report=b"private",
+            estimate='{"f1":0.5}',
+        )
+        put(store, populate, with_frames, lambda t: t.insert_score(parts))
+        released = replace(parts, number=1, released="{}", released_step=0.1)
+        put(store, lambda t: t.publish_score(released))
+        with store.read() as reader:
+            assert reader.scores("b", "s", None, 9) == [replace(released, published=True)]
+
+    def test_chosen_submissions_are_found_by_their_team(self, store: SqlStore) -> None:
+        put(store, populate, with_frames)
+        with store.read() as reader:
+            assert reader.chosen_submissions("b", "red") == []
+            record = reader.submission("b", "s")
+        assert record is not None
+        put(store, lambda t: t.update_submission(replace(record, chosen=True)))
+        with store.read() as reader:
+            assert [entry.submission for entry in reader.chosen_submissions("b", "red")] == ["s"]
+            assert reader.chosen_submissions("b", "blue") == []
+
     def test_scores_are_found_by_what_they_are_under(self, store: SqlStore) -> None:
         """Of the same basis the newest counts; another revision or configuration is another."""
         other = [replace(r.score(), truth_revision=2), replace(r.score(), configuration="f1 2 abc")]

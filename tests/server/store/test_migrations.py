@@ -20,7 +20,7 @@ from vidscore_server.store.errors import StoreError
 from vidscore_server.store.migrations import migration_config, upgrade
 from vidscore_server.store.tables import metadata
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 """Every revision but the newest; a new one adds the one before it."""
 
 FIRST_ROWS = (
@@ -108,6 +108,11 @@ def _check_board(reader: Reader) -> None:
     published = reader.scores("b", "u", None, 9, published_only=True)
     assert [score.number for score in published] == [4, 3, 2, 1]
     assert not any(score.outcomes_shown for score in published)
+    assert {
+        (score.public_values, score.private_report, score.estimate, score.released_step)
+        for score in published
+    } == {("", None, "", 0.0)}
+    assert reader.chosen_submissions("b", "blue") == []
 
 
 def test_the_migrations_lead_to_the_tables(database: Database) -> None:

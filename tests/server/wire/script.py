@@ -213,6 +213,7 @@ def _submission() -> Iterator[Call]:
     yield call("ListScores", submissions.ListScoresRequest(submission=SUBMISSION))
     again = submissions.RetrySubmissionRequest(name=SUBMISSION, request_id="again")
     yield call("RetrySubmission", again)
+    yield call("ChooseSubmission", submissions.ChooseSubmissionRequest(name=SUBMISSION))
     yield from _submission_of_another_team()
     board = benchmarks.GetLeaderboardRequest(benchmark=BENCHMARK)
     yield _hosted("GetLeaderboard", board, caller="viewer")

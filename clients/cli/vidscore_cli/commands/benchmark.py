@@ -15,8 +15,10 @@ from vidscore_cli.hosted import (
     format_for,
     has_default_budget,
     holdings_left,
+    private_text,
     quotas_left,
     say_warnings,
+    step_text,
     what_happens,
 )
 from vidscore_cli.inputs import check_format_name
@@ -221,6 +223,10 @@ def truth(**choices: Any) -> None:
         say(what_happens(hosted, f"revision {revision.revision}"))
     if hosted is not None and revision.complete:
         say(f"a team may have {budget_text(hosted)} scored in all")
+        if hosted.definition.get("policy", {}).get("visibility") != "live":
+            say(f"scores are released to a step of {step_text(hosted)}")
+        if hosted.private_sequence_count:
+            say(f"private until the benchmark closes: {private_text(hosted)}")
         say_warnings(hosted.warnings)
 
 
@@ -311,6 +317,9 @@ def _all_about(found: Benchmark, format_: str) -> Record:
                 "maximum": found.submission_budget,
                 "default": has_default_budget(found),
             },
+            "ladder_step_in_force": found.ladder_step_in_force,
+            "private_sequence_count": found.private_sequence_count,
+            "private_sequences": list(found.private_sequences),
             "warnings": list(found.warnings),
             "quotas": [asdict(quota) for quota in found.quotas],
             "definition": found.definition,
@@ -328,6 +337,8 @@ def _all_about(found: Benchmark, format_: str) -> Record:
         "sequences": len(sequences),
         **{f"policy.{name}": value for name, value in policy.items()},
         "policy.submissions_in_all": budget_text(found),
+        "policy.ladder_step": step_text(found),
+        "policy.private_sequences": private_text(found),
     }
 
 

@@ -10,6 +10,7 @@ import click
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.hosted import (
     look_up,
+    over_private,
     refuse_unscored,
     say_warnings,
     submission_waits_for,
@@ -27,7 +28,7 @@ from vidscore_cli.options import (
 )
 from vidscore_cli.outcome_output import check_outcome_output, open_outcomes
 from vidscore_cli.output import check_output, say
-from vidscore_cli.records import time_text, write_record, write_records
+from vidscore_cli.records import short_names, time_text, write_record, write_records
 from vidscore_cli.remote import open_client, to_outcomes
 from vidscore_cli.reporting import Presentation, View
 from vidscore_cli.sites import ServerChoice
@@ -49,13 +50,14 @@ SECTIONS = {
         "seal": Entry(f"{HERE}:seal"),
         "cancel": Entry(f"{HERE}:cancel"),
         "retry": Entry(f"{HERE}:retry"),
+        "choose": Entry(f"{HERE}:choose"),
     },
 }
 
 
 @click.group("submission", cls=CommandTree, sections=SECTIONS)
 def submission() -> None:
-    """Follow, seal, retry and give up submissions; SUBMISSION is BENCHMARK/NAME."""
+    """Follow, seal, retry, choose and give up submissions; SUBMISSION is BENCHMARK/NAME."""
 
 
 @command("list", examples=("vidscore submission list sky",))
@@ -97,17 +99,29 @@ def show(server: ServerChoice, submission: str, format_: str, output: str) -> No
 
 @command("scores", examples=("vidscore submission scores sky/falcon",))
 @click.argument("submission", metavar="SUBMISSION")
+@click.option("--private", is_flag=True, help="Those over the benchmark's private sequences.")
 @server_options()
 @format_option("table", "json", "csv")
 @output_option()
 @view_options()
 def scores(
-    server: ServerChoice, submission: str, format_: str, output: str, sequences: bool, curves: bool
+    server: ServerChoice,
+    submission: str,
+    private: bool,
+    format_: str,
+    output: str,
+    sequences: bool,
+    curves: bool,
 ) -> None:
-    """Show as much of a submission's newest scores as the benchmark's policy releases."""
+    """Show as much of a submission's newest scores as the benchmark's policy releases.
+
+    Where sequences are private they are over the others, to organisers over everything.
+    """
     check_output(output)
     with open_client(server) as client:
         outcome = look_up(client, client.submissions.get(submission))
+    if private:
+        outcome = over_private(outcome)
     view = View(sequences=sequences, curves=curves)
     write_outcome(outcome, Presentation(format_, output, view))
 
@@ -205,6 +219,28 @@ def retry(server: ServerChoice, submission: str) -> None:
     with open_client(server) as client:
         sealed = client.submissions.retry(submission)
     say(summary(sealed))
+
+
+@command(
+    "choose",
+    examples=(
+        "vidscore submission choose sky/falcon",
+        "vidscore submission choose sky/falcon --undo",
+    ),
+)
+@click.argument("submission", metavar="SUBMISSION")
+@click.option("--undo", is_flag=True, help="Take the choice back.")
+@server_options()
+def choose(server: ServerChoice, submission: str, undo: bool) -> None:
+    """Choose a submission for the final order of a benchmark with private sequences.
+
+    A team may choose as many as the benchmark's policy says (final_submissions), until the
+    benchmark closes; of a team that has chosen none the best by the public sequences count.
+    """
+    with open_client(server) as client:
+        found = client.submissions.choose(submission, undo=undo)
+    counts = "counts for the final order" if found.chosen else "is not chosen any more"
+    say(f"{short_names(found.name)} {counts}")
 
 
 def _ranking_scores(update: SubmissionUpdate, ranking: dict[str, tuple[str, ...]]) -> list[str]:

@@ -97,6 +97,8 @@ const (
 	// Also live scores, which change only on completed sequences and cover at least `minimum_frames`;
 	// then the complete report.
 	Visibility_VISIBILITY_LIVE Visibility = 3
+	// As VISIBILITY_LADDER, but what the Ladder gets is a Bayesian bootstrap estimate over sequences.
+	Visibility_VISIBILITY_BOOTSTRAP Visibility = 4
 )
 
 // Enum value maps for Visibility.
@@ -106,12 +108,14 @@ var (
 		1: "VISIBILITY_LADDER",
 		2: "VISIBILITY_FINAL",
 		3: "VISIBILITY_LIVE",
+		4: "VISIBILITY_BOOTSTRAP",
 	}
 	Visibility_value = map[string]int32{
 		"VISIBILITY_UNSPECIFIED": 0,
 		"VISIBILITY_LADDER":      1,
 		"VISIBILITY_FINAL":       2,
 		"VISIBILITY_LIVE":        3,
+		"VISIBILITY_BOOTSTRAP":   4,
 	}
 )
 
@@ -310,7 +314,8 @@ const (
 	// None.
 	OutcomesShown_OUTCOMES_SHOWN_NONE OutcomesShown = 1
 	// Those of the team's own detections: one answer for each detection, and nothing else of the
-	// truth. Not under VISIBILITY_LADDER, and only where sequences and labels are public names.
+	// truth. Not under VISIBILITY_LADDER or VISIBILITY_BOOTSTRAP, and only where sequences and labels
+	// are public names.
 	OutcomesShown_OUTCOMES_SHOWN_OWN OutcomesShown = 2
 )
 
@@ -396,9 +401,16 @@ type Benchmark struct {
 	Warnings []string `protobuf:"bytes,16,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// Identifies the present values of the fields that UpdateBenchmark may change (AIP-154).
 	// Organisers only.
-	Etag          string `protobuf:"bytes,17,opt,name=etag,proto3" json:"etag,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Etag string `protobuf:"bytes,17,opt,name=etag,proto3" json:"etag,omitempty"`
+	// Step to which scores are released now: `Policy.ladder_step` or, where that is 0, the one that
+	// follows from the truth. In the unit of the measure that ranks first under the first evaluator.
+	// Output only.
+	LadderStepInForce float64 `protobuf:"fixed64,18,opt,name=ladder_step_in_force,json=ladderStepInForce,proto3" json:"ladder_step_in_force,omitempty"`
+	// Number of private sequences; which they are, organisers alone are told, in
+	// `Policy.private_sequences`. Output only.
+	PrivateSequenceCount int32 `protobuf:"varint,19,opt,name=private_sequence_count,json=privateSequenceCount,proto3" json:"private_sequence_count,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
 }
 
 func (x *Benchmark) Reset() {
@@ -550,6 +562,20 @@ func (x *Benchmark) GetEtag() string {
 	return ""
 }
 
+func (x *Benchmark) GetLadderStepInForce() float64 {
+	if x != nil {
+		return x.LadderStepInForce
+	}
+	return 0
+}
+
+func (x *Benchmark) GetPrivateSequenceCount() int32 {
+	if x != nil {
+		return x.PrivateSequenceCount
+	}
+	return 0
+}
+
 // PublicNames states which names participants may know. They are taken from the specification or,
 // if it has none, from the complete truth; without either, nothing is rejected or warned about.
 type PublicNames struct {
@@ -603,10 +629,12 @@ type Policy struct {
 	// Scores that participants see.
 	Visibility Visibility `protobuf:"varint,1,opt,name=visibility,proto3,enum=vidscore.v1.Visibility" json:"visibility,omitempty"`
 	// Step to which scores are rounded, except under VISIBILITY_LIVE, in the unit of the first
-	// ranking measure. Under VISIBILITY_LADDER a new score is released only if it improves on the
-	// team's best by at least a step. Absent: 0.01.
+	// ranking measure. Under VISIBILITY_LADDER and VISIBILITY_BOOTSTRAP a new score is released only
+	// if it improves on the team's best by at least a step. 0 or absent: derived from the truth, see
+	// `Benchmark.ladder_step_in_force`.
 	LadderStep *float64 `protobuf:"fixed64,2,opt,name=ladder_step,json=ladderStep,proto3,oneof" json:"ladder_step,omitempty"`
-	// Measures that are released in addition to the ranking ones; none under VISIBILITY_LADDER.
+	// Measures that are released in addition to the ranking ones; none under VISIBILITY_LADDER and
+	// VISIBILITY_BOOTSTRAP.
 	ReleasedMeasures []string `protobuf:"bytes,3,rep,name=released_measures,json=releasedMeasures,proto3" json:"released_measures,omitempty"`
 	// Minimum number of scored frames of a live score. Absent: 100.
 	MinimumFrames *int64 `protobuf:"varint,4,opt,name=minimum_frames,json=minimumFrames,proto3,oneof" json:"minimum_frames,omitempty"`
@@ -626,7 +654,8 @@ type Policy struct {
 	SubmissionsInAll int32 `protobuf:"varint,9,opt,name=submissions_in_all,json=submissionsInAll,proto3" json:"submissions_in_all,omitempty"`
 	// Measure that ranks; empty: the ranking of the evaluator.
 	RankingMeasure string `protobuf:"bytes,10,opt,name=ranking_measure,json=rankingMeasure,proto3" json:"ranking_measure,omitempty"`
-	// Submission of a team that is on the leaderboard; VISIBILITY_LADDER releases only a team's best.
+	// Submission of a team that is on the leaderboard; VISIBILITY_LADDER and VISIBILITY_BOOTSTRAP
+	// release only a team's best.
 	Selection Selection `protobuf:"varint,11,opt,name=selection,proto3,enum=vidscore.v1.Selection" json:"selection,omitempty"`
 	// Whether the earlier seal time breaks ties of equal scores.
 	EarlierFirst bool `protobuf:"varint,12,opt,name=earlier_first,json=earlierFirst,proto3" json:"earlier_first,omitempty"`
@@ -637,9 +666,18 @@ type Policy struct {
 	// Whether the total number of a team's submissions is unlimited; `submissions_in_all` is then 0.
 	UnlimitedSubmissions bool `protobuf:"varint,15,opt,name=unlimited_submissions,json=unlimitedSubmissions,proto3" json:"unlimited_submissions,omitempty"`
 	// Outcomes that participants see.
-	Outcomes      OutcomesShown `protobuf:"varint,16,opt,name=outcomes,proto3,enum=vidscore.v1.OutcomesShown" json:"outcomes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Outcomes OutcomesShown `protobuf:"varint,16,opt,name=outcomes,proto3,enum=vidscore.v1.OutcomesShown" json:"outcomes,omitempty"`
+	// Names of the private sequences, as `sequence` in any domain or as `domain/sequence`: no score
+	// over them is released before the benchmark closes, and the final order is by them. Empty in an
+	// update: no change. Organisers only; with `private_share`, output only: those that were drawn.
+	PrivateSequences []string `protobuf:"bytes,20,rep,name=private_sequences,json=privateSequences,proto3" json:"private_sequences,omitempty"`
+	// Share of the sequences that are private, drawn once by the server when the truth is first
+	// complete; 0: none, or those that `private_sequences` names. 0 in an update: no change.
+	PrivateShare float64 `protobuf:"fixed64,21,opt,name=private_share,json=privateShare,proto3" json:"private_share,omitempty"`
+	// Maximum number of submissions that a team may choose for the final order. 0: 2.
+	FinalSubmissions int32 `protobuf:"varint,22,opt,name=final_submissions,json=finalSubmissions,proto3" json:"final_submissions,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Policy) Reset() {
@@ -784,11 +822,32 @@ func (x *Policy) GetOutcomes() OutcomesShown {
 	return OutcomesShown_OUTCOMES_SHOWN_UNSPECIFIED
 }
 
+func (x *Policy) GetPrivateSequences() []string {
+	if x != nil {
+		return x.PrivateSequences
+	}
+	return nil
+}
+
+func (x *Policy) GetPrivateShare() float64 {
+	if x != nil {
+		return x.PrivateShare
+	}
+	return 0
+}
+
+func (x *Policy) GetFinalSubmissions() int32 {
+	if x != nil {
+		return x.FinalSubmissions
+	}
+	return 0
+}
+
 var File_vidscore_v1_benchmark_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_benchmark_proto_rawDesc = "" +
 	"\n" +
-	"\x1bvidscore/v1/benchmark.proto\x12\vvidscore.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xc1\x06\n" +
+	"\x1bvidscore/v1/benchmark.proto\x12\vvidscore.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xa8\a\n" +
 	"\tBenchmark\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12@\n" +
 	"\rspecification\x18\x02 \x01(\v2\x1a.vidscore.v1.BenchmarkSpecR\rspecification\x12<\n" +
@@ -810,9 +869,11 @@ const file_vidscore_v1_benchmark_proto_rawDesc = "" +
 	"\x0etruth_complete\x18\x0e \x01(\bR\rtruthComplete\x12+\n" +
 	"\x11submission_budget\x18\x0f \x01(\x05R\x10submissionBudget\x12\x1a\n" +
 	"\bwarnings\x18\x10 \x03(\tR\bwarnings\x12\x12\n" +
-	"\x04etag\x18\x11 \x01(\tR\x04etag\":\n" +
+	"\x04etag\x18\x11 \x01(\tR\x04etag\x12/\n" +
+	"\x14ladder_step_in_force\x18\x12 \x01(\x01R\x11ladderStepInForce\x124\n" +
+	"\x16private_sequence_count\x18\x13 \x01(\x05R\x14privateSequenceCount\":\n" +
 	"\vPublicNames\x12+\n" +
-	"\x05kinds\x18\x01 \x03(\x0e2\x15.vidscore.v1.NameKindR\x05kinds\"\xd8\x06\n" +
+	"\x05kinds\x18\x01 \x03(\x0e2\x15.vidscore.v1.NameKindR\x05kinds\"\xd7\a\n" +
 	"\x06Policy\x127\n" +
 	"\n" +
 	"visibility\x18\x01 \x01(\x0e2\x17.vidscore.v1.VisibilityR\n" +
@@ -833,7 +894,10 @@ const file_vidscore_v1_benchmark_proto_rawDesc = "" +
 	"\fpublic_board\x18\r \x01(\bH\x02R\vpublicBoard\x88\x01\x01\x12.\n" +
 	"\arescore\x18\x0e \x01(\x0e2\x14.vidscore.v1.RescoreR\arescore\x123\n" +
 	"\x15unlimited_submissions\x18\x0f \x01(\bR\x14unlimitedSubmissions\x126\n" +
-	"\boutcomes\x18\x10 \x01(\x0e2\x1a.vidscore.v1.OutcomesShownR\boutcomesB\x0e\n" +
+	"\boutcomes\x18\x10 \x01(\x0e2\x1a.vidscore.v1.OutcomesShownR\boutcomes\x12+\n" +
+	"\x11private_sequences\x18\x14 \x03(\tR\x10privateSequences\x12#\n" +
+	"\rprivate_share\x18\x15 \x01(\x01R\fprivateShare\x12+\n" +
+	"\x11final_submissions\x18\x16 \x01(\x05R\x10finalSubmissionsB\x0e\n" +
 	"\f_ladder_stepB\x11\n" +
 	"\x0f_minimum_framesB\x0f\n" +
 	"\r_public_board*p\n" +
@@ -841,13 +905,14 @@ const file_vidscore_v1_benchmark_proto_rawDesc = "" +
 	"\x15NAME_KIND_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13NAME_KIND_SEQUENCES\x10\x01\x12\x14\n" +
 	"\x10NAME_KIND_LABELS\x10\x02\x12\x1a\n" +
-	"\x16NAME_KIND_FRAME_COUNTS\x10\x03*j\n" +
+	"\x16NAME_KIND_FRAME_COUNTS\x10\x03*\x84\x01\n" +
 	"\n" +
 	"Visibility\x12\x1a\n" +
 	"\x16VISIBILITY_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11VISIBILITY_LADDER\x10\x01\x12\x14\n" +
 	"\x10VISIBILITY_FINAL\x10\x02\x12\x13\n" +
-	"\x0fVISIBILITY_LIVE\x10\x03*[\n" +
+	"\x0fVISIBILITY_LIVE\x10\x03\x12\x18\n" +
+	"\x14VISIBILITY_BOOTSTRAP\x10\x04*[\n" +
 	"\vQuietAction\x12\x1c\n" +
 	"\x18QUIET_ACTION_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11QUIET_ACTION_SEAL\x10\x01\x12\x17\n" +

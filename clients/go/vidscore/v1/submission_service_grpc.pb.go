@@ -31,6 +31,7 @@ const (
 	SubmissionService_SealSubmission_FullMethodName   = "/vidscore.v1.SubmissionService/SealSubmission"
 	SubmissionService_CancelSubmission_FullMethodName = "/vidscore.v1.SubmissionService/CancelSubmission"
 	SubmissionService_RetrySubmission_FullMethodName  = "/vidscore.v1.SubmissionService/RetrySubmission"
+	SubmissionService_ChooseSubmission_FullMethodName = "/vidscore.v1.SubmissionService/ChooseSubmission"
 	SubmissionService_WatchSubmission_FullMethodName  = "/vidscore.v1.SubmissionService/WatchSubmission"
 	SubmissionService_ListScores_FullMethodName       = "/vidscore.v1.SubmissionService/ListScores"
 	SubmissionService_ReadOutcomes_FullMethodName     = "/vidscore.v1.SubmissionService/ReadOutcomes"
@@ -76,6 +77,11 @@ type SubmissionServiceClient interface {
 	// count against the team's quota again. FAILED_PRECONDITION with the reason NOT_FAILED in any
 	// other state.
 	RetrySubmission(ctx context.Context, in *RetrySubmissionRequest, opts ...grpc.CallOption) (*RetrySubmissionResponse, error)
+	// ChooseSubmission makes a submission count for the final order of a benchmark with private
+	// sequences, or takes the choice back; until the benchmark closes. RESOURCE_EXHAUSTED with the
+	// reason QUOTA_EXCEEDED if the team has chosen as many as `Policy.final_submissions`,
+	// FAILED_PRECONDITION with the reason NOTHING_TO_CHOOSE if the submission cannot count.
+	ChooseSubmission(ctx context.Context, in *ChooseSubmissionRequest, opts ...grpc.CallOption) (*ChooseSubmissionResponse, error)
 	// WatchSubmission sends the submission now and after each change, until it has ended.
 	WatchSubmission(ctx context.Context, in *WatchSubmissionRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchSubmissionResponse], error)
 	// ListScores lists the scores of a submission that are visible to the caller, newest first.
@@ -200,6 +206,16 @@ func (c *submissionServiceClient) RetrySubmission(ctx context.Context, in *Retry
 	return out, nil
 }
 
+func (c *submissionServiceClient) ChooseSubmission(ctx context.Context, in *ChooseSubmissionRequest, opts ...grpc.CallOption) (*ChooseSubmissionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ChooseSubmissionResponse)
+	err := c.cc.Invoke(ctx, SubmissionService_ChooseSubmission_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *submissionServiceClient) WatchSubmission(ctx context.Context, in *WatchSubmissionRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchSubmissionResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	stream, err := c.cc.NewStream(ctx, &SubmissionService_ServiceDesc.Streams[1], SubmissionService_WatchSubmission_FullMethodName, cOpts...)
@@ -288,6 +304,11 @@ type SubmissionServiceServer interface {
 	// count against the team's quota again. FAILED_PRECONDITION with the reason NOT_FAILED in any
 	// other state.
 	RetrySubmission(context.Context, *RetrySubmissionRequest) (*RetrySubmissionResponse, error)
+	// ChooseSubmission makes a submission count for the final order of a benchmark with private
+	// sequences, or takes the choice back; until the benchmark closes. RESOURCE_EXHAUSTED with the
+	// reason QUOTA_EXCEEDED if the team has chosen as many as `Policy.final_submissions`,
+	// FAILED_PRECONDITION with the reason NOTHING_TO_CHOOSE if the submission cannot count.
+	ChooseSubmission(context.Context, *ChooseSubmissionRequest) (*ChooseSubmissionResponse, error)
 	// WatchSubmission sends the submission now and after each change, until it has ended.
 	WatchSubmission(*WatchSubmissionRequest, grpc.ServerStreamingServer[WatchSubmissionResponse]) error
 	// ListScores lists the scores of a submission that are visible to the caller, newest first.
@@ -338,6 +359,9 @@ func (UnimplementedSubmissionServiceServer) CancelSubmission(context.Context, *C
 }
 func (UnimplementedSubmissionServiceServer) RetrySubmission(context.Context, *RetrySubmissionRequest) (*RetrySubmissionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RetrySubmission not implemented")
+}
+func (UnimplementedSubmissionServiceServer) ChooseSubmission(context.Context, *ChooseSubmissionRequest) (*ChooseSubmissionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ChooseSubmission not implemented")
 }
 func (UnimplementedSubmissionServiceServer) WatchSubmission(*WatchSubmissionRequest, grpc.ServerStreamingServer[WatchSubmissionResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchSubmission not implemented")
@@ -538,6 +562,24 @@ func _SubmissionService_RetrySubmission_Handler(srv interface{}, ctx context.Con
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SubmissionService_ChooseSubmission_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ChooseSubmissionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SubmissionServiceServer).ChooseSubmission(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SubmissionService_ChooseSubmission_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SubmissionServiceServer).ChooseSubmission(ctx, req.(*ChooseSubmissionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _SubmissionService_WatchSubmission_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(WatchSubmissionRequest)
 	if err := stream.RecvMsg(m); err != nil {
@@ -620,6 +662,10 @@ var SubmissionService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RetrySubmission",
 			Handler:    _SubmissionService_RetrySubmission_Handler,
+		},
+		{
+			MethodName: "ChooseSubmission",
+			Handler:    _SubmissionService_ChooseSubmission_Handler,
 		},
 		{
 			MethodName: "ListScores",

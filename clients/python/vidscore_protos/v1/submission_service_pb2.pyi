@@ -35,7 +35,7 @@ SUBMISSION_STATE_FAILED: SubmissionState
 SUBMISSION_STATE_CANCELLED: SubmissionState
 
 class Submission(_message.Message):
-    __slots__ = ("name", "team", "title", "state", "state_reason", "state_message", "state_time", "create_time", "seal_time", "frame_count", "streams", "revision", "warnings", "due_time", "due_reason")
+    __slots__ = ("name", "team", "title", "state", "state_reason", "state_message", "state_time", "create_time", "seal_time", "frame_count", "streams", "revision", "warnings", "due_time", "due_reason", "chosen")
     NAME_FIELD_NUMBER: _ClassVar[int]
     TEAM_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
@@ -51,6 +51,7 @@ class Submission(_message.Message):
     WARNINGS_FIELD_NUMBER: _ClassVar[int]
     DUE_TIME_FIELD_NUMBER: _ClassVar[int]
     DUE_REASON_FIELD_NUMBER: _ClassVar[int]
+    CHOSEN_FIELD_NUMBER: _ClassVar[int]
     name: str
     team: str
     title: str
@@ -66,7 +67,8 @@ class Submission(_message.Message):
     warnings: _containers.RepeatedScalarFieldContainer[str]
     due_time: _timestamp_pb2.Timestamp
     due_reason: str
-    def __init__(self, name: _Optional[str] = ..., team: _Optional[str] = ..., title: _Optional[str] = ..., state: _Optional[_Union[SubmissionState, str]] = ..., state_reason: _Optional[str] = ..., state_message: _Optional[str] = ..., state_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., frame_count: _Optional[int] = ..., streams: _Optional[_Iterable[_Union[StreamInfo, _Mapping]]] = ..., revision: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ..., due_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., due_reason: _Optional[str] = ...) -> None: ...
+    chosen: bool
+    def __init__(self, name: _Optional[str] = ..., team: _Optional[str] = ..., title: _Optional[str] = ..., state: _Optional[_Union[SubmissionState, str]] = ..., state_reason: _Optional[str] = ..., state_message: _Optional[str] = ..., state_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., frame_count: _Optional[int] = ..., streams: _Optional[_Iterable[_Union[StreamInfo, _Mapping]]] = ..., revision: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ..., due_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., due_reason: _Optional[str] = ..., chosen: bool = ...) -> None: ...
 
 class StreamInfo(_message.Message):
     __slots__ = ("stream", "epoch", "next_offset")
@@ -216,6 +218,20 @@ class RetrySubmissionResponse(_message.Message):
     submission: Submission
     def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ...) -> None: ...
 
+class ChooseSubmissionRequest(_message.Message):
+    __slots__ = ("name", "undo")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    UNDO_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    undo: bool
+    def __init__(self, name: _Optional[str] = ..., undo: bool = ...) -> None: ...
+
+class ChooseSubmissionResponse(_message.Message):
+    __slots__ = ("submission",)
+    SUBMISSION_FIELD_NUMBER: _ClassVar[int]
+    submission: Submission
+    def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ...) -> None: ...
+
 class WatchSubmissionRequest(_message.Message):
     __slots__ = ("name", "from_revision")
     NAME_FIELD_NUMBER: _ClassVar[int]
@@ -233,20 +249,24 @@ class WatchSubmissionResponse(_message.Message):
     def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[SubmissionScore, _Mapping]]] = ...) -> None: ...
 
 class SubmissionScore(_message.Message):
-    __slots__ = ("name", "create_time", "truth_revision", "report", "partial", "current")
+    __slots__ = ("name", "create_time", "truth_revision", "report", "partial", "current", "private_report", "public_report")
     NAME_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     TRUTH_REVISION_FIELD_NUMBER: _ClassVar[int]
     REPORT_FIELD_NUMBER: _ClassVar[int]
     PARTIAL_FIELD_NUMBER: _ClassVar[int]
     CURRENT_FIELD_NUMBER: _ClassVar[int]
+    PRIVATE_REPORT_FIELD_NUMBER: _ClassVar[int]
+    PUBLIC_REPORT_FIELD_NUMBER: _ClassVar[int]
     name: str
     create_time: _timestamp_pb2.Timestamp
     truth_revision: int
     report: _report_pb2.Report
     partial: bool
     current: bool
-    def __init__(self, name: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., report: _Optional[_Union[_report_pb2.Report, _Mapping]] = ..., partial: bool = ..., current: bool = ...) -> None: ...
+    private_report: _report_pb2.Report
+    public_report: _report_pb2.Report
+    def __init__(self, name: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., report: _Optional[_Union[_report_pb2.Report, _Mapping]] = ..., partial: bool = ..., current: bool = ..., private_report: _Optional[_Union[_report_pb2.Report, _Mapping]] = ..., public_report: _Optional[_Union[_report_pb2.Report, _Mapping]] = ...) -> None: ...
 
 class ListScoresRequest(_message.Message):
     __slots__ = ("submission", "page_size", "page_token")

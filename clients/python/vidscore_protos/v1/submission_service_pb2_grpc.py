@@ -85,6 +85,11 @@ class SubmissionServiceStub(object):
                 request_serializer=vidscore_dot_v1_dot_submission__service__pb2.RetrySubmissionRequest.SerializeToString,
                 response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.RetrySubmissionResponse.FromString,
                 _registered_method=True)
+        self.ChooseSubmission = channel.unary_unary(
+                '/vidscore.v1.SubmissionService/ChooseSubmission',
+                request_serializer=vidscore_dot_v1_dot_submission__service__pb2.ChooseSubmissionRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.ChooseSubmissionResponse.FromString,
+                _registered_method=True)
         self.WatchSubmission = channel.unary_stream(
                 '/vidscore.v1.SubmissionService/WatchSubmission',
                 request_serializer=vidscore_dot_v1_dot_submission__service__pb2.WatchSubmissionRequest.SerializeToString,
@@ -190,6 +195,16 @@ class SubmissionServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ChooseSubmission(self, request, context):
+        """ChooseSubmission makes a submission count for the final order of a benchmark with private
+        sequences, or takes the choice back; until the benchmark closes. RESOURCE_EXHAUSTED with the
+        reason QUOTA_EXCEEDED if the team has chosen as many as `Policy.final_submissions`,
+        FAILED_PRECONDITION with the reason NOTHING_TO_CHOOSE if the submission cannot count.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def WatchSubmission(self, request, context):
         """WatchSubmission sends the submission now and after each change, until it has ended.
         """
@@ -268,6 +283,11 @@ def add_SubmissionServiceServicer_to_server(servicer, server):
                     servicer.RetrySubmission,
                     request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.RetrySubmissionRequest.FromString,
                     response_serializer=vidscore_dot_v1_dot_submission__service__pb2.RetrySubmissionResponse.SerializeToString,
+            ),
+            'ChooseSubmission': grpc.unary_unary_rpc_method_handler(
+                    servicer.ChooseSubmission,
+                    request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.ChooseSubmissionRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_submission__service__pb2.ChooseSubmissionResponse.SerializeToString,
             ),
             'WatchSubmission': grpc.unary_stream_rpc_method_handler(
                     servicer.WatchSubmission,
@@ -556,6 +576,33 @@ class SubmissionService(object):
             '/vidscore.v1.SubmissionService/RetrySubmission',
             vidscore_dot_v1_dot_submission__service__pb2.RetrySubmissionRequest.SerializeToString,
             vidscore_dot_v1_dot_submission__service__pb2.RetrySubmissionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ChooseSubmission(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/vidscore.v1.SubmissionService/ChooseSubmission',
+            vidscore_dot_v1_dot_submission__service__pb2.ChooseSubmissionRequest.SerializeToString,
+            vidscore_dot_v1_dot_submission__service__pb2.ChooseSubmissionResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -74,6 +74,12 @@ class SubmissionServiceStub:
     count against the team's quota again. FAILED_PRECONDITION with the reason NOT_FAILED in any
     other state.
     """
+    ChooseSubmission: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.ChooseSubmissionRequest, _submission_service_pb2.ChooseSubmissionResponse]
+    """ChooseSubmission makes a submission count for the final order of a benchmark with private
+    sequences, or takes the choice back; until the benchmark closes. RESOURCE_EXHAUSTED with the
+    reason QUOTA_EXCEEDED if the team has chosen as many as `Policy.final_submissions`,
+    FAILED_PRECONDITION with the reason NOTHING_TO_CHOOSE if the submission cannot count.
+    """
     WatchSubmission: _grpc.UnaryStreamMultiCallable[_submission_service_pb2.WatchSubmissionRequest, _submission_service_pb2.WatchSubmissionResponse]
     """WatchSubmission sends the submission now and after each change, until it has ended."""
     ListScores: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.ListScoresRequest, _submission_service_pb2.ListScoresResponse]
@@ -132,6 +138,12 @@ class SubmissionServiceAsyncStub(SubmissionServiceStub):
     """RetrySubmission scores a failed submission again; it returns to the sealed state and does not
     count against the team's quota again. FAILED_PRECONDITION with the reason NOT_FAILED in any
     other state.
+    """
+    ChooseSubmission: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.ChooseSubmissionRequest, _submission_service_pb2.ChooseSubmissionResponse]  # type: ignore[assignment]
+    """ChooseSubmission makes a submission count for the final order of a benchmark with private
+    sequences, or takes the choice back; until the benchmark closes. RESOURCE_EXHAUSTED with the
+    reason QUOTA_EXCEEDED if the team has chosen as many as `Policy.final_submissions`,
+    FAILED_PRECONDITION with the reason NOTHING_TO_CHOOSE if the submission cannot count.
     """
     WatchSubmission: _aio.UnaryStreamMultiCallable[_submission_service_pb2.WatchSubmissionRequest, _submission_service_pb2.WatchSubmissionResponse]  # type: ignore[assignment]
     """WatchSubmission sends the submission now and after each change, until it has ended."""
@@ -248,6 +260,18 @@ class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
         """RetrySubmission scores a failed submission again; it returns to the sealed state and does not
         count against the team's quota again. FAILED_PRECONDITION with the reason NOT_FAILED in any
         other state.
+        """
+
+    @_abc_1.abstractmethod
+    def ChooseSubmission(
+        self,
+        request: _submission_service_pb2.ChooseSubmissionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_submission_service_pb2.ChooseSubmissionResponse, _abc.Awaitable[_submission_service_pb2.ChooseSubmissionResponse]]:
+        """ChooseSubmission makes a submission count for the final order of a benchmark with private
+        sequences, or takes the choice back; until the benchmark closes. RESOURCE_EXHAUSTED with the
+        reason QUOTA_EXCEEDED if the team has chosen as many as `Policy.final_submissions`,
+        FAILED_PRECONDITION with the reason NOTHING_TO_CHOOSE if the submission cannot count.
         """
 
     @_abc_1.abstractmethod

@@ -307,6 +307,13 @@ impl SubmissionService for Fake {
         Err(Status::unimplemented("retry_submission"))
     }
 
+    async fn choose_submission(
+        &self,
+        _: Request<wire::ChooseSubmissionRequest>,
+    ) -> Result<Response<wire::ChooseSubmissionResponse>, Status> {
+        Err(Status::unimplemented("choose_submission"))
+    }
+
     async fn watch_submission(
         &self,
         request: Request<wire::WatchSubmissionRequest>,

@@ -1,0 +1,165 @@
+"""Scores of submissions as messages: only what the allow-list releases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from vidscore_protos.v1 import report_pb2
+from vidscore_protos.v1 import submission_service_pb2 as pb
+from vidscore_server.api.convert import write_report, write_time
+from vidscore_server.domain.access import Caller
+from vidscore_server.domain.basis import shown_basis
+from vidscore_server.domain.benchmarks import required_benchmark
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.hosting import Hosting
+from vidscore_server.domain.leaderboard import Board, counted_scores
+from vidscore_server.domain.live import LiveScore
+from vidscore_server.domain.names import SubmissionName
+from vidscore_server.domain.policy import SubmittedNames
+from vidscore_server.domain.private_part import Portion
+from vidscore_server.domain.release import (
+    Released,
+    released_report,
+    values_from_json,
+    values_of,
+)
+from vidscore_server.domain.scores import MAXIMUM_SCORES, released_step, unpack_score
+from vidscore_server.store import Reader
+from vidscore_server.store.records import ScoreRecord
+
+
+class ScoreWriter:
+    """Writes scores as far as their reader may see them.
+
+    Args:
+        hosting: The server's hosted benchmarks.
+    """
+
+    def __init__(self, hosting: Hosting) -> None:
+        self._hosting = hosting
+
+    def write(
+        self, reader: Reader, name: SubmissionName, records: Sequence[ScoreRecord], caller: Caller
+    ) -> list[pb.SubmissionScore]:
+        """Scores of a submission as messages.
+
+        Args:
+            reader: A state of the store.
+            name: The submission.
+            records: Its scores.
+            caller: The caller.
+        """
+        definition = self._hosting.benchmarks.definition(required_benchmark(reader, name.benchmark))
+        newest = self.newest(reader, name, caller)
+        final = self._final_scores(reader, name, definition, records, caller)
+        messages = []
+        for record in records:
+            message = self._write(
+                record, definition, caller, current=newest[record.evaluator] == record
+            )
+            if record.number in final:
+                self._write_parts(message, record, definition, caller)
+            messages.append(message)
+        return messages
+
+    def _final_scores(
+        self,
+        reader: Reader,
+        name: SubmissionName,
+        definition: Definition,
+        records: Sequence[ScoreRecord],
+        caller: Caller,
+    ) -> set[int]:
+        """Numbers of the scores of which the caller may see the private part."""
+        if not definition.policy.keeps_private:
+            return set()
+        if caller.is_organiser:
+            return {record.number for record in records}
+        if definition.board_portion(self._hosting.context.clock()) is not Portion.PRIVATE:
+            return set()
+        shown = shown_basis(required_benchmark(reader, name.benchmark))
+        found: set[int] = set()
+        for evaluator in definition.evaluators:
+            key = None if shown is None else shown.key(evaluator.name)
+            if key is not None:
+                scores = reader.scores_under(name.benchmark, evaluator.name, *key)
+                board = Board(name.benchmark, evaluator)
+                final = counted_scores(reader, definition, board, scores)
+                found |= {score.number for score in final if score.submission == name.submission}
+        return found
+
+    def write_live(
+        self, benchmark: str, live: LiveScore, caller: Caller
+    ) -> list[pb.SubmissionScore]:
+        """A live score as messages; they have no name, because they are not stored."""
+        keyed = partial(self._hosting.context.keyed, benchmark)
+        none = SubmittedNames()  # live scores are shown whole
+        nothing = Released({}, 0.0)
+        return [
+            pb.SubmissionScore(
+                truth_revision=live.revision if caller.is_organiser else 0,
+                report=write_report(
+                    released_report(caller, live.definition, report, nothing, none, keyed)
+                ),
+                partial=live.partial,
+            )
+            for report in live.reports
+        ]
+
+    def newest(
+        self, reader: Reader, name: SubmissionName, caller: Caller
+    ) -> dict[str, ScoreRecord]:
+        """The newest score of each evaluator of a submission, of those that the caller may see."""
+        newest: dict[str, ScoreRecord] = {}
+        published_only = not caller.is_organiser
+        for record in reader.scores(*name, None, MAXIMUM_SCORES, published_only=published_only):
+            newest.setdefault(record.evaluator, record)
+        return newest
+
+    def _write(
+        self, record: ScoreRecord, definition: Definition, caller: Caller, *, current: bool
+    ) -> pb.SubmissionScore:
+        """A score without its private part; to others than organisers its public part alone."""
+        hides = definition.policy.keeps_private and not caller.is_organiser
+        portion = Portion.PUBLIC if hides else Portion.WHOLE
+        return pb.SubmissionScore(
+            name=f"{SubmissionName(record.benchmark, record.submission)}/scores/{record.number}",
+            create_time=write_time(record.create_time),
+            truth_revision=record.truth_revision if caller.is_organiser else 0,
+            report=self._report(record, definition, caller, portion),
+            partial=record.partial,
+            current=current,
+        )
+
+    def _write_parts(
+        self,
+        message: pb.SubmissionScore,
+        record: ScoreRecord,
+        definition: Definition,
+        caller: Caller,
+    ) -> None:
+        """Add the parts of a score over public and private sequences, as far as they are seen."""
+        if caller.is_organiser and record.public_report is not None:
+            message.public_report.CopyFrom(self._report(record, definition, caller, Portion.PUBLIC))
+        if record.private_report is not None:
+            message.private_report.CopyFrom(
+                self._report(record, definition, caller, Portion.PRIVATE)
+            )
+
+    def _report(
+        self, record: ScoreRecord, definition: Definition, caller: Caller, portion: Portion
+    ) -> report_pb2.Report:
+        """The report over a part, as far as the caller may see it; a private part is exact."""
+        keyed = partial(self._hosting.context.keyed, record.benchmark)
+        report, submitted = unpack_score(record, portion)
+        evaluators = {entry.name: entry for entry in definition.evaluators}
+        evaluator = evaluators.get(record.evaluator)  # None where the benchmark had it once
+        released = Released(values_from_json(record.released), record.released_step)
+        if portion is Portion.PRIVATE:
+            names = () if evaluator is None else tuple(definition.ranking(evaluator))
+            released = Released(values_of(report, names), 0.0)
+        elif evaluator is not None:
+            released = replace(released, step=released_step(definition, evaluator, record))
+        return write_report(released_report(caller, definition, report, released, submitted, keyed))

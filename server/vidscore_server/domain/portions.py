@@ -1,0 +1,218 @@
+"""The tallies of a submission by part of the data, and an estimate from those of its sequences.
+
+Under ``bootstrap`` a team is told an estimate in place of its score: the score over sequences that
+count more or less often, by weights of the Bayesian bootstrap (Rubin, "The Bayesian Bootstrap",
+1981). Source of the release policy: Neto and others, "Reducing Overfitting in Challenge-Based
+Competitions" (2016, arXiv:1607.00091).
+
+Readings of this project: the units are sequences; tallies add whole, so that weights, which are as
+exponential numbers divided by their sum, are rounded to multiples, and a sequence that counts twice
+counts as two; and the noise is a keyed digest, so that a repeat gets the same answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.tally import Tally, merge_tallies
+from vidscore_evaluators.tally_bytes import tally_to_bytes
+from vidscore_evaluators.trust.resampling import score_draws
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.policy import Visibility
+from vidscore_server.domain.private_part import Portion, answered_portion, private_frames
+
+Sides = tuple[Annotations, Annotations]
+"""Truth and detections."""
+
+Place = tuple[Portion, SequenceKey | None]
+"""A part of the data, and a sequence of it; None for all."""
+
+
+def places(definition: Definition, both: Sides) -> dict[Place, Sides]:
+    """Both sides of some whole sequences, cut into what is tallied apart.
+
+    Args:
+        definition: The benchmark.
+        both: Truth and detections.
+    """
+    found: dict[Place, Sides] = {(Portion.WHOLE, None): both}
+    if definition.policy.keeps_private:
+        found = {
+            (portion, None): sides
+            for portion, sides in _split(definition, both).items()
+            if any(side.frame_count for side in sides)
+        }
+    if definition.policy.shown is Visibility.BOOTSTRAP:
+        answered = answered_portion(definition.policy)
+        sides = found.pop((answered, None), None)
+        found |= {} if sides is None else _by_sequence(answered, sides)
+    return found
+
+
+def _split(definition: Definition, both: Sides) -> dict[Portion, Sides]:
+    private = [private_frames(side, definition.is_private) for side in both]
+    truth, detections = both
+    return {
+        Portion.PUBLIC: (truth.take_frames(~private[0]), detections.take_frames(~private[1])),
+        Portion.PRIVATE: (truth.take_frames(private[0]), detections.take_frames(private[1])),
+    }
+
+
+def public_side(definition: Definition, side: Annotations) -> Annotations:
+    """The frames of a side that are not of private sequences."""
+    if not definition.policy.keeps_private:
+        return side
+    return side.take_frames(~private_frames(side, definition.is_private))
+
+
+def _by_sequence(portion: Portion, both: Sides) -> dict[Place, Sides]:
+    rows = [_frames_by_sequence(side) for side in both]
+    empty = np.zeros(0, dtype=np.int64)
+    return {
+        (portion, key): (
+            both[0].take_frames(rows[0].get(key, empty)),
+            both[1].take_frames(rows[1].get(key, empty)),
+        )
+        for key in sorted({*rows[0], *rows[1]})
+    }
+
+
+def _frames_by_sequence(side: Annotations) -> dict[SequenceKey, Any]:
+    order = np.argsort(side.frame_sequences, kind="stable")
+    sequences, firsts = np.unique(side.frame_sequences[order], return_index=True)
+    runs = np.split(order, firsts[1:]) if len(sequences) else []
+    return {side.sequences[row]: run for row, run in zip(sequences.tolist(), runs, strict=True)}
+
+
+class PartTallies:
+    """The tallies of a submission, on their way.
+
+    Args:
+        definition: The benchmark.
+    """
+
+    def __init__(self, definition: Definition) -> None:
+        self._definition = definition
+        self._evaluators = definition.evaluators
+        self._tallies: dict[Place, list[Tally]] = {}
+
+    def add(self, found: Mapping[Place, Sequence[Tally]]) -> None:
+        """Add tallies of each evaluator over some places."""
+        for place, tallies in found.items():
+            before = self._tallies.get(place)
+            self._tallies[place] = [
+                tally if before is None else merge_tallies([before[row], tally])
+                for row, tally in enumerate(tallies)
+            ]
+
+    def parts(self) -> dict[Portion, list[Tally]]:
+        """By part of the data the tally of each evaluator; over everything it is first."""
+        portions = [Portion.WHOLE]
+        if self._definition.policy.keeps_private:
+            portions += [Portion.PUBLIC, Portion.PRIVATE]
+        return {portion: self._merged(portion) for portion in portions}
+
+    def _merged(self, portion: Portion) -> list[Tally]:
+        own = [
+            tallies for (of, _), tallies in self._tallies.items() if portion in {of, Portion.WHOLE}
+        ]
+        return [
+            merge_tallies([evaluator.identity_tally, *(tallies[row] for tallies in own)])
+            for row, evaluator in enumerate(self._evaluators)
+        ]
+
+    def estimates(self, key: str) -> list[dict[str, float | None] | None]:
+        """For each evaluator a bootstrap estimate of its ranking measures, where the policy asks.
+
+        Args:
+            key: Keys the noise.
+        """
+        if self._definition.policy.shown is not Visibility.BOOTSTRAP:
+            return [None] * len(self._evaluators)
+        by_sequence = {
+            sequence: tallies
+            for (_, sequence), tallies in sorted(self._tallies.items(), key=_in_order)
+            if sequence is not None
+        }
+        times = bootstrap_times(key, list(by_sequence))
+        return [
+            estimate(
+                evaluator,
+                list(self._definition.ranking(evaluator)),
+                [tallies[row] for tallies in by_sequence.values()],
+                times,
+            )
+            for row, evaluator in enumerate(self._evaluators)
+        ]
+
+
+def _in_order(entry: tuple[Place, list[Tally]]) -> tuple[str, str]:
+    sequence = entry[0][1]
+    return ("", "") if sequence is None else (sequence.domain, sequence.sequence)
+
+
+MOST_COPIES = 8
+"""How often a sequence of average weight counts, where there are few: weights of eighths."""
+
+ENOUGH_COPIES = 2000
+"""From so many in all on no finer weights are worth their time."""
+
+
+def bootstrap_times(key: str, sequences: Sequence[SequenceKey]) -> list[int]:
+    """How often each of S sequences counts in a draw of the Bayesian bootstrap.
+
+    Args:
+        key: Keys the noise.
+        sequences: The sequences; the number of each follows from its name, and from the others by
+            their sum alone.
+    """
+    if not sequences:
+        return []
+    copies = max(1, min(MOST_COPIES, ENOUGH_COPIES // len(sequences)))
+    total = copies * len(sequences)
+    drawn = [_exponential(key, sequence) for sequence in sequences]
+    exact = [total * number / math.fsum(drawn) for number in drawn]
+    times = [math.floor(number) for number in exact]
+    # What rounding down has left goes where most was cut off.
+    by_rest = sorted(range(len(exact)), key=lambda row: (times[row] - exact[row], row))
+    for row in by_rest[: total - sum(times)]:
+        times[row] += 1
+    return times
+
+
+def _exponential(key: str, sequence: SequenceKey) -> float:
+    """An exponential number that follows from a keyed digest of a sequence's name."""
+    content = f"{sequence.domain}\0{sequence.sequence}".encode()
+    digest = hmac.new(key.encode(), content, hashlib.sha256).digest()
+    uniform = (int.from_bytes(digest[:8], "big") + 0.5) / 2.0**64
+    return -math.log(uniform)
+
+
+def estimate(
+    evaluator: Evaluator[Any],
+    names: Sequence[str],
+    tallies: Sequence[Tally],
+    times: Sequence[int],
+) -> dict[str, float | None]:
+    """Measures over everything, of sequences that count some times each.
+
+    Args:
+        evaluator: The evaluator.
+        names: The measures.
+        tallies: Tallies of single sequences.
+        times: How often each counts.
+    """
+    if not tallies:
+        return dict.fromkeys(names)
+    packed = tuple(map(tally_to_bytes, tallies))
+    [[draw]] = score_draws(evaluator, [packed], np.array([times], dtype=np.int64))
+    found = {name: draw.values.get((None, None, name)) for name in names}
+    return {name: None if value is None else float(value) for name, value in found.items()}

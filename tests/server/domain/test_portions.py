@@ -1,0 +1,169 @@
+"""Tallies by part of the data, and the estimate that ``bootstrap`` releases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.server.domain.attacks import Places, centre, scene
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.report import report_to_dict
+from vidscore_evaluators.trust.systems import only_sequence
+from vidscore_server.domain import portions
+from vidscore_server.domain.definition import Definition, definition_from_dict
+from vidscore_server.domain.portions import PartTallies, bootstrap_times, estimate, places
+from vidscore_server.domain.private_part import Portion
+
+SEQUENCES = 4
+PRIVATE = ("2", "4")
+
+
+def defined(**policy: Any) -> Definition:
+    evaluators = [{"name": name} for name in ("f1", "map", "hota")]
+    return definition_from_dict({"evaluators": evaluators, "policy": policy})
+
+
+def boxes(places: Places, sequences: int = SEQUENCES) -> Annotations:
+    """Frames with a box of 20 px at each place."""
+    points = scene(places, sequences)
+    corners = np.hstack([points.coordinates, points.coordinates + 20.0])
+    return replace(points, coordinates=corners)
+
+
+def tallied(definition: Definition, truth: Annotations, detections: Annotations) -> PartTallies:
+    found = PartTallies(definition)
+    for place, sides in places(definition, (truth, detections)).items():
+        found.add({place: [entry.tally(*sides) for entry in definition.evaluators]})
+    return found
+
+
+cells = st.integers(0, 30).map(lambda cell: centre(7 * cell))
+scenes = st.dictionaries(
+    st.integers(0, SEQUENCES - 1), st.lists(cells, min_size=1, max_size=3, unique=True)
+)
+
+
+def reports(definition: Definition, tallies: PartTallies, portion: Portion) -> list[Any]:
+    own = tallies.parts()[portion]
+    return [
+        report_to_dict(entry.report(tally))
+        for entry, tally in zip(definition.evaluators, own, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("visibility", ["ladder", "bootstrap"])
+@settings(max_examples=30, deadline=None)
+@given(truth=scenes, detections=scenes)
+def test_the_parts_add_up_to_the_whole_to_the_last_bit(
+    visibility: str, truth: Places, detections: Places
+) -> None:
+    definition = defined(private_sequences=PRIVATE, visibility=visibility)
+    sides = boxes(truth), boxes(detections)
+    expected = [
+        report_to_dict(entry.report(entry.tally(*sides))) for entry in definition.evaluators
+    ]
+    tallies = tallied(definition, *sides)
+    assert reports(definition, tallies, Portion.WHOLE) == expected
+    plain = defined(visibility=visibility)
+    assert reports(plain, tallied(plain, *sides), Portion.WHOLE) == expected
+
+
+@settings(max_examples=30, deadline=None)
+@given(truth=scenes, detections=scenes, other=scenes)
+def test_what_is_private_moves_nothing_of_the_public_part(
+    truth: Places, detections: Places, other: Places
+) -> None:
+    """The truth of the private sequences is another one; reports, digests and estimates stay."""
+    definition = defined(private_sequences=PRIVATE, visibility="bootstrap")
+    changed = {row: kept for row, kept in truth.items() if f"{row + 1}" not in PRIVATE}
+    changed |= {row: kept for row, kept in other.items() if f"{row + 1}" in PRIVATE}
+    found = [tallied(definition, boxes(places), boxes(detections)) for places in (truth, changed)]
+    one, another = (reports(definition, tallies, Portion.PUBLIC) for tallies in found)
+    assert one == another
+    assert found[0].estimates("key") == found[1].estimates("key")
+
+
+def test_a_part_is_scored_as_if_there_were_no_other() -> None:
+    """Of the public sequences one of two objects is found, of the private ones both."""
+    definition = defined(private_sequences=PRIVATE)
+    truth = boxes({row: [centre(0)] for row in range(SEQUENCES)})
+    hits = boxes({row: [centre(0)] for row in (0, 1, 3)})
+    tallies = tallied(definition, truth, hits)
+    f1 = {
+        portion: next(
+            row["value"]
+            for row in reports(definition, tallies, portion)[0]["scores"]
+            if row["measure"] == "f1" and row["sequence"] is None
+        )
+        for portion in Portion
+    }
+    assert f1 == {Portion.WHOLE: 6 / 7, Portion.PUBLIC: 2 / 3, Portion.PRIVATE: 1.0}
+
+
+# --- the estimate --------------------------------------------------------------------------------
+
+
+def numbered(count: int) -> list[SequenceKey]:
+    return [SequenceKey("", f"{row}") for row in range(count)]
+
+
+def test_sequences_count_by_exponential_numbers_rounded_to_eighths(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 24 eighths a quarter, a half and a quarter; of 1, 1 and 5 sevenths what rounds up best."""
+    numbers = {"0": 1.0, "1": 2.0, "2": 1.0}
+    monkeypatch.setattr(portions, "_exponential", lambda _, key: numbers[key.sequence])
+    assert bootstrap_times("key", numbered(3)) == [6, 12, 6]
+    numbers.update({"1": 1.0, "2": 5.0})  # 24 / 7 = 3.43 twice, and 17.14
+    assert bootstrap_times("key", numbered(3)) == [4, 3, 17]
+
+
+@given(st.text(max_size=8), st.integers(1, 400))
+def test_as_many_are_counted_as_there_are_sequences_times_the_copies(key: str, count: int) -> None:
+    times = bootstrap_times(key, numbered(count))
+    assert sum(times) == count * max(1, min(8, 2000 // count))
+    assert times == bootstrap_times(key, numbered(count))
+
+
+def test_the_weights_are_those_of_the_bayesian_bootstrap() -> None:
+    """Dirichlet weights of 5 have mean 1/5 and variance (1/5)(4/5)/6 = 0.0267."""
+    drawn = [bootstrap_times(f"{number}", numbered(5)) for number in range(2000)]
+    first = [times[0] / 40 for times in drawn]
+    mean = sum(first) / len(first)
+    variance = sum((weight - mean) ** 2 for weight in first) / len(first)
+    assert mean == pytest.approx(0.2, abs=0.02)
+    assert variance == pytest.approx(0.0267, abs=0.004)
+
+
+def test_an_estimate_is_the_score_with_sequences_that_count_so_often() -> None:
+    """12 times a sequence with 5 hits, 4 times one with 5 misses: F1 = 120 / (120 + 20)."""
+    definition = defined(visibility="bootstrap")
+    evaluator = definition.evaluators[0]
+    truth = boxes({0: [centre(0)], 1: [centre(0)]}, 2)
+    detections = boxes({0: [centre(0)]}, 2)
+    tallies = [
+        evaluator.tally(only_sequence(truth, key), only_sequence(detections, key))
+        for key in truth.sequences
+    ]
+    assert estimate(evaluator, ["f1"], tallies, [12, 4]) == {"f1": 120 / 140}
+    assert estimate(evaluator, ["f1"], [], []) == {"f1": None}
+
+
+def test_an_estimate_is_kept_apart_from_the_score_and_made_where_the_policy_asks() -> None:
+    definition = defined(visibility="bootstrap")
+    truth = boxes({row: [centre(0)] for row in range(SEQUENCES)})
+    hits = boxes({row: [centre(0)] for row in (0, 1)})
+    tallies = tallied(definition, truth, hits)
+    one, *_ = tallies.estimates("key")
+    other, *_ = tallies.estimates("another")
+    assert one is not None
+    assert other is not None
+    assert one["f1"] != other["f1"]
+    assert one == tallies.estimates("key")[0]
+    ladder = replace(definition, policy=replace(definition.policy, visibility="ladder"))
+    assert tallied(ladder, truth, hits).estimates("key") == [None] * 3

@@ -1,0 +1,336 @@
+"""Private sequences over the wire: who sees what before a benchmark closes, and after."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from google.protobuf.field_mask_pb2 import FieldMask
+from google.protobuf.timestamp_pb2 import Timestamp
+from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots, refusal, values
+
+from vidscore_protos.v1 import access_service_pb2, annotations_pb2, benchmark_pb2, organiser_pb2
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_protos.v1 import submission_service_pb2 as submissions
+from vidscore_server.domain.names import SubmissionName
+
+NAMES = "abcd"
+PRIVATE = "cd"
+LADDER, FINAL, LIVE, BOOTSTRAP = (
+    getattr(benchmark_pb2, f"VISIBILITY_{name}")
+    for name in ("LADDER", "FINAL", "LIVE", "BOOTSTRAP")
+)
+HOUR = timedelta(hours=1)
+
+
+def found(hits: str, names: str = NAMES) -> annotations_pb2.AnnotationBatch:
+    """A frame of each sequence, with a point in those that are hit."""
+    counts = [int(name in hits) for name in names]
+    return annotations_pb2.AnnotationBatch(
+        sequences=[annotations_pb2.SequenceKey(sequence=name) for name in names],
+        frame_sequences=range(len(names)),
+        frame_numbers=[1] * len(names),
+        frame_object_counts=counts,
+        geometry=annotations_pb2.GEOMETRY_POINT,
+        coordinates=[10.0, 20.0] * sum(counts),
+    )
+
+
+def closing(hosted: Hosted, **policy: object) -> benchmark_pb2.Benchmark:
+    """A benchmark of points that closes in an hour, of which c and d are private."""
+    message = dots(**{"private_sequences": PRIVATE, **policy})
+    time = Timestamp()
+    time.FromDatetime(hosted.clock.now + HOUR)
+    message.close_time.CopyFrom(time)
+    return message
+
+
+async def host(hosted: Hosted, **policy: object) -> None:
+    await hosted.organiser.create(closing(hosted, **policy))
+    await hosted.organiser.upload(found(NAMES))
+
+
+async def submit(client: Client, name: str, hits: str) -> None:
+    await client.submit(found(hits), name)
+    await client.ended(name)
+
+
+async def benchmark_of(client: Client) -> benchmark_pb2.Benchmark:
+    request = pb.GetBenchmarkRequest(name=BENCHMARK)
+    return (await client.benchmarks.GetBenchmark(request, metadata=client.metadata)).benchmark
+
+
+async def update(hosted: Hosted, message: benchmark_pb2.Benchmark, *paths: str) -> None:
+    message.name = BENCHMARK
+    request = organiser_pb2.UpdateBenchmarkRequest(
+        benchmark=message, update_mask=FieldMask(paths=paths)
+    )
+    organiser = hosted.organiser
+    await organiser.benchmarks.UpdateBenchmark(request, metadata=organiser.metadata)
+
+
+async def waiting(client: Client, name: str) -> None:
+    """Wait until a submission waits for truth."""
+    request = submissions.WatchSubmissionRequest(name=f"{BENCHMARK}/submissions/{name}")
+    call = client.submissions.WatchSubmission(request, metadata=client.metadata)
+    async with asyncio.timeout(60):
+        async for update in call:
+            if update.submission.state == submissions.SUBMISSION_STATE_WAITING_FOR_TRUTH:
+                break
+    call.cancel()
+
+
+def f1(report: object) -> float:
+    return values(report)["f1"]  # type: ignore[arg-type]
+
+
+async def board(client: Client) -> list[tuple[int, str, float]]:
+    return [(row.rank, row.team, row.scores[0].value) for row in (await client.board()).rows]
+
+
+@pytest.mark.parametrize("visibility", [LADDER, FINAL, LIVE])
+async def test_a_team_sees_the_public_part_and_organisers_every_part(
+    hosted: Hosted, visibility: int
+) -> None:
+    """Found are a, c and d of four objects: 2/3 of the public part, all of the private one."""
+    await host(hosted, visibility=visibility, ladder_step=0.1)
+    await submit(hosted.red, "one", "acd")
+    [score] = await hosted.red.scores()
+    assert f1(score.report) == (2 / 3 if visibility == LIVE else 0.7)
+    assert not score.HasField("private_report")
+    assert not score.HasField("public_report")
+    assert await board(hosted.red) == [(1, "red", 2 / 3 if visibility == LIVE else 0.7)]
+    [score] = await hosted.organiser.scores()
+    assert [f1(part) for part in (score.report, score.public_report, score.private_report)] == [
+        6 / 7,
+        2 / 3,
+        1.0,
+    ]
+    assert await board(hosted.organiser) == [(1, "red", 2 / 3)]
+
+
+async def test_after_the_closing_the_order_is_by_the_private_part_exactly(hosted: Hosted) -> None:
+    """Red found b of the public part and c of the private one; blue both public, none private."""
+    await host(hosted, ladder_step=0.5)
+    await submit(hosted.red, "one", "bc")
+    await submit(hosted.blue, "two", "ab")
+    assert await board(hosted.viewer) == [(1, "blue", 1.0), (2, "red", 0.5)]
+    hosted.clock.pass_by(hours=1)
+    for client in (hosted.viewer, hosted.red, hosted.organiser):
+        assert await board(client) == [(1, "red", 2 / 3), (2, "blue", 0.0)]
+    [score] = await hosted.red.scores()
+    assert (f1(score.report), f1(score.private_report)) == (0.5, 2 / 3)
+    assert not score.HasField("public_report")
+
+
+async def test_of_equal_private_scores_the_earlier_ranks_first_where_the_policy_says_so(
+    hosted: Hosted,
+) -> None:
+    """Both found c alone of the private sequences; by the public part blue was better."""
+    await host(hosted, earlier_first=True)
+    await submit(hosted.red, "one", "c")
+    hosted.clock.pass_by(minutes=1)
+    await submit(hosted.blue, "two", "abc")
+    assert [team for _, team, _ in await board(hosted.viewer)] == ["blue", "red"]
+    hosted.clock.pass_by(hours=1)
+    assert await board(hosted.viewer) == [(1, "red", 2 / 3), (2, "blue", 2 / 3)]
+
+
+async def test_participants_are_told_how_many_sequences_are_private_and_not_which(
+    hosted: Hosted,
+) -> None:
+    await host(hosted)
+    for client in (hosted.red, hosted.viewer):
+        message = await benchmark_of(client)
+        assert list(message.policy.private_sequences) == []
+        assert message.private_sequence_count == 2
+    message = await benchmark_of(hosted.organiser)
+    assert list(message.policy.private_sequences) == ["c", "d"]
+
+
+async def test_a_share_is_drawn_once_and_organisers_see_which(hosted: Hosted) -> None:
+    await hosted.organiser.create(closing(hosted, private_sequences=[], private_share=0.5))
+    assert (await benchmark_of(hosted.organiser)).private_sequence_count == 0
+    await hosted.organiser.upload(found(NAMES), complete=False)
+    assert (await benchmark_of(hosted.organiser)).private_sequence_count == 0
+    await hosted.organiser.upload(found(NAMES))
+    drawn = list((await benchmark_of(hosted.organiser)).policy.private_sequences)
+    assert len(drawn) == 2
+    request = access_service_pb2.ListAuditRecordsRequest(action="private sequences drawn")
+    organiser = hosted.organiser
+    audit = await organiser.access.ListAuditRecords(request, metadata=organiser.metadata)
+    assert [record.detail for record in audit.records] == ["2 sequences"]
+    message = await benchmark_of(hosted.red)
+    assert (message.policy.private_share, list(message.policy.private_sequences)) == (0.5, [])
+    assert message.private_sequence_count == 2
+    await hosted.organiser.upload(found(NAMES))
+    assert list((await benchmark_of(hosted.organiser)).policy.private_sequences) == drawn
+    await submit(hosted.red, "one", "".join(drawn))
+    [score] = await hosted.organiser.scores()
+    assert (f1(score.private_report), f1(score.public_report)) == (1.0, 0.0)
+
+
+async def test_before_a_share_is_drawn_nothing_is_released(hosted: Hosted) -> None:
+    """Truth that never becomes complete: any sequence may become private, so scores are of none."""
+    policy = {"private_sequences": [], "private_share": 0.5, "visibility": FINAL}
+    await hosted.organiser.create(closing(hosted, **policy))
+    await hosted.organiser.upload(found(NAMES), complete=False)
+    message = await benchmark_of(hosted.organiser)
+    message.policy.truth_timeout.FromSeconds(60)
+    await update(hosted, message, "policy")
+    for client, name, hits in ((hosted.red, "one", "ab"), (hosted.blue, "two", "")):
+        await client.submit(found(hits), name)
+        await waiting(client, name)
+    hosted.clock.pass_by(minutes=2)
+    told = []
+    for client, name in ((hosted.red, "one"), (hosted.blue, "two")):
+        await client.ended(name)
+        [score] = await client.scores(name)
+        told.append(values(score.report))
+    assert told[0] == told[1]
+    [score] = await hosted.organiser.scores()
+    assert f1(score.report) == 2 / 3
+
+
+async def test_the_step_and_the_budget_follow_from_what_is_public(hosted: Hosted) -> None:
+    """Of 40 sequences with an object 20 are public: sqrt(0.25 / 20 + 0.04 / 20) = 0.12."""
+    names = [chr(ord("A") + row) for row in range(40)]
+    policy = {"private_sequences": names[:20], "ladder_step": 0.0, "submissions_in_all": -1}
+    await hosted.organiser.create(closing(hosted, **policy))
+    await hosted.organiser.upload(found("".join(names), "".join(names)))
+    message = await benchmark_of(hosted.red)
+    assert (message.ladder_step_in_force, message.submission_budget) == (0.2, 5)
+
+
+@pytest.mark.parametrize("private", ["cdx", "abcd"])
+async def test_a_truth_that_does_not_fit_the_private_sequences_is_refused(
+    hosted: Hosted, private: str
+) -> None:
+    await hosted.organiser.create(closing(hosted, private_sequences=private))
+    refused = await refusal(hosted.organiser.upload(found(NAMES)))
+    assert "private_sequences" in str(refused)
+    assert (await benchmark_of(hosted.organiser)).truth_revision == 0
+
+
+async def test_private_sequences_stay_once_there_is_a_complete_truth(hosted: Hosted) -> None:
+    await hosted.organiser.create(closing(hosted))
+    await update(hosted, closing(hosted, private_sequences="d"), "policy")
+    await hosted.organiser.upload(found(NAMES))
+    refused = await refusal(update(hosted, closing(hosted), "policy"))
+    assert refused.reason == "POLICY_FIXED"
+    await update(hosted, closing(hosted, private_sequences=[], earlier_first=True), "policy")
+    message = await benchmark_of(hosted.organiser)
+    assert (list(message.policy.private_sequences), message.policy.earlier_first) == (["d"], True)
+
+
+async def test_a_benchmark_that_has_closed_is_not_opened_again(hosted: Hosted) -> None:
+    await host(hosted)
+    later = closing(hosted)
+    hosted.clock.pass_by(hours=1)
+    later.close_time.FromDatetime(hosted.clock.now + HOUR)
+    for message in (later, dots()):
+        refused = await refusal(update(hosted, message, "close_time"))
+        assert refused.reason == "POLICY_FIXED"
+
+
+async def test_an_organiser_is_warned_of_private_sequences_that_are_never_shown(
+    hosted: Hosted,
+) -> None:
+    created = await hosted.organiser.create_benchmark(private_sequences=["a"])
+    assert any("no close_time" in text for text in created.warnings)
+
+
+# --- the noise of bootstrap ----------------------------------------------------------------------
+
+
+async def test_bootstrap_releases_an_estimate_and_organisers_see_the_score(hosted: Hosted) -> None:
+    await host(hosted, visibility=BOOTSTRAP, ladder_step=0.001, private_sequences=[])
+    await submit(hosted.red, "one", "ab")
+    [shown], [exact] = await hosted.red.scores(), await hosted.organiser.scores()
+    assert f1(exact.report) == 2 / 3
+    assert f1(shown.report) != pytest.approx(2 / 3, abs=0.001)
+    assert {score.measure for score in shown.report.scores} == {"f1", "mse"}
+    assert await board(hosted.red) == [(1, "red", f1(shown.report))]
+    assert await board(hosted.organiser) == [(1, "red", 2 / 3)]
+
+
+async def test_a_repeat_gets_the_same_answer(hosted: Hosted) -> None:
+    """Scored again under the same truth."""
+    await host(hosted, visibility=BOOTSTRAP, ladder_step=0.001, private_sequences=[])
+    await submit(hosted.red, "one", "ab")
+    [before] = await hosted.red.scores()
+    hosting = hosted.server.hosting
+    assert hosting is not None
+    [again] = await hosting.scorer.results(SubmissionName("dots", "one"), 1)
+    assert again.estimate is not None
+    assert round(again.estimate["f1"] or 0.0, 3) == f1(before.report)
+
+
+async def test_bootstrap_is_chosen_before_the_first_submission(hosted: Hosted) -> None:
+    await host(hosted, private_sequences=[])
+    await submit(hosted.red, "one", "ab")
+    message = closing(hosted, private_sequences=[], visibility=BOOTSTRAP)
+    refused = await refusal(update(hosted, message, "policy"))
+    assert (refused.reason, refused.metadata["field"]) == ("POLICY_FIXED", "visibility")
+
+
+# --- choices -------------------------------------------------------------------------------------
+
+
+async def test_the_best_of_the_chosen_ones_stands_in_the_final_order(hosted: Hosted) -> None:
+    """By the private part: three is 1.0, two is 2/3, one is 0; one and two are chosen."""
+    await host(hosted)
+    for name, hits in (("one", "ab"), ("two", "ac"), ("three", "cd")):
+        await submit(hosted.red, name, hits)
+    assert (await hosted.red.choose("one")).chosen
+    assert (await hosted.red.choose("one")).chosen  # again changes nothing
+    await hosted.red.choose("two")
+    refused = await refusal(hosted.red.choose("three"))
+    assert (refused.reason, refused.metadata["quota"]) == ("QUOTA_EXCEEDED", "final_submissions")
+    assert "one, two" in refused.message
+    hosted.clock.pass_by(hours=1)
+    assert await board(hosted.red) == [(1, "red", 2 / 3)]
+    told = {name: await hosted.red.scores(name) for name in ("one", "two", "three")}
+    seen = {name: score.HasField("private_report") for name, [score] in told.items()}
+    assert seen == {"one": True, "two": True, "three": False}
+
+
+async def test_of_a_team_that_has_chosen_none_the_best_public_ones_count(hosted: Hosted) -> None:
+    """By the public part: one 1.0, two 2/3, three 0; three would be the best private one."""
+    await host(hosted)
+    for name, hits in (("one", "ab"), ("two", "ac"), ("three", "cd")):
+        await submit(hosted.red, name, hits)
+    await hosted.red.choose("three")
+    assert not (await hosted.red.choose("three", undo=True)).chosen
+    hosted.clock.pass_by(hours=1)
+    assert await board(hosted.viewer) == [(1, "red", 2 / 3)]
+
+
+async def test_the_policy_says_how_many_may_be_chosen(hosted: Hosted) -> None:
+    await host(hosted, final_submissions=1)
+    for name, hits in (("one", "ab"), ("two", "ac")):
+        await submit(hosted.red, name, hits)
+    await hosted.red.choose("two")
+    assert (await refusal(hosted.red.choose("one"))).metadata["maximum"] == "1"
+    await hosted.blue.submit(found("c"), "of-blue")
+    await hosted.blue.choose("of-blue")
+
+
+async def test_what_cannot_count_cannot_be_chosen(hosted: Hosted) -> None:
+    await host(hosted)
+    await hosted.red.submission("draft")
+    assert (await refusal(hosted.red.choose("draft"))).reason == "NOTHING_TO_CHOOSE"
+    await hosted.red.begin(found("a"), "given-up")
+    await hosted.red.cancel("given-up")
+    assert (await refusal(hosted.red.choose("given-up"))).reason == "NOTHING_TO_CHOOSE"
+    await submit(hosted.red, "late", "a")
+    hosted.clock.pass_by(hours=1)
+    assert (await refusal(hosted.red.choose("late"))).reason == "BENCHMARK_NOT_OPEN"
+
+
+async def test_without_private_sequences_there_is_nothing_to_choose(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(found(NAMES))
+    await submit(hosted.red, "one", "a")
+    assert (await refusal(hosted.red.choose())).reason == "NOTHING_TO_CHOOSE"

@@ -66,6 +66,7 @@ from vidscore_server.domain.names import (
 from vidscore_server.domain.quotas import Quota, quotas_of, team_usage
 from vidscore_server.domain.release import public_definition, sees_board, sees_parts
 from vidscore_server.domain.sessions import Sessions, Use
+from vidscore_server.domain.tiers import ShownTiers, shown_tiers
 from vidscore_server.domain.truth import FIELD as TRUTH
 from vidscore_server.domain.truth import TruthUpload, UploadPlan
 from vidscore_server.errors import NotReleasedError, message_order
@@ -268,15 +269,18 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             ranking = tuple(definition.ranking(board.evaluator))
             more = start + size < len(entries)
             shown = shown_basis(record)
+            tiers = shown_tiers(reader, record, definition, board, entries, caller)
             response = pb.GetLeaderboardResponse(
                 rows=[
-                    _write_row(name, entry, ranking, caller)
+                    _write_row(name, entry, ranking, caller, tiers)
                     for entry in entries[start : start + size]
                 ],
                 ranking=ranking,
                 truth_revision=0 if shown is None else shown.truth_revision,
                 newest_truth_revision=newest_complete(reader, record),
                 next_page_token=write_page_token(start + size) if more else "",
+                tiers_note=tiers.note,
+                tiers_stale=tiers.is_stale,
             )
             if caller.is_organiser:
                 state = board_state(reader, definition, record)
@@ -396,9 +400,14 @@ def _evaluator_of(request: pb.GetLeaderboardRequest, definition: Definition) -> 
 
 
 def _write_row(
-    benchmark: str, ranked: RankedEntry, ranking: tuple[str, ...], caller: Caller
+    benchmark: str,
+    ranked: RankedEntry,
+    ranking: tuple[str, ...],
+    caller: Caller,
+    tiers: ShownTiers,
 ) -> pb.LeaderboardRow:
     entry = ranked.entry
+    tier, probability = tiers.rows.get(entry.submission, (None, None))
     own = caller.is_organiser or (bool(caller.team) and caller.team == entry.team)
     return pb.LeaderboardRow(
         rank=ranked.rank,
@@ -413,4 +422,6 @@ def _write_row(
         truth_revision=entry.truth_revision,
         evaluator_version=entry.evaluator_version,
         apart=ranked.rank == APART,
+        tier=tier,
+        first_probability=probability,
     )

@@ -32,7 +32,7 @@ from vidscore_evaluators.trust.tiers import (
 MANY = 10**6
 
 
-def losses(*systems: Sequence[float]) -> FloatArray:
+def losses(*systems: Sequence[float] | FloatArray) -> FloatArray:
     """One measure of some systems in each draw."""
     return np.array(systems, dtype=np.float64)[:, :, np.newaxis]
 
@@ -64,9 +64,10 @@ def oracle(
             return 0.5
         share = sum(1.0 if a > b else 0.5 if a == b else 0.0 for a, b in pairs) / len(pairs)
         held = min(n, len(pairs))
-        return (share * held + 1) / (held + 2)
+        return float((share * held + 1) / (held + 2))
 
-    tiers, tier, left = [0] * systems, 0, set(range(systems))
+    tiers, tier = [0] * systems, 0
+    left = set(range(systems))
     while left:
         tier += 1
         top = min(ranks[s] for s in left)
@@ -89,8 +90,8 @@ def test_a_system_that_is_worse_in_nearly_all_draws_begins_the_next_tier() -> No
 def test_a_tier_is_held_against_its_best_system_alone() -> None:
     """The third is not told from the second, but from the first; a noisy fourth joins the first."""
     steps = np.arange(100.0)
-    noisy = np.where(steps % 2 == 0, -5.0, 9.0)
-    second = np.where(steps < 90, 1.0, -1.0)
+    noisy: FloatArray = np.where(steps % 2 == 0, -5.0, 9.0)
+    second: FloatArray = np.where(steps < 90, 1.0, -1.0)
     found = find_tiers(losses(np.zeros(100), second, np.full(100, 2.0), noisy), [1, 2, 3, 4], MANY)
     assert found.numbers == (1, 1, 2, 1)
 

@@ -364,6 +364,21 @@ class Leaderboard:
     tiers_stale: bool = False
 
 
+@dataclass(frozen=True)
+class ChecklistItem:
+    """A question about the design of a benchmark.
+
+    Attributes:
+        question: The question.
+        answer: The answer.
+        advice: What to do where the answer is weak, for organisers alone; empty for nothing.
+    """
+
+    question: str
+    answer: str
+    advice: str = ""
+
+
 class Role(StrEnum):
     """What the bearer of a token may do."""
 

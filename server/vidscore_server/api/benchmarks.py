@@ -47,6 +47,7 @@ from vidscore_server.domain.access import Caller, current_caller
 from vidscore_server.domain.basis import board_state, newest_complete, shown_basis
 from vidscore_server.domain.batches import BatchRules
 from vidscore_server.domain.benchmarks import policy_warnings, required_benchmark
+from vidscore_server.domain.checklist import TruthState, checklist
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.leaderboard import (
@@ -302,6 +303,32 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         return organiser_pb2.PublishLeaderboardResponse(
             differences=[organiser_pb2.ScoreDifference(**entry) for entry in changed],
             truth_revision=revision,
+        )
+
+    async def GetChecklist(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.GetChecklistRequest, _: Responses[Any]
+    ) -> pb.GetChecklistResponse:
+        """Questions about the design of a benchmark, with their answers."""
+        name = read_benchmark(request.benchmark, "benchmark")
+
+        def read(reader: Reader) -> tuple[BenchmarkRecord, TruthState]:
+            record = required_benchmark(reader, name)
+            newest = reader.truth_revision(name, record.truth_revision)
+            if newest is None:
+                return record, TruthState()
+            return record, TruthState(newest.revision, newest.complete, newest.frame_count)
+
+        record, truth = await self._context.read(read)
+        items = checklist(
+            self._hosting.benchmarks.definition(record),
+            truth,
+            for_organisers=current_caller().is_organiser,
+        )
+        return pb.GetChecklistResponse(
+            items=[
+                pb.ChecklistItem(question=item.question, answer=item.answer, advice=item.advice)
+                for item in items
+            ]
         )
 
     async def _written(self, record: BenchmarkRecord) -> benchmark_pb2.Benchmark:

@@ -149,6 +149,7 @@ CASES: dict[str, Case] = {
         {"benchmark": BENCHMARK, "evaluator": "map"},
     ),
     f"{V1}BenchmarkService/PublishLeaderboard": OF_BENCHMARK,
+    f"{V1}BenchmarkService/GetChecklist": OF_BENCHMARK,
     f"{V1}SubmissionService/CreateSubmission": asked(
         {"benchmark": BENCHMARK, "submission_id": "one"},
         {"benchmark": BENCHMARK, "submission_id": "two"},

@@ -66,6 +66,7 @@ PARTICIPANTS_MAY = {
     "BenchmarkService/GetBenchmark",
     "BenchmarkService/ListBenchmarks",
     "BenchmarkService/GetLeaderboard",
+    "BenchmarkService/GetChecklist",
     "SubmissionService/CreateSubmission",
     "SubmissionService/GetSubmission",
     "SubmissionService/ListSubmissions",
@@ -84,6 +85,7 @@ VIEWERS_MAY = {
     "BenchmarkService/GetBenchmark",
     "BenchmarkService/ListBenchmarks",
     "BenchmarkService/GetLeaderboard",
+    "BenchmarkService/GetChecklist",
 }
 ANYONE_MAY = {
     "EvaluatorService/ListEvaluators",

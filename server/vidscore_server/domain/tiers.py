@@ -20,7 +20,7 @@ from vidscore_server.domain.basis import Key, shown_basis
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.ladder import round_to_step
 from vidscore_server.domain.leaderboard import APART, Board, RankedEntry
-from vidscore_server.domain.policy import NameKind, Visibility
+from vidscore_server.domain.policy import NameKind, Selection, Visibility
 from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord, TiersRecord
 
@@ -215,26 +215,47 @@ def shown_tiers(
     found = stored_tiers(reader, record.benchmark, board.evaluator.name, key[0], exact=exact)
     if found is None:
         return ShownTiers("no tiers yet: they are being computed")
-    step = _probability_step(definition, found.sequences, caller)
+    rows = visible_rows(definition, found, caller)
     ranked = {name for name, _ in plan.places}
+    probabilities = any(probability is not None for _, probability in rows.values())
     return ShownTiers(
-        "; ".join(_notes(definition, found, caller, probabilities=step is not None)),
+        "; ".join(_notes(definition, found, caller, probabilities=probabilities)),
         found.digest != plan.digest,
-        {
-            name: (tier, None if step is None else round_to_step(probability, step))
-            for name, (tier, probability) in found.rows.items()
-            if name in ranked
-        },
+        {name: row for name, row in rows.items() if name in ranked},
     )
 
 
+def visible_rows(
+    definition: Definition, tiers: BoardTiers, caller: Caller
+) -> dict[str, tuple[int, float | None]]:
+    """By submission its tier, and its probability of being first as far as the caller sees it.
+
+    Args:
+        definition: The benchmark.
+        tiers: The tiers of the board that the caller sees.
+        caller: The caller.
+    """
+    step = _probability_step(definition, tiers.sequences, caller)
+    return {
+        name: (tier, None if step is None else round_to_step(probability, step))
+        for name, (tier, probability) in tiers.rows.items()
+    }
+
+
 def _probability_step(definition: Definition, sequences: int, caller: Caller) -> float | None:
-    """What a caller sees probabilities rounded to, 0 for exact; None where it sees none."""
+    """What a caller sees probabilities rounded to, 0 for exact; None where it sees none.
+
+    Where the latest submission stands, each one moves the probability, whether or not its score
+    moves by the step that it is rounded to: that would tell more than the score.
+    """
+    policy = definition.policy
     if caller.is_organiser:
         return 0.0
     if sequences < SEQUENCES_OF_PROBABILITIES:
         return None
-    return 0.0 if definition.policy.shown is Visibility.LIVE else PROBABILITY_STEP
+    if policy.shown is Visibility.LIVE:
+        return 0.0
+    return PROBABILITY_STEP if Selection(policy.selection) is Selection.BEST else None
 
 
 def _notes(
@@ -246,7 +267,9 @@ def _notes(
     over = f"{found.sequences} sequences" if told else "sequences"
     notes = [f"systems of one tier cannot be told apart (95 %, paired bootstrap over {over})"]
     if not probabilities:
-        notes.append("too few sequences to show how probable each is to be first")
+        few = found.sequences < SEQUENCES_OF_PROBABILITIES
+        reason = "too few sequences" if few else "the latest submission of a team stands"
+        notes.append(f"how probable each is to be first is not shown: {reason}")
     if found.left_out:
         notes.append(f"ranked systems in no tier, because they were not compared: {found.left_out}")
     return notes

@@ -93,7 +93,7 @@ async def test_participants_of_a_board_of_few_sequences_see_tiers_alone(hosted: 
     for client in (hosted.red, hosted.viewer):
         board = await settled(client)
         assert tiers(board) == {"red": (1, None), "blue": (2, None)}
-        assert "too few sequences to show" in board.tiers_note
+        assert board.tiers_note.endswith("to be first is not shown: too few sequences")
     exact = tiers(await settled(hosted.organiser))
     assert exact["red"][1] == pytest.approx(1001 / 1002, abs=1e-3)
 
@@ -113,6 +113,19 @@ async def test_participants_see_probabilities_in_tenths_from_twenty_sequences_on
         assert probability in {row / 10 for row in range(11)}
         assert exact[team][1] == pytest.approx(probability, abs=0.05)
         assert exact[team][0] == tier
+
+
+async def test_where_the_latest_submission_stands_no_probability_is_shown(hosted: Hosted) -> None:
+    """Each submission would move it, by less than what its score is rounded to."""
+    latest = benchmark_pb2.SELECTION_LATEST
+    await hosted.organiser.create_benchmark(visibility=FINAL, selection=latest)
+    await hosted.organiser.upload(sky(20))
+    await submit(hosted.red, "r", range(12), 20)
+    await submit(hosted.blue, "b", range(8, 19), 20)
+    board = await settled(hosted.red)
+    assert {probability for _, probability in tiers(board).values()} == {None}
+    assert board.tiers_note.endswith("the latest submission of a team stands")
+    assert None not in {shown for _, shown in tiers(await settled(hosted.organiser)).values()}
 
 
 async def test_two_sequences_say_little_even_to_an_organiser(hosted: Hosted) -> None:

@@ -33,8 +33,8 @@ def default_step(sequences: int) -> float:
     return max(LEAST_STEP, round(standard_error(sequences), 3))
 
 
-def _ladder(step: float, **more: float) -> Setting:
-    return Setting({"visibility": "ladder", "ladder_step": step}, **more)
+def _ladder(step: float, private_share: float = 0.0) -> Setting:
+    return Setting({"visibility": "ladder", "ladder_step": step}, private_share)
 
 
 SETTINGS: Mapping[str, Callable[[int], Setting]] = {

@@ -29,8 +29,15 @@ from vidscore_server.domain.definition import Definition, definition_from_dict
 from vidscore_server.domain.leaderboard import Board, BoardRules, Entry, board_rules, rank
 from vidscore_server.domain.policy import TruthSize, Visibility
 from vidscore_server.domain.release import released_values, shown_values
-from vidscore_server.domain.tier_updates import Draws, compare
-from vidscore_server.domain.tiers import DRAWS, SEED, BoardTiers, tier_plan, visible_rows
+from vidscore_server.domain.tier_updates import compare
+from vidscore_server.domain.tiers import (
+    DRAWS,
+    SEED,
+    BoardTiers,
+    Draws,
+    tier_plan,
+    visible_rows,
+)
 from vidscore_server.store.records import Role
 
 SKILL = 0.5

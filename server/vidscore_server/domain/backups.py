@@ -22,6 +22,7 @@ from vidscore_server.domain.benchmarks import from_json
 from vidscore_server.domain.names import parse_id
 from vidscore_server.domain.release import values_from_json
 from vidscore_server.domain.scores import GREATEST_COMPRESSION, report_of
+from vidscore_server.domain.tiers import Draws, read_tiers
 from vidscore_server.errors import BackupError, NameTakenError, NotFoundError
 from vidscore_server.store import SqlStore, Transaction
 from vidscore_server.store.backup_file import BackupHeader, read_header, read_rows, write_backup
@@ -104,6 +105,8 @@ _LOOKS: Mapping[tuple[str, str], Callable[[Any], object]] = {
     ("scores", "released"): _values,
     ("scores", "report"): report_of,
     ("releases", "values"): _values,
+    ("score_draws", "payload"): Draws.from_bytes,
+    ("tiers", "document"): read_tiers,
     ("tokens", "role"): Role,
     ("operations", "request"): _document,
     ("operations", "progress"): _document,
@@ -184,6 +187,7 @@ _ADDED_SINCE: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "scores": {"outcomes_shown": False},
     },
     "0007": {"scores": {"outcomes_shown": False}},
+    "0008": {},  # later ones have further tables
 }
 """Columns that rows of an earlier revision lack, by table, with what its migration gives them.
 

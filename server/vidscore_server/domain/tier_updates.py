@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-import orjson
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray
@@ -28,7 +25,6 @@ from vidscore_evaluators.trust.systems import Contest, only_sequence
 from vidscore_evaluators.trust.tiers import DrawsJob, find_tiers, losses_of, resample_count
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import Key, shown_basis
-from vidscore_server.domain.batches import inflate
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.changed_benchmarks import ChangedBenchmarks
 from vidscore_server.domain.context import Context
@@ -41,6 +37,7 @@ from vidscore_server.domain.tiers import (
     DRAWS,
     SEED,
     BoardTiers,
+    Draws,
     TierPlan,
     lack_of_tiers,
     stored_tiers,
@@ -55,35 +52,8 @@ from vidscore_server.store.records import Role, ScoreDrawsRecord
 SEQUENCES_PER_JOB = 20_000
 """Sequences in all draws of one job, about half a second of work: streams wait no longer for it."""
 
-MOST_BYTES = 1 << 26
-"""Bytes that unpacked draws may have: a thousand draws of hundreds of measures."""
-
 OBSERVERS = {True: Caller(role=Role.ORGANISER), False: Caller(role=Role.VIEWER)}
 """Whose board is exact, and whose is not."""
-
-
-@dataclass(frozen=True)
-class Draws:
-    """Scores of a submission over everything on draws of sequences.
-
-    Attributes:
-        sequences: Number of sequences.
-        resamples: Number of different draws that there are, up to the number of draws.
-        values: By measure its value in each draw; None where it is undefined.
-    """
-
-    sequences: int
-    resamples: int
-    values: Mapping[str, list[float | None]]
-
-    def to_bytes(self) -> bytes:
-        """As the store keeps them."""
-        return zlib.compress(orjson.dumps(asdict(self)))
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Draws:
-        """Inverse of `to_bytes`."""
-        return cls(**orjson.loads(inflate(data, MOST_BYTES)))
 
 
 class TierUpdater:

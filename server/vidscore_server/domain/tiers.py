@@ -8,6 +8,7 @@ board alone: while nothing is released, nothing of it changes.
 from __future__ import annotations
 
 import hashlib
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ import orjson
 from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import Key, shown_basis
+from vidscore_server.domain.batches import inflate
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.ladder import round_to_step
 from vidscore_server.domain.leaderboard import APART, Board, RankedEntry
@@ -27,6 +29,9 @@ from vidscore_server.store.records import BenchmarkRecord, TiersRecord
 DRAWS = 1000
 SEED = 1
 """Draws depend on nothing but the sequences: a system that is scored again has the same ones."""
+
+MOST_BYTES = 1 << 26
+"""Bytes that unpacked draws may have: a thousand draws of hundreds of measures."""
 
 MOST_SYSTEMS = 100
 """Best systems of a board that are compared; those after them are in no tier."""
@@ -125,6 +130,45 @@ def lack_of_tiers(
 
 
 @dataclass(frozen=True)
+class Draws:
+    """Scores of a submission over everything on draws of sequences.
+
+    Attributes:
+        sequences: Number of sequences.
+        resamples: Number of different draws that there are, up to the number of draws.
+        values: By measure its value in each draw; None where it is undefined.
+    """
+
+    sequences: int
+    resamples: int
+    values: Mapping[str, list[float | None]]
+
+    def to_bytes(self) -> bytes:
+        """As the store keeps them."""
+        return zlib.compress(orjson.dumps(asdict(self)))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Draws:
+        """Inverse of `to_bytes`.
+
+        Raises:
+            StoreDamagedError: If it grows beyond all measure.
+            TypeError: If it is something else.
+            ValueError: If it is something else.
+        """
+        found = cls(**orjson.loads(inflate(data, MOST_BYTES)))
+        numbers = [number for column in found.values.values() for number in column]
+        lengths = {len(column) for column in found.values.values()}
+        if lengths - {DRAWS} or not all(isinstance(one, float | None) for one in numbers):
+            raise ValueError("no draws")
+        if not all(
+            type(count) is int and count > 0 for count in (found.sequences, found.resamples)
+        ):
+            raise ValueError("no counts")
+        return found
+
+
+@dataclass(frozen=True)
 class BoardTiers:
     """Computed tiers of a board.
 
@@ -146,6 +190,22 @@ class BoardTiers:
         return TiersRecord(benchmark, plan.evaluator.name, plan.key[0], plan.exact, document)
 
 
+def read_tiers(document: str) -> BoardTiers:
+    """Tiers as the store keeps them, read.
+
+    Raises:
+        TypeError: If they are something else.
+        ValueError: If they are something else.
+    """
+    found = orjson.loads(document)
+    found["rows"] = {
+        name: (int(tier), float(share)) for name, (tier, share) in found["rows"].items()
+    }
+    if not all(type(found[count]) is int for count in ("sequences", "left_out")):
+        raise ValueError("no counts")
+    return BoardTiers(**found)
+
+
 def stored_tiers(
     reader: Reader, benchmark: str, evaluator: str, revision: int, *, exact: bool
 ) -> BoardTiers | None:
@@ -159,11 +219,7 @@ def stored_tiers(
         exact: Whether those of the board of organisers.
     """
     found = reader.tiers(benchmark, evaluator, revision, exact=exact)
-    if found is None:
-        return None
-    document = orjson.loads(found.document)
-    document["rows"] = {name: (row[0], row[1]) for name, row in document["rows"].items()}
-    return BoardTiers(**document)
+    return None if found is None else read_tiers(found.document)
 
 
 # --- As they are seen

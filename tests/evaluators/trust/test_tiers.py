@@ -67,15 +67,15 @@ def oracle(
         return float((share * held + 1) / (held + 2))
 
     tiers, tier = [0] * systems, 0
-    left = set(range(systems))
-    while left:
+    rest = set(range(systems))
+    while rest:
         tier += 1
-        top = min(ranks[s] for s in left)
-        best = {s for s in left if ranks[s] == top}
-        taken = best | {s for s in left if any(worse(s, b) < 0.975 for b in best)}
+        top = min(ranks[s] for s in rest)
+        leaders = {s for s in rest if ranks[s] == top}
+        taken = leaders | {s for s in rest if any(worse(s, b) < 0.975 for b in leaders)}
         for s in taken:
             tiers[s] = tier
-        left -= taken
+        rest -= taken
     return tiers, probabilities
 
 

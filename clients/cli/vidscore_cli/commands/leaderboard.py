@@ -61,7 +61,7 @@ def leaderboard(**choices: Any) -> None:
         )
     measures = tuple(dict.fromkeys([*board.ranking, *_measures(row.scores for row in board.rows)]))
     basis = BASIS_COLUMNS[:1] if typed.format_ == "table" else BASIS_COLUMNS
-    tiers = TIER_COLUMNS
+    tiers: tuple[str, ...] = TIER_COLUMNS
     if typed.format_ == "table":  # a column of nothing is no news
         tiers = tuple(
             name for name in tiers if any(getattr(row, name) is not None for row in board.rows)

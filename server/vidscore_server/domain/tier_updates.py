@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from vidscore_evaluators.annotations import SequenceKey
+from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.tally import Tally, merge_tallies
@@ -177,8 +177,11 @@ class TierUpdater:
         found: dict[SequenceKey, Tally] = {}
         parts = self._scorer.sides_in_parts(name, revision, evaluator, configuration)
         async for truth, detections in parts:
-            for sequence in Contest(truth, {}).sequences:
-                sides = [only_sequence(side, sequence) for side in (truth, detections)]
+            for sequence in await asyncio.to_thread(_sequences_of, truth):
+                sides = [
+                    await asyncio.to_thread(only_sequence, side, sequence)
+                    for side in (truth, detections)
+                ]
                 [tally] = await self._scorer.tallies([evaluator], *sides)
                 before = [found[sequence]] if sequence in found else []
                 found[sequence] = merge_tallies([*before, tally])
@@ -186,15 +189,19 @@ class TierUpdater:
 
     async def _score_draws(self, plan: TierPlan, tallies: Mapping[SequenceKey, Tally]) -> Draws:
         sequences = sorted(tallies)
-        times = draw_sequences(sequences, DRAWS, SEED)
-        packed = [tally_to_bytes(tallies[sequence]) for sequence in sequences]
+        # Of few sequences most draws are alike: each is scored once.
+        times, places = np.unique(
+            draw_sequences(sequences, DRAWS, SEED), axis=0, return_inverse=True
+        )
+        ordered = [tallies[sequence] for sequence in sequences]
+        packed = await asyncio.to_thread(lambda: [tally_to_bytes(tally) for tally in ordered])
         size = max(1, SEQUENCES_PER_JOB // len(sequences))
         values: list[FloatArray] = []
-        for start in range(0, DRAWS, size):
+        for start in range(0, len(times), size):
             few = times[start : start + size]
             job = DrawsJob.of(plan.evaluator, packed, few, tuple(plan.ranking))
             values.append(await self._scorer.draws(job))
-        columns = np.concatenate(values).T
+        columns = np.concatenate(values)[places.ravel()].T
         return Draws(
             len(sequences),
             min(resample_count(sequences), DRAWS),
@@ -239,6 +246,10 @@ def _kept_draws(reader: Reader, name: SubmissionName, plan: TierPlan) -> Draws |
         return None
     draws = Draws.from_bytes(found.payload)
     return draws if draws.values.keys() >= plan.ranking.keys() else None
+
+
+def _sequences_of(truth: Annotations) -> list[SequenceKey]:
+    return Contest(truth, {}).sequences
 
 
 def _name_of(benchmark: str) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.server.domain.hosted import Client, Hosted, hosting
@@ -18,6 +20,13 @@ LADDER, FINAL, LIVE = (
     benchmark_pb2.VISIBILITY_FINAL,
     benchmark_pb2.VISIBILITY_LIVE,
 )
+
+
+@pytest.fixture(autouse=True)
+def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand draws take long where there is one processor for many tests."""
+    for module in ("tiers", "tier_updates"):
+        monkeypatch.setattr(f"vidscore_server.domain.{module}.DRAWS", 100)
 
 
 def sky(sequences: int) -> annotations_pb2.AnnotationBatch:
@@ -95,7 +104,7 @@ async def test_participants_of_a_board_of_few_sequences_see_tiers_alone(hosted: 
         assert tiers(board) == {"red": (1, None), "blue": (2, None)}
         assert board.tiers_note.endswith("to be first is not shown: too few sequences")
     exact = tiers(await settled(hosted.organiser))
-    assert exact["red"][1] == pytest.approx(1001 / 1002, abs=1e-3)
+    assert exact["red"][1] == 101 / 102  # (100 + 2 / 2) / (100 + 2)
 
 
 @pytest.mark.parametrize("visibility", [LADDER, FINAL])
@@ -193,7 +202,8 @@ async def test_a_server_that_has_the_tiers_of_a_board_gives_them_to_a_backup(
         await hosted.organiser.upload(sky(6))
         await submit(hosted.red, "r", range(6), 6)
         await submit(hosted.blue, "b", [], 6)
-        await settled(hosted.organiser)
+        for client in (hosted.organiser, hosted.viewer):
+            await settled(client)
         assert hosted.server.hosting is not None
         with hosted.server.hosting.context.store.read() as reader:
             tables = [name for name, _ in reader.dump("dots")]
@@ -238,3 +248,55 @@ async def test_new_truth_shows_the_tiers_of_the_old_one_until_there_are_others(
             await asyncio.sleep(PAUSE_S)
     board = await settled(hosted.viewer)
     assert [row.team for row in board.rows] == ["blue", "red"]
+
+
+async def test_tiers_that_another_server_works_on_are_left_to_it_until_its_lease_ends(
+    hosted: Hosted,
+) -> None:
+    hosting = hosted.server.hosting
+    assert hosting is not None
+    work = "operation tiers dots"
+    await hosting.context.write(lambda t: t.take_lease(work, "other", timedelta(hours=1)))
+    await hosted.organiser.create_benchmark(visibility=LIVE)
+    await hosted.organiser.upload(sky(6))
+    await submit(hosted.red, "r", range(6), 6)
+    await submit(hosted.blue, "b", [0], 6)
+    await hosting.work()
+    await hosting.tiers.finish()
+    assert (await hosted.viewer.board()).tiers_note == "no tiers yet: they are being computed"
+    await hosting.context.write(lambda t: t.end_lease(work, "other"))
+    assert [row.tier for row in (await settled(hosted.viewer)).rows] == [1, 2]
+
+
+async def test_a_result_that_comes_after_its_lease_was_lost_is_not_kept(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lease goes to another server while the draws of the first submission are scored."""
+    hosting = hosted.server.hosting
+    assert hosting is not None
+    work, lost = "operation tiers dots", asyncio.Event()
+    score = hosting.tiers._score_draws
+
+    async def lose(*arguments: Any) -> Any:
+        found = await score(*arguments)
+        if not lost.is_set():
+            lost.set()
+            owner = hosting.leases.owner
+            await hosting.context.write(
+                lambda t: (
+                    t.end_lease(work, owner) and t.take_lease(work, "other", timedelta(hours=1))
+                )
+            )
+        return found
+
+    monkeypatch.setattr(hosting.tiers, "_score_draws", lose)
+    await hosted.organiser.create_benchmark(visibility=LIVE)
+    await hosted.organiser.upload(sky(6))
+    await submit(hosted.red, "r", range(6), 6)
+    await submit(hosted.blue, "b", [0], 6)
+    await asyncio.wait_for(lost.wait(), TIMEOUT_S)
+    await hosting.tiers.finish()
+    with hosting.context.store.read() as reader:
+        assert "score_draws" not in {table for table, _ in reader.dump("dots")}
+    await hosting.context.write(lambda t: t.end_lease(work, "other"))
+    assert [row.tier for row in (await settled(hosted.viewer)).rows] == [1, 2]

@@ -217,9 +217,15 @@ def compare(plan: TierPlan, drawn: Mapping[str, Draws]) -> BoardTiers:
 
     Args:
         plan: The board.
-        drawn: By submission its scores on draws; who has none is in no tier.
+        drawn: By submission its scores on draws; who has none, or none that is defined, is in no
+            tier.
     """
-    places = [(name, rank) for name, rank in plan.places if name in drawn]
+    first_measure = next(iter(plan.ranking))
+    places = [
+        (name, rank)
+        for name, rank in plan.places
+        if name in drawn and any(value is not None for value in drawn[name].values[first_measure])
+    ]
     left_out = plan.left_out + len(plan.places) - len(places)
     if not places:
         return BoardTiers(plan.digest, 0, {}, left_out)

@@ -18,13 +18,7 @@ if TYPE_CHECKING:
     from vidscore_client import ChecklistItem
 
 
-@command(
-    "checklist",
-    examples=(
-        "vidscore benchmark checklist sky",
-        "vidscore benchmark checklist sky --output sky.md",
-    ),
-)
+@command("checklist", examples=("vidscore benchmark checklist sky",))
 @click.argument("benchmark", metavar="BENCHMARK")
 @server_options()
 @output_option()

@@ -121,7 +121,9 @@ def lack_of_tiers(
     revision = reader.truth_revision(record.benchmark, number)
     if revision is None or not revision.complete:
         return "no tiers: the ground truth is not complete"
-    if size is None or size.sequences < FEWEST_SEQUENCES:
+    if size is None:  # it was uploaded to a server that did not count
+        return "no tiers: the size of the ground truth is not known; a new revision tells it"
+    if size.sequences < FEWEST_SEQUENCES:
         return "no tiers: fewer than two sequences have objects, and one says nothing of others"
     return ""
 

@@ -31,7 +31,7 @@ from vidscore_server.domain.context import Context
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.leaderboard import Board, ranked_entries
 from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases
-from vidscore_server.domain.names import SubmissionName
+from vidscore_server.domain.names import SubmissionName, benchmark_name
 from vidscore_server.domain.scorer import Scorer
 from vidscore_server.domain.tiers import (
     DRAWS,
@@ -47,7 +47,7 @@ from vidscore_server.errors import NotFoundError
 from vidscore_server.logs import log, places_of
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreError
-from vidscore_server.store.records import Role, ScoreDrawsRecord
+from vidscore_server.store.records import BenchmarkRecord, Role, ScoreDrawsRecord
 
 SEQUENCES_PER_JOB = 20_000
 """Sequences in all draws of one job, about half a second of work: streams wait no longer for it."""
@@ -113,8 +113,9 @@ class TierUpdater:
 
     async def _run(self, benchmark: str) -> None:
         try:
+            record = await self._context.read(partial(required_benchmark, benchmark=benchmark))
             for plan in await self._context.read(lambda reader: self._plans(reader, benchmark)):
-                await self._update(benchmark, plan)
+                await self._update(record, plan)
         except StoreError as error:
             log(logging.ERROR, "store failed", places=places_of(error))  # the next round goes on
         except LeaseLostError:
@@ -126,26 +127,45 @@ class TierUpdater:
             places = places_of(error)
             log(logging.ERROR, "operation failed", name=_name_of(benchmark), places=places)
 
-    async def _update(self, benchmark: str, plan: TierPlan) -> None:
+    async def _update(self, benchmark: BenchmarkRecord, plan: TierPlan) -> None:
         """Find the draws of a board's submissions, and its tiers out of them."""
         drawn: dict[str, Draws] = {}
         for submission, _ in plan.places:
-            name = SubmissionName(benchmark, submission)
+            name = SubmissionName(benchmark.benchmark, submission)
             found = await self._context.read(partial(_kept_draws, name=name, plan=plan))
-            found = found or await self._draw(name, plan)
+            found = found or await self._draw(benchmark, name, plan)
             if found is not None:
                 drawn[submission] = found
         tiers = await asyncio.to_thread(compare, plan, drawn)
         await self._context.write(partial(self._keep_tiers, benchmark, plan, tiers))
 
-    def _keep_tiers(
-        self, benchmark: str, plan: TierPlan, tiers: BoardTiers, transaction: Transaction
-    ) -> None:
-        self._work.require(transaction, _name_of(benchmark))
-        required_benchmark(transaction, benchmark)
-        transaction.put_tiers(tiers.record(benchmark, plan))
+    def _require(self, transaction: Transaction, benchmark: BenchmarkRecord) -> None:
+        """Go on with a command only while the lease holds, over the same benchmark.
 
-    async def _draw(self, name: SubmissionName, plan: TierPlan) -> Draws | None:
+        Raises:
+            LeaseLostError: If the lease does not hold.
+            NotFoundError: If the benchmark was deleted, and perhaps another one has its name.
+        """
+        self._work.require(transaction, _name_of(benchmark.benchmark))
+        if (
+            required_benchmark(transaction, benchmark.benchmark).create_time
+            != benchmark.create_time
+        ):
+            raise NotFoundError(f"{benchmark_name(benchmark.benchmark)} was deleted")
+
+    def _keep_tiers(
+        self,
+        benchmark: BenchmarkRecord,
+        plan: TierPlan,
+        tiers: BoardTiers,
+        transaction: Transaction,
+    ) -> None:
+        self._require(transaction, benchmark)
+        transaction.put_tiers(tiers.record(benchmark.benchmark, plan))
+
+    async def _draw(
+        self, benchmark: BenchmarkRecord, name: SubmissionName, plan: TierPlan
+    ) -> Draws | None:
         """Score a submission on draws, and keep what comes of it; None where it cannot be done."""
         try:
             async with asyncio.timeout(self._context.settings.trust_timeout_s):
@@ -161,11 +181,13 @@ class TierUpdater:
         record = ScoreDrawsRecord(
             *name, plan.evaluator.name, revision, configuration, draws.to_bytes()
         )
-        await self._context.write(partial(self._keep_draws, record))
+        await self._context.write(partial(self._keep_draws, benchmark, record))
         return draws
 
-    def _keep_draws(self, record: ScoreDrawsRecord, transaction: Transaction) -> None:
-        self._work.require(transaction, _name_of(record.benchmark))
+    def _keep_draws(
+        self, benchmark: BenchmarkRecord, record: ScoreDrawsRecord, transaction: Transaction
+    ) -> None:
+        self._require(transaction, benchmark)
         if transaction.submission(record.benchmark, record.submission) is not None:
             transaction.put_score_draws(record)
 

@@ -300,3 +300,34 @@ async def test_a_result_that_comes_after_its_lease_was_lost_is_not_kept(
         assert "score_draws" not in {table for table, _ in reader.dump("dots")}
     await hosting.context.write(lambda t: t.end_lease(work, "other"))
     assert [row.tier for row in (await settled(hosted.viewer)).rows] == [1, 2]
+
+
+async def test_draws_of_a_deleted_benchmark_are_not_those_of_the_next_one_of_its_name(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The benchmark is replaced while the draws of its first submission are scored."""
+    hosting = hosted.server.hosting
+    assert hosting is not None
+    replaced = asyncio.Event()
+    score = hosting.tiers._score_draws
+
+    async def replace_benchmark(*arguments: Any) -> Any:
+        found = await score(*arguments)
+        if not replaced.is_set():
+            replaced.set()
+            await hosting.context.write(lambda t: t.delete_benchmark("dots"))
+            hosted.clock.pass_by(seconds=1)
+            await hosted.organiser.create_benchmark(visibility=LIVE)
+            await hosted.organiser.upload(_found([4, 5], 6))
+            await submit(hosted.red, "r", range(6), 6)
+        return found
+
+    monkeypatch.setattr(hosting.tiers, "_score_draws", replace_benchmark)
+    await hosted.organiser.create_benchmark(visibility=LIVE)
+    await hosted.organiser.upload(sky(6))
+    await submit(hosted.red, "r", range(6), 6)
+    await submit(hosted.blue, "b", [0], 6)
+    await asyncio.wait_for(replaced.wait(), TIMEOUT_S)
+    await hosting.tiers.finish()
+    with hosting.context.store.read() as reader:
+        assert "score_draws" not in {table for table, _ in reader.dump("dots")}

@@ -9,15 +9,13 @@ In the page, ``<!-- study: NAME -->`` and ``<!-- end of study -->`` surround a r
 from __future__ import annotations
 
 import argparse
-import json
-import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
 from tools import trust_approximate_truth
 from tools.docs_pages import ROOT, table
+from tools.studies import fill_page, kept_results
 
 from vidscore_cli.demo.scenes import SKY, STREETS, Detector, simulate_detections, simulate_truth
 from vidscore_evaluators.annotations import concatenate
@@ -77,10 +75,6 @@ LADDER = tuple(
 )
 """Six simulated systems: each misses more than the one before, and places better what it finds."""
 
-_BLOCK = re.compile(
-    r"(<!-- study: (?P<name>[\w-]+) -->\n)(?P<text>.*?)(<!-- end of study -->)", re.DOTALL
-)
-
 
 def main() -> None:
     """Run the study from the command line."""
@@ -88,21 +82,12 @@ def main() -> None:
     parser.add_argument("--fresh", action="store_true", help="run everything anew")
     fresh = parser.parse_args().fresh
     blocks = {name: "\n\n".join(make(fresh)) for name, make in STUDY.items()}
-    text = PAGE.read_text("utf-8")
-    PAGE.write_text(
-        _BLOCK.sub(lambda block: f"{block[1]}\n{blocks[block['name']]}\n\n{block[4]}", text),
-        "utf-8",
-    )
+    fill_page(PAGE, blocks)
 
 
 def results(name: str, make: Callable[[], Any], fresh: bool) -> Any:
     """The stored results of an earlier run, or those of a new one."""
-    path = RESULTS / f"{name}.json"
-    if fresh or not path.is_file():
-        print(f"{name} ...", file=sys.stderr)
-        RESULTS.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(make(), allow_nan=False), "utf-8")
-    return json.loads(path.read_text("utf-8"))
+    return kept_results(RESULTS / f"{name}.json", make, fresh=fresh)
 
 
 def sanity_test(test: str) -> Callable[[bool], Iterator[str]]:

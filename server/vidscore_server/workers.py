@@ -31,7 +31,9 @@ from vidscore_server.errors import WorkerLostError, WorkFailedError
 from vidscore_server.logs import log, places_of
 
 if TYPE_CHECKING:
+    from vidscore_evaluators.arrays import FloatArray
     from vidscore_evaluators.trust.analyses import Analysis, StageProgress
+    from vidscore_evaluators.trust.tiers import DrawsJob
 
 ATTEMPTS = 2
 """Attempts at a job whose worker dies; after that the job itself is the likely cause."""
@@ -47,6 +49,7 @@ _Message = tuple[str, int, int] | str | BaseException
 
 
 Result = TypeVar("Result")
+AnyJob = TypeVar("AnyJob", "Job", "DrawsJob")
 
 
 class WorkerPool:
@@ -94,7 +97,11 @@ class WorkerPool:
         """Say what became of each object and detection of a job; raises as `run` does."""
         return await self._run(job, partial(run_outcome_job, at=at))
 
-    async def _run(self, job: Job, work: Callable[[Job], Result]) -> Result:
+    async def draws(self, job: DrawsJob) -> FloatArray:
+        """Score a system on draws of sequences; raises as `run` does."""
+        return await self._run(job, _run_draws)
+
+    async def _run(self, job: AnyJob, work: Callable[[AnyJob], Result]) -> Result:
         loop = asyncio.get_running_loop()
         for _ in range(ATTEMPTS):
             worker = await self._idle.get()
@@ -138,7 +145,7 @@ class _Worker:
             return None
         return started.result()
 
-    def submit(self, job: Job, work: Callable[[Job], Result]) -> Future[Result]:
+    def submit(self, job: AnyJob, work: Callable[[AnyJob], Result]) -> Future[Result]:
         executor = self._executor or self.start()
         try:
             return executor.submit(_run_job, job, work)
@@ -190,7 +197,13 @@ def _warm_up() -> None:
         evaluator_class(name)
 
 
-def _run_job(job: Job, work: Callable[[Job], Result]) -> Result:
+def _run_draws(job: DrawsJob) -> FloatArray:
+    from vidscore_evaluators.trust.tiers import run_draws_job  # noqa: PLC0415 - few servers need it
+
+    return run_draws_job(job)
+
+
+def _run_job(job: AnyJob, work: Callable[[AnyJob], Result]) -> Result:
     try:
         return work(job)
     except VidscoreError:

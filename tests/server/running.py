@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 import grpc
 
+from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.jobs import Job, run_job, run_outcome_job
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
+from vidscore_evaluators.trust.tiers import DrawsJob, run_draws_job
 from vidscore_server.application import ScoringServer
 from vidscore_server.settings import load_settings
 from vidscore_server.workers import WorkerPool
@@ -50,6 +52,10 @@ class PlayedWorkers(WorkerPool):
         self.jobs.append(job)
         await self.gate.wait()
         return run_outcome_job(job, at)
+
+    async def draws(self, job: DrawsJob) -> FloatArray:
+        await self.gate.wait()
+        return run_draws_job(job)
 
 
 @asynccontextmanager

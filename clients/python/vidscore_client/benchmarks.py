@@ -33,6 +33,7 @@ from vidscore_client.errors import InputError
 from vidscore_client.frames import Frames, parse_string
 from vidscore_client.hosting import (
     Benchmark,
+    ChecklistItem,
     Leaderboard,
     RescoreProgress,
     ScoreDifference,
@@ -45,6 +46,7 @@ BENCHMARKS = "/vidscore.v1.BenchmarkService/"
 
 TruthRevisions = list[TruthRevision]
 ScoreDifferences = list[ScoreDifference]
+Checklist = list[ChecklistItem]
 
 RESCORING = LongKind(
     "re-scoring",
@@ -178,6 +180,14 @@ class AsyncBenchmarks:
             self._transport, BENCHMARKS + "GetLeaderboard", request, wire.GetLeaderboardResponse
         )
         return decode_leaderboard(pages)
+
+    async def checklist(self, benchmark: str) -> Checklist:
+        """Questions about a benchmark; see `vidscore_client.Benchmarks.checklist`."""
+        request = wire.GetChecklistRequest(benchmark=benchmark_name(benchmark))
+        response = await self._transport.unary(
+            BENCHMARKS + "GetChecklist", request, wire.GetChecklistResponse
+        )
+        return [to_dataclass(ChecklistItem, entry) for entry in response.items]
 
     async def publish_leaderboard(
         self, benchmark: str, *, validate_only: bool = False
@@ -357,6 +367,17 @@ class Benchmarks:
         return run_blocking(
             self._benchmarks.leaderboard(benchmark, evaluator=evaluator, domain=domain, label=label)
         )
+
+    def checklist(self, benchmark: str) -> Checklist:
+        """The questions of BIAS (Maier-Hein et al. 2020) about a benchmark, with their answers.
+
+        As far as the caller may see it; what to do where an answer is weak is for organisers.
+
+        Raises:
+            NotFoundError: If there is none of that name.
+            VidscoreError: If the call fails.
+        """
+        return run_blocking(self._benchmarks.checklist(benchmark))
 
     def publish_leaderboard(
         self, benchmark: str, *, validate_only: bool = False

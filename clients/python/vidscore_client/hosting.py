@@ -334,6 +334,10 @@ class LeaderboardRow:
         evaluator_version: Version of the evaluator that they are by.
         apart: Whether they cannot be compared with those of the ranked rows: the submission could
             not be scored again under the same truth, evaluator and parameters.
+        tier: Tier from 1 on: the difference of systems in one tier to the best of them is not
+            significant. None where it has none.
+        first_probability: How probable it is to be first on other sequences; None where that is
+            not shown.
     """
 
     rank: int
@@ -345,6 +349,8 @@ class LeaderboardRow:
     truth_revision: int = 0
     evaluator_version: str = ""
     apart: bool = False
+    tier: int | None = None
+    first_probability: float | None = None
 
 
 @dataclass(frozen=True)
@@ -359,6 +365,8 @@ class Leaderboard:
         submissions_to_rescore: Scored submissions that are to be scored again before the board
             moves, for organisers alone.
         publishable: Whether an organiser may move the board with `publish_leaderboard`.
+        tiers_note: What the tiers are, or why there are none; empty from an earlier server.
+        tiers_stale: Whether the tiers are older than the board.
     """
 
     rows: tuple[LeaderboardRow, ...]
@@ -367,6 +375,23 @@ class Leaderboard:
     newest_truth_revision: int = 0
     submissions_to_rescore: int = 0
     publishable: bool = False
+    tiers_note: str = ""
+    tiers_stale: bool = False
+
+
+@dataclass(frozen=True)
+class ChecklistItem:
+    """A question about the design of a benchmark.
+
+    Attributes:
+        question: The question.
+        answer: The answer.
+        advice: What to do where the answer is weak, for organisers alone; empty for nothing.
+    """
+
+    question: str
+    answer: str
+    advice: str = ""
 
 
 class Role(StrEnum):

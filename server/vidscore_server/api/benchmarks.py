@@ -48,6 +48,7 @@ from vidscore_server.domain.access import Caller, current_caller
 from vidscore_server.domain.basis import board_state, newest_complete, shown_basis
 from vidscore_server.domain.batches import BatchRules
 from vidscore_server.domain.benchmarks import policy_warnings, required_benchmark
+from vidscore_server.domain.checklist import TruthState, checklist
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.leaderboard import (
@@ -67,6 +68,7 @@ from vidscore_server.domain.names import (
 from vidscore_server.domain.quotas import Quota, quotas_of, team_usage
 from vidscore_server.domain.release import public_definition, sees_board, sees_parts
 from vidscore_server.domain.sessions import Sessions, Use
+from vidscore_server.domain.tiers import ShownTiers, shown_tiers
 from vidscore_server.domain.truth import FIELD as TRUTH
 from vidscore_server.domain.truth import TruthUpload, UploadPlan
 from vidscore_server.errors import NotReleasedError, message_order
@@ -270,15 +272,18 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             ranking = tuple(definition.ranking(board.evaluator))
             more = start + size < len(entries)
             shown = shown_basis(record)
+            tiers = shown_tiers(reader, record, definition, board, entries, caller, now)
             response = pb.GetLeaderboardResponse(
                 rows=[
-                    _write_row(name, entry, ranking, caller)
+                    _write_row(name, entry, ranking, caller, tiers)
                     for entry in entries[start : start + size]
                 ],
                 ranking=ranking,
                 truth_revision=0 if shown is None else shown.truth_revision,
                 newest_truth_revision=newest_complete(reader, record),
                 next_page_token=write_page_token(start + size) if more else "",
+                tiers_note=tiers.note,
+                tiers_stale=tiers.is_stale,
             )
             if caller.is_organiser:
                 state = board_state(reader, definition, record)
@@ -300,6 +305,32 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         return organiser_pb2.PublishLeaderboardResponse(
             differences=[organiser_pb2.ScoreDifference(**entry) for entry in changed],
             truth_revision=revision,
+        )
+
+    async def GetChecklist(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.GetChecklistRequest, _: Responses[Any]
+    ) -> pb.GetChecklistResponse:
+        """Questions about the design of a benchmark, with their answers."""
+        name = read_benchmark(request.benchmark, "benchmark")
+
+        def read(reader: Reader) -> tuple[BenchmarkRecord, TruthState]:
+            record = required_benchmark(reader, name)
+            newest = reader.truth_revision(name, record.truth_revision)
+            if newest is None:
+                return record, TruthState()
+            return record, TruthState(newest.revision, newest.complete, newest.frame_count)
+
+        record, truth = await self._context.read(read)
+        items = checklist(
+            self._hosting.benchmarks.definition(record),
+            truth,
+            for_organisers=current_caller().is_organiser,
+        )
+        return pb.GetChecklistResponse(
+            items=[
+                pb.ChecklistItem(question=item.question, answer=item.answer, advice=item.advice)
+                for item in items
+            ]
         )
 
     async def _written(self, record: BenchmarkRecord) -> benchmark_pb2.Benchmark:
@@ -399,9 +430,14 @@ def _evaluator_of(request: pb.GetLeaderboardRequest, definition: Definition) -> 
 
 
 def _write_row(
-    benchmark: str, ranked: RankedEntry, ranking: tuple[str, ...], caller: Caller
+    benchmark: str,
+    ranked: RankedEntry,
+    ranking: tuple[str, ...],
+    caller: Caller,
+    tiers: ShownTiers,
 ) -> pb.LeaderboardRow:
     entry = ranked.entry
+    tier, probability = tiers.rows.get(entry.submission, (None, None))
     own = caller.is_organiser or (bool(caller.team) and caller.team == entry.team)
     return pb.LeaderboardRow(
         rank=ranked.rank,
@@ -416,4 +452,6 @@ def _write_row(
         truth_revision=entry.truth_revision,
         evaluator_version=entry.evaluator_version,
         apart=ranked.rank == APART,
+        tier=tier,
+        first_probability=probability,
     )

@@ -120,6 +120,7 @@ ROLES_BY_RPC: Mapping[str, Roles] = {
     "/vidscore.v1.BenchmarkService/RescoreSubmissions": ORGANISERS,
     "/vidscore.v1.BenchmarkService/GetLeaderboard": MEMBERS,
     "/vidscore.v1.BenchmarkService/PublishLeaderboard": ORGANISERS,
+    "/vidscore.v1.BenchmarkService/GetChecklist": MEMBERS,
     "/vidscore.v1.SubmissionService/CreateSubmission": TEAMS,
     "/vidscore.v1.SubmissionService/GetSubmission": TEAMS,
     "/vidscore.v1.SubmissionService/ListSubmissions": TEAMS,

@@ -22,6 +22,7 @@ from vidscore_server.domain.benchmarks import from_json
 from vidscore_server.domain.names import parse_id
 from vidscore_server.domain.release import values_from_json
 from vidscore_server.domain.scores import GREATEST_COMPRESSION, report_of
+from vidscore_server.domain.tiers import Draws, read_tiers
 from vidscore_server.errors import BackupError, NameTakenError, NotFoundError
 from vidscore_server.store import SqlStore, Transaction
 from vidscore_server.store.backup_file import BackupHeader, read_header, read_rows, write_backup
@@ -114,6 +115,8 @@ _LOOKS: Mapping[tuple[str, str], Callable[[Any], object]] = {
     ("scores", "private_report"): _part,
     ("scores", "estimate"): _values,
     ("releases", "values"): _values,
+    ("score_draws", "payload"): Draws.from_bytes,
+    ("tiers", "document"): read_tiers,
     ("tokens", "role"): Role,
     ("operations", "request"): _document,
     ("operations", "progress"): _document,
@@ -215,6 +218,7 @@ _ADDED_SINCE: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "0006": _together(_ADDED_0007, _ADDED_0008, _ADDED_0009),
     "0007": _together(_ADDED_0008, _ADDED_0009),
     "0008": _ADDED_0009,
+    "0009": {},  # the next one has further tables
 }
 """Columns that rows of an earlier revision lack, by table, with what its migration gives them.
 

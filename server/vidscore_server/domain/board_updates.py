@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -19,6 +18,7 @@ from vidscore_server.domain.basis import (
     wanted_basis,
 )
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
+from vidscore_server.domain.changed_benchmarks import ChangedBenchmarks
 from vidscore_server.domain.context import Context, Request, audit_server
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.leaderboard import Board, BoardView, board_rules, rank
@@ -153,9 +153,6 @@ def _ranks(
 
 # --- The keeper
 
-Version = tuple[datetime, int]
-"""When a benchmark was created, and the revision of its record."""
-
 
 class BoardUpdater:
     """Updates the boards of all benchmarks: scores again, then moves each board at once.
@@ -177,11 +174,11 @@ class BoardUpdater:
         self._benchmarks = benchmarks
         self._scorer = scorer
         self._work = LeasedOperations(leases, ())
-        self._settled: dict[str, Version] = {}
+        self._changed = ChangedBenchmarks(self._work, _board, self._has_work)
 
     async def advance(self) -> None:
         """Begin with every board that is out of date, and that no server works on."""
-        for benchmark in await self._context.read(self._due):
+        for benchmark in await self._context.read(self._changed.due):
             if self._work.count >= self._context.settings.maximum_scorings:
                 return
             await self._work.begin(_board(benchmark), partial(self._run, benchmark))
@@ -239,22 +236,6 @@ class BoardUpdater:
             move_board(transaction, definition, benchmark, request.time, publishing=True)
             request.audit(transaction, benchmark_name(benchmark))
         return changed, state
-
-    def _due(self, reader: Reader) -> list[str]:
-        """Benchmarks with work that no server does; only changed ones are examined."""
-        versions = reader.benchmark_revisions()
-        self._settled = {name: at for name, at in self._settled.items() if name in versions}
-        changed = [name for name, at in versions.items() if self._settled.get(name) != at]
-        if not changed:
-            return []
-        free = set(self._work.free(reader, map(_board, changed)))
-        due = []
-        for name in changed:
-            if _board(name) in free and self._has_work(reader, name):
-                due.append(name)
-            elif _board(name) in free:
-                self._settled[name] = versions[name]
-        return due
 
     def _has_work(self, reader: Reader, benchmark: str) -> bool:
         record = required_benchmark(reader, benchmark)

@@ -23,6 +23,7 @@ from vidscore_server.domain.schedule import Heartbeat, Told
 from vidscore_server.domain.scorer import Scorer
 from vidscore_server.domain.scoring import Scheduler
 from vidscore_server.domain.submissions import Submissions
+from vidscore_server.domain.tier_updates import TierUpdater
 from vidscore_server.domain.trust import TrustAnalyses
 from vidscore_server.domain.truth import TruthStore
 from vidscore_server.logs import log, places_of
@@ -49,6 +50,7 @@ class Hosting:
         scheduler: Scores sealed submissions.
         live: Scores of submissions that still receive.
         boards: Keeps boards on the newest truth and rules.
+        tiers: Keeps the tiers of boards.
         rescoring: Re-scores on request.
         trust: Trust analyses.
         outcomes: Outcomes of scored submissions.
@@ -72,6 +74,7 @@ class Hosting:
         self.scheduler = Scheduler(context, self.benchmarks, self.scorer, self.leases)
         self.live = LiveScores(context, self.benchmarks, self.scorer)
         self.boards = BoardUpdater(context, self.benchmarks, self.scorer, self.leases)
+        self.tiers = TierUpdater(context, self.benchmarks, self.scorer, self.leases)
         self.rescoring = Rescoring(context, self.benchmarks, self.scorer, self.leases)
         self.trust = TrustAnalyses(context, self.benchmarks, self.scorer, self.leases)
         self.outcomes = SubmissionOutcomes(context, self.benchmarks, self.scorer, workers)
@@ -99,6 +102,7 @@ class Hosting:
         await asyncio.gather(*self._own_work, return_exceptions=True)
         await self.scheduler.stop()
         await self.boards.stop()
+        await self.tiers.stop()
         await self.rescoring.stop()
         await self.trust.stop()
 
@@ -114,6 +118,7 @@ class Hosting:
         await self.rescoring.advance()
         await self.boards.advance()
         await self.trust.advance()
+        await self.tiers.advance()
 
     async def _revisions(self, names: Collection[SubmissionName]) -> dict[SubmissionName, int]:
         found = await self.context.read(lambda reader: reader.submission_revisions(names))

@@ -11,10 +11,12 @@ from itertools import chain
 from typing import Any
 
 from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.evaluator import Evaluator, Unit
 from vidscore_evaluators.jobs import PARTS_PER_WORKER, make_job, split_by_sequence
 from vidscore_evaluators.tally import Tally, merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes
+from vidscore_evaluators.trust.tiers import DrawsJob
 from vidscore_server.domain.append_rules import NameCheck, check_names, known_names, late_warnings
 from vidscore_server.domain.batches import unpacked
 from vidscore_server.domain.benchmarks import Benchmarks
@@ -205,6 +207,10 @@ class Scorer:
             await asyncio.to_thread(_tally, evaluator, [task.result() for task in done])
             for evaluator, done in zip(evaluators, running, strict=True)
         ]
+
+    async def draws(self, job: DrawsJob) -> FloatArray:
+        """Scores of a system on draws of sequences, in a worker."""
+        return await self._workers.draws(job)
 
     def frames_lack_truth(self, reader: Reader, name: SubmissionName, revision: int) -> bool:
         """Whether a frame of a submission is not in a revision of the truth."""

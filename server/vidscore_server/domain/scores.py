@@ -206,7 +206,7 @@ def keep_result(
 ) -> None:
     """Store a score; one on the board's basis is published.
 
-    Any other is a change of the benchmark, which makes servers look at its board.
+    It is a change of the benchmark, which makes servers look at its board and its tiers.
 
     Args:
         transaction: Where.
@@ -235,9 +235,9 @@ def keep_result(
     if shown is not None and shown.key(name) == key:
         released, step = _released_with(transaction, definition, submission, result, now)
         record = replace(record, released=released, released_step=step, published=True)
-    elif benchmark is not None:
-        transaction.update_benchmark(replace(benchmark, revision=benchmark.revision + 1))
     transaction.insert_score(record)
+    if benchmark is not None:
+        transaction.update_benchmark(replace(benchmark, revision=benchmark.revision + 1))
 
 
 def _columns(result: Result) -> dict[str, Any]:

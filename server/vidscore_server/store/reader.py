@@ -18,11 +18,13 @@ from vidscore_server.store.records import (
     Holdings,
     ReleaseRecord,
     ScoreBasis,
+    ScoreDrawsRecord,
     ScoreRecord,
     StreamRecord,
     SubmissionKey,
     SubmissionRecord,
     SubmissionState,
+    TiersRecord,
     TruthRevisionRecord,
 )
 from vidscore_server.store.site_reader import SiteReader
@@ -364,6 +366,33 @@ class Reader(SiteReader):
             .order_by(t.releases.c.team)
         )
         return self._all(query, ReleaseRecord)
+
+    def score_draws(
+        self, benchmark: str, submission: str, evaluator: str
+    ) -> ScoreDrawsRecord | None:
+        """Scores of a submission on draws of sequences; None where there are none."""
+        query = self._of_submission(select(t.score_draws), benchmark, submission, t.score_draws)
+        return self._one(
+            query.where(t.score_draws.c.evaluator == evaluator),
+            ScoreDrawsRecord,
+            benchmark=benchmark,
+            submission=submission,
+        )
+
+    def tiers(
+        self, benchmark: str, evaluator: str, truth_revision: int, *, exact: bool
+    ) -> TiersRecord | None:
+        """The newest tiers of a board, under a revision of the truth or an earlier one."""
+        c = t.tiers.c
+        query = (
+            select(t.tiers, t.benchmarks.c.benchmark)
+            .join(t.benchmarks)
+            .where(t.benchmarks.c.benchmark == benchmark, c.evaluator == evaluator)
+            .where(c.truth_revision <= truth_revision, c.exact.is_(exact))
+            .order_by(c.truth_revision.desc())
+            .limit(1)
+        )
+        return self._one(query, TiersRecord)
 
     def _stored_numbers(self, sequence_id: int, numbers: list[int]) -> list[int]:
         found: list[int] = []

@@ -273,6 +273,46 @@ class ReleaseRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreDrawsRecord:
+    """Scores of a submission on draws of sequences, by one evaluator.
+
+    Attributes:
+        benchmark: The benchmark.
+        submission: The submission.
+        evaluator: The evaluator.
+        truth_revision: Revision of the truth.
+        configuration: Evaluator with version, parameters and specification, as a digest.
+        payload: The scores.
+    """
+
+    benchmark: str
+    submission: str
+    evaluator: str
+    truth_revision: int
+    configuration: str
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TiersRecord:
+    """Tiers of a board under one revision of the truth.
+
+    Attributes:
+        benchmark: The benchmark.
+        evaluator: The evaluator that ranks.
+        truth_revision: Revision of the truth.
+        exact: Whether they are of the board of organisers, or of what others see of it.
+        document: The tiers.
+    """
+
+    benchmark: str
+    evaluator: str
+    truth_revision: int
+    exact: bool
+    document: str
+
+
+@dataclass(frozen=True, slots=True)
 class TokenRecord:
     """A token, without its secret.
 

@@ -206,6 +206,26 @@ releases = Table(
     Column("release_time", _Time, nullable=False),
 )
 
+score_draws = Table(
+    "score_draws",
+    metadata,
+    Column("submission_id", _Key, _belongs_to("submissions.id"), primary_key=True),
+    Column("evaluator", _Name, primary_key=True),
+    Column("truth_revision", BigInteger, nullable=False),
+    Column("configuration", _Name, nullable=False),
+    Column("payload", LargeBinary, nullable=False),
+)
+
+tiers = Table(
+    "tiers",
+    metadata,
+    Column("benchmark_id", _Key, _belongs_to("benchmarks.id"), primary_key=True),
+    Column("evaluator", _Name, primary_key=True),
+    Column("truth_revision", BigInteger, primary_key=True, autoincrement=False),
+    Column("exact", Boolean, primary_key=True),
+    Column("document", Text, nullable=False),
+)
+
 tokens = Table(
     "tokens",
     metadata,

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Connection, Select, Table, delete, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Select, Table, and_, delete, func, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from vidscore_server.store import tables as t
@@ -23,10 +23,12 @@ from vidscore_server.store.records import (
     OperationRecord,
     ReleaseRecord,
     Row,
+    ScoreDrawsRecord,
     ScoreRecord,
     ServingRecord,
     StreamRecord,
     SubmissionRecord,
+    TiersRecord,
     TokenRecord,
     TruthRevisionRecord,
 )
@@ -170,6 +172,18 @@ class Transaction(Appends, Reader):
         self._connection.execute(delete(t.releases).where(old))
         self._insert(t.releases, row | {"benchmark_id": benchmark_id}, "release")
 
+    def put_score_draws(self, record: ScoreDrawsRecord) -> None:
+        """Replace the scores of a submission on draws of sequences by an evaluator."""
+        row = to_row(record)
+        row["submission_id"] = self._submission_id(row.pop("benchmark"), row.pop("submission"))
+        self._replace(t.score_draws, row, "scores on draws")
+
+    def put_tiers(self, record: TiersRecord) -> None:
+        """Replace the tiers of a board under a revision of the truth."""
+        row = to_row(record)
+        row["benchmark_id"] = self._benchmark_id(row.pop("benchmark"))
+        self._replace(t.tiers, row, "tiers")
+
     def insert_token(self, record: TokenRecord) -> None:
         """Add a token."""
         self._insert(t.tokens, to_row(record), f"token {record.token}")
@@ -260,6 +274,12 @@ class Transaction(Appends, Reader):
         except IntegrityError as error:
             raise AlreadyExistsError(what) from error
         return int(key[0]) if key is not None and isinstance(key[0], int) else 0
+
+    def _replace(self, table: Table, row: dict[str, Any], what: str) -> None:
+        """Put a row in the place of the one with its key, where there is one."""
+        key = and_(*(column == row[column.name] for column in table.primary_key.columns))
+        self._connection.execute(delete(table).where(key))
+        self._insert(table, row, what)
 
     def _update(self, table: Table, key: Any, row: dict[str, Any], what: str) -> None:
         if self._connection.execute(update(table).where(key).values(row)).rowcount == 0:

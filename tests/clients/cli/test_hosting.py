@@ -51,6 +51,7 @@ def test_every_example_of_hosting_runs_in_the_order_of_a_competition(organiser: 
     examples("vidscore benchmark new", "vidscore init")
     examples("vidscore benchmark create", "vidscore benchmark show")
     examples("vidscore benchmark update", "vidscore benchmark list", "vidscore benchmark truth")
+    examples("vidscore benchmark checklist")
     well(organiser("benchmark", "truth", "sky", "--truth", "truth.json"))
     examples("vidscore benchmark revisions", "vidscore token create", "vidscore token list")
     for name in ("falcon", "mole"):
@@ -294,6 +295,22 @@ def test_the_board_ranks_teams_and_hides_the_submissions_of_others(
     assert (first["truth_revision"], first["evaluator_version"]) == ("1", "1.0.0")
     document = json.loads(well(falcon("leaderboard", hosted, "--format", "json")))
     assert [(row["truth_revision"], row["apart"]) for row in document] == [(1, False)] * 2
+    assert [(row["tier"], row["first_probability"]) for row in document] == [(None, None)] * 2
+    assert "no tiers: fewer than two sequences" in falcon("leaderboard", hosted).stderr
+
+
+def test_a_checklist_is_markdown_and_tells_organisers_what_to_do(
+    hosted: str, organiser: Call, falcon: Call
+) -> None:
+    text = well(organiser("benchmark", "checklist", hosted))
+    assert text.splitlines()[0] == f"# Checklist of {hosted}"
+    assert "## How does spotgeo rank?\n\nBy f1 (more is better), over all sequences" in text
+    assert "**To do:** Set close_time" in text
+    shown = well(falcon("benchmark", "checklist", hosted))
+    assert [line for line in shown.splitlines() if line.startswith("## ")] == [
+        line for line in text.splitlines() if line.startswith("## ")
+    ]
+    assert "To do" not in shown
 
 
 def test_a_rescoring_lists_what_changed(hosted: str, organiser: Call, falcon: Call) -> None:

@@ -39,8 +39,27 @@ def score_row(**changed: object) -> Row:
     return "scores", {**values, **changed}
 
 
+def draws_row(payload: bytes) -> Row:
+    values = {
+        "submission_id": 5, "evaluator": "spotgeo", "truth_revision": 1, "configuration": "",
+        "payload": payload,
+    }  # fmt: skip
+    return "score_draws", values
+
+
+def tiers_row(document: str) -> Row:
+    values = {
+        "benchmark_id": 7, "evaluator": "spotgeo", "truth_revision": 1, "exact": True,
+        "document": document,
+    }  # fmt: skip
+    return "tiers", values
+
+
 BOMB = zlib.compress(bytes(300 << 20))
 """300 MiB in 0.3 MiB."""
+
+NO_DRAWS = zlib.compress(b'{"sequences": 2, "resamples": 3, "values": {"f1": [0.5, "x"]}}')
+NO_TIERS = '{"digest": "x", "sequences": "2", "left_out": 0, "rows": {"a": [1, 0.5]}}'
 
 
 @pytest.mark.parametrize(
@@ -66,6 +85,14 @@ BOMB = zlib.compress(bytes(300 << 20))
             "scores.report",
         ),
         ([benchmark_row(definition=SOUND), submission_row(), submission_row()], "a row twice"),
+        *(
+            ([benchmark_row(definition=SOUND), submission_row(), draws_row(payload)], "score_draws")
+            for payload in (b"x", BOMB, zlib.compress(b"[]"), NO_DRAWS)
+        ),
+        *(
+            ([benchmark_row(definition=SOUND), tiers_row(document)], "tiers.document")
+            for document in ("[1]", '{"rows": {"a": [1]}}', NO_TIERS)
+        ),
     ],
 )
 def test_rows_that_no_server_writes_are_an_unusable_backup_and_leave_nothing(

@@ -20,6 +20,7 @@ from google.protobuf.message import Message
 from prometheus_client import generate_latest
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, append, values
 from tests.server.domain.streets import BOX, streets
+from tests.server.domain.test_board_tiers import settled
 from tests.server.domain.test_hidden_truth import log_lines as log_lines  # noqa: PLC0414 - a fixture
 from tests.server.domain.test_roles import METHODS
 
@@ -149,6 +150,7 @@ CASES: dict[str, Case] = {
         {"benchmark": BENCHMARK, "evaluator": "map"},
     ),
     f"{V1}BenchmarkService/PublishLeaderboard": OF_BENCHMARK,
+    f"{V1}BenchmarkService/GetChecklist": OF_BENCHMARK,
     f"{V1}SubmissionService/CreateSubmission": asked(
         {"benchmark": BENCHMARK, "submission_id": "one"},
         {"benchmark": BENCHMARK, "submission_id": "two"},
@@ -272,6 +274,11 @@ async def _prepare(
     assert values(of_f1)["f1"] == 2 / 3
     await hosted.red.submit(NEAR, "three")
     await hosted.red.ended("three")
+    await hosted.blue.submit(NEAR, "four")
+    await hosted.blue.ended("four")
+    for evaluator in ("f1", "tracer"):  # tiers are there for whoever asks
+        for client in (hosted.viewer, hosted.organiser):
+            assert {row.tier for row in (await settled(client, evaluator=evaluator)).rows} == {1}
     stream = await hosted.red.submission("two")
     await hosted.red.append(stream, 0, batch("day", "street", "car", (1,), BOX))
 

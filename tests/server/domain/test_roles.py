@@ -67,6 +67,7 @@ PARTICIPANTS_MAY = {
     "BenchmarkService/GetBenchmark",
     "BenchmarkService/ListBenchmarks",
     "BenchmarkService/GetLeaderboard",
+    "BenchmarkService/GetChecklist",
     "SubmissionService/CreateSubmission",
     "SubmissionService/GetSubmission",
     "SubmissionService/ListSubmissions",
@@ -86,6 +87,7 @@ VIEWERS_MAY = {
     "BenchmarkService/GetBenchmark",
     "BenchmarkService/ListBenchmarks",
     "BenchmarkService/GetLeaderboard",
+    "BenchmarkService/GetChecklist",
 }
 ANYONE_MAY = {
     "EvaluatorService/ListEvaluators",

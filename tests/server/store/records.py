@@ -11,9 +11,11 @@ from vidscore_server.store.records import (
     OperationRecord,
     ReleaseRecord,
     Role,
+    ScoreDrawsRecord,
     ScoreRecord,
     SubmissionRecord,
     SubmissionState,
+    TiersRecord,
     TokenRecord,
     TruthRevisionRecord,
 )
@@ -71,6 +73,14 @@ def score(name: str = "s", evaluator: str = "f1", report: bytes = b"report") -> 
 
 def release(team: str = "red", values: str = "{}") -> ReleaseRecord:
     return ReleaseRecord("b", "f1", team, "s", values, NOON)
+
+
+def score_draws(evaluator: str = "f1", payload: bytes = b"draws") -> ScoreDrawsRecord:
+    return ScoreDrawsRecord("b", "s", evaluator, 1, "f1 1 abc", payload)
+
+
+def tiers(revision: int = 1, *, exact: bool = False, document: str = "{}") -> TiersRecord:
+    return TiersRecord("b", "f1", revision, exact, document)
 
 
 def token(name: str = "t", created: datetime = NOON) -> TokenRecord:

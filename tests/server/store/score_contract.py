@@ -167,3 +167,33 @@ class ScoreContract:
         )
         with store.read() as reader:
             assert [x.values for x in reader.releases("b", "f1")] == ["{}", "2"]
+
+    def test_scores_on_draws_take_the_place_of_those_before(self, store: SqlStore) -> None:
+        put(
+            store,
+            populate,
+            lambda t: t.put_score_draws(r.score_draws()),
+            lambda t: t.put_score_draws(r.score_draws("map")),
+            lambda t: t.put_score_draws(r.score_draws(payload=b"newer")),
+        )
+        with store.read() as reader:
+            assert reader.score_draws("b", "s", "f1") == r.score_draws(payload=b"newer")
+            assert reader.score_draws("b", "s", "map") == r.score_draws("map")
+            assert reader.score_draws("b", "s", "hota") is None
+            assert reader.score_draws("b", "other", "f1") is None
+
+    def test_the_newest_tiers_up_to_a_revision_are_read(self, store: SqlStore) -> None:
+        put(
+            store,
+            populate,
+            lambda t: t.put_tiers(r.tiers(1)),
+            lambda t: t.put_tiers(r.tiers(3, document="old")),
+            lambda t: t.put_tiers(r.tiers(3, document="new")),
+            lambda t: t.put_tiers(r.tiers(2, exact=True)),
+        )
+        with store.read() as reader:
+            assert reader.tiers("b", "f1", 2, exact=False) == r.tiers(1)
+            assert reader.tiers("b", "f1", 9, exact=False) == r.tiers(3, document="new")
+            assert reader.tiers("b", "f1", 9, exact=True) == r.tiers(2, exact=True)
+            assert reader.tiers("b", "f1", 1, exact=True) is None
+            assert reader.tiers("b", "map", 9, exact=False) is None

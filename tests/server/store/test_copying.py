@@ -52,6 +52,8 @@ def fill(store: SqlStore) -> None:
         lambda t: t.insert_score(r.score()),
         lambda t: t.put_failed_rescoring("b", "s", "basis"),
         lambda t: t.put_release(r.release()),
+        lambda t: t.put_score_draws(r.score_draws()),
+        lambda t: t.put_tiers(r.tiers(exact=True)),
         lambda t: t.insert_token(r.token()),
         lambda t: t.insert_operation(r.operation()),
         lambda t: t.append_audit(r.audit("täter 日本")),

@@ -217,6 +217,7 @@ def _submission() -> Iterator[Call]:
     yield from _submission_of_another_team()
     board = benchmarks.GetLeaderboardRequest(benchmark=BENCHMARK)
     yield _hosted("GetLeaderboard", board, caller="viewer")
+    yield _hosted("GetChecklist", benchmarks.GetChecklistRequest(benchmark=BENCHMARK), caller="red")
 
 
 def _submission_of_another_team() -> Iterator[Call]:

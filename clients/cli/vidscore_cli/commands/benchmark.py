@@ -107,6 +107,7 @@ SECTIONS = {
         "list": Entry(f"{HERE}:list_"),
         "update": Entry(f"{FILE}:update"),
         "delete": Entry(f"{HERE}:delete"),
+        "checklist": Entry("vidscore_cli.commands.benchmark_checklist:checklist"),
     },
     "Truth and scores": {
         "truth": Entry(f"{HERE}:truth"),

@@ -18,6 +18,7 @@ from vidscore_cli.sites import ServerChoice
 if TYPE_CHECKING:
     from vidscore_client import Leaderboard
 
+TIER_COLUMNS = ("tier", "first_probability")
 BASIS_COLUMNS = ("truth_revision", "evaluator_version", "apart")
 
 
@@ -60,12 +61,19 @@ def leaderboard(**choices: Any) -> None:
         )
     measures = tuple(dict.fromkeys([*board.ranking, *_measures(row.scores for row in board.rows)]))
     basis = BASIS_COLUMNS[:1] if typed.format_ == "table" else BASIS_COLUMNS
-    columns = ("rank", "team", "title", *measures, *basis, "seal_time", "submission")
+    tiers: tuple[str, ...] = TIER_COLUMNS
+    if typed.format_ == "table":  # a column of nothing is no news
+        tiers = tuple(
+            name for name in tiers if any(getattr(row, name) is not None for row in board.rows)
+        )
+    columns = ("rank", *tiers, "team", "title", *measures, *basis, "seal_time", "submission")
     missing = UNDEFINED if typed.format_ == "table" else None
     records: list[Record] = [
         {
             **asdict(row),
             "rank": missing if row.apart else row.rank,
+            "tier": missing if row.tier is None else row.tier,
+            "first_probability": _shown(row.first_probability, missing),
             **{name: _shown(row.scores.get(name), missing) for name in measures},
         }
         for row in board.rows
@@ -76,7 +84,11 @@ def leaderboard(**choices: Any) -> None:
 
 
 def _about_board(board: Leaderboard) -> Iterator[str]:
-    """Notes on a leaderboard: rows without a rank, and pending changes."""
+    """Notes on a leaderboard: tiers, rows without a rank, and pending changes."""
+    if len(board.rows) > 1 and board.tiers_note:  # one row alone needs no tiers
+        yield board.tiers_note
+    if board.tiers_stale:
+        yield "the tiers are older than the board; newer ones are being computed"
     apart = sum(row.apart for row in board.rows)
     if apart:
         yield (

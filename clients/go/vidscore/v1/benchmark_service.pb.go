@@ -416,7 +416,11 @@ type GetLeaderboardResponse struct {
 	// Number of submissions to score again before the leaderboard moves. Organisers only.
 	SubmissionsToRescore int64 `protobuf:"varint,6,opt,name=submissions_to_rescore,json=submissionsToRescore,proto3" json:"submissions_to_rescore,omitempty"`
 	// Whether PublishLeaderboard can move the leaderboard now. Organisers only.
-	Publishable   bool `protobuf:"varint,7,opt,name=publishable,proto3" json:"publishable,omitempty"`
+	Publishable bool `protobuf:"varint,7,opt,name=publishable,proto3" json:"publishable,omitempty"`
+	// What the tiers of the rows are, or why there are none; for people.
+	TiersNote string `protobuf:"bytes,20,opt,name=tiers_note,json=tiersNote,proto3" json:"tiers_note,omitempty"`
+	// Whether the tiers are older than the rest of the leaderboard; newer ones are being computed.
+	TiersStale    bool `protobuf:"varint,21,opt,name=tiers_stale,json=tiersStale,proto3" json:"tiers_stale,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -500,6 +504,20 @@ func (x *GetLeaderboardResponse) GetPublishable() bool {
 	return false
 }
 
+func (x *GetLeaderboardResponse) GetTiersNote() string {
+	if x != nil {
+		return x.TiersNote
+	}
+	return ""
+}
+
+func (x *GetLeaderboardResponse) GetTiersStale() bool {
+	if x != nil {
+		return x.TiersStale
+	}
+	return false
+}
+
 // LeaderboardRow is one submission on the leaderboard.
 type LeaderboardRow struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -521,9 +539,15 @@ type LeaderboardRow struct {
 	EvaluatorVersion string `protobuf:"bytes,8,opt,name=evaluator_version,json=evaluatorVersion,proto3" json:"evaluator_version,omitempty"`
 	// Whether the scores cannot be compared with those of the ranked rows, because the submission
 	// could not be scored again under the same truth, evaluator and parameters.
-	Apart         bool `protobuf:"varint,9,opt,name=apart,proto3" json:"apart,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Apart bool `protobuf:"varint,9,opt,name=apart,proto3" json:"apart,omitempty"`
+	// Tier, from 1: the difference of systems in one tier to the best of them is not significant
+	// (95 %, paired bootstrap over sequences). Absent: none.
+	Tier *int32 `protobuf:"varint,20,opt,name=tier,proto3,oneof" json:"tier,omitempty"`
+	// Probability that the submission is the first on other sequences, bounded where these are few;
+	// rounded to 0.1 for callers who see scores rounded. Absent: not shown, or none.
+	FirstProbability *float64 `protobuf:"fixed64,21,opt,name=first_probability,json=firstProbability,proto3,oneof" json:"first_probability,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *LeaderboardRow) Reset() {
@@ -619,6 +643,20 @@ func (x *LeaderboardRow) GetApart() bool {
 	return false
 }
 
+func (x *LeaderboardRow) GetTier() int32 {
+	if x != nil && x.Tier != nil {
+		return *x.Tier
+	}
+	return 0
+}
+
+func (x *LeaderboardRow) GetFirstProbability() float64 {
+	if x != nil && x.FirstProbability != nil {
+		return *x.FirstProbability
+	}
+	return 0
+}
+
 // LeaderboardScore is the value of a released measure.
 type LeaderboardScore struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -674,6 +712,162 @@ func (x *LeaderboardScore) GetValue() float64 {
 	return 0
 }
 
+// GetChecklistRequest asks for the checklist of a benchmark.
+type GetChecklistRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name: `benchmarks/{benchmark}`.
+	Benchmark     string `protobuf:"bytes,1,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetChecklistRequest) Reset() {
+	*x = GetChecklistRequest{}
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetChecklistRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetChecklistRequest) ProtoMessage() {}
+
+func (x *GetChecklistRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetChecklistRequest.ProtoReflect.Descriptor instead.
+func (*GetChecklistRequest) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *GetChecklistRequest) GetBenchmark() string {
+	if x != nil {
+		return x.Benchmark
+	}
+	return ""
+}
+
+// GetChecklistResponse is a checklist.
+type GetChecklistResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Questions with their answers, in the order in which they are read.
+	Items         []*ChecklistItem `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetChecklistResponse) Reset() {
+	*x = GetChecklistResponse{}
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetChecklistResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetChecklistResponse) ProtoMessage() {}
+
+func (x *GetChecklistResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetChecklistResponse.ProtoReflect.Descriptor instead.
+func (*GetChecklistResponse) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *GetChecklistResponse) GetItems() []*ChecklistItem {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+// ChecklistItem is one question about the design of a benchmark.
+type ChecklistItem struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The question.
+	Question string `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
+	// The answer.
+	Answer string `protobuf:"bytes,2,opt,name=answer,proto3" json:"answer,omitempty"`
+	// What to do where the answer is weak; empty: nothing. Organisers only.
+	Advice        string `protobuf:"bytes,3,opt,name=advice,proto3" json:"advice,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChecklistItem) Reset() {
+	*x = ChecklistItem{}
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChecklistItem) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChecklistItem) ProtoMessage() {}
+
+func (x *ChecklistItem) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChecklistItem.ProtoReflect.Descriptor instead.
+func (*ChecklistItem) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ChecklistItem) GetQuestion() string {
+	if x != nil {
+		return x.Question
+	}
+	return ""
+}
+
+func (x *ChecklistItem) GetAnswer() string {
+	if x != nil {
+		return x.Answer
+	}
+	return ""
+}
+
+func (x *ChecklistItem) GetAdvice() string {
+	if x != nil {
+		return x.Advice
+	}
+	return ""
+}
+
 var File_vidscore_v1_benchmark_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
@@ -708,7 +902,7 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\n" +
 	"page_token\x18\x06 \x01(\tR\tpageTokenB\t\n" +
 	"\a_domainB\b\n" +
-	"\x06_label\"\xbe\x02\n" +
+	"\x06_label\"\xfe\x02\n" +
 	"\x16GetLeaderboardResponse\x12/\n" +
 	"\x04rows\x18\x01 \x03(\v2\x1b.vidscore.v1.LeaderboardRowR\x04rows\x12\x18\n" +
 	"\aranking\x18\x02 \x03(\tR\aranking\x12%\n" +
@@ -716,7 +910,11 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\x0fnext_page_token\x18\x04 \x01(\tR\rnextPageToken\x122\n" +
 	"\x15newest_truth_revision\x18\x05 \x01(\x03R\x13newestTruthRevision\x124\n" +
 	"\x16submissions_to_rescore\x18\x06 \x01(\x03R\x14submissionsToRescore\x12 \n" +
-	"\vpublishable\x18\a \x01(\bR\vpublishable\"\xc8\x02\n" +
+	"\vpublishable\x18\a \x01(\bR\vpublishable\x12\x1d\n" +
+	"\n" +
+	"tiers_note\x18\x14 \x01(\tR\ttiersNote\x12\x1f\n" +
+	"\vtiers_stale\x18\x15 \x01(\bR\n" +
+	"tiersStale\"\xb2\x03\n" +
 	"\x0eLeaderboardRow\x12\x12\n" +
 	"\x04rank\x18\x01 \x01(\x05R\x04rank\x12\x12\n" +
 	"\x04team\x18\x02 \x01(\tR\x04team\x12\x1e\n" +
@@ -728,11 +926,23 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\x06scores\x18\x06 \x03(\v2\x1d.vidscore.v1.LeaderboardScoreR\x06scores\x12%\n" +
 	"\x0etruth_revision\x18\a \x01(\x03R\rtruthRevision\x12+\n" +
 	"\x11evaluator_version\x18\b \x01(\tR\x10evaluatorVersion\x12\x14\n" +
-	"\x05apart\x18\t \x01(\bR\x05apart\"Q\n" +
+	"\x05apart\x18\t \x01(\bR\x05apart\x12\x17\n" +
+	"\x04tier\x18\x14 \x01(\x05H\x00R\x04tier\x88\x01\x01\x120\n" +
+	"\x11first_probability\x18\x15 \x01(\x01H\x01R\x10firstProbability\x88\x01\x01B\a\n" +
+	"\x05_tierB\x14\n" +
+	"\x12_first_probability\"Q\n" +
 	"\x10LeaderboardScore\x12\x18\n" +
 	"\ameasure\x18\x01 \x01(\tR\ameasure\x12\x19\n" +
 	"\x05value\x18\x02 \x01(\x01H\x00R\x05value\x88\x01\x01B\b\n" +
-	"\x06_value2\xc0\a\n" +
+	"\x06_value\"3\n" +
+	"\x13GetChecklistRequest\x12\x1c\n" +
+	"\tbenchmark\x18\x01 \x01(\tR\tbenchmark\"H\n" +
+	"\x14GetChecklistResponse\x120\n" +
+	"\x05items\x18\x01 \x03(\v2\x1a.vidscore.v1.ChecklistItemR\x05items\"[\n" +
+	"\rChecklistItem\x12\x1a\n" +
+	"\bquestion\x18\x01 \x01(\tR\bquestion\x12\x16\n" +
+	"\x06answer\x18\x02 \x01(\tR\x06answer\x12\x16\n" +
+	"\x06advice\x18\x03 \x01(\tR\x06advice2\x95\b\n" +
 	"\x10BenchmarkService\x12\\\n" +
 	"\x0fCreateBenchmark\x12#.vidscore.v1.CreateBenchmarkRequest\x1a$.vidscore.v1.CreateBenchmarkResponse\x12S\n" +
 	"\fGetBenchmark\x12 .vidscore.v1.GetBenchmarkRequest\x1a!.vidscore.v1.GetBenchmarkResponse\x12Y\n" +
@@ -743,7 +953,8 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\x12ListTruthRevisions\x12&.vidscore.v1.ListTruthRevisionsRequest\x1a'.vidscore.v1.ListTruthRevisionsResponse\x12e\n" +
 	"\x12RescoreSubmissions\x12&.vidscore.v1.RescoreSubmissionsRequest\x1a'.vidscore.v1.RescoreSubmissionsResponse\x12Y\n" +
 	"\x0eGetLeaderboard\x12\".vidscore.v1.GetLeaderboardRequest\x1a#.vidscore.v1.GetLeaderboardResponse\x12e\n" +
-	"\x12PublishLeaderboard\x12&.vidscore.v1.PublishLeaderboardRequest\x1a'.vidscore.v1.PublishLeaderboardResponseBp\n" +
+	"\x12PublishLeaderboard\x12&.vidscore.v1.PublishLeaderboardRequest\x1a'.vidscore.v1.PublishLeaderboardResponse\x12S\n" +
+	"\fGetChecklist\x12 .vidscore.v1.GetChecklistRequest\x1a!.vidscore.v1.GetChecklistResponseBp\n" +
 	"\x15io.github.vidscore.v1B\x15BenchmarkServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3"
 
 var (
@@ -758,7 +969,7 @@ func file_vidscore_v1_benchmark_service_proto_rawDescGZIP() []byte {
 	return file_vidscore_v1_benchmark_service_proto_rawDescData
 }
 
-var file_vidscore_v1_benchmark_service_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_vidscore_v1_benchmark_service_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_vidscore_v1_benchmark_service_proto_goTypes = []any{
 	(*GetBenchmarkRequest)(nil),        // 0: vidscore.v1.GetBenchmarkRequest
 	(*GetBenchmarkResponse)(nil),       // 1: vidscore.v1.GetBenchmarkResponse
@@ -769,56 +980,62 @@ var file_vidscore_v1_benchmark_service_proto_goTypes = []any{
 	(*GetLeaderboardResponse)(nil),     // 6: vidscore.v1.GetLeaderboardResponse
 	(*LeaderboardRow)(nil),             // 7: vidscore.v1.LeaderboardRow
 	(*LeaderboardScore)(nil),           // 8: vidscore.v1.LeaderboardScore
-	(*Benchmark)(nil),                  // 9: vidscore.v1.Benchmark
-	(*timestamppb.Timestamp)(nil),      // 10: google.protobuf.Timestamp
-	(*CreateBenchmarkRequest)(nil),     // 11: vidscore.v1.CreateBenchmarkRequest
-	(*UpdateBenchmarkRequest)(nil),     // 12: vidscore.v1.UpdateBenchmarkRequest
-	(*DeleteBenchmarkRequest)(nil),     // 13: vidscore.v1.DeleteBenchmarkRequest
-	(*UploadTruthRequest)(nil),         // 14: vidscore.v1.UploadTruthRequest
-	(*ListTruthRevisionsRequest)(nil),  // 15: vidscore.v1.ListTruthRevisionsRequest
-	(*RescoreSubmissionsRequest)(nil),  // 16: vidscore.v1.RescoreSubmissionsRequest
-	(*PublishLeaderboardRequest)(nil),  // 17: vidscore.v1.PublishLeaderboardRequest
-	(*CreateBenchmarkResponse)(nil),    // 18: vidscore.v1.CreateBenchmarkResponse
-	(*UpdateBenchmarkResponse)(nil),    // 19: vidscore.v1.UpdateBenchmarkResponse
-	(*DeleteBenchmarkResponse)(nil),    // 20: vidscore.v1.DeleteBenchmarkResponse
-	(*UploadTruthResponse)(nil),        // 21: vidscore.v1.UploadTruthResponse
-	(*ListTruthRevisionsResponse)(nil), // 22: vidscore.v1.ListTruthRevisionsResponse
-	(*RescoreSubmissionsResponse)(nil), // 23: vidscore.v1.RescoreSubmissionsResponse
-	(*PublishLeaderboardResponse)(nil), // 24: vidscore.v1.PublishLeaderboardResponse
+	(*GetChecklistRequest)(nil),        // 9: vidscore.v1.GetChecklistRequest
+	(*GetChecklistResponse)(nil),       // 10: vidscore.v1.GetChecklistResponse
+	(*ChecklistItem)(nil),              // 11: vidscore.v1.ChecklistItem
+	(*Benchmark)(nil),                  // 12: vidscore.v1.Benchmark
+	(*timestamppb.Timestamp)(nil),      // 13: google.protobuf.Timestamp
+	(*CreateBenchmarkRequest)(nil),     // 14: vidscore.v1.CreateBenchmarkRequest
+	(*UpdateBenchmarkRequest)(nil),     // 15: vidscore.v1.UpdateBenchmarkRequest
+	(*DeleteBenchmarkRequest)(nil),     // 16: vidscore.v1.DeleteBenchmarkRequest
+	(*UploadTruthRequest)(nil),         // 17: vidscore.v1.UploadTruthRequest
+	(*ListTruthRevisionsRequest)(nil),  // 18: vidscore.v1.ListTruthRevisionsRequest
+	(*RescoreSubmissionsRequest)(nil),  // 19: vidscore.v1.RescoreSubmissionsRequest
+	(*PublishLeaderboardRequest)(nil),  // 20: vidscore.v1.PublishLeaderboardRequest
+	(*CreateBenchmarkResponse)(nil),    // 21: vidscore.v1.CreateBenchmarkResponse
+	(*UpdateBenchmarkResponse)(nil),    // 22: vidscore.v1.UpdateBenchmarkResponse
+	(*DeleteBenchmarkResponse)(nil),    // 23: vidscore.v1.DeleteBenchmarkResponse
+	(*UploadTruthResponse)(nil),        // 24: vidscore.v1.UploadTruthResponse
+	(*ListTruthRevisionsResponse)(nil), // 25: vidscore.v1.ListTruthRevisionsResponse
+	(*RescoreSubmissionsResponse)(nil), // 26: vidscore.v1.RescoreSubmissionsResponse
+	(*PublishLeaderboardResponse)(nil), // 27: vidscore.v1.PublishLeaderboardResponse
 }
 var file_vidscore_v1_benchmark_service_proto_depIdxs = []int32{
-	9,  // 0: vidscore.v1.GetBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
+	12, // 0: vidscore.v1.GetBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
 	2,  // 1: vidscore.v1.GetBenchmarkResponse.quotas:type_name -> vidscore.v1.Quota
-	10, // 2: vidscore.v1.Quota.renew_time:type_name -> google.protobuf.Timestamp
-	9,  // 3: vidscore.v1.ListBenchmarksResponse.benchmarks:type_name -> vidscore.v1.Benchmark
+	13, // 2: vidscore.v1.Quota.renew_time:type_name -> google.protobuf.Timestamp
+	12, // 3: vidscore.v1.ListBenchmarksResponse.benchmarks:type_name -> vidscore.v1.Benchmark
 	7,  // 4: vidscore.v1.GetLeaderboardResponse.rows:type_name -> vidscore.v1.LeaderboardRow
-	10, // 5: vidscore.v1.LeaderboardRow.seal_time:type_name -> google.protobuf.Timestamp
+	13, // 5: vidscore.v1.LeaderboardRow.seal_time:type_name -> google.protobuf.Timestamp
 	8,  // 6: vidscore.v1.LeaderboardRow.scores:type_name -> vidscore.v1.LeaderboardScore
-	11, // 7: vidscore.v1.BenchmarkService.CreateBenchmark:input_type -> vidscore.v1.CreateBenchmarkRequest
-	0,  // 8: vidscore.v1.BenchmarkService.GetBenchmark:input_type -> vidscore.v1.GetBenchmarkRequest
-	3,  // 9: vidscore.v1.BenchmarkService.ListBenchmarks:input_type -> vidscore.v1.ListBenchmarksRequest
-	12, // 10: vidscore.v1.BenchmarkService.UpdateBenchmark:input_type -> vidscore.v1.UpdateBenchmarkRequest
-	13, // 11: vidscore.v1.BenchmarkService.DeleteBenchmark:input_type -> vidscore.v1.DeleteBenchmarkRequest
-	14, // 12: vidscore.v1.BenchmarkService.UploadTruth:input_type -> vidscore.v1.UploadTruthRequest
-	15, // 13: vidscore.v1.BenchmarkService.ListTruthRevisions:input_type -> vidscore.v1.ListTruthRevisionsRequest
-	16, // 14: vidscore.v1.BenchmarkService.RescoreSubmissions:input_type -> vidscore.v1.RescoreSubmissionsRequest
-	5,  // 15: vidscore.v1.BenchmarkService.GetLeaderboard:input_type -> vidscore.v1.GetLeaderboardRequest
-	17, // 16: vidscore.v1.BenchmarkService.PublishLeaderboard:input_type -> vidscore.v1.PublishLeaderboardRequest
-	18, // 17: vidscore.v1.BenchmarkService.CreateBenchmark:output_type -> vidscore.v1.CreateBenchmarkResponse
-	1,  // 18: vidscore.v1.BenchmarkService.GetBenchmark:output_type -> vidscore.v1.GetBenchmarkResponse
-	4,  // 19: vidscore.v1.BenchmarkService.ListBenchmarks:output_type -> vidscore.v1.ListBenchmarksResponse
-	19, // 20: vidscore.v1.BenchmarkService.UpdateBenchmark:output_type -> vidscore.v1.UpdateBenchmarkResponse
-	20, // 21: vidscore.v1.BenchmarkService.DeleteBenchmark:output_type -> vidscore.v1.DeleteBenchmarkResponse
-	21, // 22: vidscore.v1.BenchmarkService.UploadTruth:output_type -> vidscore.v1.UploadTruthResponse
-	22, // 23: vidscore.v1.BenchmarkService.ListTruthRevisions:output_type -> vidscore.v1.ListTruthRevisionsResponse
-	23, // 24: vidscore.v1.BenchmarkService.RescoreSubmissions:output_type -> vidscore.v1.RescoreSubmissionsResponse
-	6,  // 25: vidscore.v1.BenchmarkService.GetLeaderboard:output_type -> vidscore.v1.GetLeaderboardResponse
-	24, // 26: vidscore.v1.BenchmarkService.PublishLeaderboard:output_type -> vidscore.v1.PublishLeaderboardResponse
-	17, // [17:27] is the sub-list for method output_type
-	7,  // [7:17] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	11, // 7: vidscore.v1.GetChecklistResponse.items:type_name -> vidscore.v1.ChecklistItem
+	14, // 8: vidscore.v1.BenchmarkService.CreateBenchmark:input_type -> vidscore.v1.CreateBenchmarkRequest
+	0,  // 9: vidscore.v1.BenchmarkService.GetBenchmark:input_type -> vidscore.v1.GetBenchmarkRequest
+	3,  // 10: vidscore.v1.BenchmarkService.ListBenchmarks:input_type -> vidscore.v1.ListBenchmarksRequest
+	15, // 11: vidscore.v1.BenchmarkService.UpdateBenchmark:input_type -> vidscore.v1.UpdateBenchmarkRequest
+	16, // 12: vidscore.v1.BenchmarkService.DeleteBenchmark:input_type -> vidscore.v1.DeleteBenchmarkRequest
+	17, // 13: vidscore.v1.BenchmarkService.UploadTruth:input_type -> vidscore.v1.UploadTruthRequest
+	18, // 14: vidscore.v1.BenchmarkService.ListTruthRevisions:input_type -> vidscore.v1.ListTruthRevisionsRequest
+	19, // 15: vidscore.v1.BenchmarkService.RescoreSubmissions:input_type -> vidscore.v1.RescoreSubmissionsRequest
+	5,  // 16: vidscore.v1.BenchmarkService.GetLeaderboard:input_type -> vidscore.v1.GetLeaderboardRequest
+	20, // 17: vidscore.v1.BenchmarkService.PublishLeaderboard:input_type -> vidscore.v1.PublishLeaderboardRequest
+	9,  // 18: vidscore.v1.BenchmarkService.GetChecklist:input_type -> vidscore.v1.GetChecklistRequest
+	21, // 19: vidscore.v1.BenchmarkService.CreateBenchmark:output_type -> vidscore.v1.CreateBenchmarkResponse
+	1,  // 20: vidscore.v1.BenchmarkService.GetBenchmark:output_type -> vidscore.v1.GetBenchmarkResponse
+	4,  // 21: vidscore.v1.BenchmarkService.ListBenchmarks:output_type -> vidscore.v1.ListBenchmarksResponse
+	22, // 22: vidscore.v1.BenchmarkService.UpdateBenchmark:output_type -> vidscore.v1.UpdateBenchmarkResponse
+	23, // 23: vidscore.v1.BenchmarkService.DeleteBenchmark:output_type -> vidscore.v1.DeleteBenchmarkResponse
+	24, // 24: vidscore.v1.BenchmarkService.UploadTruth:output_type -> vidscore.v1.UploadTruthResponse
+	25, // 25: vidscore.v1.BenchmarkService.ListTruthRevisions:output_type -> vidscore.v1.ListTruthRevisionsResponse
+	26, // 26: vidscore.v1.BenchmarkService.RescoreSubmissions:output_type -> vidscore.v1.RescoreSubmissionsResponse
+	6,  // 27: vidscore.v1.BenchmarkService.GetLeaderboard:output_type -> vidscore.v1.GetLeaderboardResponse
+	27, // 28: vidscore.v1.BenchmarkService.PublishLeaderboard:output_type -> vidscore.v1.PublishLeaderboardResponse
+	10, // 29: vidscore.v1.BenchmarkService.GetChecklist:output_type -> vidscore.v1.GetChecklistResponse
+	19, // [19:30] is the sub-list for method output_type
+	8,  // [8:19] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_benchmark_service_proto_init() }
@@ -829,6 +1046,7 @@ func file_vidscore_v1_benchmark_service_proto_init() {
 	file_vidscore_v1_benchmark_proto_init()
 	file_vidscore_v1_organiser_proto_init()
 	file_vidscore_v1_benchmark_service_proto_msgTypes[5].OneofWrappers = []any{}
+	file_vidscore_v1_benchmark_service_proto_msgTypes[7].OneofWrappers = []any{}
 	file_vidscore_v1_benchmark_service_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -836,7 +1054,7 @@ func file_vidscore_v1_benchmark_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_benchmark_service_proto_rawDesc), len(file_vidscore_v1_benchmark_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

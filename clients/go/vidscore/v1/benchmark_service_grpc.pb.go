@@ -31,6 +31,7 @@ const (
 	BenchmarkService_RescoreSubmissions_FullMethodName = "/vidscore.v1.BenchmarkService/RescoreSubmissions"
 	BenchmarkService_GetLeaderboard_FullMethodName     = "/vidscore.v1.BenchmarkService/GetLeaderboard"
 	BenchmarkService_PublishLeaderboard_FullMethodName = "/vidscore.v1.BenchmarkService/PublishLeaderboard"
+	BenchmarkService_GetChecklist_FullMethodName       = "/vidscore.v1.BenchmarkService/GetChecklist"
 )
 
 // BenchmarkServiceClient is the client API for BenchmarkService service.
@@ -69,6 +70,9 @@ type BenchmarkServiceClient interface {
 	// and lists the differences. FAILED_PRECONDITION while submissions are still to be scored again.
 	// Organisers only.
 	PublishLeaderboard(ctx context.Context, in *PublishLeaderboardRequest, opts ...grpc.CallOption) (*PublishLeaderboardResponse, error)
+	// GetChecklist answers the questions of BIAS (Maier-Hein et al. 2020) about the design of a
+	// benchmark, as far as the caller's role may see it.
+	GetChecklist(ctx context.Context, in *GetChecklistRequest, opts ...grpc.CallOption) (*GetChecklistResponse, error)
 }
 
 type benchmarkServiceClient struct {
@@ -182,6 +186,16 @@ func (c *benchmarkServiceClient) PublishLeaderboard(ctx context.Context, in *Pub
 	return out, nil
 }
 
+func (c *benchmarkServiceClient) GetChecklist(ctx context.Context, in *GetChecklistRequest, opts ...grpc.CallOption) (*GetChecklistResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetChecklistResponse)
+	err := c.cc.Invoke(ctx, BenchmarkService_GetChecklist_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // BenchmarkServiceServer is the server API for BenchmarkService service.
 // All implementations must embed UnimplementedBenchmarkServiceServer
 // for forward compatibility.
@@ -218,6 +232,9 @@ type BenchmarkServiceServer interface {
 	// and lists the differences. FAILED_PRECONDITION while submissions are still to be scored again.
 	// Organisers only.
 	PublishLeaderboard(context.Context, *PublishLeaderboardRequest) (*PublishLeaderboardResponse, error)
+	// GetChecklist answers the questions of BIAS (Maier-Hein et al. 2020) about the design of a
+	// benchmark, as far as the caller's role may see it.
+	GetChecklist(context.Context, *GetChecklistRequest) (*GetChecklistResponse, error)
 	mustEmbedUnimplementedBenchmarkServiceServer()
 }
 
@@ -257,6 +274,9 @@ func (UnimplementedBenchmarkServiceServer) GetLeaderboard(context.Context, *GetL
 }
 func (UnimplementedBenchmarkServiceServer) PublishLeaderboard(context.Context, *PublishLeaderboardRequest) (*PublishLeaderboardResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method PublishLeaderboard not implemented")
+}
+func (UnimplementedBenchmarkServiceServer) GetChecklist(context.Context, *GetChecklistRequest) (*GetChecklistResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetChecklist not implemented")
 }
 func (UnimplementedBenchmarkServiceServer) mustEmbedUnimplementedBenchmarkServiceServer() {}
 func (UnimplementedBenchmarkServiceServer) testEmbeddedByValue()                          {}
@@ -448,6 +468,24 @@ func _BenchmarkService_PublishLeaderboard_Handler(srv interface{}, ctx context.C
 	return interceptor(ctx, in, info, handler)
 }
 
+func _BenchmarkService_GetChecklist_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetChecklistRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BenchmarkServiceServer).GetChecklist(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BenchmarkService_GetChecklist_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BenchmarkServiceServer).GetChecklist(ctx, req.(*GetChecklistRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // BenchmarkService_ServiceDesc is the grpc.ServiceDesc for BenchmarkService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -490,6 +528,10 @@ var BenchmarkService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "PublishLeaderboard",
 			Handler:    _BenchmarkService_PublishLeaderboard_Handler,
+		},
+		{
+			MethodName: "GetChecklist",
+			Handler:    _BenchmarkService_GetChecklist_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -70,7 +70,7 @@ class GetLeaderboardRequest(_message.Message):
     def __init__(self, benchmark: _Optional[str] = ..., evaluator: _Optional[str] = ..., domain: _Optional[str] = ..., label: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class GetLeaderboardResponse(_message.Message):
-    __slots__ = ("rows", "ranking", "truth_revision", "next_page_token", "newest_truth_revision", "submissions_to_rescore", "publishable")
+    __slots__ = ("rows", "ranking", "truth_revision", "next_page_token", "newest_truth_revision", "submissions_to_rescore", "publishable", "tiers_note", "tiers_stale")
     ROWS_FIELD_NUMBER: _ClassVar[int]
     RANKING_FIELD_NUMBER: _ClassVar[int]
     TRUTH_REVISION_FIELD_NUMBER: _ClassVar[int]
@@ -78,6 +78,8 @@ class GetLeaderboardResponse(_message.Message):
     NEWEST_TRUTH_REVISION_FIELD_NUMBER: _ClassVar[int]
     SUBMISSIONS_TO_RESCORE_FIELD_NUMBER: _ClassVar[int]
     PUBLISHABLE_FIELD_NUMBER: _ClassVar[int]
+    TIERS_NOTE_FIELD_NUMBER: _ClassVar[int]
+    TIERS_STALE_FIELD_NUMBER: _ClassVar[int]
     rows: _containers.RepeatedCompositeFieldContainer[LeaderboardRow]
     ranking: _containers.RepeatedScalarFieldContainer[str]
     truth_revision: int
@@ -85,10 +87,12 @@ class GetLeaderboardResponse(_message.Message):
     newest_truth_revision: int
     submissions_to_rescore: int
     publishable: bool
-    def __init__(self, rows: _Optional[_Iterable[_Union[LeaderboardRow, _Mapping]]] = ..., ranking: _Optional[_Iterable[str]] = ..., truth_revision: _Optional[int] = ..., next_page_token: _Optional[str] = ..., newest_truth_revision: _Optional[int] = ..., submissions_to_rescore: _Optional[int] = ..., publishable: bool = ...) -> None: ...
+    tiers_note: str
+    tiers_stale: bool
+    def __init__(self, rows: _Optional[_Iterable[_Union[LeaderboardRow, _Mapping]]] = ..., ranking: _Optional[_Iterable[str]] = ..., truth_revision: _Optional[int] = ..., next_page_token: _Optional[str] = ..., newest_truth_revision: _Optional[int] = ..., submissions_to_rescore: _Optional[int] = ..., publishable: bool = ..., tiers_note: _Optional[str] = ..., tiers_stale: bool = ...) -> None: ...
 
 class LeaderboardRow(_message.Message):
-    __slots__ = ("rank", "team", "submission", "title", "seal_time", "scores", "truth_revision", "evaluator_version", "apart")
+    __slots__ = ("rank", "team", "submission", "title", "seal_time", "scores", "truth_revision", "evaluator_version", "apart", "tier", "first_probability")
     RANK_FIELD_NUMBER: _ClassVar[int]
     TEAM_FIELD_NUMBER: _ClassVar[int]
     SUBMISSION_FIELD_NUMBER: _ClassVar[int]
@@ -98,6 +102,8 @@ class LeaderboardRow(_message.Message):
     TRUTH_REVISION_FIELD_NUMBER: _ClassVar[int]
     EVALUATOR_VERSION_FIELD_NUMBER: _ClassVar[int]
     APART_FIELD_NUMBER: _ClassVar[int]
+    TIER_FIELD_NUMBER: _ClassVar[int]
+    FIRST_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
     rank: int
     team: str
     submission: str
@@ -107,7 +113,9 @@ class LeaderboardRow(_message.Message):
     truth_revision: int
     evaluator_version: str
     apart: bool
-    def __init__(self, rank: _Optional[int] = ..., team: _Optional[str] = ..., submission: _Optional[str] = ..., title: _Optional[str] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[LeaderboardScore, _Mapping]]] = ..., truth_revision: _Optional[int] = ..., evaluator_version: _Optional[str] = ..., apart: bool = ...) -> None: ...
+    tier: int
+    first_probability: float
+    def __init__(self, rank: _Optional[int] = ..., team: _Optional[str] = ..., submission: _Optional[str] = ..., title: _Optional[str] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[LeaderboardScore, _Mapping]]] = ..., truth_revision: _Optional[int] = ..., evaluator_version: _Optional[str] = ..., apart: bool = ..., tier: _Optional[int] = ..., first_probability: _Optional[float] = ...) -> None: ...
 
 class LeaderboardScore(_message.Message):
     __slots__ = ("measure", "value")
@@ -116,3 +124,25 @@ class LeaderboardScore(_message.Message):
     measure: str
     value: float
     def __init__(self, measure: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
+
+class GetChecklistRequest(_message.Message):
+    __slots__ = ("benchmark",)
+    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
+    benchmark: str
+    def __init__(self, benchmark: _Optional[str] = ...) -> None: ...
+
+class GetChecklistResponse(_message.Message):
+    __slots__ = ("items",)
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
+    items: _containers.RepeatedCompositeFieldContainer[ChecklistItem]
+    def __init__(self, items: _Optional[_Iterable[_Union[ChecklistItem, _Mapping]]] = ...) -> None: ...
+
+class ChecklistItem(_message.Message):
+    __slots__ = ("question", "answer", "advice")
+    QUESTION_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
+    ADVICE_FIELD_NUMBER: _ClassVar[int]
+    question: str
+    answer: str
+    advice: str
+    def __init__(self, question: _Optional[str] = ..., answer: _Optional[str] = ..., advice: _Optional[str] = ...) -> None: ...

@@ -86,6 +86,11 @@ class BenchmarkServiceStub(object):
                 request_serializer=vidscore_dot_v1_dot_organiser__pb2.PublishLeaderboardRequest.SerializeToString,
                 response_deserializer=vidscore_dot_v1_dot_organiser__pb2.PublishLeaderboardResponse.FromString,
                 _registered_method=True)
+        self.GetChecklist = channel.unary_unary(
+                '/vidscore.v1.BenchmarkService/GetChecklist',
+                request_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.GetChecklistRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.GetChecklistResponse.FromString,
+                _registered_method=True)
 
 
 class BenchmarkServiceServicer(object):
@@ -172,6 +177,14 @@ class BenchmarkServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetChecklist(self, request, context):
+        """GetChecklist answers the questions of BIAS (Maier-Hein et al. 2020) about the design of a
+        benchmark, as far as the caller's role may see it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_BenchmarkServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -224,6 +237,11 @@ def add_BenchmarkServiceServicer_to_server(servicer, server):
                     servicer.PublishLeaderboard,
                     request_deserializer=vidscore_dot_v1_dot_organiser__pb2.PublishLeaderboardRequest.FromString,
                     response_serializer=vidscore_dot_v1_dot_organiser__pb2.PublishLeaderboardResponse.SerializeToString,
+            ),
+            'GetChecklist': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetChecklist,
+                    request_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.GetChecklistRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.GetChecklistResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -497,6 +515,33 @@ class BenchmarkService(object):
             '/vidscore.v1.BenchmarkService/PublishLeaderboard',
             vidscore_dot_v1_dot_organiser__pb2.PublishLeaderboardRequest.SerializeToString,
             vidscore_dot_v1_dot_organiser__pb2.PublishLeaderboardResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetChecklist(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/vidscore.v1.BenchmarkService/GetChecklist',
+            vidscore_dot_v1_dot_benchmark__service__pb2.GetChecklistRequest.SerializeToString,
+            vidscore_dot_v1_dot_benchmark__service__pb2.GetChecklistResponse.FromString,
             options,
             channel_credentials,
             insecure,

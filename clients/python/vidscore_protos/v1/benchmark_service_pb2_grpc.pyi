@@ -70,6 +70,10 @@ class BenchmarkServiceStub:
     and lists the differences. FAILED_PRECONDITION while submissions are still to be scored again.
     Organisers only.
     """
+    GetChecklist: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.GetChecklistRequest, _benchmark_service_pb2.GetChecklistResponse]
+    """GetChecklist answers the questions of BIAS (Maier-Hein et al. 2020) about the design of a
+    benchmark, as far as the caller's role may see it.
+    """
 
 @_typing.type_check_only
 class BenchmarkServiceAsyncStub(BenchmarkServiceStub):
@@ -111,6 +115,10 @@ class BenchmarkServiceAsyncStub(BenchmarkServiceStub):
     """PublishLeaderboard moves a leaderboard to the scores that await review under RESCORE_REVIEW,
     and lists the differences. FAILED_PRECONDITION while submissions are still to be scored again.
     Organisers only.
+    """
+    GetChecklist: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.GetChecklistRequest, _benchmark_service_pb2.GetChecklistResponse]  # type: ignore[assignment]
+    """GetChecklist answers the questions of BIAS (Maier-Hein et al. 2020) about the design of a
+    benchmark, as far as the caller's role may see it.
     """
 
 class BenchmarkServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -210,6 +218,16 @@ class BenchmarkServiceServicer(metaclass=_abc_1.ABCMeta):
         """PublishLeaderboard moves a leaderboard to the scores that await review under RESCORE_REVIEW,
         and lists the differences. FAILED_PRECONDITION while submissions are still to be scored again.
         Organisers only.
+        """
+
+    @_abc_1.abstractmethod
+    def GetChecklist(
+        self,
+        request: _benchmark_service_pb2.GetChecklistRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_benchmark_service_pb2.GetChecklistResponse, _abc.Awaitable[_benchmark_service_pb2.GetChecklistResponse]]:
+        """GetChecklist answers the questions of BIAS (Maier-Hein et al. 2020) about the design of a
+        benchmark, as far as the caller's role may see it.
         """
 
 def add_BenchmarkServiceServicer_to_server(servicer: BenchmarkServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -87,5 +87,6 @@ impl BenchmarkService for Benchmarks {
         list_truth_revisions(wire::ListTruthRevisionsRequest) -> wire::ListTruthRevisionsResponse;
         rescore_submissions(wire::RescoreSubmissionsRequest) -> wire::RescoreSubmissionsResponse;
         publish_leaderboard(wire::PublishLeaderboardRequest) -> wire::PublishLeaderboardResponse;
+        get_checklist(wire::GetChecklistRequest) -> wire::GetChecklistResponse;
     }
 }

@@ -1,0 +1,298 @@
+"""A checklist of a benchmark's design, made from its definition.
+
+The questions are those of BIAS that a definition answers: L. Maier-Hein and others, "BIAS:
+Transparent reporting of biomedical image analysis challenges" (Medical Image Analysis 66, 2020),
+appendix A. Others than organisers get the same questions, with nothing in an answer that the
+allow-list in `vidscore_server.domain.release` keeps from them, and no advice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from vidscore_evaluators.evaluator import Direction, Evaluator
+from vidscore_server.domain.benchmarks import policy_warnings
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.policy import NameKind, QuietAction, Rescore, Selection, Visibility
+from vidscore_server.domain.tiers import SEQUENCES_OF_PROBABILITIES
+
+WITHHELD = "not told to participants"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A question about a benchmark.
+
+    Attributes:
+        question: The question.
+        answer: The answer.
+        advice: What to do where the answer is weak; empty where it is not.
+    """
+
+    question: str
+    answer: str
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TruthState:
+    """The ground truth of a benchmark as far as its revisions tell.
+
+    Attributes:
+        revision: The newest revision; 0 for none.
+        complete: Whether that is complete.
+        frames: Frames that it has.
+    """
+
+    revision: int = 0
+    complete: bool = False
+    frames: int = 0
+
+
+def checklist(definition: Definition, truth: TruthState, *, for_organisers: bool) -> list[Item]:
+    """Answer every question.
+
+    Args:
+        definition: The benchmark.
+        truth: The state of its truth.
+        for_organisers: Whether hidden truth may be counted, and advice is given.
+    """
+    items = [
+        _judged(definition),
+        *map(_ranks, [definition] * len(definition.evaluators), definition.evaluators),
+        _chosen(definition),
+        _ties(definition),
+        _missing(definition),
+        _size(definition, truth, for_organisers=for_organisers),
+        _uncertainty(definition, for_organisers=for_organisers),
+        _releases(definition),
+        _private(definition),
+        _budget(definition),
+        _revealed(definition, for_organisers=for_organisers),
+        _names(definition),
+        _board(definition),
+        _dates(definition),
+        _revisions(definition, truth, for_organisers=for_organisers),
+        Item(
+            "Who may take part, and do organisers?",
+            "Who has a token of a team. Submissions of organisers stand on the board as those of "
+            "the team organiser.",
+        ),
+        Item(
+            "What does this list not answer?",
+            "Who made the ground truth, how and how well; where the videos come from, and who "
+            "consented; prizes; conflicts of interest; what becomes of the results.",
+            "Answer these where participants read about the benchmark.",
+        ),
+    ]
+    return items if for_organisers else [replace(item, advice="") for item in items]
+
+
+def _judged(definition: Definition) -> Item:
+    evaluators = ", ".join(f"{one.name} {one.version}" for one in definition.evaluators)
+    title = definition.specification.title
+    return Item(
+        "What is judged, and by which rules?", f"{title or 'Without a title'}: {evaluators}."
+    )
+
+
+def _ranks(definition: Definition, evaluator: Evaluator[Any]) -> Item:
+    ways = {Direction.HIGHER: "more is better", Direction.LOWER: "less is better"}
+    measures = [
+        f"{name} ({ways.get(direction, 'neither more nor less is better')})"
+        for name, direction in definition.ranking(evaluator).items()
+    ]
+    question = f"How does {evaluator.name} rank?"
+    if not measures:
+        return Item(question, "Not at all.", "Name a ranking_measure in the policy.")
+    broken = f"; ties are broken by {', then '.join(measures[1:])}" if measures[1:] else ""
+    return Item(question, f"By {measures[0]}, over all sequences together{broken}.")
+
+
+def _chosen(definition: Definition) -> Item:
+    answers = {
+        Selection.BEST: (
+            "The best one.",
+            "The best of many tries flatters a system: selection = 'latest' asks for a choice.",
+        ),
+        Selection.LATEST: ("The latest one.", ""),
+    }
+    question = "Which submission of a team counts?"
+    return Item(question, *answers[Selection(definition.policy.selection)])
+
+
+def _ties(definition: Definition) -> Item:
+    rule = (
+        "The submission that was sealed first ranks first."
+        if definition.policy.earlier_first
+        else "They share a rank."
+    )
+    return Item("What happens to equal scores?", rule)
+
+
+def _missing(definition: Definition) -> Item:
+    quiet = {
+        QuietAction.SEAL: "is sealed and scored on the frames that came",
+        QuietAction.CANCEL: "is cancelled",
+    }
+    policy = definition.policy
+    return Item(
+        "What happens to missing results?",
+        "Frames without detections count as frames in which nothing was found. An undefined score "
+        "ranks last. A submission that falls silent "
+        f"{quiet[QuietAction(policy.quiet_action)]} after {policy.quiet_timeout_s:g} s.",
+    )
+
+
+def _size(definition: Definition, truth: TruthState, *, for_organisers: bool) -> Item:
+    question, size = "How many test cases are there?", definition.truth_size
+    if size is None:
+        return Item(
+            question,
+            "Not known: no complete ground truth is there.",
+            "Upload the whole ground truth.",
+        )
+    if for_organisers or definition.policy.shown is Visibility.LIVE:
+        counts = (str(size.sequences), str(truth.frames), str(size.objects))
+    else:  # which sequences and frames have truth is hidden; a list of sequences may be public
+        listed = len(definition.specification.sequences)
+        public = listed and NameKind.SEQUENCES in definition.public_names
+        counts = (str(listed) if public else WITHHELD, WITHHELD, WITHHELD)
+    answer = "Sequences: {}. Frames: {}. Objects: {}.".format(*counts)
+    few = (
+        f"With fewer than {SEQUENCES_OF_PROBABILITIES} sequences few systems can be told apart: "
+        "add sequences, not frames."
+    )
+    weak = size.sequences < SEQUENCES_OF_PROBABILITIES
+    return Item(question, answer, few if weak else "")
+
+
+def _uncertainty(definition: Definition, *, for_organisers: bool) -> Item:
+    size = definition.truth_size
+    question = "How is the uncertainty of the ranking told?"
+    if size is None or size.sequences < 2:  # as a board says of itself
+        return Item(
+            question,
+            "Not at all: that takes two sequences with objects, in a complete ground truth.",
+            "Add sequences.",
+        )
+    exact = definition.policy.shown is Visibility.LIVE or for_organisers
+    steps = "" if exact else " in steps of 0.1"
+    return Item(
+        question,
+        "By tiers of systems that a paired bootstrap over sequences (95 %) cannot tell apart, and "
+        f"by the probability of being first{steps}, which others than organisers see from "
+        f"{SEQUENCES_OF_PROBABILITIES} sequences on.",
+    )
+
+
+def _releases(definition: Definition) -> Item:
+    policy = definition.policy
+    measures = f" and {', '.join(policy.released_measures)}" if policy.released_measures else ""
+    step = " and ".join(
+        dict.fromkeys(f"{definition.step(evaluator):g}" for evaluator in definition.evaluators)
+    )
+    answers = {
+        Visibility.LADDER: f"Once a submission is scored, the ranking measures over everything, "
+        f"where they beat the team's best by {step}.",
+        Visibility.BOOTSTRAP: "Once a submission is scored, an estimate of the ranking measures "
+        f"over a draw of sequences, where it beats the team's best by {step}.",
+        Visibility.FINAL: f"Once a submission is scored, the ranking measures{measures}, rounded "
+        f"to {step}.",
+        Visibility.LIVE: "The whole report, exactly, and scores while a submission receives.",
+    }
+    advice = "Every sequence has an answer of its own: visibility = 'ladder' tells least."
+    is_live = policy.shown is Visibility.LIVE
+    question = "What do teams see of scores, and when?"
+    return Item(question, answers[policy.shown], advice if is_live else "")
+
+
+def _private(definition: Definition) -> Item:
+    question = "Does a part of the data decide that has answered nothing before?"
+    if not definition.policy.keeps_private:
+        advice = "Set private_sequences: what has answered nothing cannot be fitted."
+        return Item(question, "No: what the board shows decides.", advice)
+    count = definition.private_sequence_count
+    number = f"{count} of the sequences" if count else "Some of the sequences"
+    return Item(
+        question,
+        f"{number}: no score over them is released before the benchmark closes, and the final "
+        f"order is by them, among {definition.policy.final_submissions} submissions of each team.",
+    )
+
+
+def _budget(definition: Definition) -> Item:
+    policy, budget = definition.policy, definition.submission_budget
+    day = (
+        f"{policy.submissions_per_day} a day" if policy.submissions_per_day else "any number a day"
+    )
+    return Item(
+        "How many submissions may a team have?",
+        f"{budget or 'Any number'} in all, {day}.",
+        "" if budget else "Set submissions_in_all; -1 allows what the ground truth bears.",
+    )
+
+
+def _revealed(definition: Definition, *, for_organisers: bool) -> Item:
+    question = "What could a team read out of its answers beyond its rank?"
+    shows = definition.policy.shows_own_outcomes
+    answer = (
+        "Whether each of its own detections is right, which locates objects."
+        if shows
+        else "Each score is an answer about the ground truth; their number bounds what they tell."
+    )
+    warnings = policy_warnings(definition) if for_organisers else []
+    return Item(question, answer, " ".join(f"{text[0].upper()}{text[1:]}." for text in warnings))
+
+
+def _names(definition: Definition) -> Item:
+    words = {
+        NameKind.SEQUENCES: "names of sequences and domains",
+        NameKind.LABELS: "labels",
+        NameKind.FRAME_COUNTS: "first and last frame of each sequence",
+    }
+    told = [words[kind] for kind in NameKind if kind in definition.public_names]
+    return Item(
+        "What may participants know of the ground truth?",
+        f"{', '.join(told).capitalize() or 'Nothing'}; never its objects.",
+    )
+
+
+def _board(definition: Definition) -> Item:
+    who = "everyone with a token" if definition.policy.public_board else "organisers alone"
+    return Item(
+        "Who sees the leaderboard?",
+        f"{who.capitalize()}; names of submissions are told to their own team alone.",
+        ""
+        if definition.policy.public_board
+        else "Say when the results are published; public_board = true shows them.",
+    )
+
+
+def _dates(definition: Definition) -> Item:
+    opens, closes = definition.open_time, definition.close_time
+    start = "at once" if opens is None else f"from {opens.isoformat()}"
+    end = "without an end" if closes is None else f"until {closes.isoformat()}"
+    return Item(
+        "When are submissions taken?",
+        f"{start.capitalize()}, {end}.",
+        "" if closes else "Set close_time: whoever may go on for ever fits the ground truth.",
+    )
+
+
+def _revisions(definition: Definition, truth: TruthState, *, for_organisers: bool) -> Item:
+    moves = {
+        Rescore.AUTOMATIC: "by itself once all submissions are scored again",
+        Rescore.REVIEW: "when an organiser publishes it",
+    }
+    state = "It is complete." if truth.complete else "It is not complete."
+    count = (
+        f" Its newest revision is {truth.revision}." if for_organisers and truth.revision else ""
+    )
+    return Item(
+        "Can the ground truth change?",
+        f"{state}{count} Under a new revision every submission is scored again, and the board "
+        f"moves {moves[Rescore(definition.policy.rescore)]}.",
+        "" if truth.complete else "Upload the rest: submissions wait for it.",
+    )

@@ -1,0 +1,307 @@
+"""Tiers kept on the newest boards, in the background: a board never waits for them.
+
+A submission that stands on a board is scored once on draws of sequences, in workers; what comes of
+it is kept. Tiers are then a comparison of kept numbers. Each board is the work of one server at a
+time, under a lease; the store tells what is done, so that another one continues it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.arrays import FloatArray
+from vidscore_evaluators.tally import Tally, merge_tallies
+from vidscore_evaluators.tally_bytes import tally_to_bytes
+from vidscore_evaluators.trust.resampling import draw_sequences
+from vidscore_evaluators.trust.systems import Contest, only_sequence
+from vidscore_evaluators.trust.tiers import DrawsJob, find_tiers, losses_of, resample_count
+from vidscore_server.domain.access import Caller
+from vidscore_server.domain.basis import Key, shown_basis
+from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
+from vidscore_server.domain.changed_benchmarks import ChangedBenchmarks
+from vidscore_server.domain.context import Context
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.leaderboard import Board, ranked_entries
+from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases
+from vidscore_server.domain.names import SubmissionName, benchmark_name
+from vidscore_server.domain.private_part import Portion
+from vidscore_server.domain.scorer import Scorer
+from vidscore_server.domain.tiers import (
+    DRAWS,
+    SEED,
+    BoardTiers,
+    Draws,
+    TierPlan,
+    lack_of_tiers,
+    stored_tiers,
+    tier_plan,
+)
+from vidscore_server.errors import NotFoundError
+from vidscore_server.logs import log, places_of
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import StoreError
+from vidscore_server.store.records import BenchmarkRecord, Role, ScoreDrawsRecord
+
+SEQUENCES_PER_JOB = 20_000
+"""Sequences in all draws of one job, about half a second of work: streams wait no longer for it."""
+
+OBSERVERS = {True: Caller(role=Role.ORGANISER), False: Caller(role=Role.VIEWER)}
+"""Whose board is exact, and whose is not."""
+
+
+class TierUpdater:
+    """Updates the tiers of all boards.
+
+    Args:
+        context: The hosting context.
+        benchmarks: Its benchmarks.
+        scorer: Reads both sides of a submission, and scores them in workers.
+        leases: The server's leases.
+    """
+
+    def __init__(
+        self, context: Context, benchmarks: Benchmarks, scorer: Scorer, leases: Leases
+    ) -> None:
+        self._context = context
+        self._benchmarks = benchmarks
+        self._scorer = scorer
+        self._work = LeasedOperations(leases, ())
+        self._changed = ChangedBenchmarks(self._work, _name_of, self._has_work)
+        self._closings: dict[str, datetime] = {}
+
+    async def advance(self) -> None:
+        """Begin with a board whose tiers are out of date, one at a time."""
+        if self._work.count:
+            return
+        self._look_at_closed()
+        for benchmark in (await self._context.read(self._changed.due))[:1]:
+            await self._work.begin(_name_of(benchmark), partial(self._run, benchmark))
+
+    async def finish(self) -> None:
+        """Wait until nothing runs."""
+        await self._work.finish()
+
+    async def stop(self) -> None:
+        """Cancel running work; it continues after a restart, or on another server at once."""
+        await self._work.stop()
+
+    def _look_at_closed(self) -> None:
+        """Benchmarks with private sequences have another board once they have closed."""
+        now = self._now
+        for benchmark in [name for name, time in self._closings.items() if time <= now]:
+            del self._closings[benchmark]
+            self._changed.look_again(benchmark)
+
+    def _has_work(self, reader: Reader, benchmark: str) -> bool:
+        definition = self._benchmarks.definition(required_benchmark(reader, benchmark))
+        closes = definition.close_time
+        if closes is not None and definition.policy.keeps_private and closes > self._now:
+            self._closings[benchmark] = closes
+        return bool(self._plans(reader, benchmark))
+
+    @property
+    def _now(self) -> datetime:
+        return self._context.clock()
+
+    def _plans(self, reader: Reader, benchmark: str) -> list[TierPlan]:
+        """The boards of a benchmark whose tiers are missing, or older than they are."""
+        record = required_benchmark(reader, benchmark)
+        definition, shown = self._benchmarks.definition(record), shown_basis(record)
+        plans = []
+        for evaluator in definition.evaluators:
+            key = None if shown is None else shown.key(evaluator.name)
+            if key is None or key[1] != definition.configurations[evaluator.name]:
+                continue  # nothing is scored, or by rules that only another server has
+            for exact in OBSERVERS:
+                board = Board(benchmark, evaluator)
+                plan = _plan(reader, definition, board, key, self._now, exact=exact)
+                if lack_of_tiers(reader, record, definition, plan.places):
+                    continue
+                kept = stored_tiers(reader, benchmark, evaluator.name, key[0], exact=exact)
+                if kept is None or kept.digest != plan.digest:
+                    plans.append(plan)
+        return plans
+
+    async def _run(self, benchmark: str) -> None:
+        try:
+            record = await self._context.read(partial(required_benchmark, benchmark=benchmark))
+            for plan in await self._context.read(lambda reader: self._plans(reader, benchmark)):
+                await self._update(record, plan)
+        except StoreError as error:
+            log(logging.ERROR, "store failed", places=places_of(error))  # the next round goes on
+        except LeaseLostError:
+            raise
+        except NotFoundError:
+            return  # deleted meanwhile
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other boards must go on
+            self._changed.give_up(benchmark)
+            places = places_of(error)
+            log(logging.ERROR, "operation failed", name=_name_of(benchmark), places=places)
+
+    async def _update(self, benchmark: BenchmarkRecord, plan: TierPlan) -> None:
+        """Find the draws of a board's submissions, and its tiers out of them."""
+        drawn: dict[str, Draws] = {}
+        for submission, _ in plan.places:
+            name = SubmissionName(benchmark.benchmark, submission)
+            found = await self._context.read(partial(_kept_draws, name=name, plan=plan))
+            found = found or await self._draw(benchmark, name, plan)
+            if found is not None:
+                drawn[submission] = found
+        tiers = await asyncio.to_thread(compare, plan, drawn)
+        await self._context.write(partial(self._keep_tiers, benchmark, plan, tiers))
+
+    def _require(self, transaction: Transaction, benchmark: BenchmarkRecord) -> None:
+        """Go on with a command only while the lease holds, over the same benchmark.
+
+        Raises:
+            LeaseLostError: If the lease does not hold.
+            NotFoundError: If the benchmark was deleted, and perhaps another one has its name.
+        """
+        self._work.require(transaction, _name_of(benchmark.benchmark))
+        if (
+            required_benchmark(transaction, benchmark.benchmark).create_time
+            != benchmark.create_time
+        ):
+            raise NotFoundError(f"{benchmark_name(benchmark.benchmark)} was deleted")
+
+    def _keep_tiers(
+        self,
+        benchmark: BenchmarkRecord,
+        plan: TierPlan,
+        tiers: BoardTiers,
+        transaction: Transaction,
+    ) -> None:
+        self._require(transaction, benchmark)
+        transaction.put_tiers(tiers.record(benchmark.benchmark, plan))
+
+    async def _draw(
+        self, benchmark: BenchmarkRecord, name: SubmissionName, plan: TierPlan
+    ) -> Draws | None:
+        """Score a submission on draws, and keep what comes of it; None where it cannot be done."""
+        try:
+            async with asyncio.timeout(self._context.settings.trust_timeout_s):
+                definition = self._benchmarks.definition(benchmark)
+                tallies = await self._sequence_tallies(definition, name, plan)
+                draws = await self._score_draws(plan, tallies)
+        except (StoreError, LeaseLostError):
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other systems have tiers
+            places = places_of(error)
+            log(logging.ERROR, "scoring on draws failed", submission=str(name), places=places)
+            return None
+        revision, configuration = plan.draws_key
+        record = ScoreDrawsRecord(
+            *name, plan.evaluator.name, revision, configuration, draws.to_bytes()
+        )
+        await self._context.write(partial(self._keep_draws, benchmark, record))
+        return draws
+
+    def _keep_draws(
+        self, benchmark: BenchmarkRecord, record: ScoreDrawsRecord, transaction: Transaction
+    ) -> None:
+        self._require(transaction, benchmark)
+        if transaction.submission(record.benchmark, record.submission) is not None:
+            transaction.put_score_draws(record)
+
+    async def _sequence_tallies(
+        self, definition: Definition, name: SubmissionName, plan: TierPlan
+    ) -> dict[SequenceKey, Tally]:
+        """Tallies of the single sequences of the truth that the board is by."""
+        evaluator, (revision, configuration) = plan.evaluator, plan.key
+        found: dict[SequenceKey, Tally] = {}
+        parts = self._scorer.sides_in_parts(name, revision, evaluator, configuration)
+        async for truth, detections in parts:
+            for sequence in await asyncio.to_thread(_sequences_of, truth):
+                private = definition.is_private(sequence)
+                if plan.portion is (Portion.PUBLIC if private else Portion.PRIVATE):
+                    continue
+                sides = [
+                    await asyncio.to_thread(only_sequence, side, sequence)
+                    for side in (truth, detections)
+                ]
+                [tally] = await self._scorer.tallies([evaluator], *sides)
+                before = [found[sequence]] if sequence in found else []
+                found[sequence] = merge_tallies([*before, tally])
+        return found
+
+    async def _score_draws(self, plan: TierPlan, tallies: Mapping[SequenceKey, Tally]) -> Draws:
+        sequences = sorted(tallies)
+        # Of few sequences most draws are alike: each is scored once.
+        times, places = np.unique(
+            draw_sequences(sequences, DRAWS, SEED), axis=0, return_inverse=True
+        )
+        ordered = [tallies[sequence] for sequence in sequences]
+        packed = await asyncio.to_thread(lambda: [tally_to_bytes(tally) for tally in ordered])
+        size = max(1, SEQUENCES_PER_JOB // len(sequences))
+        values: list[FloatArray] = []
+        for start in range(0, len(times), size):
+            few = times[start : start + size]
+            job = DrawsJob.of(plan.evaluator, packed, few, tuple(plan.ranking))
+            values.append(await self._scorer.draws(job))
+        columns = np.concatenate(values)[places.ravel()].T
+        return Draws(
+            len(sequences),
+            min(resample_count(sequences), DRAWS),
+            {
+                name: [None if np.isnan(value) else value for value in column]
+                for name, column in zip(plan.ranking, columns.tolist(), strict=True)
+            },
+        )
+
+
+def compare(plan: TierPlan, drawn: Mapping[str, Draws]) -> BoardTiers:
+    """The tiers of a board.
+
+    Args:
+        plan: The board.
+        drawn: By submission its scores on draws; who has none, or none that is defined, is in no
+            tier.
+    """
+    first_measure = next(iter(plan.ranking))
+    places = [
+        (name, rank)
+        for name, rank in plan.places
+        if name in drawn and any(value is not None for value in drawn[name].values[first_measure])
+    ]
+    left_out = plan.left_out + len(plan.places) - len(places)
+    if not places:
+        return BoardTiers(plan.digest, 0, {}, left_out)
+    values = [[drawn[name].values[measure] for measure in plan.ranking] for name, _ in places]
+    losses = losses_of(np.array(values, dtype=np.float64).transpose(0, 2, 1), plan.ranking)
+    first = drawn[places[0][0]]
+    found = find_tiers(losses, [rank for _, rank in places], first.resamples)
+    rows = zip(found.numbers, found.first_probabilities, strict=True)
+    named = {name: row for (name, _), row in zip(places, rows, strict=True)}
+    return BoardTiers(plan.digest, first.sequences, named, left_out)
+
+
+def _plan(
+    reader: Reader, definition: Definition, board: Board, key: Key, now: datetime, *, exact: bool
+) -> TierPlan:
+    entries = ranked_entries(reader, definition, board, OBSERVERS[exact], now)
+    return tier_plan(definition, board, key, entries, definition.board_portion(now), exact=exact)
+
+
+def _kept_draws(reader: Reader, name: SubmissionName, plan: TierPlan) -> Draws | None:
+    """The draws of a submission, where they are on the board's basis and of its measures."""
+    found = reader.score_draws(*name, plan.evaluator.name)
+    if found is None or (found.truth_revision, found.configuration) != plan.draws_key:
+        return None
+    draws = Draws.from_bytes(found.payload)
+    return draws if draws.values.keys() >= plan.ranking.keys() else None
+
+
+def _sequences_of(truth: Annotations) -> list[SequenceKey]:
+    return Contest(truth, {}).sequences
+
+
+def _name_of(benchmark: str) -> str:
+    """Name of the tiers of a benchmark as leased work."""
+    return f"tiers {benchmark}"

@@ -1,0 +1,351 @@
+"""Tiers of a board: what they are computed from, how they are stored, and who sees what of them.
+
+They are computed in the background (see `vidscore_server.domain.tier_updates`), once of the board
+that organisers see and once of what others see of it. The second follows from the entries of that
+board alone: while nothing is released, nothing of it changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from vidscore_evaluators.evaluator import Direction, Evaluator
+from vidscore_server.domain.access import Caller
+from vidscore_server.domain.basis import Key, shown_basis
+from vidscore_server.domain.batches import inflate
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.ladder import round_to_step
+from vidscore_server.domain.leaderboard import APART, Board, RankedEntry
+from vidscore_server.domain.policy import NameKind, Selection, Visibility
+from vidscore_server.domain.private_part import Portion
+from vidscore_server.store import Reader
+from vidscore_server.store.records import BenchmarkRecord, TiersRecord
+
+DRAWS = 1000
+SEED = 1
+"""Draws depend on nothing but the sequences: a system that is scored again has the same ones."""
+
+MOST_BYTES = 1 << 26
+"""Bytes that unpacked draws may have: a thousand draws of hundreds of measures."""
+
+MOST_SYSTEMS = 100
+"""Best systems of a board that are compared; those after them are in no tier."""
+
+FEWEST_SYSTEMS = 2
+FEWEST_SEQUENCES = 2
+
+PROBABILITY_STEP = 0.1
+"""What probabilities are rounded to for others than organisers, unless scores are live."""
+
+SEQUENCES_OF_PROBABILITIES = 20
+"""With fewer, others than organisers see tiers alone: a probability would tell of each sequence."""
+
+Places = tuple[tuple[str, int], ...]
+"""Submissions with their ranks, best first."""
+
+
+@dataclass(frozen=True)
+class TierPlan:
+    """What the tiers of a board follow from, beside the data.
+
+    Attributes:
+        evaluator: The evaluator that ranks.
+        key: Basis of the scores on the board.
+        portion: Part of the data that the board is by.
+        ranking: Measures that rank, with their better sides.
+        exact: Whether it is the board of organisers, or what others see of it.
+        places: The systems to compare.
+        left_out: Ranked systems beyond those.
+    """
+
+    evaluator: Evaluator[Any]
+    key: Key
+    portion: Portion
+    ranking: Mapping[str, Direction]
+    exact: bool
+    places: Places
+    left_out: int
+
+    @property
+    def digest(self) -> str:
+        """Identifies it: tiers of another digest are older than the board."""
+        content = [*self.draws_key, list(self.ranking), self.places, self.left_out, DRAWS, SEED]
+        return hashlib.sha256(orjson.dumps(content)).hexdigest()
+
+    @property
+    def draws_key(self) -> Key:
+        """Basis of the draws: that of the scores, and the part of the data."""
+        revision, configuration = self.key
+        part = "" if self.portion is Portion.WHOLE else f" {self.portion}"
+        return revision, configuration + part
+
+
+def tier_plan(
+    definition: Definition,
+    board: Board,
+    key: Key,
+    entries: Sequence[RankedEntry],
+    portion: Portion,
+    *,
+    exact: bool,
+) -> TierPlan:
+    """What the tiers of a board follow from.
+
+    Args:
+        definition: The benchmark.
+        board: The board.
+        key: Basis of its scores.
+        entries: Its entries.
+        portion: Part of the data that it is by.
+        exact: Whether they are those that organisers see.
+    """
+    ranked = [
+        (entry.entry.submission, entry.rank)
+        for entry in entries
+        if entry.rank != APART and entry.entry.values[0] is not None
+    ]
+    places = tuple(ranked[:MOST_SYSTEMS])
+    ranking = definition.ranking(board.evaluator)
+    return TierPlan(
+        board.evaluator, key, portion, ranking, exact, places, len(ranked) - len(places)
+    )
+
+
+def lack_of_tiers(
+    reader: Reader, record: BenchmarkRecord, definition: Definition, places: Places
+) -> str:
+    """Why a board over everything has no tiers; empty where it may have some.
+
+    Args:
+        reader: A state of the store.
+        record: The benchmark.
+        definition: The same, read.
+        places: The systems to compare.
+    """
+    size, shown = definition.truth_size, shown_basis(record)
+    if len(places) < FEWEST_SYSTEMS:
+        return "no tiers: fewer than two systems have a score to be ranked by"
+    number = 0 if shown is None else shown.truth_revision
+    revision = reader.truth_revision(record.benchmark, number)
+    if revision is None or not revision.complete:
+        return "no tiers: the ground truth is not complete"
+    if size is None:  # it was uploaded to a server that did not count
+        return "no tiers: the size of the ground truth is not known; a new revision tells it"
+    if size.sequences < FEWEST_SEQUENCES:
+        return "no tiers: fewer than two sequences have objects, and one says nothing of others"
+    return ""
+
+
+# --- As the store keeps them
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Scores of a submission over everything on draws of sequences.
+
+    Attributes:
+        sequences: Number of sequences.
+        resamples: Number of different draws that there are, up to the number of draws.
+        values: By measure its value in each draw; None where it is undefined.
+    """
+
+    sequences: int
+    resamples: int
+    values: Mapping[str, list[float | None]]
+
+    def to_bytes(self) -> bytes:
+        """As the store keeps them."""
+        return zlib.compress(orjson.dumps(asdict(self)))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Draws:
+        """Inverse of `to_bytes`.
+
+        Raises:
+            StoreDamagedError: If it grows beyond all measure.
+            TypeError: If it is something else.
+            ValueError: If it is something else.
+        """
+        found = cls(**orjson.loads(inflate(data, MOST_BYTES)))
+        numbers = [number for column in found.values.values() for number in column]
+        lengths = {len(column) for column in found.values.values()}
+        if lengths - {DRAWS} or not all(isinstance(one, float | None) for one in numbers):
+            raise ValueError("no draws")
+        if not all(
+            type(count) is int and count > 0 for count in (found.sequences, found.resamples)
+        ):
+            raise ValueError("no counts")
+        return found
+
+
+@dataclass(frozen=True)
+class BoardTiers:
+    """Computed tiers of a board.
+
+    Attributes:
+        digest: Identifies what they were computed from.
+        sequences: Number of sequences.
+        rows: By submission its tier, and how probable it is that it is first.
+        left_out: Ranked systems that are in no tier.
+    """
+
+    digest: str
+    sequences: int
+    rows: Mapping[str, tuple[int, float]]
+    left_out: int
+
+    def record(self, benchmark: str, plan: TierPlan) -> TiersRecord:
+        """The tiers as the store keeps them."""
+        document = orjson.dumps(asdict(self)).decode()
+        return TiersRecord(benchmark, plan.evaluator.name, plan.key[0], plan.exact, document)
+
+
+def read_tiers(document: str) -> BoardTiers:
+    """Tiers as the store keeps them, read.
+
+    Raises:
+        TypeError: If they are something else.
+        ValueError: If they are something else.
+    """
+    found = orjson.loads(document)
+    found["rows"] = {
+        name: (int(tier), float(share)) for name, (tier, share) in found["rows"].items()
+    }
+    if not all(type(found[count]) is int for count in ("sequences", "left_out")):
+        raise ValueError("no counts")
+    return BoardTiers(**found)
+
+
+def stored_tiers(
+    reader: Reader, benchmark: str, evaluator: str, revision: int, *, exact: bool
+) -> BoardTiers | None:
+    """The newest tiers of a board; None where none were computed yet.
+
+    Args:
+        reader: A state of the store.
+        benchmark: The benchmark.
+        evaluator: The evaluator that ranks.
+        revision: Revision of the truth that the board shows.
+        exact: Whether those of the board of organisers.
+    """
+    found = reader.tiers(benchmark, evaluator, revision, exact=exact)
+    return None if found is None else read_tiers(found.document)
+
+
+# --- As they are seen
+
+
+@dataclass(frozen=True)
+class ShownTiers:
+    """Tiers as a caller sees them.
+
+    Attributes:
+        note: What they are, or why there are none.
+        is_stale: Whether they are older than the board.
+        rows: By submission its tier, and how probable it is to be first; None where not shown.
+    """
+
+    note: str
+    is_stale: bool = False
+    rows: Mapping[str, tuple[int, float | None]] = field(default_factory=dict)
+
+
+def shown_tiers(
+    reader: Reader,
+    record: BenchmarkRecord,
+    definition: Definition,
+    board: Board,
+    entries: Sequence[RankedEntry],
+    caller: Caller,
+    now: datetime,
+) -> ShownTiers:
+    """The tiers of a board as the caller may see them; of its newest computation.
+
+    Args:
+        reader: A state of the store.
+        record: The benchmark.
+        definition: The same, read.
+        board: The board.
+        entries: Its entries, as the caller sees them.
+        caller: The caller.
+        now: The time.
+    """
+    shown = shown_basis(record)
+    key = None if shown is None else shown.key(board.evaluator.name)
+    if not board.of_everything:
+        return ShownTiers("no tiers: boards of single domains and classes have none")
+    if key is None:
+        return ShownTiers("")
+    exact = caller.is_organiser
+    portion = definition.board_portion(now)
+    plan = tier_plan(definition, board, key, entries, portion, exact=exact)
+    if lack := lack_of_tiers(reader, record, definition, plan.places):
+        return ShownTiers(lack)
+    found = stored_tiers(reader, record.benchmark, board.evaluator.name, key[0], exact=exact)
+    if found is None:
+        return ShownTiers("no tiers yet: they are being computed")
+    rows = visible_rows(definition, found, caller)
+    ranked = {name for name, _ in plan.places}
+    probabilities = any(probability is not None for _, probability in rows.values())
+    return ShownTiers(
+        "; ".join(_notes(definition, found, caller, probabilities=probabilities)),
+        found.digest != plan.digest,
+        {name: row for name, row in rows.items() if name in ranked},
+    )
+
+
+def visible_rows(
+    definition: Definition, tiers: BoardTiers, caller: Caller
+) -> dict[str, tuple[int, float | None]]:
+    """By submission its tier, and its probability of being first as far as the caller sees it.
+
+    Args:
+        definition: The benchmark.
+        tiers: The tiers of the board that the caller sees.
+        caller: The caller.
+    """
+    step = _probability_step(definition, tiers.sequences, caller)
+    return {
+        name: (tier, None if step is None else round_to_step(probability, step))
+        for name, (tier, probability) in tiers.rows.items()
+    }
+
+
+def _probability_step(definition: Definition, sequences: int, caller: Caller) -> float | None:
+    """What a caller sees probabilities rounded to, 0 for exact; None where it sees none.
+
+    Where the latest submission stands, each one moves the probability, whether or not its score
+    moves by the step that it is rounded to: that would tell more than the score.
+    """
+    policy = definition.policy
+    if caller.is_organiser:
+        return 0.0
+    if sequences < SEQUENCES_OF_PROBABILITIES:
+        return None
+    if policy.shown is Visibility.LIVE:
+        return 0.0
+    return PROBABILITY_STEP if Selection(policy.selection) is Selection.BEST else None
+
+
+def _notes(
+    definition: Definition, found: BoardTiers, caller: Caller, *, probabilities: bool
+) -> list[str]:
+    if not found.rows:
+        return ["no tiers: the scores have no value on draws of single sequences"]
+    told = caller.is_organiser or NameKind.SEQUENCES in definition.public_names
+    over = f"{found.sequences} sequences" if told else "sequences"
+    notes = [f"systems of one tier cannot be told apart (95 %, paired bootstrap over {over})"]
+    if not probabilities:
+        few = found.sequences < SEQUENCES_OF_PROBABILITIES
+        reason = "too few sequences" if few else "the latest submission of a team stands"
+        notes.append(f"how probable each is to be first is not shown: {reason}")
+    if found.left_out:
+        notes.append(f"ranked systems in no tier, because they were not compared: {found.left_out}")
+    return notes

@@ -1,0 +1,333 @@
+"""Tiers of boards over a channel: who sees which, when they change, and why there are none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.server.domain.hosted import Client, Hosted, hosting
+from tests.support.waiting import PAUSE_S, TIMEOUT_S
+
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
+
+LADDER, FINAL, LIVE = (
+    benchmark_pb2.VISIBILITY_LADDER,
+    benchmark_pb2.VISIBILITY_FINAL,
+    benchmark_pb2.VISIBILITY_LIVE,
+)
+
+
+@pytest.fixture(autouse=True)
+def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand draws take long where there is one processor for many tests."""
+    for module in ("tiers", "tier_updates"):
+        monkeypatch.setattr(f"vidscore_server.domain.{module}.DRAWS", 100)
+
+
+def sky(sequences: int) -> annotations_pb2.AnnotationBatch:
+    """Truth of sequences with an object in each of their two frames."""
+    return _found(range(sequences), sequences)
+
+
+def _found(right: Iterable[int], sequences: int) -> annotations_pb2.AnnotationBatch:
+    """Detections that are right in some of the sequences, and find nothing in the others."""
+    hits = set(right)
+    counts = [int(row in hits) for row in range(sequences) for _ in range(2)]
+    return annotations_pb2.AnnotationBatch(
+        sequences=[annotations_pb2.SequenceKey(sequence=str(row + 1)) for row in range(sequences)],
+        frame_sequences=[row for row in range(sequences) for _ in range(2)],
+        frame_numbers=[1, 2] * sequences,
+        frame_object_counts=counts,
+        geometry=annotations_pb2.GEOMETRY_POINT,
+        coordinates=[10.0, 20.0] * sum(counts),
+    )
+
+
+async def submit(client: Client, name: str, right: Iterable[int], sequences: int) -> None:
+    """A submission that is right in some sequences; returns once it is scored."""
+    await client.submit(_found(right, sequences), name)
+    await client.ended(name)
+
+
+async def settled(client: Client, **asked: object) -> pb.GetLeaderboardResponse:
+    """The board, once its tiers are no older than it is."""
+    async with asyncio.timeout(TIMEOUT_S):
+        while True:
+            board = await client.board(**asked)
+            if not board.tiers_stale and "being computed" not in board.tiers_note:
+                return board
+            await asyncio.sleep(PAUSE_S)
+
+
+def tiers(board: pb.GetLeaderboardResponse) -> dict[str, tuple[int | None, float | None]]:
+    """By team its tier and probability, as far as they are shown."""
+    return {
+        row.team: (
+            row.tier if row.HasField("tier") else None,
+            row.first_probability if row.HasField("first_probability") else None,
+        )
+        for row in board.rows
+    }
+
+
+async def test_systems_that_differ_in_every_sequence_have_tiers_of_their_own(
+    hosted: Hosted,
+) -> None:
+    """Of 8 sequences red is right in all, blue in 4, the organiser's system in 7."""
+    await hosted.organiser.create_benchmark(visibility=LIVE)
+    await hosted.organiser.upload(sky(8))
+    await submit(hosted.red, "r", range(8), 8)
+    await submit(hosted.blue, "b", range(4), 8)
+    await submit(hosted.organiser, "o", range(7), 8)
+    board = await settled(hosted.organiser)
+    found = tiers(board)
+    assert [found[team][0] for team in ("red", "organiser", "blue")] == [1, 1, 2]
+    probabilities = [found[team][1] for team in ("red", "organiser", "blue")]
+    assert sum(filter(None, probabilities)) == pytest.approx(1.0, abs=1e-12)
+    assert board.tiers_note == (
+        "systems of one tier cannot be told apart (95 %, paired bootstrap over 8 sequences)"
+    )
+
+
+async def test_participants_of_a_board_of_few_sequences_see_tiers_alone(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark(visibility=FINAL)
+    await hosted.organiser.upload(sky(8))
+    await submit(hosted.red, "r", range(8), 8)
+    await submit(hosted.blue, "b", range(2), 8)
+    for client in (hosted.red, hosted.viewer):
+        board = await settled(client)
+        assert tiers(board) == {"red": (1, None), "blue": (2, None)}
+        assert board.tiers_note.endswith("to be first is not shown: too few sequences")
+    exact = tiers(await settled(hosted.organiser))
+    assert exact["red"][1] == 101 / 102  # (100 + 2 / 2) / (100 + 2)
+
+
+@pytest.mark.parametrize("visibility", [LADDER, FINAL])
+async def test_participants_see_probabilities_in_tenths_from_twenty_sequences_on(
+    hosted: Hosted, visibility: benchmark_pb2.Visibility
+) -> None:
+    await hosted.organiser.create_benchmark(visibility=visibility)
+    await hosted.organiser.upload(sky(20))
+    await submit(hosted.red, "r", range(12), 20)
+    await submit(hosted.blue, "b", range(8, 19), 20)
+    shown = tiers(await settled(hosted.viewer))
+    exact = tiers(await settled(hosted.organiser))
+    assert set(shown) == {"red", "blue"}
+    for team, (tier, probability) in shown.items():
+        assert probability in {row / 10 for row in range(11)}
+        assert exact[team][1] == pytest.approx(probability, abs=0.05)
+        assert exact[team][0] == tier
+
+
+async def test_where_the_latest_submission_stands_no_probability_is_shown(hosted: Hosted) -> None:
+    """Each submission would move it, by less than what its score is rounded to."""
+    latest = benchmark_pb2.SELECTION_LATEST
+    await hosted.organiser.create_benchmark(visibility=FINAL, selection=latest)
+    await hosted.organiser.upload(sky(20))
+    await submit(hosted.red, "r", range(12), 20)
+    await submit(hosted.blue, "b", range(8, 19), 20)
+    board = await settled(hosted.red)
+    assert {probability for _, probability in tiers(board).values()} == {None}
+    assert board.tiers_note.endswith("the latest submission of a team stands")
+    assert None not in {shown for _, shown in tiers(await settled(hosted.organiser)).values()}
+
+
+async def test_two_sequences_say_little_even_to_an_organiser(hosted: Hosted) -> None:
+    """Two sequences have three different draws: (3 + 1) / (3 + 2), and no second tier."""
+    await hosted.organiser.create_benchmark(visibility=LIVE)
+    await hosted.organiser.upload(sky(2))
+    await submit(hosted.red, "r", range(2), 2)
+    await submit(hosted.blue, "b", [], 2)
+    board = await settled(hosted.organiser)
+    assert [tier for tier, _ in tiers(board).values()] == [1, 1]
+    assert [probability for _, probability in tiers(board).values()] == pytest.approx([0.8, 0.2])
+
+
+async def test_a_board_without_tiers_says_why(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark(visibility=FINAL)
+    await hosted.organiser.upload(sky(1))
+    await submit(hosted.red, "r", [0], 1)
+    alone = await hosted.viewer.board()
+    assert alone.tiers_note == "no tiers: fewer than two systems have a score to be ranked by"
+    await submit(hosted.blue, "b", [], 1)
+    board = await hosted.viewer.board()
+    assert board.tiers_note.startswith("no tiers: fewer than two sequences have objects")
+    assert set(tiers(board).values()) == {(None, None)}
+    part = await hosted.viewer.board(domain="")
+    assert part.tiers_note == "no tiers: boards of single domains and classes have none"
+    assert (await hosted.viewer.board()).tiers_stale is False
+
+
+async def test_what_is_not_released_changes_no_byte_that_others_see(hosted: Hosted) -> None:
+    """Under the Ladder: red's second system is worse, and blue, green and a viewer see nothing."""
+    await hosted.organiser.create_benchmark(visibility=LADDER)
+    await hosted.organiser.upload(sky(20))
+    await submit(hosted.red, "r1", range(15), 20)
+    await submit(hosted.blue, "b", range(4, 18), 20)
+    watching = (hosted.blue, hosted.viewer)
+    before = [(await settled(client)).SerializeToString() for client in watching]
+    own = (await settled(hosted.red)).SerializeToString()
+    await settled(hosted.organiser)
+    await submit(hosted.red, "r2", range(3), 20)
+    await submit(hosted.red, "r3", [1, *range(15)], 20)
+    await settled(hosted.organiser)
+    await hosted.server.hosting.tiers.finish()  # type: ignore[union-attr]
+    assert [(await client.board()).SerializeToString() for client in watching] == before
+    assert (await hosted.red.board()).SerializeToString() == own
+
+
+async def test_a_release_makes_tiers_stale_until_they_are_computed(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark(visibility=LADDER)
+    await hosted.organiser.upload(sky(20))
+    await submit(hosted.red, "r1", range(6), 20)
+    await submit(hosted.blue, "b", range(19), 20)
+    first = await settled(hosted.viewer)
+    assert tiers(first) == {"blue": (1, 1.0), "red": (2, 0.0)}
+    await submit(hosted.red, "r2", range(20), 20)
+    assert [row.team for row in (await hosted.viewer.board()).rows] == ["red", "blue"]
+    later = await settled(hosted.viewer)
+    assert tiers(later)["red"][0] == 1
+
+
+async def test_a_server_that_has_the_tiers_of_a_board_gives_them_to_a_backup(
+    tmp_path: Path,
+) -> None:
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.create_benchmark(visibility=LIVE)
+        await hosted.organiser.upload(sky(6))
+        await submit(hosted.red, "r", range(6), 6)
+        await submit(hosted.blue, "b", [], 6)
+        for client in (hosted.organiser, hosted.viewer):
+            await settled(client)
+        assert hosted.server.hosting is not None
+        with hosted.server.hosting.context.store.read() as reader:
+            tables = [name for name, _ in reader.dump("dots")]
+            assert reader.tiers("dots", "spotgeo", 1, exact=True) is not None
+    assert tables.count("tiers") == tables.count("score_draws") == 2
+
+
+async def test_a_team_that_cannot_be_scored_on_draws_leaves_the_others_their_tiers(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await hosted.organiser.create_benchmark(visibility=LIVE)
+    await hosted.organiser.upload(sky(6))
+    updater = hosted.server.hosting.tiers  # type: ignore[union-attr]
+    tally = updater._sequence_tallies
+
+    async def fail(name: object, *rest: object) -> object:
+        if str(name).endswith("/r"):
+            raise RuntimeError("it broke")
+        return await tally(name, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(updater, "_sequence_tallies", fail)
+    await submit(hosted.red, "r", range(6), 6)
+    await submit(hosted.blue, "b", [1], 6)
+    await submit(hosted.organiser, "o", range(5), 6)
+    board = await settled(hosted.viewer)
+    assert tiers(board) == {"red": (None, None), "organiser": (1, None), "blue": (2, None)}
+    assert board.tiers_note.endswith("because they were not compared: 1")
+
+
+async def test_new_truth_shows_the_tiers_of_the_old_one_until_there_are_others(
+    hosted: Hosted,
+) -> None:
+    await hosted.organiser.create_benchmark(visibility=LIVE)
+    await hosted.organiser.upload(sky(6))
+    await submit(hosted.red, "r", range(6), 6)
+    await submit(hosted.blue, "b", [0], 6)
+    assert [row.tier for row in (await settled(hosted.viewer)).rows] == [1, 2]
+    await hosted.organiser.upload(_found([0, 1], 6))
+    async with asyncio.timeout(TIMEOUT_S):
+        while (board := await hosted.viewer.board()).truth_revision < 2:
+            assert [row.tier for row in board.rows] == [1, 2]
+            await asyncio.sleep(PAUSE_S)
+    board = await settled(hosted.viewer)
+    assert [row.team for row in board.rows] == ["blue", "red"]
+
+
+async def test_tiers_that_another_server_works_on_are_left_to_it_until_its_lease_ends(
+    hosted: Hosted,
+) -> None:
+    hosting = hosted.server.hosting
+    assert hosting is not None
+    work = "operation tiers dots"
+    await hosting.context.write(lambda t: t.take_lease(work, "other", timedelta(hours=1)))
+    await hosted.organiser.create_benchmark(visibility=LIVE)
+    await hosted.organiser.upload(sky(6))
+    await submit(hosted.red, "r", range(6), 6)
+    await submit(hosted.blue, "b", [0], 6)
+    await hosting.work()
+    await hosting.tiers.finish()
+    assert (await hosted.viewer.board()).tiers_note == "no tiers yet: they are being computed"
+    await hosting.context.write(lambda t: t.end_lease(work, "other"))
+    assert [row.tier for row in (await settled(hosted.viewer)).rows] == [1, 2]
+
+
+async def test_a_result_that_comes_after_its_lease_was_lost_is_not_kept(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lease goes to another server while the draws of the first submission are scored."""
+    hosting = hosted.server.hosting
+    assert hosting is not None
+    work, lost = "operation tiers dots", asyncio.Event()
+    score = hosting.tiers._score_draws
+
+    async def lose(*arguments: Any) -> Any:
+        found = await score(*arguments)
+        if not lost.is_set():
+            lost.set()
+            owner = hosting.leases.owner
+            await hosting.context.write(
+                lambda t: (
+                    t.end_lease(work, owner) and t.take_lease(work, "other", timedelta(hours=1))
+                )
+            )
+        return found
+
+    monkeypatch.setattr(hosting.tiers, "_score_draws", lose)
+    await hosted.organiser.create_benchmark(visibility=LIVE)
+    await hosted.organiser.upload(sky(6))
+    await submit(hosted.red, "r", range(6), 6)
+    await submit(hosted.blue, "b", [0], 6)
+    await asyncio.wait_for(lost.wait(), TIMEOUT_S)
+    await hosting.tiers.finish()
+    with hosting.context.store.read() as reader:
+        assert "score_draws" not in {table for table, _ in reader.dump("dots")}
+    await hosting.context.write(lambda t: t.end_lease(work, "other"))
+    assert [row.tier for row in (await settled(hosted.viewer)).rows] == [1, 2]
+
+
+async def test_draws_of_a_deleted_benchmark_are_not_those_of_the_next_one_of_its_name(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The benchmark is replaced while the draws of its first submission are scored."""
+    hosting = hosted.server.hosting
+    assert hosting is not None
+    replaced = asyncio.Event()
+    score = hosting.tiers._score_draws
+
+    async def replace_benchmark(*arguments: Any) -> Any:
+        found = await score(*arguments)
+        if not replaced.is_set():
+            replaced.set()
+            await hosting.context.write(lambda t: t.delete_benchmark("dots"))
+            hosted.clock.pass_by(seconds=1)
+            await hosted.organiser.create_benchmark(visibility=LIVE)
+            await hosted.organiser.upload(_found([4, 5], 6))
+            await submit(hosted.red, "r", range(6), 6)
+        return found
+
+    monkeypatch.setattr(hosting.tiers, "_score_draws", replace_benchmark)
+    await hosted.organiser.create_benchmark(visibility=LIVE)
+    await hosted.organiser.upload(sky(6))
+    await submit(hosted.red, "r", range(6), 6)
+    await submit(hosted.blue, "b", [0], 6)
+    await asyncio.wait_for(replaced.wait(), TIMEOUT_S)
+    await hosting.tiers.finish()
+    with hosting.context.store.read() as reader:
+        assert "score_draws" not in {table for table, _ in reader.dump("dots")}

@@ -1,0 +1,120 @@
+"""The checklist of a benchmark: every question has an answer, and participants learn no truth."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots
+from tests.server.scene import points
+
+from vidscore_protos.v1 import benchmark_pb2
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_server.domain.checklist import Item, TruthState, checklist
+from vidscore_server.domain.definition import Definition, definition_from_dict
+from vidscore_server.domain.policy import TruthSize, Visibility
+
+WHOLE = TruthState(revision=3, complete=True, frames=7654)
+SIZE = TruthSize(objects=4321, sequences=17)
+
+
+def definition(**keys: Any) -> Definition:
+    """A benchmark with a complete truth."""
+    document = {"title": "Sky", "evaluators": [{"name": "spotgeo"}], **keys}
+    return replace(definition_from_dict(document), truth_size=SIZE)
+
+
+def asked(items: list[Item], beginning: str) -> Item:
+    """The item of a question."""
+    [found] = [item for item in items if item.question.startswith(beginning)]
+    return found
+
+
+def test_an_organiser_reads_how_it_ranks_and_how_much_truth_there_is() -> None:
+    items = checklist(definition(), WHOLE, for_organisers=True)
+    assert asked(items, "How does spotgeo").answer == (
+        "By f1 (more is better), over all sequences together; ties are broken by mse (less is "
+        "better)."
+    )
+    size = asked(items, "How many test cases")
+    assert size.answer == "Sequences: 17. Frames: 7654. Objects: 4321."
+    assert size.advice.startswith("With fewer than 20 sequences")
+    assert asked(items, "What happens to equal").answer == "They share a rank."
+    assert asked(items, "Can the ground truth").answer.startswith(
+        "It is complete. Its newest revision is 3."
+    )
+    assert asked(items, "When are").advice.startswith("Set close_time")
+
+
+@pytest.mark.parametrize("visibility", ["ladder", "final"])
+def test_a_participant_reads_no_count_of_truth_and_no_advice(visibility: str) -> None:
+    hosted = definition(policy={"visibility": visibility}, public_names=["sequences", "labels"])
+    items = checklist(hosted, WHOLE, for_organisers=False)
+    whole = checklist(hosted, WHOLE, for_organisers=True)
+    assert [item.question for item in items] == [item.question for item in whole]
+    assert {item.advice for item in items} == {""}
+    told = " ".join(item.answer for item in items)
+    assert not {"17", "7654", "4321"} & set(told.replace(".", " ").split())
+    assert "newest revision" not in told
+
+
+def test_what_is_hidden_changes_nothing_of_what_a_participant_reads() -> None:
+    """Two truths of which only an organiser can tell the sizes, and one quota."""
+    policy = {"visibility": "final", "submissions_in_all": 7}
+    one = definition(policy=policy)
+    other = replace(one, truth_size=TruthSize(objects=99, sequences=41))
+    assert checklist(one, WHOLE, for_organisers=False) == checklist(
+        other, TruthState(8, complete=True, frames=50), for_organisers=False
+    )
+
+
+def test_listed_sequences_are_counted_for_participants_where_they_are_public() -> None:
+    listed = [{"name": str(number)} for number in range(23)]
+    for public, expected in ((["sequences"], "23"), ([], "not told to participants")):
+        items = checklist(
+            definition(sequences=listed, public_names=public), WHOLE, for_organisers=False
+        )
+        assert f"Sequences: {expected}." in asked(items, "How many test cases").answer
+
+
+@pytest.mark.parametrize("visibility", list(Visibility))
+def test_every_visibility_has_its_sentence(visibility: Visibility) -> None:
+    items = checklist(
+        definition(policy={"visibility": visibility.value}), WHOLE, for_organisers=True
+    )
+    assert asked(items, "What do teams see").answer
+
+
+def test_weak_answers_have_advice() -> None:
+    weak = definition(policy={"submissions_in_all": 0, "visibility": "live"})
+    items = checklist(weak, replace(WHOLE, complete=False), for_organisers=True)
+    weakest = ("How many submissions", "What do teams see", "Can the ground truth", "What could")
+    for beginning in weakest:
+        assert asked(items, beginning).advice, beginning
+
+
+def test_a_benchmark_without_truth_says_so() -> None:
+    bare = replace(definition(), truth_size=None)
+    items = checklist(bare, TruthState(), for_organisers=True)
+    assert asked(items, "How many test cases").answer.startswith("Not known")
+    assert asked(items, "How is the uncertainty").answer.startswith("Not at all")
+
+
+async def _items(client: Client) -> list[pb.ChecklistItem]:
+    request = pb.GetChecklistRequest(benchmark=BENCHMARK)
+    answer = await client.benchmarks.GetChecklist(request, metadata=client.metadata)
+    return list(answer.items)
+
+
+async def test_each_role_reads_its_own_checklist(hosted: Hosted) -> None:
+    await hosted.organiser.create(dots(visibility=benchmark_pb2.VISIBILITY_FINAL))
+    await hosted.organiser.upload(points({number: [(10.0, 20.0)] for number in range(1, 6)}))
+    whole = await _items(hosted.organiser)
+    assert any(item.answer == "Sequences: 1. Frames: 5. Objects: 5." for item in whole)
+    assert any(item.advice for item in whole)
+    for client in (hosted.red, hosted.viewer):
+        items = await _items(client)
+        assert [item.question for item in items] == [item.question for item in whole]
+        assert not any(item.advice for item in items)
+        assert "Objects: not told to participants" in str(items)

@@ -1,0 +1,125 @@
+"""What the tiers of a board follow from, and what is stored of them, without a server."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+import pytest
+
+from vidscore_server.domain.definition import Definition, definition_from_dict
+from vidscore_server.domain.leaderboard import APART, Board, Entry, RankedEntry
+from vidscore_server.domain.private_part import Portion
+from vidscore_server.domain.tier_updates import compare
+from vidscore_server.domain.tiers import (
+    DRAWS,
+    MOST_SYSTEMS,
+    BoardTiers,
+    Draws,
+    TierPlan,
+    read_tiers,
+    tier_plan,
+)
+from vidscore_server.store.errors import StoreDamagedError
+
+KEY = (3, "f1 1.0.0 abc")
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+def hosted(**policy: Any) -> Definition:
+    return definition_from_dict({"evaluators": [{"name": "f1"}], "policy": policy})
+
+
+def entry(name: str, rank: int, value: float | None = 0.5) -> RankedEntry:
+    return RankedEntry(rank, Entry(name, name, "", NOON, (value,)))
+
+
+def plan_of(*entries: RankedEntry, exact: bool = True) -> TierPlan:
+    definition = hosted()
+    board = Board("b", definition.evaluators[0])
+    return tier_plan(definition, board, KEY, entries, Portion.WHOLE, exact=exact)
+
+
+def draws(value: float | None, *rest: float) -> Draws:
+    """The same value in every draw, or several in turn."""
+    values = [value, *rest]
+    return Draws(30, DRAWS, {"f1": [values[row % len(values)] for row in range(DRAWS)]})
+
+
+def test_systems_apart_or_without_a_score_are_not_compared() -> None:
+    plan = plan_of(entry("a", 1), entry("b", 2, None), entry("c", APART))
+    assert plan.places == (("a", 1),)
+    assert plan.left_out == 0
+
+
+def test_the_best_hundred_are_compared_and_the_others_counted() -> None:
+    plan = plan_of(*(entry(f"s{row:03}", row + 1) for row in range(MOST_SYSTEMS + 7)))
+    assert len(plan.places) == MOST_SYSTEMS
+    assert plan.places[-1] == ("s099", MOST_SYSTEMS)
+    assert plan.left_out == 7
+
+
+def test_a_plan_is_another_one_where_ranks_systems_or_rules_are_others() -> None:
+    plan = plan_of(entry("a", 1), entry("b", 2))
+    others = [
+        plan_of(entry("a", 1), entry("b", 1)),
+        plan_of(entry("a", 1), entry("c", 2)),
+        replace(plan, key=(4, KEY[1])),
+        replace(plan, ranking={"precision": plan.ranking["f1"]}),
+    ]
+    assert plan.digest not in {other.digest for other in others}
+    assert plan.digest == plan_of(entry("a", 1), entry("b", 2)).digest
+
+
+def test_values_within_a_step_are_no_part_of_a_plan() -> None:
+    """What a board shows may stay where a score moves: then nothing is computed anew."""
+    assert plan_of(entry("a", 1, 0.5), entry("b", 2, 0.4)).digest == (
+        plan_of(entry("a", 1, 0.6), entry("b", 2, 0.3)).digest
+    )
+
+
+def test_more_of_the_measure_is_better_where_it_says_so() -> None:
+    plan = plan_of(entry("a", 1), entry("b", 2))
+    found = compare(plan, {"a": draws(0.9), "b": draws(0.1)})
+    assert {name: tier for name, (tier, _) in found.rows.items()} == {"a": 1, "b": 2}
+    assert found.rows["a"][1] == pytest.approx((DRAWS + 1) / (DRAWS + 2), abs=1e-15)
+    assert found.rows["b"][1] == pytest.approx(1 / (DRAWS + 2), abs=1e-15)
+    assert (found.sequences, found.left_out, found.digest) == (30, 0, plan.digest)
+
+
+def test_who_has_no_draws_or_undefined_ones_alone_is_left_out() -> None:
+    plan = plan_of(entry("a", 1), entry("b", 2), entry("c", 3))
+    found = compare(plan, {"a": draws(0.9), "b": draws(None)})
+    assert set(found.rows) == {"a"}
+    assert found.left_out == 2
+
+
+def test_tiers_are_read_as_they_were_kept() -> None:
+    tiers = BoardTiers("digest", 30, {"a": (1, 0.75), "b": (2, 0.25)}, 4)
+    record = tiers.record("b", plan_of(entry("a", 1), exact=False))
+    assert read_tiers(record.document) == tiers
+    assert (record.truth_revision, record.exact) == (3, False)
+
+
+def test_draws_are_read_as_they_were_kept() -> None:
+    kept = draws(0.25, 0.5)
+    assert Draws.from_bytes(kept.to_bytes()) == kept
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"sequences": 0}, {"resamples": "3"}, {"values": {"f1": [0.5]}}, {"values": {"f1": ["x"]}}],
+)
+def test_what_is_no_draws_is_refused(changed: dict[str, Any]) -> None:
+    document = {"sequences": 2, "resamples": 3, "values": {"f1": [0.5] * DRAWS}}
+    Draws.from_bytes(zlib.compress(orjson.dumps(document)))
+    with pytest.raises((TypeError, ValueError)):
+        Draws.from_bytes(zlib.compress(orjson.dumps({**document, **changed})))
+
+
+def test_draws_are_unpacked_no_further_than_they_grow() -> None:
+    with pytest.raises(StoreDamagedError):
+        Draws.from_bytes(zlib.compress(bytes(100 << 20)))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.server.domain.hosted import Client, Hosted, hosting
+from tests.server.domain.hosted import Client, Hosted, dots, hosting
 from tests.support.waiting import PAUSE_S, TIMEOUT_S
 
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
@@ -219,10 +219,10 @@ async def test_a_team_that_cannot_be_scored_on_draws_leaves_the_others_their_tie
     updater = hosted.server.hosting.tiers  # type: ignore[union-attr]
     tally = updater._sequence_tallies
 
-    async def fail(name: object, *rest: object) -> object:
+    async def fail(definition: object, name: object, *rest: object) -> object:
         if str(name).endswith("/r"):
             raise RuntimeError("it broke")
-        return await tally(name, *rest)  # type: ignore[arg-type]
+        return await tally(definition, name, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(updater, "_sequence_tallies", fail)
     await submit(hosted.red, "r", range(6), 6)
@@ -331,3 +331,21 @@ async def test_draws_of_a_deleted_benchmark_are_not_those_of_the_next_one_of_its
     await hosting.tiers.finish()
     with hosting.context.store.read() as reader:
         assert "score_draws" not in {table for table, _ in reader.dump("dots")}
+
+
+async def test_before_the_closing_tiers_are_by_the_public_sequences_and_then_by_the_private(
+    hosted: Hosted,
+) -> None:
+    """red finds all of the public sequences and nothing of the private ones, blue the opposite."""
+    private = [str(number) for number in range(7, 13)]
+    benchmark = dots(visibility=LIVE, private_sequences=private)
+    benchmark.close_time.FromDatetime(hosted.clock.now + timedelta(days=1))
+    await hosted.organiser.create(benchmark)
+    await hosted.organiser.upload(sky(12))
+    await submit(hosted.red, "r", range(6), 12)
+    await submit(hosted.blue, "b", range(6, 12), 12)
+    assert [row.team for row in (await settled(hosted.organiser)).rows] == ["red", "blue"]
+    assert [row.tier for row in (await settled(hosted.organiser)).rows] == [1, 2]
+    hosted.clock.pass_by(days=2)
+    board = await settled(hosted.organiser)
+    assert [(row.team, row.tier) for row in board.rows] == [("blue", 1), ("red", 2)]

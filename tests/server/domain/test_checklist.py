@@ -60,8 +60,8 @@ def test_a_participant_reads_no_count_of_truth_and_no_advice(visibility: str) ->
 
 
 def test_what_is_hidden_changes_nothing_of_what_a_participant_reads() -> None:
-    """Two truths of which only an organiser can tell the sizes, and one quota."""
-    policy = {"visibility": "final", "submissions_in_all": 7}
+    """Two truths of which only an organiser can tell the sizes, one quota and one step."""
+    policy = {"visibility": "final", "submissions_in_all": 7, "ladder_step": 0.01}
     one = definition(policy=policy)
     other = replace(one, truth_size=TruthSize(objects=99, sequences=41))
     assert checklist(one, WHOLE, for_organisers=False) == checklist(

@@ -12,6 +12,7 @@ from vidscore_server.domain.access import Transport
 from vidscore_server.domain.browser_sessions import BrowserSessions
 
 try:
+    from vidscore_server.api.http.app import api_routes
     from vidscore_server.web.site.app import site_app
     from vidscore_server.web.site.serving import SiteServer
     from vidscore_server.web.site.visit import Site
@@ -48,8 +49,14 @@ class HostedSite:
     ) -> None:
         context = hosting.context
         self._sessions = BrowserSessions(context.secret, context.clock)
-        transport = Transport(open_to_anyone, self._sessions.token_of)
-        self._calls = LocalCalls(guard(transport), settings.maximum_message_bytes)
+        self._settings = settings
+        of_pages = Transport(open_to_anyone, self._sessions.token_of)
+        # Without sessions: a page of another site could use a visitor's where no form has a key.
+        of_http = Transport(open_to_anyone)
+        self._page_calls, self._http_calls = (
+            LocalCalls(guard(transport), settings.maximum_message_bytes)
+            for transport in (of_pages, of_http)
+        )
         self._server = SiteServer(settings)
 
     @property
@@ -58,12 +65,12 @@ class HostedSite:
         return self._server.url
 
     def beside(self, server: grpc.aio.Server) -> grpc.aio.Server:
-        """Where services are added to the site and to a gRPC server at once.
+        """Where services are added to the site, its HTTP API and a gRPC server at once.
 
         Args:
             server: The gRPC server.
         """
-        return cast("grpc.aio.Server", _Both(server, self._calls))
+        return cast("grpc.aio.Server", _All(server, self._page_calls, self._http_calls))
 
     def start(self, grpc_address: ListenAddress) -> None:
         """Answer from now on.
@@ -71,17 +78,17 @@ class HostedSite:
         Args:
             grpc_address: Where clients find the gRPC server.
         """
-        service = PageCalls(self._calls, self._sessions)
+        service = PageCalls(self._page_calls, self._sessions)
         site = Site(service, self._server.site_address, str(grpc_address))
-        self._server.start(site_app(site))
+        self._server.start(site_app(site, api_routes(self._http_calls, self._settings)))
 
     async def stop(self) -> None:
         """Stop answering and listening."""
         await self._server.stop()
 
 
-class _Both:
-    """Takes in services for two ways in, which share them and their state."""
+class _All:
+    """Takes in services for several ways in, which share them and their state."""
 
     def __init__(self, *servers: grpc.aio.Server | LocalCalls) -> None:
         self._servers = servers

@@ -8,11 +8,13 @@ of other sites (CORS) either: a token has no business in somebody else's page.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing, suppress
+from functools import cached_property, partial
 from typing import Any
 from urllib.parse import parse_qsl
 
+import orjson
 from google.protobuf.message import Message
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
@@ -20,33 +22,32 @@ from starlette.types import Receive, Scope, Send
 from vidscore_evaluators.errors import Fault, InputError, VidscoreError
 from vidscore_server.api.guard import GUARDED_PREFIXES
 from vidscore_server.api.http.errors import error_of, not_served
-from vidscore_server.api.http.exchange import (
+from vidscore_server.api.http.exchange import Exchange, StalledError, deadline
+from vidscore_server.api.http.methods import (
     EVENTS,
-    JSON,
     LINES,
     PROTO,
-    Exchange,
-    StalledError,
-    deadline,
+    READ_BY_GET,
+    RESUMED,
+    request_types,
 )
+from vidscore_server.api.http.openapi import openapi
 from vidscore_server.api.http.protojson import read_json, read_value
 from vidscore_server.api.http.streams import (
     BYTES_OF_A_ROW,
-    RESUMED,
     Events,
     JsonLines,
     StreamForm,
     json_of,
     send_stream,
 )
-from vidscore_server.api.local_calls import LocalCalls, Rpc, request_class
+from vidscore_server.api.local_calls import LocalCalls, Rpc, method_descriptor, request_class
 from vidscore_server.api.stream import checksum_field, idle
 from vidscore_server.runtime import offload
 from vidscore_server.settings import Settings
 from vidscore_server.version import CLIENT_KEY
 
-READ_BY_GET = frozenset({"/vidscore.v1.SubmissionService/WatchSubmission"})
-"""Methods that change nothing and whose requests may stand in a query."""
+DOCUMENT = "/openapi.json"
 
 METADATA = ("authorization", CLIENT_KEY)
 """Headers that go with a call; no other one has a meaning to it."""
@@ -63,7 +64,10 @@ def api_routes(calls: LocalCalls, settings: Settings) -> list[Route]:
         settings: The server's limits.
     """
     api = HttpApi(calls, settings)
-    return [Route(f"{prefix}{{rest:path}}", api) for prefix in GUARDED_PREFIXES]
+    return [
+        *(Route(f"{prefix}{{rest:path}}", api) for prefix in GUARDED_PREFIXES),
+        Route(DOCUMENT, api),
+    ]
 
 
 class HttpApi:
@@ -100,20 +104,27 @@ class HttpApi:
                 await exchange.refuse(error_of(error))
 
     async def _answer(self, exchange: Exchange) -> None:
+        if exchange.path == DOCUMENT and self._settings.reflection:
+            await _answer_by(exchange, ("GET", "HEAD"), {}, self._describe)
+            return
         rpc = self._calls.rpcs.get(exchange.path)
         if rpc is None:
             raise not_served(404, f"{exchange.path[:200]} is no method of this server")
         methods = ("GET", "POST") if rpc.name in READ_BY_GET else ("POST",)
-        allowed = ", ".join(("OPTIONS", *methods))
-        types = body_types(rpc)
-        if exchange.method == "OPTIONS":
-            listed = {"Allow": allowed, "Accept-Post": ", ".join(types)}
-            await exchange.start(204, listed)
-            await exchange.end()
-            return
-        if exchange.method not in methods:
-            message = f"{exchange.method[:20]} is not for methods; send {' or '.join(methods)}"
-            raise not_served(405, message, Allow=allowed)
+        types = request_types(method_descriptor(rpc.name))
+        listed = {"Accept-Post": ", ".join(types)}
+        await _answer_by(exchange, methods, listed, partial(self._run, rpc, types))
+
+    async def _describe(self, exchange: Exchange) -> None:
+        """Answer with what the API is; to everyone, as reflection does over gRPC."""
+        await exchange.answer(200, self._document)
+
+    @cached_property
+    def _document(self) -> bytes:
+        return orjson.dumps(openapi(self._calls.rpcs))
+
+    async def _run(self, rpc: Rpc, types: tuple[str, ...], exchange: Exchange) -> None:
+        """Make a call."""
         exchange.check(types if exchange.method == "POST" else (exchange.content_type,))
         form = _form(rpc, exchange)
         async with (
@@ -197,15 +208,32 @@ class HttpApi:
         return self._calls.request_of(rpc, message.SerializeToString())
 
 
-def body_types(rpc: Rpc) -> tuple[str, ...]:
-    """Types of the bodies that a method reads.
+async def _answer_by(
+    exchange: Exchange,
+    methods: tuple[str, ...],
+    listed: Mapping[str, str],
+    answer: Callable[[Exchange], Awaitable[None]],
+) -> None:
+    """Answer a request of the right HTTP method, and tell those of others which that are.
 
     Args:
-        rpc: The method.
+        exchange: The request.
+        methods: The right ones.
+        listed: Further headers of an answer to OPTIONS.
+        answer: Answers it.
+
+    Raises:
+        HttpError: If the method is another.
     """
-    if rpc.request_streaming:
-        return (LINES, JSON)
-    return (JSON,) if rpc.response_streaming else (JSON, PROTO)
+    allowed = ", ".join(("OPTIONS", *methods))
+    if exchange.method in methods:
+        await answer(exchange)
+    elif exchange.method == "OPTIONS":
+        await exchange.start(204, {"Allow": allowed, **listed})
+        await exchange.end()
+    else:
+        message = f"{exchange.method[:20]!r} is not answered here; send {' or '.join(methods)}"
+        raise not_served(405, message, Allow=allowed)
 
 
 def _form(rpc: Rpc, exchange: Exchange) -> StreamForm | None:

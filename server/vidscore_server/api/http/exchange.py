@@ -13,13 +13,9 @@ from starlette.types import Receive, Scope, Send
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.api.http.errors import HttpError, deadline_exceeded, not_served
 from vidscore_server.api.http.incoming import Incoming
+from vidscore_server.api.http.methods import JSON
 from vidscore_server.settings import Settings
 from vidscore_server.version import SERVER_KEY, server_version
-
-JSON = "application/json"
-PROTO = "application/proto"
-LINES = "application/x-ndjson"
-EVENTS = "text/event-stream"
 
 LINGER_S = 2.0
 """Time for a client to notice that it need not send the rest of its request."""

@@ -11,13 +11,14 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
 from operator import attrgetter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import orjson
 from google.protobuf.message import Message
 
 from vidscore_server.api.http.errors import HttpError, error_of
-from vidscore_server.api.http.exchange import EVENTS, LINES, Exchange, StalledError, deadline
+from vidscore_server.api.http.exchange import Exchange, StalledError, deadline
+from vidscore_server.api.http.methods import EVENTS, LINES, RESUMED
 from vidscore_server.api.http.protojson import write_json
 from vidscore_server.runtime import offload
 
@@ -25,27 +26,6 @@ PING_S = 15.0
 """Time without an event after which a comment is sent: proxies forget connections that are idle."""
 
 BYTES_OF_A_ROW = 8
-
-
-class Resumed(NamedTuple):
-    """How a broken stream goes on.
-
-    Attributes:
-        field: Field of the request: what the client has.
-        told: Where a response says it.
-    """
-
-    field: str
-    told: str
-
-
-RESUMED = {
-    "/vidscore.v1.SubmissionService/WatchSubmission": Resumed(
-        "from_revision", "submission.revision"
-    ),
-    "/vidscore.v1.SubmissionService/ReadOutcomes": Resumed("offset", "next_offset"),
-}
-"""The streams that can: their events have an `id`, which comes back as Last-Event-ID."""
 
 
 class StreamForm(Protocol):

@@ -11,9 +11,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from google.protobuf import json_format
+from starlette.types import ASGIApp
 from tests.server.domain.hosted import BENCHMARK, Client
 from tests.server.scene import points
 from tests.server.web.site.browsing import Browser, Browsing, Page
+
+from vidscore_server.api.http.app import HttpApi
 
 V1 = "/vidscore.v1."
 ONE = f"{BENCHMARK}/submissions/one"
@@ -137,3 +140,50 @@ async def wire(own: Caller, method: str, path: str, **headers: str) -> AsyncIter
             yield Wire(reader, writer)
     finally:
         writer.close()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an application answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+async def answer_of(
+    app: ASGIApp, method: str, path: str, body: bytes = b"", /, **headers: str
+) -> Answer:
+    """The answer of an application, asked without a network."""
+    pieces: list[Any] = [{"type": "http.request", "body": body, "more_body": False}]
+    never = asyncio.Event()
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        if not pieces:
+            await never.wait()
+        return pieces.pop()
+
+    async def send(piece: Any) -> None:
+        sent.append(piece)
+
+    name, _, query = path.partition("?")
+    pairs = [(key.replace("_", "-").encode(), text.encode()) for key, text in headers.items()]
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": name,
+        "query_string": query.encode(),
+        "headers": pairs,
+    }
+    await app(scope, receive, send)
+    start, *rest = sent
+    told = {key.decode(): text.decode() for key, text in start["headers"]}
+    return Answer(start["status"], told, b"".join(piece.get("body", b"") for piece in rest))
+
+
+def api_of(site: Browsing) -> HttpApi:
+    """The HTTP API of a server, to be asked without a network."""
+    hosted = site.hosted.server._site
+    assert hosted is not None
+    return HttpApi(hosted._http_calls, hosted._settings)

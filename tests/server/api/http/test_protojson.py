@@ -28,6 +28,9 @@ RESPONSES = [GetMessageClass(method_descriptor(rpc).output_type) for rpc in ROLE
 KINDS = {kind.DESCRIPTOR.full_name: kind for kind in (*REQUESTS, *RESPONSES)}
 
 
+LENIENT = re.compile(r"expected (an object|a number|one of [A-Z0-9_, ]+)$")
+"""Protobuf's reader takes whatever is empty for a message, and truth values for numbers."""
+
 DOCUMENT = openapi(ROLES_BY_RPC)
 
 
@@ -54,8 +57,7 @@ def test_both_readers_read_the_same(drawn: tuple[str, Any]) -> None:
     kind = KINDS[name]
     own, others = _own(kind(), value), _others(kind(), value)
     if own is None and others is not None:
-        # Protobuf's reader takes whatever is empty for a message without fields.
-        assert all(text.endswith("expected an object") for text in faults_of(value, kind()))
+        assert all(LENIENT.search(text) for text in faults_of(value, kind()))
     if own is not None:
         assert others is not None, value
         assert bytes_of(own) == bytes_of(others)

@@ -194,9 +194,9 @@ async def deadline(timeout_ms: int | None) -> AsyncIterator[None]:
     Raises:
         HttpError: If it takes longer.
     """
-    seconds = None if timeout_ms is None else timeout_ms / 1000
+    bound = asyncio.timeout(None if timeout_ms is None else timeout_ms / 1000)
     try:
-        async with asyncio.timeout(seconds) as bound:
+        async with bound:
             yield
     except TimeoutError:
         if timeout_ms is None or not bound.expired():

@@ -335,7 +335,7 @@ def _own_name(kind: Descriptor | EnumDescriptor) -> str:
     return str(kind.full_name).removeprefix(PACKAGE)
 
 
-def _comment(kind: Descriptor | EnumDescriptor, member: str) -> str:
+def _comment(kind: Any, member: str) -> str:
     return _in_json_names(comments().get(f"{_own_name(kind)}.{member}", ""))
 
 

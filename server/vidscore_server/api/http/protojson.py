@@ -312,8 +312,8 @@ def _boolean(_: FieldDescriptor, value: Any) -> bool:
     return value
 
 
-def _enum(field: FieldDescriptor, value: Any) -> int:
-    values = field.enum_type.values_by_name
+def _enum(field: Any, value: Any) -> int:
+    values: Mapping[str, Any] = field.enum_type.values_by_name
     if isinstance(value, str) and value in values:
         return int(values[value].number)
     low, high = _INTEGERS[FieldDescriptor.CPPTYPE_INT32]

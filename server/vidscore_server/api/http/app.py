@@ -257,7 +257,7 @@ async def _send_single(exchange: Exchange, responses: AsyncGenerator[Any, None])
         headers = {"Content-Type": PROTO}
         await exchange.answer(200, response.SerializeToString(), headers)
     else:
-        await exchange.answer(200, await json_of(response))
+        await exchange.answer(200, await json_of(response) + b"\n")
 
 
 def _refuse_checksum(rpc: Rpc, message: Message, source: str | None) -> None:

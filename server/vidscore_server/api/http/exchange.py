@@ -174,7 +174,8 @@ class Exchange:
 
     async def refuse(self, error: HttpError) -> None:
         """Send an error as the answer."""
-        await self.answer(error.http_status, orjson.dumps(error.body), error.headers)
+        body = orjson.dumps(error.body, option=orjson.OPT_APPEND_NEWLINE)
+        await self.answer(error.http_status, body, error.headers)
 
     async def _send(self, piece: dict[str, object]) -> None:
         try:

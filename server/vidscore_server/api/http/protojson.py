@@ -102,7 +102,7 @@ def read_value(value: Any, message: Message, source: str | None = None) -> None:
 
 
 def write_json(message: Message) -> bytes:
-    """A message as JSON in one line."""
+    """A message as JSON in one line, without its end."""
     return orjson.dumps(json_format.MessageToDict(message))
 
 

@@ -44,7 +44,9 @@ class Exchange:
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, settings: Settings) -> None:
         self.headers = Headers(scope=scope)
-        self.incoming = Incoming(receive, settings.maximum_message_bytes)
+        # A request without either header has no body (RFC 9112, section 6.3).
+        is_empty = not self.announced_bytes and "transfer-encoding" not in self.headers
+        self.incoming = Incoming(receive, settings.maximum_message_bytes, is_empty=is_empty)
         self.started = False
         self._scope = scope
         self._send_piece = send

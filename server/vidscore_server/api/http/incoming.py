@@ -18,13 +18,14 @@ class Incoming:
     Args:
         receive: Gives its pieces.
         maximum_bytes: Bytes of the largest message.
+        is_empty: Whether there is none.
 
     Attributes:
         is_whole: Whether all of it has come.
     """
 
-    def __init__(self, receive: Receive, maximum_bytes: int) -> None:
-        self.is_whole = False
+    def __init__(self, receive: Receive, maximum_bytes: int, *, is_empty: bool) -> None:
+        self.is_whole = is_empty
         self._receive = receive
         self._maximum_bytes = maximum_bytes
         self._pieces: asyncio.Queue[bytes] = asyncio.Queue(1)
@@ -38,7 +39,7 @@ class Incoming:
             piece = message.get("body", b"")
             if piece:
                 await self._pieces.put(piece)
-            if not message.get("more_body", False) and not self.is_whole:
+            if not message.get("more_body", False):
                 self.is_whole = True
                 await self._pieces.put(b"")
 

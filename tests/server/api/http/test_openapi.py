@@ -54,6 +54,7 @@ async def test_it_is_served_to_everyone_with_every_method(site: Browsing) -> Non
     nobody = Caller(site.nobody.base)
     page = await nobody.ask("GET", "/openapi.json")
     assert (page.status, page.headers["content-type"]) == (200, JSON)
+    assert "connection" not in page.headers  # it stays open for the next request
     served = json.loads(page.body)
     assert set(served["paths"]) == set(ROLES_BY_RPC)
     assert (await nobody.ask("HEAD", "/openapi.json")).status == 200

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import pytest_asyncio
@@ -261,6 +263,22 @@ async def test_a_refused_body_is_not_waited_for(hasty: Browsing) -> None:
         assert (status, headers["connection"]) == (401, "close")
         await call.reader.readexactly(int(headers["content-length"]))
         assert await call.reader.read() == b""  # the server closes, whatever is still to come
+
+
+async def test_a_client_that_reads_nothing_loses_its_connection(hasty: Browsing) -> None:
+    """Far more answers than the system holds for it, of which it takes none."""
+    hosted_site = hasty.hosted.server._site
+    assert hosted_site is not None
+    connections = hosted_site._server._server.server_state.connections
+    place = urlsplit(hasty.nobody.base)
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(client, (place.hostname, place.port))
+        asked = f"GET /openapi.json HTTP/1.1\r\nHost: {place.netloc}\r\n\r\n".encode()
+        await asyncio.get_running_loop().sock_sendall(client, asked * 200)
+        await until(lambda: len(connections) == 1)
+        await until(lambda: not connections)
 
 
 async def test_a_draining_server_ends_its_streams_with_the_reason(

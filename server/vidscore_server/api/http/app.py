@@ -100,8 +100,10 @@ class HttpApi:
         except StalledError:
             return
         except Exception as error:  # noqa: BLE001 - the answer tells it
-            with suppress(StalledError):
-                await exchange.refuse(error_of(error))
+            told = error_of(error)
+            if not exchange.started:
+                with suppress(StalledError):
+                    await exchange.refuse(told)
 
     async def _answer(self, exchange: Exchange) -> None:
         if exchange.path == DOCUMENT and self._settings.reflection:

@@ -124,7 +124,7 @@ async def send_stream(
     try:
         async with deadline(exchange.timeout_ms):
             async for message in _paced(responses, form.pause_s):
-                await _begin(exchange, form, 200)
+                await _begin(exchange, form)
                 await exchange.write(form.ping if message is None else await _text(form, message))
     except StalledError:
         raise
@@ -136,15 +136,17 @@ async def send_stream(
         await exchange.start(form.empty_status, {})
         await exchange.end()
         return
-    await _begin(exchange, form, 200)
+    await _begin(exchange, form)
     if last:
         await exchange.write(last)
     await exchange.end()
 
 
-async def _begin(exchange: Exchange, form: StreamForm, status: int) -> None:
+async def _begin(exchange: Exchange, form: StreamForm) -> None:
     if not exchange.started:
-        await exchange.start(status, {"Content-Type": form.content_type, "X-Accel-Buffering": "no"})
+        # Proxies hold answers back until there is more, unless they are told not to.
+        headers = {"Content-Type": form.content_type, "X-Accel-Buffering": "no"}
+        await exchange.start(200, headers)
 
 
 async def _text(form: StreamForm, message: Message) -> bytes:

@@ -165,10 +165,11 @@ def test_streams_that_can_be_resumed_have_the_fields_for_it() -> None:
         method = method_descriptor(rpc)
         assert resumed.field in method.input_type.fields_by_name
         kind: Any = method.output_type
-        for name in resumed.told.split("."):
-            field = kind.fields_by_name[name]
-            kind = field.message_type
-        assert field.cpp_type == method.input_type.fields_by_name[resumed.field].cpp_type
+        *above, last = resumed.told.split(".")
+        for name in above:
+            kind = kind.fields_by_name[name].message_type
+        told = kind.fields_by_name[last]
+        assert told.cpp_type == method.input_type.fields_by_name[resumed.field].cpp_type
 
 
 def test_every_code_has_the_status_that_connect_gives_it() -> None:

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import subprocess
+import sysconfig
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
-from tests.server.api.http.asking import JSON, ONE, PROTO, V1, Caller, append_of, caller
+from tests.server.api.http.asking import (
+    EVENTS,
+    JSON,
+    LINES,
+    ONE,
+    PROTO,
+    V1,
+    Caller,
+    append_of,
+    caller,
+    wire,
+)
 from tests.server.web.site.browsing import Browsing, browsing
+from tools.docs_pages import ROOT
 
 from vidscore_protos.v1 import server_service_pb2
 from vidscore_server.version import server_version
@@ -18,6 +34,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 BATCH = "SubmissionService/AppendBatch"
 GET = "SubmissionService/GetSubmission"
+WATCH = V1 + "SubmissionService/WatchSubmission"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -211,3 +228,49 @@ async def test_a_call_ends_at_the_deadline_of_its_client(red: Caller) -> None:
         connect_timeout_ms="50",
     )
     assert (page.status, json.loads(page.body)["code"]) == (504, "deadline_exceeded")
+
+
+# --- Streams: what their requests and answers may be
+
+
+@pytest.mark.parametrize(
+    ("query", "header", "field"),
+    [
+        (f"name={ONE}&name={ONE}", {}, "name"),
+        (f"name={ONE}&since=3", {}, "since"),
+        (f"name={ONE}&fromRevision=soon", {}, "from_revision"),
+        (f"name={ONE}", {"last_event_id": "soon"}, "Last-Event-ID"),
+        ("&".join("a" for _ in range(200)), {}, ""),
+        ("name=nonsense", {}, "name"),
+    ],
+)
+async def test_a_query_that_is_wrong_is_refused_by_its_parameter(
+    red: Caller, query: str, header: dict[str, str], field: str
+) -> None:
+    page = await red.ask("GET", f"{WATCH}?{query}", accept=EVENTS, **header)
+    assert (page.status, page.headers["content-type"]) == (400, JSON)
+    assert json.loads(page.body)["message"].startswith(field)
+
+
+async def test_what_the_client_accepts_decides_how_messages_come(red: Caller) -> None:
+    body = json.dumps({"name": ONE}).encode()
+    for accepted, status, kind in (("text/html", 406, JSON), (JSON, 406, JSON)):
+        page = await red.ask("POST", WATCH, body, content_type=JSON, accept=accepted)
+        assert (page.status, page.headers["content-type"]) == (status, kind)
+    for accepted, kind in (("*/*", LINES), (f"{EVENTS};q=0.9, */*", EVENTS), (LINES, LINES)):
+        async with wire(red, "GET", f"{WATCH}?name={ONE}", accept=accepted) as watch:
+            assert (await watch.head())[1]["content-type"] == kind
+
+
+async def test_a_client_of_connect_that_others_made_is_answered(red: Caller) -> None:
+    """`buf curl`, with the protos of the last release."""
+    buf = Path(sysconfig.get_path("scripts")) / "buf"
+    schema = ROOT / "protos/vidscore/baseline.binpb"
+    options = ["--protocol", "connect", "--schema", str(schema)]
+    token = ["--header", f"authorization: Bearer {red.secret}"]
+    for name, status, said in ((ONE, 0, '"state": "SUBMISSION_STATE_OPEN"'), ("x", 24, "INVALID")):
+        call = [*options, *token, "--data", json.dumps({"name": name}), f"{red.base}{V1}{GET}"]
+        command = [str(buf), "curl", *call]
+        done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True)
+        assert done.returncode == status, done.stderr
+        assert said in done.stdout + done.stderr

@@ -25,10 +25,11 @@ from tests.server.api.http.asking import (
     wire,
 )
 from tests.server.domain.hosted import BENCHMARK, TRUTH, end_of
-from tests.server.scene import points
+from tests.server.scene import configuration, points
 from tests.server.web.site.browsing import Browsing, browsing
 from tests.support.waiting import until
 
+from vidscore_protos.v1.scoring_service_pb2 import ScoreBatchRequest
 from vidscore_server.api.http import streams
 from vidscore_server.api.local_calls import method_descriptor
 from vidscore_server.domain.access import ROLES_BY_RPC
@@ -94,25 +95,6 @@ async def test_silence_is_broken_by_comments(red: Caller, monkeypatch: pytest.Mo
     async with wire(red, "GET", f"{WATCH}?name={ONE}&from_revision=99", accept=EVENTS) as watch:
         assert (await watch.head())[0] == 200
         assert await watch.line() == ": nothing new"
-
-
-@pytest.mark.parametrize(
-    ("query", "header", "field"),
-    [
-        (f"name={ONE}&name={ONE}", {}, "name"),
-        (f"name={ONE}&since=3", {}, "since"),
-        (f"name={ONE}&fromRevision=soon", {}, "from_revision"),
-        (f"name={ONE}", {"last_event_id": "soon"}, "Last-Event-ID"),
-        ("&".join("a" for _ in range(200)), {}, ""),
-        ("name=nonsense", {}, "name"),
-    ],
-)
-async def test_a_query_that_is_wrong_is_refused_by_its_parameter(
-    red: Caller, query: str, header: dict[str, str], field: str
-) -> None:
-    page = await red.ask("GET", f"{WATCH}?{query}", accept=EVENTS, **header)
-    assert (page.status, page.headers["content-type"]) == (400, JSON)
-    assert json.loads(page.body)["message"].startswith(field)
 
 
 async def test_a_watch_ends_with_its_token(site: Browsing, red: Caller) -> None:
@@ -193,16 +175,6 @@ async def test_one_message_may_come_as_a_body_of_its_own(red: Caller) -> None:
     assert page.text == '{"nextOffset":"3"}\n'
 
 
-async def test_what_the_client_accepts_decides_how_messages_come(red: Caller) -> None:
-    body = json.dumps({"name": ONE}).encode()
-    for accepted, status, kind in (("text/html", 406, JSON), (JSON, 406, JSON)):
-        page = await red.ask("POST", WATCH, body, content_type=JSON, accept=accepted)
-        assert (page.status, page.headers["content-type"]) == (status, kind)
-    for accepted, kind in (("*/*", LINES), (f"{EVENTS};q=0.9, */*", EVENTS), (LINES, LINES)):
-        async with wire(red, "GET", f"{WATCH}?name={ONE}", accept=accepted) as watch:
-            assert (await watch.head())[1]["content-type"] == kind
-
-
 async def test_no_message_of_a_stream_could_be_taken_for_an_error() -> None:
     """A line with the one key `error` is one."""
     streamed = [
@@ -232,6 +204,21 @@ async def test_a_stream_of_frames_ends_when_its_client_goes(site: Browsing, red:
         await call.head()
         assert sessions.open_count == 1
     await until(lambda: sessions.open_count == 0)
+
+
+async def test_a_unary_call_ends_when_its_client_goes(site: Browsing, red: Caller) -> None:
+    """It waits for a worker that is held."""
+    hosted_site = site.hosted.server._site
+    assert hosted_site is not None
+    running = hosted_site._http_calls._guard._plain_calls._open
+    site.hosted.workers.gate.clear()
+    body = as_json(ScoreBatchRequest(configuration=configuration("spotgeo"), truth=[TRUTH]))
+    async with wire(red, "POST", f"{V1}ScoringService/ScoreBatch", content_type=JSON) as call:
+        await call.send(json.dumps(body).encode())
+        await call.send(b"")
+        await until(lambda: bool(site.hosted.workers.jobs))
+        assert running == {"red": 1}
+    await until(lambda: not running)
 
 
 @pytest_asyncio.fixture

@@ -34,7 +34,7 @@ from vidscore_server.api.http.methods import (
 from vidscore_server.api.http.openapi import openapi
 from vidscore_server.api.http.protojson import read_json, read_value
 from vidscore_server.api.http.streams import (
-    BYTES_OF_A_ROW,
+    BYTES_PER_ROW,
     Events,
     JsonLines,
     StreamForm,
@@ -175,7 +175,7 @@ class HttpApi:
         def fill(message: Message) -> None:
             read_json(text, message, source)
 
-        return await offload(len(text) // BYTES_OF_A_ROW, self._read, rpc, fill, source, last_id)
+        return await offload(len(text) // BYTES_PER_ROW, self._read, rpc, fill, source, last_id)
 
     def _of_query(self, rpc: Rpc, exchange: Exchange) -> Any:
         try:

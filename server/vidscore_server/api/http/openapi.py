@@ -39,7 +39,7 @@ PACKAGE = "vidscore.v1."
 
 _ABOUT = (
     "Every method of the gRPC service over HTTP, with the same tokens, roles, limits and errors. "
-    "Messages are JSON by the rules of ProtoJSON: whole numbers of 64 bits are texts, fields that "
+    "Messages are JSON by the rules of ProtoJSON: 64-bit integers are strings, fields that "
     "are not there have their default, and fields are read by either of their names."
 )
 _ANYONE = "anyone on the server's machine, and elsewhere for callers with a token"

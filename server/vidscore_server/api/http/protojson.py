@@ -83,7 +83,7 @@ def read_value(value: Any, message: Message, source: str | None = None) -> None:
     """Fill an empty message from JSON that was taken apart already.
 
     Args:
-        value: Dictionaries, lists, texts, numbers, truth values and None.
+        value: Dictionaries, lists, strings, numbers, booleans and None.
         message: The message.
         source: What faults name as their place.
 
@@ -274,7 +274,7 @@ def _integer(field: FieldDescriptor, value: Any) -> int:
     if isinstance(number, float) and number.is_integer():
         number = int(number)
     if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
-        raise _Wrong(f"a whole number from {low} to {high}")
+        raise _Wrong(f"an integer from {low} to {high}")
     return number
 
 
@@ -327,7 +327,7 @@ def _text(field: FieldDescriptor, value: Any) -> str | bytes:
     if field.type == FieldDescriptor.TYPE_BYTES:
         return _bytes(value)
     if not isinstance(value, str):
-        raise _Wrong("a text")
+        raise _Wrong("a string")
     return value
 
 

@@ -25,7 +25,7 @@ from vidscore_server.runtime import offload
 PING_S = 15.0
 """Time without an event after which a comment is sent: proxies forget connections that are idle."""
 
-BYTES_OF_A_ROW = 8
+BYTES_PER_ROW = 8
 
 
 class StreamForm(Protocol):
@@ -155,7 +155,7 @@ async def _text(form: StreamForm, message: Message) -> bytes:
 
 async def json_of(message: Message) -> bytes:
     """A message as JSON, made in a thread where it is large."""
-    return await offload(message.ByteSize() // BYTES_OF_A_ROW, write_json, message)
+    return await offload(message.ByteSize() // BYTES_PER_ROW, write_json, message)
 
 
 _END = object()

@@ -44,7 +44,7 @@ from tests.server.web.site.browsing import Browsing
 from vidscore_server.api.http.openapi import openapi
 from vidscore_server.domain.access import ROLES_BY_RPC
 
-EXAMPLES_OF_A_PATH = 8
+EXAMPLES_PER_PATH = 8
 TIMEOUT_MS = "100"
 """So long a call may take: a watch of what does not change has no end of its own."""
 
@@ -124,7 +124,7 @@ async def test_no_request_makes_a_mistake_of_ours_or_shows_truth(planted: Browsi
 
     def fuzz(path: str, method: str) -> None:
         @settings(
-            max_examples=EXAMPLES_OF_A_PATH,
+            max_examples=EXAMPLES_PER_PATH,
             deadline=None,
             database=None,
             phases=[Phase.generate],

@@ -29,7 +29,7 @@ KINDS = {kind.DESCRIPTOR.full_name: kind for kind in (*REQUESTS, *RESPONSES)}
 
 
 LENIENT = re.compile(r"expected (an object|a number|one of [A-Z0-9_, ]+)$")
-"""Protobuf's reader takes whatever is empty for a message, and truth values for numbers."""
+"""Protobuf's reader takes whatever is empty for a message, and booleans for numbers."""
 
 DOCUMENT = openapi(ROLES_BY_RPC)
 
@@ -102,13 +102,13 @@ def test_every_fault_is_found() -> None:
             "detections": {"coordinates": [1, "x"], "sequences": [{"domain": 1}, 2], "x": 1},
         }
     )
-    whole = "a whole number from -9223372036854775808 to 9223372036854775807"
+    whole = "an integer from -9223372036854775808 to 9223372036854775807"
     assert found == [
         f'offset: found "1.5", expected {whole}',
         f"epoch: found true, expected {whole}",
-        "stream: found 3, expected a text",
+        "stream: found 3, expected a string",
         'detections.coordinates[1]: found "x", expected a number',
-        "detections.sequences[0].domain: found 1, expected a text",
+        "detections.sequences[0].domain: found 1, expected a string",
         "detections.sequences[1]: found 2, expected an object",
         "detections.x: found an unknown field, expected a field of AnnotationBatch",
     ]

@@ -259,7 +259,7 @@ def _is_column(field: FieldDescriptor, values: Sequence[Any]) -> bool:
         low, high = _INTEGERS[field.cpp_type]
         return kinds == {int} and low <= min(values) and max(values) <= high
     if field.cpp_type == FieldDescriptor.CPPTYPE_DOUBLE:
-        return kinds == {float} and all(map(math.isfinite, values))
+        return kinds <= {float, int} and all(map(math.isfinite, values))
     return False
 
 

@@ -8,8 +8,8 @@ neither this nor the end of its transfer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
 from operator import attrgetter
 from typing import Any, Protocol
 
@@ -122,8 +122,11 @@ async def send_stream(
     """
     last = form.last
     try:
-        async with deadline(exchange.timeout_ms):
-            async for message in _paced(responses, form.pause_s):
+        async with (
+            deadline(exchange.timeout_ms),
+            aclosing(_paced(responses, form.pause_s)) as paced,
+        ):
+            async for message in paced:
                 await _begin(exchange, form)
                 await exchange.write(form.ping if message is None else await _text(form, message))
     except StalledError:
@@ -163,7 +166,7 @@ _END = object()
 
 async def _paced(
     responses: AsyncGenerator[Any, None], pause_s: float | None
-) -> AsyncIterator[Message | None]:
+) -> AsyncGenerator[Message | None, None]:
     """Responses as they come, and None whenever there was none for a while."""
     coming = asyncio.ensure_future(anext(responses, _END))
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import socket
 from collections.abc import AsyncIterator
@@ -18,6 +19,7 @@ from tests.server.api.http.asking import (
     ONE,
     V1,
     Caller,
+    api_of,
     append_of,
     as_json,
     caller,
@@ -25,6 +27,7 @@ from tests.server.api.http.asking import (
     wire,
 )
 from tests.server.domain.hosted import BENCHMARK, TRUTH, end_of
+from tests.server.domain.test_hidden_truth import log_lines as log_lines  # noqa: PLC0414 - a fixture
 from tests.server.scene import configuration, points
 from tests.server.web.site.browsing import Browsing, browsing
 from tests.support.waiting import until
@@ -250,6 +253,36 @@ async def test_a_refused_body_is_not_waited_for(hasty: Browsing) -> None:
         assert (status, headers["connection"]) == (401, "close")
         await call.reader.readexactly(int(headers["content-length"]))
         assert await call.reader.read() == b""  # the server closes, whatever is still to come
+
+
+async def test_a_stream_ends_whose_client_takes_no_comment(
+    hasty: Browsing, log_lines: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one is sent while the next response is waited for."""
+    monkeypatch.setattr(streams.Events, "pause_s", 0.01)
+    never = asyncio.Event()
+
+    async def receive() -> Any:
+        await never.wait()
+
+    async def send(piece: Any) -> None:
+        if piece["type"] == "http.response.body":
+            await never.wait()
+
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": WATCH,
+        "query_string": f"name={ONE}&fromRevision=99".encode(),
+        "headers": [
+            (b"accept", EVENTS.encode()),
+            (b"authorization", f"Bearer {hasty.hosted.red.secret}".encode()),
+        ],
+    }
+    async with asyncio.timeout(60):
+        await api_of(hasty)(scope, receive, send)
+    assert hasty.hosted.server.sessions.open_count == 0
+    assert "incident" not in log_lines.getvalue()
 
 
 async def test_a_client_that_reads_nothing_loses_its_connection(hasty: Browsing) -> None:

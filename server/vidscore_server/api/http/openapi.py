@@ -39,8 +39,9 @@ PACKAGE = "vidscore.v1."
 
 _ABOUT = (
     "Every method of the gRPC service over HTTP, with the same tokens, roles, limits and errors. "
-    "Messages are JSON by the rules of ProtoJSON: 64-bit integers are strings, fields that "
-    "are not there have their default, and fields are read by either of their names."
+    "Messages are JSON by the rules of ProtoJSON: 64-bit integers are strings, fields that are not "
+    "there have their default, and fields are read by either of their names. A call takes no longer "
+    "than the header Connect-Timeout-Ms says."
 )
 _ANYONE = "anyone on the server's machine, and elsewhere for callers with a token"
 
@@ -114,7 +115,6 @@ def openapi(rpcs: Iterable[str]) -> dict[str, Any]:
         "components": {
             "schemas": {"Error": _ERROR, **schemas.made},
             "responses": {"Error": _ERROR_RESPONSE},
-            "parameters": {"Timeout": _TIMEOUT},
             "securitySchemes": {
                 "token": {
                     "type": "http",
@@ -161,12 +161,6 @@ _ERROR_RESPONSE = {
     "description": "The call was refused, or failed.",
     "content": {JSON: {"schema": {"$ref": "#/components/schemas/Error"}}},
 }
-_TIMEOUT = {
-    "name": "Connect-Timeout-Ms",
-    "in": "header",
-    "description": "Time that the call may take.",
-    "schema": {"type": "integer", "minimum": 0, "maximum": 9_999_999_999},
-}
 
 
 def _tags(methods: Iterable[MethodDescriptor]) -> list[dict[str, str]]:
@@ -193,9 +187,7 @@ def _operation(rpc: str, method: MethodDescriptor, schemas: _Schemas) -> dict[st
     roles = ROLES_BY_RPC[rpc]
     named = ", ".join(sorted(f"{role}s" for role in roles if role))
     may = _ANYONE if None in roles else named
-    parameters: list[dict[str, Any]] = [{"$ref": "#/components/parameters/Timeout"}]
-    if rpc in RESUMED:
-        parameters.append(_LAST_EVENT)
+    parameters = [_LAST_EVENT] if rpc in RESUMED else []
     return {
         "operationId": f"{service}_{method.name}",
         "tags": [service],

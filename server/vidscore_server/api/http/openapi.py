@@ -40,8 +40,8 @@ PACKAGE = "vidscore.v1."
 _ABOUT = (
     "Every method of the gRPC service over HTTP, with the same tokens, roles, limits and errors. "
     "Messages are JSON by the rules of ProtoJSON: 64-bit integers are strings, fields that are not "
-    "there have their default, and fields are read by either of their names. A call takes no longer "
-    "than the header Connect-Timeout-Ms says."
+    "there have their default, and fields are read by either of their names. A call takes no "
+    "longer than the header Connect-Timeout-Ms says."
 )
 _ANYONE = "anyone on the server's machine, and elsewhere for callers with a token"
 

@@ -20,6 +20,8 @@ from tests.server.api.http.asking import (
     PROTO,
     V1,
     Caller,
+    answer_of,
+    api_of,
     append_of,
     caller,
     wire,
@@ -28,6 +30,8 @@ from tests.server.web.site.browsing import Browsing, browsing
 from tools.docs_pages import ROOT
 
 from vidscore_protos.v1 import server_service_pb2
+from vidscore_server.domain.access import ROLES_BY_RPC
+from vidscore_server.store.records import Role
 from vidscore_server.version import server_version
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -131,6 +135,27 @@ async def test_tokens_and_roles_are_those_of_grpc(
     page = await Caller(red.base, known.get(secret, secret)).post(GET, {"name": ONE})
     assert (page.status, json.loads(page.body).get("code")) == (status, code)
     assert ("www-authenticate" in page.headers) == (status == 401)
+
+
+@pytest.mark.parametrize(
+    ("caller_of", "role"), [("red", Role.PARTICIPANT), ("viewer", Role.VIEWER), ("", None)]
+)
+async def test_every_method_is_for_the_roles_that_the_table_says(
+    site: Browsing, caller_of: str, role: Role | None
+) -> None:
+    """Whoever may not call it is refused before its body is looked at, and nobody else is."""
+    api = api_of(site)
+    headers = {"content_type": JSON, "connect_timeout_ms": "2000"}
+    if caller_of:
+        headers["authorization"] = f"Bearer {getattr(site.hosted, caller_of).secret}"
+    refused = 403 if caller_of else 401
+    for rpc, roles in ROLES_BY_RPC.items():
+        answer = await answer_of(api, "POST", rpc, b'{"nonsense": 1}', **headers)
+        if role in roles:
+            assert (rpc, answer.status) == (rpc, 400)
+            assert b"nonsense: found an unknown field" in answer.body
+        else:
+            assert (rpc, answer.status) == (rpc, refused)
 
 
 async def test_a_session_of_a_browser_is_not_taken(site: Browsing, red: Caller) -> None:

@@ -9,8 +9,8 @@ The blocks of a page run in order in one new folder, which has the files that th
     Runs in the namespace that all such blocks of a page share.
 
 A line ``...`` in an output stands for any lines, a word ``...`` for a part of its line.
-``127.0.0.1:50051`` stands for a running server, which hosts benchmarks, and ``VIDSCORE_TOKEN`` is
-set to the secret of an organiser's token.
+``127.0.0.1:50051`` stands for a running server, which hosts benchmarks, and ``127.0.0.1:8080`` for
+its site; ``VIDSCORE_TOKEN`` is set to the secret of an organiser's token.
 A page that declares a ``pyproject.toml`` is a plug-in: it is built and installed for its commands.
 """
 
@@ -37,6 +37,9 @@ from vidscore_cli.main import cli
 
 SERVER = "127.0.0.1:50051"
 """The default address, which examples use and a server on any port stands in for."""
+
+SITE = "127.0.0.1:8080"
+"""The same for the site."""
 
 ANYTHING = "..."
 COMMAND_TIMEOUT_S = 300
@@ -91,11 +94,13 @@ class PageRun:
         folder: Where its files are.
         server: Address of a running server.
         token: Secret of an organiser's token of that server.
+        site: Address of its site; empty where it has none.
     """
 
     folder: Path
     server: str
     token: str = ""
+    site: str = ""
     variables: dict[str, str] = field(default_factory=dict)
     namespace: dict[str, Any] = field(default_factory=lambda: {"__name__": "__main__"})
     status: int = 0
@@ -138,7 +143,7 @@ class PageRun:
         if command == "echo $?":
             status, self.status = self.status, 0
             return f"{status}\n"
-        specific = command.replace(SERVER, self.server)
+        specific = self._specific(command)
         if command.startswith("vidscore ") and not _SHELL.search(command) and not self.variables:
             return self._in_process(shlex.split(specific)[1:])
         done = subprocess.run(
@@ -173,7 +178,7 @@ class PageRun:
 
     def _python(self, block: Block, following: Block | None) -> Iterator[Outcome]:
         printed = io.StringIO()
-        source = "\n" * (block.line - 1) + block.text.replace(SERVER, self.server)
+        source = "\n" * (block.line - 1) + self._specific(block.text)
         with (
             contextlib.chdir(self.folder),
             contextlib.redirect_stdout(printed),
@@ -189,7 +194,12 @@ class PageRun:
         elif printed.getvalue():
             yield Outcome(block.line, block.start, "", printed.getvalue())
 
+    def _specific(self, text: str) -> str:
+        return text.replace(SERVER, self.server).replace(SITE, self.site or SITE)
+
     def _generic(self, printed: str) -> str:
+        if self.site:
+            printed = printed.replace(self.site, SITE)
         return printed.replace(self.server, SERVER).replace(str(self.folder), "/path/to/folder")
 
     def _environment(self) -> Mapping[str, str]:

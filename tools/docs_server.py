@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,10 +14,17 @@ from vidscore_server.domain.administration import initialise
 
 
 class DocsServer(NamedTuple):
-    """Address of a server that hosts benchmarks, and the secret of an organiser's token."""
+    """A server that hosts benchmarks.
+
+    Attributes:
+        address: Its address.
+        token: Secret of an organiser's token.
+        site: Address of its site and its HTTP API.
+    """
 
     address: str
     token: str
+    site: str = ""
 
 
 @contextmanager
@@ -25,5 +33,13 @@ def docs_server() -> Iterator[DocsServer]:
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "store.db"
         token = initialise(store).secret
-        with ServerProcess("--workers", "1", "--store", str(store)) as process:
-            yield DocsServer(process.address, token)
+        site = _free_address()
+        options = ("--workers", "1", "--store", str(store), "--web", site)
+        with ServerProcess(*options) as process:
+            yield DocsServer(process.address, token, site)
+
+
+def _free_address() -> str:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{listener.getsockname()[1]}"

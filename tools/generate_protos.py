@@ -1,6 +1,7 @@
-"""Generate `vidscore_protos.v1` from protos/vidscore/v1, or check the committed code.
+"""Generate `vidscore_protos.v1` and the comments of the protos, or check what is committed.
 
-    python -m tools.generate_protos                  write clients/python/vidscore_protos/v1
+    python -m tools.generate_protos                  write clients/python/vidscore_protos/v1 and
+                                                     what the server's OpenAPI document says
     python -m tools.generate_protos --check          compare only; status 1 and a list if stale
     python -m tools.generate_protos --dependencies   only put Google's protos where buf looks
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import json
 import re
 import shutil
 import subprocess
@@ -21,12 +23,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tools import bootstrap
+from tools import bootstrap, proto_comments
 
 ROOT = Path(__file__).resolve().parent.parent
 PROTOS = ROOT / "protos"
 PACKAGE = Path("vidscore/v1")
 GENERATED = ROOT / "clients/python/vidscore_protos/v1"
+COMMENTS = ROOT / "server/vidscore_server/api/http/proto_comments.json"
 # A Python module of the protos, by its name as the generator writes it.
 MODULE = re.compile(r"(?<=from )vidscore\.v1(?= import )|\bvidscore\.v1(?=\.\w+_pb2)")
 DEPENDENCIES = ROOT / "build/proto-dependencies"
@@ -52,12 +55,27 @@ def main() -> None:
         fresh = Path(folder)
         generate(fresh)
         stale = differences(fresh / PACKAGE, GENERATED)
+        wanted = comments()
+        if not COMMENTS.exists() or COMMENTS.read_text(encoding="utf-8") != wanted:
+            stale.append(f"changed  {COMMENTS.relative_to(ROOT)}")
         if not stale:
             return
         if options.check:
             sys.exit("generated code is stale; run `make proto`:\n  " + "\n  ".join(stale))
         replace(fresh / PACKAGE, GENERATED)
+        COMMENTS.write_text(wanted, encoding="utf-8")
         print("\n".join(stale))
+
+
+def comments() -> str:
+    """What the protos say of everything in them, by its name: generated code says nothing."""
+    found: dict[str, str] = {}
+    for path in sorted((PROTOS / PACKAGE).glob("*.proto")):
+        for declared in proto_comments.declarations(path):
+            found[declared.name] = declared.comment
+            for member in declared.members:
+                found[f"{declared.name}.{member.name}"] = member.comment
+    return json.dumps(found, indent=0, ensure_ascii=False) + "\n"
 
 
 def copy_dependencies(target: Path) -> None:

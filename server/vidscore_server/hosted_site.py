@@ -12,6 +12,7 @@ from vidscore_server.domain.access import Transport
 from vidscore_server.domain.browser_sessions import BrowserSessions
 
 try:
+    from vidscore_server.api.http.app import api_routes
     from vidscore_server.web.site.app import site_app
     from vidscore_server.web.site.serving import SiteServer
     from vidscore_server.web.site.visit import Site
@@ -36,7 +37,7 @@ class HostedSite:
         open_to_anyone: Whether callers without a token may use what needs no role.
 
     Attributes:
-        calls: Makes its calls.
+        calls: Makes the calls of its pages.
 
     Raises:
         ListenError: If it cannot listen at its address.
@@ -51,8 +52,14 @@ class HostedSite:
     ) -> None:
         context = hosting.context
         self._sessions = BrowserSessions(context.secret, context.clock)
-        transport = Transport(open_to_anyone, self._sessions.token_of)
-        self.calls = LocalCalls(guard(transport), settings.maximum_message_bytes)
+        self._settings = settings
+        of_pages = Transport(open_to_anyone, self._sessions.token_of)
+        # Without sessions: a page of another site could use a visitor's where no form has a key.
+        of_http = Transport(open_to_anyone)
+        self.calls, self._http_calls = (
+            LocalCalls(guard(transport), settings.maximum_message_bytes)
+            for transport in (of_pages, of_http)
+        )
         self._server = SiteServer(settings)
 
     @property
@@ -66,12 +73,12 @@ class HostedSite:
         return self._server.address.port
 
     def beside(self, server: grpc.aio.Server) -> grpc.aio.Server:
-        """Where services are added to the site and to a gRPC server at once.
+        """Where services are added to the site, its HTTP API and a gRPC server at once.
 
         Args:
             server: The gRPC server.
         """
-        return cast("grpc.aio.Server", _Both(server, self.calls))
+        return cast("grpc.aio.Server", _All(server, self.calls, self._http_calls))
 
     def start(self, grpc_address: ListenAddress) -> None:
         """Answer from now on.
@@ -81,15 +88,15 @@ class HostedSite:
         """
         service = PageCalls(self.calls, self._sessions)
         site = Site(service, self._server.site_address, str(grpc_address))
-        self._server.start(site_app(site))
+        self._server.start(site_app(site, api_routes(self._http_calls, self._settings)))
 
     async def stop(self) -> None:
         """Stop answering and listening."""
         await self._server.stop()
 
 
-class _Both:
-    """Takes in services for two ways in, which share them and their state."""
+class _All:
+    """Takes in services for several ways in, which share them and their state."""
 
     def __init__(self, *servers: grpc.aio.Server | LocalCalls) -> None:
         self._servers = servers

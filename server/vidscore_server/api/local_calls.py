@@ -7,11 +7,16 @@ gRPC client with the same token could not.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import cache
 from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
 
 import grpc
+from google.protobuf import descriptor_pool
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
 from google.rpc.status_pb2 import Status
 
 from vidscore_server.api.guard import Guard
@@ -59,6 +64,26 @@ class Rpc(NamedTuple):
         return bool(self.handler.response_streaming)
 
 
+@cache
+def method_descriptor(name: str) -> MethodDescriptor:
+    """What the protos say of a method.
+
+    Args:
+        name: Its full name.
+    """
+    service, _, method = name[1:].partition("/")
+    return descriptor_pool.Default().FindServiceByName(service).methods_by_name[method]
+
+
+def request_class(name: str) -> type[Message]:
+    """The class of a method's requests.
+
+    Args:
+        name: Its full name.
+    """
+    return GetMessageClass(method_descriptor(name).input_type)
+
+
 class LocalCalls:
     """Runs calls in this process.
 
@@ -75,13 +100,22 @@ class LocalCalls:
         self._rpcs: dict[str, Rpc] = {}
 
     def add_generic_rpc_handlers(self, handlers: Iterable[grpc.GenericRpcHandler]) -> None:
-        """Take in a service, for gRPC's generated code; its methods come with the next call."""
+        """Take in services, for gRPC's generated code."""
+        for service in handlers:
+            if isinstance(service, grpc.ServiceRpcHandler):
+                self._add(service)
 
     def add_registered_method_handlers(self, service: str, handlers: Mapping[str, Handler]) -> None:
-        """Take in the methods of a service, for gRPC's generated code."""
-        for method, handler in handlers.items():
-            name = f"/{service}/{method}"
-            self._rpcs[name] = Rpc(name, handler)
+        """Do nothing, for gRPC's newer generated code: its methods came with their service."""
+
+    def _add(self, service: grpc.ServiceRpcHandler) -> None:
+        name = service.service_name()
+        for method in descriptor_pool.Default().FindServiceByName(name).methods:
+            full_name = f"/{name}/{method.name}"
+            details = cast("grpc.HandlerCallDetails", _Details(full_name, ()))
+            handler = service.service(details)
+            if handler is not None:
+                self._rpcs[full_name] = Rpc(full_name, handler)
 
     @property
     def rpcs(self) -> Mapping[str, Rpc]:
@@ -120,7 +154,7 @@ class LocalCalls:
         requests: AsyncIterator[Any],
         metadata: Iterable[tuple[str, str]],
         peer: str,
-    ) -> AsyncIterator[Any]:
+    ) -> AsyncGenerator[Any, None]:
         """Make a call, and give its responses as they come.
 
         Args:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from functools import cache
 from typing import Any
 
-from google.protobuf import descriptor_pool
 from google.protobuf.message import Message
-from google.protobuf.message_factory import GetMessageClass
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 
-from vidscore_server.api.local_calls import LocalCalls, Refused
+from vidscore_server.api.local_calls import LocalCalls, Refused, request_class
 from vidscore_server.api.plain import fill, plain
 from vidscore_server.domain.access import SESSION_SCHEME, token_of
 from vidscore_server.domain.browser_sessions import BrowserSessions
@@ -132,15 +129,3 @@ def _request(rpc: str, values: Mapping[str, Any]) -> Message:
     message = request_class(_full_name(rpc))()
     fill(message, values)
     return message
-
-
-@cache
-def request_class(name: str) -> type[Message]:
-    """The class of a method's requests.
-
-    Args:
-        name: The method's full name.
-    """
-    service, _, method = name[1:].partition("/")
-    found = descriptor_pool.Default().FindServiceByName(service).methods_by_name[method]
-    return GetMessageClass(found.input_type)

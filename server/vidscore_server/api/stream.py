@@ -323,6 +323,12 @@ _LAYOUTS: Mapping[str, _Layout] = {
 CHECKED_METHODS = frozenset(_LAYOUTS)
 """Methods whose requests may carry a checksum."""
 
+
+def checksum_field(method: str) -> int | None:
+    """Number of the field of a method's requests that has a checksum; None where none has."""
+    return _LAYOUTS[method].checksum if method in CHECKED_METHODS else None
+
+
 MOST_FIELDS = 100
 """Fields that are looked through; no library writes a request in so many pieces."""
 

@@ -35,7 +35,7 @@ class SiteServer:
         if wanted is None:
             raise ValueError("the settings have no address of the site")
         self._settings = settings
-        self._listener = _listen(wanted)
+        self._listener = _listen(wanted, settings)
         self.address = wanted._replace(port=self._listener.getsockname()[1])
 
     @property
@@ -89,10 +89,11 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _listen(address: ListenAddress) -> socket.socket:
+def _listen(address: ListenAddress, settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
+        _let_go_of_the_dead(listener, settings)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((address.host, address.port))
         listener.listen(BACKLOG)
@@ -100,6 +101,23 @@ def _listen(address: ListenAddress) -> socket.socket:
         listener.close()
         raise ListenError(f"cannot listen at {address}: {error.strerror or error}") from None
     return listener
+
+
+def _let_go_of_the_dead(listener: socket.socket, settings: Settings) -> None:
+    """Let the system end connections to clients that are gone, or take nothing of what was sent.
+
+    Connections have this from their listener. Without it each keeps one of the places until its
+    client comes back, whatever the application has done with it. Where the system cannot do it, its
+    own times hold.
+    """
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (
+        ("TCP_KEEPIDLE", settings.keepalive_interval_s),
+        ("TCP_KEEPINTVL", settings.keepalive_timeout_s),
+        ("TCP_USER_TIMEOUT", settings.idle_timeout_s * 1000),
+    ):
+        if hasattr(socket, name):
+            listener.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def _hosts(address: ListenAddress, base_url: str) -> frozenset[str]:

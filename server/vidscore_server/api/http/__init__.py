@@ -1,0 +1,1 @@
+"""The server's RPCs over plain HTTP: JSON, server-sent events and newline-delimited JSON."""

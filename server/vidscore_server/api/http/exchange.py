@@ -1,0 +1,207 @@
+"""One request and its answer: headers, body, and what is sent back, with a bound on every wait."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+
+import orjson
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope, Send
+
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_server.api.http.errors import HttpError, deadline_exceeded, not_served
+from vidscore_server.api.http.incoming import Incoming
+from vidscore_server.api.http.methods import JSON
+from vidscore_server.settings import Settings
+from vidscore_server.version import SERVER_KEY, server_version
+
+LINGER_S = 2.0
+"""Time for a client to notice that it need not send the rest of its request."""
+
+MOST_TIMEOUT_DIGITS = 10
+
+
+class StalledError(Exception):
+    """The client takes nothing of its answer."""
+
+
+class Exchange:
+    """One request and its answer.
+
+    Args:
+        scope: What the request begins with.
+        receive: Gives the pieces of its body.
+        send: Takes the pieces of the answer.
+        settings: The server's limits.
+
+    Attributes:
+        headers: Headers of the request.
+        incoming: Its body.
+        started: Whether the answer has begun.
+    """
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, settings: Settings) -> None:
+        self.headers = Headers(scope=scope)
+        # A request without either header has no body (RFC 9112, section 6.3).
+        is_empty = not self.announced_bytes and "transfer-encoding" not in self.headers
+        self.incoming = Incoming(receive, settings.maximum_message_bytes, is_empty=is_empty)
+        self.started = False
+        self._scope = scope
+        self._send_piece = send
+        self._idle_timeout_s = settings.idle_timeout_s
+
+    @property
+    def method(self) -> str:
+        """GET, POST or another."""
+        return str(self._scope["method"])
+
+    @property
+    def path(self) -> str:
+        """The path, without a query."""
+        return str(self._scope["path"])
+
+    @property
+    def query(self) -> str:
+        """What stands behind the path."""
+        return str(self._scope["query_string"].decode("latin-1"))
+
+    @property
+    def peer(self) -> str:
+        """Who asks, for the log."""
+        client = self._scope.get("client")
+        return f"http:{client[0]}" if client else "http:"
+
+    @property
+    def content_type(self) -> str:
+        """Type of the body, without parameters."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    @property
+    def announced_bytes(self) -> int:
+        """Size of the body; 0 where it is not known before it comes."""
+        text = self.headers.get("content-length", "")
+        return int(text) if text.isdecimal() else 0
+
+    @property
+    def accepted(self) -> frozenset[str]:
+        """Types that the client takes; it takes any where it names none."""
+        entries = self.headers.get("accept", "").lower().split(",")
+        names = {entry.partition(";")[0].strip() for entry in entries}
+        return frozenset(filter(None, names)) or frozenset({"*/*"})
+
+    @property
+    def timeout_ms(self) -> int | None:
+        """Time that the client gives to the call; None for any.
+
+        Raises:
+            InputError: If it is no such time.
+        """
+        text = self.headers.get("connect-timeout-ms")
+        if text is None:
+            return None
+        if not (text.isascii() and text.isdecimal()) or len(text) > MOST_TIMEOUT_DIGITS:
+            expected = "milliseconds, of at most ten digits"
+            raise InputError([Fault(repr(text)[:80], expected, field="Connect-Timeout-Ms")])
+        return int(text)
+
+    def check(self, types: tuple[str, ...]) -> None:
+        """Refuse a body that is not read, before it comes.
+
+        Args:
+            types: Types of bodies that are.
+
+        Raises:
+            HttpError: If its type or its encoding is another.
+            InputError: If it is of another version of Connect.
+        """
+        version = self.headers.get("connect-protocol-version", "1")
+        if version != "1":
+            fault = Fault(repr(version)[:80], "1", field="Connect-Protocol-Version")
+            raise InputError([fault])
+        encoding = self.headers.get("content-encoding", "identity").strip().lower()
+        if encoding not in {"", "identity"}:
+            message = "a compressed body is not read; send it as it is (Content-Encoding: identity)"
+            raise not_served(415, message, Accept_Encoding="identity")
+        if self.content_type not in types:
+            listed = ", ".join(types)
+            message = f"a body of type {self.content_type[:80]!r} is not read here; send {listed}"
+            raise not_served(415, message, Accept_Post=listed)
+
+    async def start(self, status: int, headers: Mapping[str, str]) -> None:
+        """Begin the answer.
+
+        Args:
+            status: Its status.
+            headers: Its headers.
+        """
+        told = {SERVER_KEY: server_version(), **headers}
+        if not self.incoming.is_whole:
+            told["Connection"] = "close"  # what is left of the body is no further request
+        pairs = [(name.lower().encode(), text.encode("latin-1")) for name, text in told.items()]
+        self.started = True
+        await self._send({"type": "http.response.start", "status": status, "headers": pairs})
+
+    async def write(self, data: bytes) -> None:
+        """Send a piece of the answer.
+
+        Raises:
+            StalledError: If the client does not take it in time.
+        """
+        await self._send({"type": "http.response.body", "body": data, "more_body": True})
+
+    async def end(self) -> None:
+        """End the answer, once the client has stopped sending or could have."""
+        if not self.incoming.is_whole:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LINGER_S):
+                    await self.incoming.discard()
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def answer(
+        self, status: int, body: bytes, headers: Mapping[str, str] | None = None
+    ) -> None:
+        """Send an answer as a whole.
+
+        Args:
+            status: Its status.
+            body: Its body, of type JSON unless `headers` say otherwise.
+            headers: Further headers.
+        """
+        given = {"Content-Type": JSON, "Content-Length": str(len(body)), **(headers or {})}
+        await self.start(status, given)
+        await self.write(body)
+        await self.end()
+
+    async def refuse(self, error: HttpError) -> None:
+        """Send an error as the answer."""
+        body = orjson.dumps(error.body, option=orjson.OPT_APPEND_NEWLINE)
+        await self.answer(error.http_status, body, error.headers)
+
+    async def _send(self, piece: dict[str, object]) -> None:
+        try:
+            async with asyncio.timeout(self._idle_timeout_s):
+                await self._send_piece(piece)
+        except TimeoutError:
+            raise StalledError from None
+
+
+@asynccontextmanager
+async def deadline(timeout_ms: int | None) -> AsyncIterator[None]:
+    """Bound what a call takes.
+
+    Args:
+        timeout_ms: Time for it; None for any.
+
+    Raises:
+        HttpError: If it takes longer.
+    """
+    bound = asyncio.timeout(None if timeout_ms is None else timeout_ms / 1000)
+    try:
+        async with bound:
+            yield
+    except TimeoutError:
+        if timeout_ms is None or not bound.expired():
+            raise
+        raise deadline_exceeded(timeout_ms) from None

@@ -1,0 +1,58 @@
+"""How the messages of each method come and go over HTTP."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from google.protobuf.descriptor import MethodDescriptor
+
+JSON = "application/json"
+PROTO = "application/proto"
+LINES = "application/x-ndjson"
+EVENTS = "text/event-stream"
+
+
+class Resumed(NamedTuple):
+    """How a broken stream goes on.
+
+    Attributes:
+        field: Field of the request: what the client has.
+        told: Where a response says it.
+    """
+
+    field: str
+    told: str
+
+
+RESUMED = {
+    "/vidscore.v1.SubmissionService/WatchSubmission": Resumed(
+        "from_revision", "submission.revision"
+    ),
+    "/vidscore.v1.SubmissionService/ReadOutcomes": Resumed("offset", "next_offset"),
+}
+"""The streams that can: their events have an `id`, which comes back as Last-Event-ID."""
+
+READ_BY_GET = frozenset({"/vidscore.v1.SubmissionService/WatchSubmission"})
+"""Methods that change nothing and whose requests may stand in a query."""
+
+
+def request_types(method: MethodDescriptor) -> tuple[str, ...]:
+    """Types of the bodies that a method reads.
+
+    Args:
+        method: The method.
+    """
+    if method.client_streaming:
+        return (LINES, JSON)
+    return (JSON,) if method.server_streaming else (JSON, PROTO)
+
+
+def response_types(method: MethodDescriptor) -> tuple[str, ...]:
+    """Types of the answers that a method gives.
+
+    Args:
+        method: The method.
+    """
+    if method.server_streaming:
+        return (LINES, EVENTS)
+    return (JSON,) if method.client_streaming else (JSON, PROTO)

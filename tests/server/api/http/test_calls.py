@@ -1,0 +1,123 @@
+"""Unary calls over HTTP do and answer what the same calls over gRPC do."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any
+
+import pytest
+from tests.server.api.http.asking import (
+    FOUND,
+    JSON,
+    ONE,
+    PROTO,
+    STREAM,
+    Caller,
+    append_of,
+    as_json,
+    caller,
+)
+from tests.server.domain.hosted import BENCHMARK, TRUTH, append
+from tests.server.web.site.browsing import Browsing, browsing
+
+from vidscore_protos.v1 import submission_service_pb2
+
+BATCH = "SubmissionService/AppendBatch"
+GET = "SubmissionService/GetSubmission"
+
+
+@pytest.fixture
+async def red(site: Browsing) -> Caller:
+    """A team with a submission that takes frames."""
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.red.submission("one")
+    return caller(site, site.hosted.red)
+
+
+async def test_a_team_submits_and_reads_its_scores(site: Browsing) -> None:
+    """All three objects are found where they are, so F1 is 1 and the mean squared error 0."""
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.organiser.upload(TRUTH)
+    red = caller(site, site.hosted.red)
+    made = await red.value(
+        "SubmissionService/CreateSubmission", {"benchmark": BENCHMARK, "submissionId": "one"}
+    )
+    assert made["submission"]["name"] == ONE
+    opened = await red.value("SubmissionService/OpenStream", {"submission": ONE})
+    assert opened == {"stream": {"stream": "default", "epoch": "1"}}
+    assert await red.value(BATCH, append_of(0)) == {"nextOffset": "3"}
+    sealed = await red.value("SubmissionService/SealSubmission", {"name": ONE})
+    assert sealed["submission"]["frameCount"] == "3"
+    await site.hosted.red.ended()
+    [score] = (await red.value("SubmissionService/ListScores", {"submission": ONE}))["scores"]
+    values = {entry["measure"]: entry["value"]["number"] for entry in score["report"]["scores"]}
+    assert values == {"f1": 1.0, "mse": 0.0}
+    assert await red.value(GET, {"name": ONE}) == {
+        "submission": as_json(await site.hosted.red.get())
+    }
+
+
+async def test_a_field_has_two_names(red: Caller) -> None:
+    """Offsets hold as over gRPC: the batch that was sent again is acknowledged once more."""
+    first = append_of(0)
+    assert await red.value(BATCH, first) == {"nextOffset": "3"}
+    columns = first["detections"]
+    again = {"frame_numbers" if key == "frameNumbers" else key: columns[key] for key in columns}
+    assert await red.value(BATCH, first | {"detections": again}) == {"nextOffset": "3"}
+
+
+# --- Bytes of protobuf, and their checksums
+
+
+async def test_bytes_of_protobuf_are_answered_in_bytes(red: Caller) -> None:
+    request = append(STREAM, 0, FOUND)
+    request.detections_crc32 = zlib.crc32(FOUND.SerializeToString())
+    page = await red.post(BATCH, request.SerializeToString(), PROTO)
+    assert (page.status, page.headers["content-type"]) == (200, PROTO)
+    assert submission_service_pb2.AppendResponse.FromString(page.body).next_offset == 3
+
+
+async def test_frames_that_were_damaged_on_the_way_are_refused(red: Caller) -> None:
+    request = append(STREAM, 0, FOUND)
+    request.detections_crc32 = 1
+    page = await red.post(BATCH, request.SerializeToString(), PROTO)
+    assert (page.status, json.loads(page.body)["code"]) == (503, "unavailable")
+    assert page.headers["content-type"] == JSON
+    assert (await red.value(GET, {"name": ONE}))["submission"].get("frameCount") is None
+
+
+async def test_a_checksum_beside_json_is_refused_with_what_to_do(red: Caller) -> None:
+    page = await red.post(BATCH, append_of(0) | {"detectionsCrc32": 1})
+    assert page.status == 400
+    assert "detections_crc32" in page.text
+    assert "send it as application/proto, or without the checksum" in page.text
+
+
+async def test_bytes_that_are_no_message_are_refused(red: Caller) -> None:
+    page = await red.post(BATCH, b"\xff\xff", PROTO)
+    assert (page.status, json.loads(page.body)["code"]) == (400, "invalid_argument")
+
+
+# --- Limits
+
+
+async def test_a_body_over_the_limit_is_refused_before_it_comes(tmp_path: Any) -> None:
+    async with browsing(tmp_path, maximum_message_bytes=1 << 16) as site:
+        red = caller(site, site.hosted.red)
+        page = await red.post(GET, {"name": "x" * (1 << 16)})
+        info = json.loads(page.body)["details"][0]["debug"]
+        assert page.status == 429
+        assert info["metadata"]["limit"] == "maximum_message_bytes"
+        # Bytes of protobuf count as well: 20,000 numbers have 160,000 bytes, and 40,000 as JSON.
+        of_message = append_of(0)
+        of_message["detections"]["coordinates"] = [0] * 20_000
+        page = await red.post(BATCH, json.dumps(of_message, separators=(",", ":")).encode())
+        assert (page.status, "maximum_message_bytes" in page.text) == (429, True)
+
+
+async def test_operations_are_called_likewise(site: Browsing) -> None:
+    organiser = caller(site, site.hosted.organiser)
+    path = "/google.longrunning.Operations/ListOperations"
+    page = await organiser.ask("POST", path, b"{}", content_type=JSON)
+    assert (page.status, json.loads(page.body)) == (200, {})

@@ -1,8 +1,8 @@
 """What an organiser defines: specification, geometries, times and policy of a benchmark.
 
 The dictionary form is one for TOML files and for the store: the keys of a manifest, and
-`truth_geometry`, `detection_geometry`, `open_time`, `close_time`, `public_names` and a table
-`policy` beside them.
+`description`, `truth_geometry`, `detection_geometry`, `open_time`, `close_time`, `public_names` and
+a table `policy` beside them.
 """
 
 from __future__ import annotations
@@ -47,10 +47,12 @@ NAME_OF_ARITY = {arity: name for name, arity in ARITY_OF_NAME.items()}
 
 _GEOMETRIES = {Side.TRUTH: "truth_geometry", Side.DETECTIONS: "detection_geometry"}
 _TIMES = ("open_time", "close_time")
-OWN_KEYS = (*_GEOMETRIES.values(), *_TIMES, "public_names", "policy")
+OWN_KEYS = ("description", *_GEOMETRIES.values(), *_TIMES, "public_names", "policy")
 """Keys beside those of a specification."""
 
 KEYS = (*SPECIFICATION_KEYS, *OWN_KEYS)
+
+MAXIMUM_DESCRIPTION_LENGTH = 20_000
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ class Definition:
         close_time: Submissions end then; None for never.
         public_names: Kinds of names that participants may know.
         truth_size: How much the newest complete truth has; None while there is none.
+        description: What it is about, for people, in Markdown.
     """
 
     specification: BenchmarkSpec
@@ -77,6 +80,7 @@ class Definition:
     close_time: datetime | None = None
     public_names: frozenset[NameKind] = DEFAULT_PUBLIC_NAMES
     truth_size: TruthSize | None = None
+    description: str = ""
 
     @property
     def submission_budget(self) -> int:
@@ -161,6 +165,7 @@ def definition_to_dict(definition: Definition) -> dict[str, Any]:
     arities = (definition.truth_arity, definition.detection_arity)
     return {
         **to_dict(definition.specification),
+        **({"description": definition.description} if definition.description else {}),
         **{
             field: NAME_OF_ARITY[arity]
             for field, arity in zip(_GEOMETRIES.values(), arities, strict=True)
@@ -232,6 +237,7 @@ def check_definition(
         SpecificationError: With every fault, those that were known first.
     """
     checker = _Checker(source)
+    description = checker.description(values.get("description", ""))
     given = {side: checker.arity(values, field) for side, field in _GEOMETRIES.items()}
     times = {field: checker.time(values, field) for field in _TIMES}
     checker.order(times["open_time"], times["close_time"])
@@ -255,6 +261,7 @@ def check_definition(
         open_time=times["open_time"],
         close_time=times["close_time"],
         public_names=public,
+        description=description,
     )
 
 
@@ -273,6 +280,15 @@ class _Checker:
     def __init__(self, source: str | None) -> None:
         self._source = source
         self.faults: list[Fault] = []
+
+    def description(self, value: object) -> str:
+        if not isinstance(value, str):
+            self._fault(repr(value)[:80], "a text in Markdown", "description")
+            return ""
+        if len(value) > MAXIMUM_DESCRIPTION_LENGTH:
+            expected = f"at most {MAXIMUM_DESCRIPTION_LENGTH}"
+            self._fault(f"{len(value)} characters", expected, "description")
+        return value.replace("\r\n", "\n")
 
     def arity(self, values: Mapping[str, Any], field: str) -> int | None:
         value = values.get(field)

@@ -34,6 +34,7 @@ class Entry:
         values: Ranking measures, first one first; None where undefined.
         truth_revision: Revision of the truth that they are under.
         evaluator_version: Version of the evaluator that they are by.
+        score: Number of the score within the submission.
     """
 
     team: str
@@ -43,6 +44,7 @@ class Entry:
     values: tuple[float | None, ...]
     truth_revision: int = 0
     evaluator_version: str = ""
+    score: int = 0
 
 
 APART = 0
@@ -270,6 +272,7 @@ class BoardView:
             values=tuple(values.get(name) for name in self.names),
             truth_revision=score.truth_revision,
             evaluator_version=version_of(score.configuration),
+            score=score.number,
         )
 
 

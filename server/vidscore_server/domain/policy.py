@@ -120,6 +120,14 @@ class Policy:
         False, "Whether of equal scores the submission that was sealed first ranks first."
     )
     public_board: bool = parameter(True, "Whether viewers and participants see the board.")
+    public_board_web: bool = parameter(
+        False, "Whether the benchmark and its board are shown without a token, as to viewers."
+    )
+    release_curves: bool = parameter(
+        False,
+        "Whether participants see curves: of their own scores, and of the best systems on the "
+        "board; always where scores are live.",
+    )
     rescore: Literal["automatic", "review"] = parameter(
         "automatic",
         "Whether a board moves by itself once all was scored again, or an organiser publishes it.",
@@ -135,10 +143,21 @@ class Policy:
         """Whether participants see what became of their own detections."""
         return OutcomesShown(self.outcomes) is OutcomesShown.OWN
 
+    @property
+    def releases_curves(self) -> bool:
+        """Whether participants see curves."""
+        return self.release_curves or self.shown is Visibility.LIVE
+
     def faults(self) -> Iterator[Fault]:
         """Faults between choices that are valid alone."""
-        if self.shown is not Visibility.LADDER:
-            return
+        if self.public_board_web and not self.public_board:
+            expected = "false, or public_board = true: viewers do not see the board either"
+            yield Fault("true", expected, field="public_board_web")
+        if self.shown is Visibility.LADDER:
+            yield from self._ladder_faults()
+
+    def _ladder_faults(self) -> Iterator[Fault]:
+        """What would release more than the Ladder does."""
         if self.released_measures:
             found = ", ".join(self.released_measures)[:80]
             expected = "no further measures where visibility is ladder"
@@ -149,6 +168,9 @@ class Policy:
         if self.shows_own_outcomes:
             expected = "none, because outcomes tell each score, of which ladder releases few"
             yield Fault("own", expected, field="outcomes")
+        if self.release_curves:
+            expected = "false, because curves tell each score, of which ladder releases few"
+            yield Fault("true", expected, field="release_curves")
 
 
 # --- Budgets: scores of hidden truth that a team may see before they reveal it

@@ -38,6 +38,10 @@ ENDED_WITHOUT_SCORE = (SubmissionState.FAILED, SubmissionState.CANCELLED)
 _HAS_FRAMES = t.submissions.c.frame_count > 0
 OPEN_STATES = (SubmissionState.OPEN.value, SubmissionState.RECEIVING.value)
 COUNTED_STATES = tuple(state.value for state in SubmissionState if state not in ENDED_WITHOUT_SCORE)
+_COUNTED = (
+    or_(t.submissions.c.state.in_(COUNTED_STATES), t.submissions.c.score_shown),
+    _HAS_FRAMES,
+)
 
 
 class Reader(SiteReader):
@@ -147,14 +151,23 @@ class Reader(SiteReader):
             .where(
                 t.benchmarks.c.benchmark == benchmark,
                 t.submissions.c.team == team,
-                or_(t.submissions.c.state.in_(COUNTED_STATES), t.submissions.c.score_shown),
-                _HAS_FRAMES,
+                *_COUNTED,
             )
         )
         if since is not None:
             counted = func.coalesce(t.submissions.c.seal_time, t.submissions.c.state_time)
             query = query.where(counted >= to_microseconds(since))
         return int(self._connection.execute(query).scalar_one())
+
+    def scored_counts(self, benchmark: str) -> dict[str, int]:
+        """Submissions that count as scored, as `scored_count` has them, of each team with any."""
+        query = (
+            select(t.submissions.c.team, func.count())
+            .select_from(t.submissions.join(t.benchmarks))
+            .where(t.benchmarks.c.benchmark == benchmark, *_COUNTED)
+            .group_by(t.submissions.c.team)
+        )
+        return {team: int(count) for team, count in self._connection.execute(query)}
 
     def shown_outcomes_count(self, benchmark: str, team: str) -> int:
         """Scores of a team's submissions of which it was shown outcomes."""
@@ -294,6 +307,15 @@ class Reader(SiteReader):
         if published_only:
             query = query.where(t.scores.c.published)
         return self._all(query.order_by(t.scores.c.number.desc()).limit(limit), ScoreRecord)
+
+    def score(self, benchmark: str, submission: str, number: int) -> ScoreRecord | None:
+        """One score of a submission."""
+        query = self._scores().where(
+            t.benchmarks.c.benchmark == benchmark,
+            t.submissions.c.submission == submission,
+            t.scores.c.number == number,
+        )
+        return self._one(query, ScoreRecord)
 
     def score_bases(self, benchmark: str) -> list[ScoreBasis]:
         """The distinct bases of the scores of a benchmark's submissions."""

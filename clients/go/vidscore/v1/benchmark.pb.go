@@ -396,7 +396,10 @@ type Benchmark struct {
 	Warnings []string `protobuf:"bytes,16,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// Identifies the present values of the fields that UpdateBenchmark may change (AIP-154).
 	// Organisers only.
-	Etag          string `protobuf:"bytes,17,opt,name=etag,proto3" json:"etag,omitempty"`
+	Etag string `protobuf:"bytes,17,opt,name=etag,proto3" json:"etag,omitempty"`
+	// Description for people, in Markdown: what the benchmark is about, where its videos are, whom to
+	// ask. At most 20,000 characters. The title is that of the specification.
+	Description   string `protobuf:"bytes,30,opt,name=description,proto3" json:"description,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -550,6 +553,13 @@ func (x *Benchmark) GetEtag() string {
 	return ""
 }
 
+func (x *Benchmark) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
 // PublicNames states which names participants may know. They are taken from the specification or,
 // if it has none, from the complete truth; without either, nothing is rejected or warned about.
 type PublicNames struct {
@@ -637,7 +647,13 @@ type Policy struct {
 	// Whether the total number of a team's submissions is unlimited; `submissions_in_all` is then 0.
 	UnlimitedSubmissions bool `protobuf:"varint,15,opt,name=unlimited_submissions,json=unlimitedSubmissions,proto3" json:"unlimited_submissions,omitempty"`
 	// Outcomes that participants see.
-	Outcomes      OutcomesShown `protobuf:"varint,16,opt,name=outcomes,proto3,enum=vidscore.v1.OutcomesShown" json:"outcomes,omitempty"`
+	Outcomes OutcomesShown `protobuf:"varint,16,opt,name=outcomes,proto3,enum=vidscore.v1.OutcomesShown" json:"outcomes,omitempty"`
+	// Whether the benchmark and its leaderboard are shown to callers without a token, as to viewers.
+	// Requires `public_board`.
+	PublicBoardWeb bool `protobuf:"varint,30,opt,name=public_board_web,json=publicBoardWeb,proto3" json:"public_board_web,omitempty"`
+	// Whether participants see curves: of their own scores, and of the best systems on the
+	// leaderboard. Under VISIBILITY_LIVE they always do; under VISIBILITY_LADDER never.
+	ReleaseCurves bool `protobuf:"varint,31,opt,name=release_curves,json=releaseCurves,proto3" json:"release_curves,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -784,11 +800,25 @@ func (x *Policy) GetOutcomes() OutcomesShown {
 	return OutcomesShown_OUTCOMES_SHOWN_UNSPECIFIED
 }
 
+func (x *Policy) GetPublicBoardWeb() bool {
+	if x != nil {
+		return x.PublicBoardWeb
+	}
+	return false
+}
+
+func (x *Policy) GetReleaseCurves() bool {
+	if x != nil {
+		return x.ReleaseCurves
+	}
+	return false
+}
+
 var File_vidscore_v1_benchmark_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_benchmark_proto_rawDesc = "" +
 	"\n" +
-	"\x1bvidscore/v1/benchmark.proto\x12\vvidscore.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xc1\x06\n" +
+	"\x1bvidscore/v1/benchmark.proto\x12\vvidscore.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xe3\x06\n" +
 	"\tBenchmark\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12@\n" +
 	"\rspecification\x18\x02 \x01(\v2\x1a.vidscore.v1.BenchmarkSpecR\rspecification\x12<\n" +
@@ -810,9 +840,10 @@ const file_vidscore_v1_benchmark_proto_rawDesc = "" +
 	"\x0etruth_complete\x18\x0e \x01(\bR\rtruthComplete\x12+\n" +
 	"\x11submission_budget\x18\x0f \x01(\x05R\x10submissionBudget\x12\x1a\n" +
 	"\bwarnings\x18\x10 \x03(\tR\bwarnings\x12\x12\n" +
-	"\x04etag\x18\x11 \x01(\tR\x04etag\":\n" +
+	"\x04etag\x18\x11 \x01(\tR\x04etag\x12 \n" +
+	"\vdescription\x18\x1e \x01(\tR\vdescription\":\n" +
 	"\vPublicNames\x12+\n" +
-	"\x05kinds\x18\x01 \x03(\x0e2\x15.vidscore.v1.NameKindR\x05kinds\"\xd8\x06\n" +
+	"\x05kinds\x18\x01 \x03(\x0e2\x15.vidscore.v1.NameKindR\x05kinds\"\xa9\a\n" +
 	"\x06Policy\x127\n" +
 	"\n" +
 	"visibility\x18\x01 \x01(\x0e2\x17.vidscore.v1.VisibilityR\n" +
@@ -833,7 +864,9 @@ const file_vidscore_v1_benchmark_proto_rawDesc = "" +
 	"\fpublic_board\x18\r \x01(\bH\x02R\vpublicBoard\x88\x01\x01\x12.\n" +
 	"\arescore\x18\x0e \x01(\x0e2\x14.vidscore.v1.RescoreR\arescore\x123\n" +
 	"\x15unlimited_submissions\x18\x0f \x01(\bR\x14unlimitedSubmissions\x126\n" +
-	"\boutcomes\x18\x10 \x01(\x0e2\x1a.vidscore.v1.OutcomesShownR\boutcomesB\x0e\n" +
+	"\boutcomes\x18\x10 \x01(\x0e2\x1a.vidscore.v1.OutcomesShownR\boutcomes\x12(\n" +
+	"\x10public_board_web\x18\x1e \x01(\bR\x0epublicBoardWeb\x12%\n" +
+	"\x0erelease_curves\x18\x1f \x01(\bR\rreleaseCurvesB\x0e\n" +
 	"\f_ladder_stepB\x11\n" +
 	"\x0f_minimum_framesB\x0f\n" +
 	"\r_public_board*p\n" +

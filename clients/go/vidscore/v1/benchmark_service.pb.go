@@ -416,7 +416,18 @@ type GetLeaderboardResponse struct {
 	// Number of submissions to score again before the leaderboard moves. Organisers only.
 	SubmissionsToRescore int64 `protobuf:"varint,6,opt,name=submissions_to_rescore,json=submissionsToRescore,proto3" json:"submissions_to_rescore,omitempty"`
 	// Whether PublishLeaderboard can move the leaderboard now. Organisers only.
-	Publishable   bool `protobuf:"varint,7,opt,name=publishable,proto3" json:"publishable,omitempty"`
+	Publishable bool `protobuf:"varint,7,opt,name=publishable,proto3" json:"publishable,omitempty"`
+	// Measures of `LeaderboardRow.scores` that do not rank: those that the policy releases beside.
+	FurtherMeasures []string `protobuf:"bytes,30,rep,name=further_measures,json=furtherMeasures,proto3" json:"further_measures,omitempty"`
+	// Number of rows on all pages.
+	TotalSize int32 `protobuf:"varint,31,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
+	// Total of `LeaderboardRow.submission_count`.
+	SubmissionCount int32 `protobuf:"varint,32,opt,name=submission_count,json=submissionCount,proto3" json:"submission_count,omitempty"`
+	// Greatest `LeaderboardRow.submission_count`.
+	MostSubmissions int32 `protobuf:"varint,33,opt,name=most_submissions,json=mostSubmissions,proto3" json:"most_submissions,omitempty"`
+	// Number of sequences of the complete truth; absent: there is none, or the names of sequences are
+	// not public.
+	SequenceCount *int32 `protobuf:"varint,34,opt,name=sequence_count,json=sequenceCount,proto3,oneof" json:"sequence_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -500,6 +511,41 @@ func (x *GetLeaderboardResponse) GetPublishable() bool {
 	return false
 }
 
+func (x *GetLeaderboardResponse) GetFurtherMeasures() []string {
+	if x != nil {
+		return x.FurtherMeasures
+	}
+	return nil
+}
+
+func (x *GetLeaderboardResponse) GetTotalSize() int32 {
+	if x != nil {
+		return x.TotalSize
+	}
+	return 0
+}
+
+func (x *GetLeaderboardResponse) GetSubmissionCount() int32 {
+	if x != nil {
+		return x.SubmissionCount
+	}
+	return 0
+}
+
+func (x *GetLeaderboardResponse) GetMostSubmissions() int32 {
+	if x != nil {
+		return x.MostSubmissions
+	}
+	return 0
+}
+
+func (x *GetLeaderboardResponse) GetSequenceCount() int32 {
+	if x != nil && x.SequenceCount != nil {
+		return *x.SequenceCount
+	}
+	return 0
+}
+
 // LeaderboardRow is one submission on the leaderboard.
 type LeaderboardRow struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -521,7 +567,12 @@ type LeaderboardRow struct {
 	EvaluatorVersion string `protobuf:"bytes,8,opt,name=evaluator_version,json=evaluatorVersion,proto3" json:"evaluator_version,omitempty"`
 	// Whether the scores cannot be compared with those of the ranked rows, because the submission
 	// could not be scored again under the same truth, evaluator and parameters.
-	Apart         bool `protobuf:"varint,9,opt,name=apart,proto3" json:"apart,omitempty"`
+	Apart bool `protobuf:"varint,9,opt,name=apart,proto3" json:"apart,omitempty"`
+	// Number of the team's submissions that count as scored, see `Policy.submissions_in_all`.
+	SubmissionCount int32 `protobuf:"varint,30,opt,name=submission_count,json=submissionCount,proto3" json:"submission_count,omitempty"`
+	// Curves of the submission for the domain and label of the leaderboard, of the first three ranked
+	// rows, where the policy releases curves.
+	Curves        []*Curve `protobuf:"bytes,31,rep,name=curves,proto3" json:"curves,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -619,6 +670,20 @@ func (x *LeaderboardRow) GetApart() bool {
 	return false
 }
 
+func (x *LeaderboardRow) GetSubmissionCount() int32 {
+	if x != nil {
+		return x.SubmissionCount
+	}
+	return 0
+}
+
+func (x *LeaderboardRow) GetCurves() []*Curve {
+	if x != nil {
+		return x.Curves
+	}
+	return nil
+}
+
 // LeaderboardScore is the value of a released measure.
 type LeaderboardScore struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -678,7 +743,7 @@ var File_vidscore_v1_benchmark_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\n" +
-	"#vidscore/v1/benchmark_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bvidscore/v1/benchmark.proto\x1a\x1bvidscore/v1/organiser.proto\")\n" +
+	"#vidscore/v1/benchmark_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bvidscore/v1/benchmark.proto\x1a\x1bvidscore/v1/organiser.proto\x1a\x18vidscore/v1/report.proto\")\n" +
 	"\x13GetBenchmarkRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"x\n" +
 	"\x14GetBenchmarkResponse\x124\n" +
@@ -708,7 +773,7 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\n" +
 	"page_token\x18\x06 \x01(\tR\tpageTokenB\t\n" +
 	"\a_domainB\b\n" +
-	"\x06_label\"\xbe\x02\n" +
+	"\x06_label\"\x9d\x04\n" +
 	"\x16GetLeaderboardResponse\x12/\n" +
 	"\x04rows\x18\x01 \x03(\v2\x1b.vidscore.v1.LeaderboardRowR\x04rows\x12\x18\n" +
 	"\aranking\x18\x02 \x03(\tR\aranking\x12%\n" +
@@ -716,7 +781,14 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\x0fnext_page_token\x18\x04 \x01(\tR\rnextPageToken\x122\n" +
 	"\x15newest_truth_revision\x18\x05 \x01(\x03R\x13newestTruthRevision\x124\n" +
 	"\x16submissions_to_rescore\x18\x06 \x01(\x03R\x14submissionsToRescore\x12 \n" +
-	"\vpublishable\x18\a \x01(\bR\vpublishable\"\xc8\x02\n" +
+	"\vpublishable\x18\a \x01(\bR\vpublishable\x12)\n" +
+	"\x10further_measures\x18\x1e \x03(\tR\x0ffurtherMeasures\x12\x1d\n" +
+	"\n" +
+	"total_size\x18\x1f \x01(\x05R\ttotalSize\x12)\n" +
+	"\x10submission_count\x18  \x01(\x05R\x0fsubmissionCount\x12)\n" +
+	"\x10most_submissions\x18! \x01(\x05R\x0fmostSubmissions\x12*\n" +
+	"\x0esequence_count\x18\" \x01(\x05H\x00R\rsequenceCount\x88\x01\x01B\x11\n" +
+	"\x0f_sequence_count\"\x9f\x03\n" +
 	"\x0eLeaderboardRow\x12\x12\n" +
 	"\x04rank\x18\x01 \x01(\x05R\x04rank\x12\x12\n" +
 	"\x04team\x18\x02 \x01(\tR\x04team\x12\x1e\n" +
@@ -728,7 +800,9 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\x06scores\x18\x06 \x03(\v2\x1d.vidscore.v1.LeaderboardScoreR\x06scores\x12%\n" +
 	"\x0etruth_revision\x18\a \x01(\x03R\rtruthRevision\x12+\n" +
 	"\x11evaluator_version\x18\b \x01(\tR\x10evaluatorVersion\x12\x14\n" +
-	"\x05apart\x18\t \x01(\bR\x05apart\"Q\n" +
+	"\x05apart\x18\t \x01(\bR\x05apart\x12)\n" +
+	"\x10submission_count\x18\x1e \x01(\x05R\x0fsubmissionCount\x12*\n" +
+	"\x06curves\x18\x1f \x03(\v2\x12.vidscore.v1.CurveR\x06curves\"Q\n" +
 	"\x10LeaderboardScore\x12\x18\n" +
 	"\ameasure\x18\x01 \x01(\tR\ameasure\x12\x19\n" +
 	"\x05value\x18\x02 \x01(\x01H\x00R\x05value\x88\x01\x01B\b\n" +
@@ -771,20 +845,21 @@ var file_vidscore_v1_benchmark_service_proto_goTypes = []any{
 	(*LeaderboardScore)(nil),           // 8: vidscore.v1.LeaderboardScore
 	(*Benchmark)(nil),                  // 9: vidscore.v1.Benchmark
 	(*timestamppb.Timestamp)(nil),      // 10: google.protobuf.Timestamp
-	(*CreateBenchmarkRequest)(nil),     // 11: vidscore.v1.CreateBenchmarkRequest
-	(*UpdateBenchmarkRequest)(nil),     // 12: vidscore.v1.UpdateBenchmarkRequest
-	(*DeleteBenchmarkRequest)(nil),     // 13: vidscore.v1.DeleteBenchmarkRequest
-	(*UploadTruthRequest)(nil),         // 14: vidscore.v1.UploadTruthRequest
-	(*ListTruthRevisionsRequest)(nil),  // 15: vidscore.v1.ListTruthRevisionsRequest
-	(*RescoreSubmissionsRequest)(nil),  // 16: vidscore.v1.RescoreSubmissionsRequest
-	(*PublishLeaderboardRequest)(nil),  // 17: vidscore.v1.PublishLeaderboardRequest
-	(*CreateBenchmarkResponse)(nil),    // 18: vidscore.v1.CreateBenchmarkResponse
-	(*UpdateBenchmarkResponse)(nil),    // 19: vidscore.v1.UpdateBenchmarkResponse
-	(*DeleteBenchmarkResponse)(nil),    // 20: vidscore.v1.DeleteBenchmarkResponse
-	(*UploadTruthResponse)(nil),        // 21: vidscore.v1.UploadTruthResponse
-	(*ListTruthRevisionsResponse)(nil), // 22: vidscore.v1.ListTruthRevisionsResponse
-	(*RescoreSubmissionsResponse)(nil), // 23: vidscore.v1.RescoreSubmissionsResponse
-	(*PublishLeaderboardResponse)(nil), // 24: vidscore.v1.PublishLeaderboardResponse
+	(*Curve)(nil),                      // 11: vidscore.v1.Curve
+	(*CreateBenchmarkRequest)(nil),     // 12: vidscore.v1.CreateBenchmarkRequest
+	(*UpdateBenchmarkRequest)(nil),     // 13: vidscore.v1.UpdateBenchmarkRequest
+	(*DeleteBenchmarkRequest)(nil),     // 14: vidscore.v1.DeleteBenchmarkRequest
+	(*UploadTruthRequest)(nil),         // 15: vidscore.v1.UploadTruthRequest
+	(*ListTruthRevisionsRequest)(nil),  // 16: vidscore.v1.ListTruthRevisionsRequest
+	(*RescoreSubmissionsRequest)(nil),  // 17: vidscore.v1.RescoreSubmissionsRequest
+	(*PublishLeaderboardRequest)(nil),  // 18: vidscore.v1.PublishLeaderboardRequest
+	(*CreateBenchmarkResponse)(nil),    // 19: vidscore.v1.CreateBenchmarkResponse
+	(*UpdateBenchmarkResponse)(nil),    // 20: vidscore.v1.UpdateBenchmarkResponse
+	(*DeleteBenchmarkResponse)(nil),    // 21: vidscore.v1.DeleteBenchmarkResponse
+	(*UploadTruthResponse)(nil),        // 22: vidscore.v1.UploadTruthResponse
+	(*ListTruthRevisionsResponse)(nil), // 23: vidscore.v1.ListTruthRevisionsResponse
+	(*RescoreSubmissionsResponse)(nil), // 24: vidscore.v1.RescoreSubmissionsResponse
+	(*PublishLeaderboardResponse)(nil), // 25: vidscore.v1.PublishLeaderboardResponse
 }
 var file_vidscore_v1_benchmark_service_proto_depIdxs = []int32{
 	9,  // 0: vidscore.v1.GetBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
@@ -794,31 +869,32 @@ var file_vidscore_v1_benchmark_service_proto_depIdxs = []int32{
 	7,  // 4: vidscore.v1.GetLeaderboardResponse.rows:type_name -> vidscore.v1.LeaderboardRow
 	10, // 5: vidscore.v1.LeaderboardRow.seal_time:type_name -> google.protobuf.Timestamp
 	8,  // 6: vidscore.v1.LeaderboardRow.scores:type_name -> vidscore.v1.LeaderboardScore
-	11, // 7: vidscore.v1.BenchmarkService.CreateBenchmark:input_type -> vidscore.v1.CreateBenchmarkRequest
-	0,  // 8: vidscore.v1.BenchmarkService.GetBenchmark:input_type -> vidscore.v1.GetBenchmarkRequest
-	3,  // 9: vidscore.v1.BenchmarkService.ListBenchmarks:input_type -> vidscore.v1.ListBenchmarksRequest
-	12, // 10: vidscore.v1.BenchmarkService.UpdateBenchmark:input_type -> vidscore.v1.UpdateBenchmarkRequest
-	13, // 11: vidscore.v1.BenchmarkService.DeleteBenchmark:input_type -> vidscore.v1.DeleteBenchmarkRequest
-	14, // 12: vidscore.v1.BenchmarkService.UploadTruth:input_type -> vidscore.v1.UploadTruthRequest
-	15, // 13: vidscore.v1.BenchmarkService.ListTruthRevisions:input_type -> vidscore.v1.ListTruthRevisionsRequest
-	16, // 14: vidscore.v1.BenchmarkService.RescoreSubmissions:input_type -> vidscore.v1.RescoreSubmissionsRequest
-	5,  // 15: vidscore.v1.BenchmarkService.GetLeaderboard:input_type -> vidscore.v1.GetLeaderboardRequest
-	17, // 16: vidscore.v1.BenchmarkService.PublishLeaderboard:input_type -> vidscore.v1.PublishLeaderboardRequest
-	18, // 17: vidscore.v1.BenchmarkService.CreateBenchmark:output_type -> vidscore.v1.CreateBenchmarkResponse
-	1,  // 18: vidscore.v1.BenchmarkService.GetBenchmark:output_type -> vidscore.v1.GetBenchmarkResponse
-	4,  // 19: vidscore.v1.BenchmarkService.ListBenchmarks:output_type -> vidscore.v1.ListBenchmarksResponse
-	19, // 20: vidscore.v1.BenchmarkService.UpdateBenchmark:output_type -> vidscore.v1.UpdateBenchmarkResponse
-	20, // 21: vidscore.v1.BenchmarkService.DeleteBenchmark:output_type -> vidscore.v1.DeleteBenchmarkResponse
-	21, // 22: vidscore.v1.BenchmarkService.UploadTruth:output_type -> vidscore.v1.UploadTruthResponse
-	22, // 23: vidscore.v1.BenchmarkService.ListTruthRevisions:output_type -> vidscore.v1.ListTruthRevisionsResponse
-	23, // 24: vidscore.v1.BenchmarkService.RescoreSubmissions:output_type -> vidscore.v1.RescoreSubmissionsResponse
-	6,  // 25: vidscore.v1.BenchmarkService.GetLeaderboard:output_type -> vidscore.v1.GetLeaderboardResponse
-	24, // 26: vidscore.v1.BenchmarkService.PublishLeaderboard:output_type -> vidscore.v1.PublishLeaderboardResponse
-	17, // [17:27] is the sub-list for method output_type
-	7,  // [7:17] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	11, // 7: vidscore.v1.LeaderboardRow.curves:type_name -> vidscore.v1.Curve
+	12, // 8: vidscore.v1.BenchmarkService.CreateBenchmark:input_type -> vidscore.v1.CreateBenchmarkRequest
+	0,  // 9: vidscore.v1.BenchmarkService.GetBenchmark:input_type -> vidscore.v1.GetBenchmarkRequest
+	3,  // 10: vidscore.v1.BenchmarkService.ListBenchmarks:input_type -> vidscore.v1.ListBenchmarksRequest
+	13, // 11: vidscore.v1.BenchmarkService.UpdateBenchmark:input_type -> vidscore.v1.UpdateBenchmarkRequest
+	14, // 12: vidscore.v1.BenchmarkService.DeleteBenchmark:input_type -> vidscore.v1.DeleteBenchmarkRequest
+	15, // 13: vidscore.v1.BenchmarkService.UploadTruth:input_type -> vidscore.v1.UploadTruthRequest
+	16, // 14: vidscore.v1.BenchmarkService.ListTruthRevisions:input_type -> vidscore.v1.ListTruthRevisionsRequest
+	17, // 15: vidscore.v1.BenchmarkService.RescoreSubmissions:input_type -> vidscore.v1.RescoreSubmissionsRequest
+	5,  // 16: vidscore.v1.BenchmarkService.GetLeaderboard:input_type -> vidscore.v1.GetLeaderboardRequest
+	18, // 17: vidscore.v1.BenchmarkService.PublishLeaderboard:input_type -> vidscore.v1.PublishLeaderboardRequest
+	19, // 18: vidscore.v1.BenchmarkService.CreateBenchmark:output_type -> vidscore.v1.CreateBenchmarkResponse
+	1,  // 19: vidscore.v1.BenchmarkService.GetBenchmark:output_type -> vidscore.v1.GetBenchmarkResponse
+	4,  // 20: vidscore.v1.BenchmarkService.ListBenchmarks:output_type -> vidscore.v1.ListBenchmarksResponse
+	20, // 21: vidscore.v1.BenchmarkService.UpdateBenchmark:output_type -> vidscore.v1.UpdateBenchmarkResponse
+	21, // 22: vidscore.v1.BenchmarkService.DeleteBenchmark:output_type -> vidscore.v1.DeleteBenchmarkResponse
+	22, // 23: vidscore.v1.BenchmarkService.UploadTruth:output_type -> vidscore.v1.UploadTruthResponse
+	23, // 24: vidscore.v1.BenchmarkService.ListTruthRevisions:output_type -> vidscore.v1.ListTruthRevisionsResponse
+	24, // 25: vidscore.v1.BenchmarkService.RescoreSubmissions:output_type -> vidscore.v1.RescoreSubmissionsResponse
+	6,  // 26: vidscore.v1.BenchmarkService.GetLeaderboard:output_type -> vidscore.v1.GetLeaderboardResponse
+	25, // 27: vidscore.v1.BenchmarkService.PublishLeaderboard:output_type -> vidscore.v1.PublishLeaderboardResponse
+	18, // [18:28] is the sub-list for method output_type
+	8,  // [8:18] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_benchmark_service_proto_init() }
@@ -828,7 +904,9 @@ func file_vidscore_v1_benchmark_service_proto_init() {
 	}
 	file_vidscore_v1_benchmark_proto_init()
 	file_vidscore_v1_organiser_proto_init()
+	file_vidscore_v1_report_proto_init()
 	file_vidscore_v1_benchmark_service_proto_msgTypes[5].OneofWrappers = []any{}
+	file_vidscore_v1_benchmark_service_proto_msgTypes[6].OneofWrappers = []any{}
 	file_vidscore_v1_benchmark_service_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

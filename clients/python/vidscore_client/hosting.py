@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from vidscore_client.frames import Geometry
-from vidscore_client.reports import Report
+from vidscore_client.reports import Curve, Report
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Benchmark:
     Attributes:
         name: Its name, such as ``streets``.
         definition: What `create` takes and `update` changes: the keys of a specification beside
-            ``truth_geometry``, ``detection_geometry``, ``open_time``, ``close_time``,
-            ``public_names`` and ``policy``.
+            ``description``, ``truth_geometry``, ``detection_geometry``, ``open_time``,
+            ``close_time``, ``public_names`` and ``policy``.
         create_time: When it was created.
         update_time: When it was last changed.
         truth_revision: Newest revision of the truth, for organisers alone; 0 for none.
@@ -319,6 +319,8 @@ class LeaderboardRow:
         evaluator_version: Version of the evaluator that they are by.
         apart: Whether they cannot be compared with those of the ranked rows: the submission could
             not be scored again under the same truth, evaluator and parameters.
+        submission_count: Submissions of the team that count as scored.
+        curves: Curves of the first rows, where the policy releases them.
     """
 
     rank: int
@@ -330,6 +332,8 @@ class LeaderboardRow:
     truth_revision: int = 0
     evaluator_version: str = ""
     apart: bool = False
+    submission_count: int = 0
+    curves: tuple[Curve, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -344,6 +348,9 @@ class Leaderboard:
         submissions_to_rescore: Scored submissions that are to be scored again before the board
             moves, for organisers alone.
         publishable: Whether an organiser may move the board with `publish_leaderboard`.
+        further_measures: Measures of the rows that do not rank: those released beside.
+        submission_count: Submissions of all teams that count as scored.
+        sequence_count: Sequences of the complete truth; None where it may not be known.
     """
 
     rows: tuple[LeaderboardRow, ...]
@@ -352,6 +359,9 @@ class Leaderboard:
     newest_truth_revision: int = 0
     submissions_to_rescore: int = 0
     publishable: bool = False
+    further_measures: tuple[str, ...] = ()
+    submission_count: int = 0
+    sequence_count: int | None = None
 
 
 class Role(StrEnum):

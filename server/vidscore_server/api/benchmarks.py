@@ -45,7 +45,6 @@ from vidscore_server.domain.access import current_caller
 from vidscore_server.domain.basis import board_state
 from vidscore_server.domain.batches import BatchRules
 from vidscore_server.domain.benchmarks import policy_warnings, required_benchmark
-from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.names import (
     parse_id,

@@ -89,7 +89,7 @@ Roles = frozenset[Role | None]
 ORGANISERS: Roles = frozenset({Role.ORGANISER})
 TEAMS: Roles = frozenset({Role.ORGANISER, Role.PARTICIPANT})
 ANYONE: Roles = frozenset({*Role, None})
-"""Everyone on this machine; from elsewhere a token is needed, but for `PUBLIC_RPCS` (see `Gate`)."""
+"""Everyone on this machine; from elsewhere a token is needed, but for `PUBLIC_RPCS`."""
 
 PUBLIC_RPCS = frozenset(
     f"/vidscore.v1.BenchmarkService/{name}"

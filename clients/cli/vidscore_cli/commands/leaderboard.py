@@ -18,7 +18,7 @@ from vidscore_cli.sites import ServerChoice
 if TYPE_CHECKING:
     from vidscore_client import Leaderboard
 
-BASIS_COLUMNS = ("truth_revision", "evaluator_version", "apart")
+BASIS_COLUMNS = ("truth_revision", "evaluator_version", "apart", "submission_count")
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,7 @@ class HostedSite:
         open_to_anyone: bool,
     ) -> None:
         context = hosting.context
+        self._clock = context.clock
         self._sessions = BrowserSessions(context.secret, context.clock)
         transport = Transport(open_to_anyone, self._sessions.token_of)
         self._calls = LocalCalls(guard(transport), settings.maximum_message_bytes)
@@ -72,7 +73,7 @@ class HostedSite:
             grpc_address: Where clients find the gRPC server.
         """
         service = PageCalls(self._calls, self._sessions)
-        site = Site(service, self._server.site_address, str(grpc_address))
+        site = Site(service, self._server.site_address, str(grpc_address), clock=self._clock)
         self._server.start(site_app(site))
 
     async def stop(self) -> None:

@@ -52,6 +52,7 @@ class Benchmark:
         warnings: What an organiser should know of what the policy gives away; organisers alone
             are told.
         etag: Identifies the present definition; organisers alone are told.
+        team_count: Teams with submissions that count as scored; 0 where the board is not shown.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Benchmark:
     submission_budget: int = 0
     warnings: tuple[str, ...] = ()
     etag: str = ""
+    team_count: int = 0
 
     @property
     def title(self) -> str:

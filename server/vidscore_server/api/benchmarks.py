@@ -52,7 +52,7 @@ from vidscore_server.domain.names import (
     read_submission,
 )
 from vidscore_server.domain.quotas import Quota, quotas_of, team_usage
-from vidscore_server.domain.release import public_definition
+from vidscore_server.domain.release import public_definition, sees_board
 from vidscore_server.domain.sessions import Sessions, Use
 from vidscore_server.domain.truth import FIELD as TRUTH
 from vidscore_server.domain.truth import TruthUpload, UploadPlan
@@ -280,6 +280,9 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             if revision is not None:
                 message.truth_digest = self._context.keyed(record.benchmark, revision.digest)
                 message.truth_complete = revision.complete
+        if sees_board(caller, definition.policy):
+            counts = await self._context.read(lambda reader: reader.scored_counts(record.benchmark))
+            message.team_count = len(counts)
         if caller.is_organiser:
             message.etag = self._hosting.benchmarks.etag(record)
             state = await self._context.read(lambda reader: board_state(reader, definition, record))

@@ -399,7 +399,10 @@ type Benchmark struct {
 	Etag string `protobuf:"bytes,17,opt,name=etag,proto3" json:"etag,omitempty"`
 	// Description for people, in Markdown: what the benchmark is about, where its videos are, whom to
 	// ask. At most 20,000 characters. The title is that of the specification.
-	Description   string `protobuf:"bytes,30,opt,name=description,proto3" json:"description,omitempty"`
+	Description string `protobuf:"bytes,30,opt,name=description,proto3" json:"description,omitempty"`
+	// Number of teams with submissions that count as scored; 0 where the caller may not see the
+	// leaderboard. Output only.
+	TeamCount     int32 `protobuf:"varint,31,opt,name=team_count,json=teamCount,proto3" json:"team_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -558,6 +561,13 @@ func (x *Benchmark) GetDescription() string {
 		return x.Description
 	}
 	return ""
+}
+
+func (x *Benchmark) GetTeamCount() int32 {
+	if x != nil {
+		return x.TeamCount
+	}
+	return 0
 }
 
 // PublicNames states which names participants may know. They are taken from the specification or,
@@ -818,7 +828,7 @@ var File_vidscore_v1_benchmark_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_benchmark_proto_rawDesc = "" +
 	"\n" +
-	"\x1bvidscore/v1/benchmark.proto\x12\vvidscore.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xe3\x06\n" +
+	"\x1bvidscore/v1/benchmark.proto\x12\vvidscore.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\x82\a\n" +
 	"\tBenchmark\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12@\n" +
 	"\rspecification\x18\x02 \x01(\v2\x1a.vidscore.v1.BenchmarkSpecR\rspecification\x12<\n" +
@@ -841,7 +851,9 @@ const file_vidscore_v1_benchmark_proto_rawDesc = "" +
 	"\x11submission_budget\x18\x0f \x01(\x05R\x10submissionBudget\x12\x1a\n" +
 	"\bwarnings\x18\x10 \x03(\tR\bwarnings\x12\x12\n" +
 	"\x04etag\x18\x11 \x01(\tR\x04etag\x12 \n" +
-	"\vdescription\x18\x1e \x01(\tR\vdescription\":\n" +
+	"\vdescription\x18\x1e \x01(\tR\vdescription\x12\x1d\n" +
+	"\n" +
+	"team_count\x18\x1f \x01(\x05R\tteamCount\":\n" +
 	"\vPublicNames\x12+\n" +
 	"\x05kinds\x18\x01 \x03(\x0e2\x15.vidscore.v1.NameKindR\x05kinds\"\xa9\a\n" +
 	"\x06Policy\x127\n" +

@@ -28,7 +28,7 @@ from vidscore_protos.v1 import annotations_pb2 as vidscore_dot_v1_dot_annotation
 from vidscore_protos.v1 import specification_pb2 as vidscore_dot_v1_dot_specification__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bvidscore/v1/benchmark.proto\x12\x0bvidscore.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xfa\x04\n\tBenchmark\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x31\n\rspecification\x18\x02 \x01(\x0b\x32\x1a.vidscore.v1.BenchmarkSpec\x12-\n\x0etruth_geometry\x18\x03 \x01(\x0e\x32\x15.vidscore.v1.Geometry\x12\x31\n\x12\x64\x65tection_geometry\x18\x04 \x01(\x0e\x32\x15.vidscore.v1.Geometry\x12-\n\topen_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nclose_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12#\n\x06policy\x18\x07 \x01(\x0b\x32\x13.vidscore.v1.Policy\x12/\n\x0b\x63reate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0etruth_revision\x18\n \x01(\x03\x12\x14\n\x0ctruth_digest\x18\x0b \x01(\t\x12.\n\x0cpublic_names\x18\x0c \x01(\x0b\x32\x18.vidscore.v1.PublicNames\x12\x1e\n\x16submissions_to_rescore\x18\r \x01(\x03\x12\x16\n\x0etruth_complete\x18\x0e \x01(\x08\x12\x19\n\x11submission_budget\x18\x0f \x01(\x05\x12\x10\n\x08warnings\x18\x10 \x03(\t\x12\x0c\n\x04\x65tag\x18\x11 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x1e \x01(\t\"3\n\x0bPublicNames\x12$\n\x05kinds\x18\x01 \x03(\x0e\x32\x15.vidscore.v1.NameKind\"\xa4\x05\n\x06Policy\x12+\n\nvisibility\x18\x01 \x01(\x0e\x32\x17.vidscore.v1.Visibility\x12\x18\n\x0bladder_step\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x19\n\x11released_measures\x18\x03 \x03(\t\x12\x1b\n\x0eminimum_frames\x18\x04 \x01(\x03H\x01\x88\x01\x01\x12\x30\n\rquiet_timeout\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12.\n\x0cquiet_action\x18\x06 \x01(\x0e\x32\x18.vidscore.v1.QuietAction\x12\x30\n\rtruth_timeout\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1b\n\x13submissions_per_day\x18\x08 \x01(\x05\x12\x1a\n\x12submissions_in_all\x18\t \x01(\x05\x12\x17\n\x0franking_measure\x18\n \x01(\t\x12)\n\tselection\x18\x0b \x01(\x0e\x32\x16.vidscore.v1.Selection\x12\x15\n\rearlier_first\x18\x0c \x01(\x08\x12\x19\n\x0cpublic_board\x18\r \x01(\x08H\x02\x88\x01\x01\x12%\n\x07rescore\x18\x0e \x01(\x0e\x32\x14.vidscore.v1.Rescore\x12\x1d\n\x15unlimited_submissions\x18\x0f \x01(\x08\x12,\n\x08outcomes\x18\x10 \x01(\x0e\x32\x1a.vidscore.v1.OutcomesShown\x12\x18\n\x10public_board_web\x18\x1e \x01(\x08\x12\x16\n\x0erelease_curves\x18\x1f \x01(\x08\x42\x0e\n\x0c_ladder_stepB\x11\n\x0f_minimum_framesB\x0f\n\r_public_board*p\n\x08NameKind\x12\x19\n\x15NAME_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13NAME_KIND_SEQUENCES\x10\x01\x12\x14\n\x10NAME_KIND_LABELS\x10\x02\x12\x1a\n\x16NAME_KIND_FRAME_COUNTS\x10\x03*j\n\nVisibility\x12\x1a\n\x16VISIBILITY_UNSPECIFIED\x10\x00\x12\x15\n\x11VISIBILITY_LADDER\x10\x01\x12\x14\n\x10VISIBILITY_FINAL\x10\x02\x12\x13\n\x0fVISIBILITY_LIVE\x10\x03*[\n\x0bQuietAction\x12\x1c\n\x18QUIET_ACTION_UNSPECIFIED\x10\x00\x12\x15\n\x11QUIET_ACTION_SEAL\x10\x01\x12\x17\n\x13QUIET_ACTION_CANCEL\x10\x02*P\n\tSelection\x12\x19\n\x15SELECTION_UNSPECIFIED\x10\x00\x12\x12\n\x0eSELECTION_BEST\x10\x01\x12\x14\n\x10SELECTION_LATEST\x10\x02*M\n\x07Rescore\x12\x17\n\x13RESCORE_UNSPECIFIED\x10\x00\x12\x15\n\x11RESCORE_AUTOMATIC\x10\x01\x12\x12\n\x0eRESCORE_REVIEW\x10\x02*`\n\rOutcomesShown\x12\x1e\n\x1aOUTCOMES_SHOWN_UNSPECIFIED\x10\x00\x12\x17\n\x13OUTCOMES_SHOWN_NONE\x10\x01\x12\x16\n\x12OUTCOMES_SHOWN_OWN\x10\x02\x42i\n\x15io.github.vidscore.v1B\x0e\x42\x65nchmarkProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bvidscore/v1/benchmark.proto\x12\x0bvidscore.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\x8e\x05\n\tBenchmark\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x31\n\rspecification\x18\x02 \x01(\x0b\x32\x1a.vidscore.v1.BenchmarkSpec\x12-\n\x0etruth_geometry\x18\x03 \x01(\x0e\x32\x15.vidscore.v1.Geometry\x12\x31\n\x12\x64\x65tection_geometry\x18\x04 \x01(\x0e\x32\x15.vidscore.v1.Geometry\x12-\n\topen_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nclose_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12#\n\x06policy\x18\x07 \x01(\x0b\x32\x13.vidscore.v1.Policy\x12/\n\x0b\x63reate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0etruth_revision\x18\n \x01(\x03\x12\x14\n\x0ctruth_digest\x18\x0b \x01(\t\x12.\n\x0cpublic_names\x18\x0c \x01(\x0b\x32\x18.vidscore.v1.PublicNames\x12\x1e\n\x16submissions_to_rescore\x18\r \x01(\x03\x12\x16\n\x0etruth_complete\x18\x0e \x01(\x08\x12\x19\n\x11submission_budget\x18\x0f \x01(\x05\x12\x10\n\x08warnings\x18\x10 \x03(\t\x12\x0c\n\x04\x65tag\x18\x11 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x1e \x01(\t\x12\x12\n\nteam_count\x18\x1f \x01(\x05\"3\n\x0bPublicNames\x12$\n\x05kinds\x18\x01 \x03(\x0e\x32\x15.vidscore.v1.NameKind\"\xa4\x05\n\x06Policy\x12+\n\nvisibility\x18\x01 \x01(\x0e\x32\x17.vidscore.v1.Visibility\x12\x18\n\x0bladder_step\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x19\n\x11released_measures\x18\x03 \x03(\t\x12\x1b\n\x0eminimum_frames\x18\x04 \x01(\x03H\x01\x88\x01\x01\x12\x30\n\rquiet_timeout\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12.\n\x0cquiet_action\x18\x06 \x01(\x0e\x32\x18.vidscore.v1.QuietAction\x12\x30\n\rtruth_timeout\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1b\n\x13submissions_per_day\x18\x08 \x01(\x05\x12\x1a\n\x12submissions_in_all\x18\t \x01(\x05\x12\x17\n\x0franking_measure\x18\n \x01(\t\x12)\n\tselection\x18\x0b \x01(\x0e\x32\x16.vidscore.v1.Selection\x12\x15\n\rearlier_first\x18\x0c \x01(\x08\x12\x19\n\x0cpublic_board\x18\r \x01(\x08H\x02\x88\x01\x01\x12%\n\x07rescore\x18\x0e \x01(\x0e\x32\x14.vidscore.v1.Rescore\x12\x1d\n\x15unlimited_submissions\x18\x0f \x01(\x08\x12,\n\x08outcomes\x18\x10 \x01(\x0e\x32\x1a.vidscore.v1.OutcomesShown\x12\x18\n\x10public_board_web\x18\x1e \x01(\x08\x12\x16\n\x0erelease_curves\x18\x1f \x01(\x08\x42\x0e\n\x0c_ladder_stepB\x11\n\x0f_minimum_framesB\x0f\n\r_public_board*p\n\x08NameKind\x12\x19\n\x15NAME_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13NAME_KIND_SEQUENCES\x10\x01\x12\x14\n\x10NAME_KIND_LABELS\x10\x02\x12\x1a\n\x16NAME_KIND_FRAME_COUNTS\x10\x03*j\n\nVisibility\x12\x1a\n\x16VISIBILITY_UNSPECIFIED\x10\x00\x12\x15\n\x11VISIBILITY_LADDER\x10\x01\x12\x14\n\x10VISIBILITY_FINAL\x10\x02\x12\x13\n\x0fVISIBILITY_LIVE\x10\x03*[\n\x0bQuietAction\x12\x1c\n\x18QUIET_ACTION_UNSPECIFIED\x10\x00\x12\x15\n\x11QUIET_ACTION_SEAL\x10\x01\x12\x17\n\x13QUIET_ACTION_CANCEL\x10\x02*P\n\tSelection\x12\x19\n\x15SELECTION_UNSPECIFIED\x10\x00\x12\x12\n\x0eSELECTION_BEST\x10\x01\x12\x14\n\x10SELECTION_LATEST\x10\x02*M\n\x07Rescore\x12\x17\n\x13RESCORE_UNSPECIFIED\x10\x00\x12\x15\n\x11RESCORE_AUTOMATIC\x10\x01\x12\x12\n\x0eRESCORE_REVIEW\x10\x02*`\n\rOutcomesShown\x12\x1e\n\x1aOUTCOMES_SHOWN_UNSPECIFIED\x10\x00\x12\x17\n\x13OUTCOMES_SHOWN_NONE\x10\x01\x12\x16\n\x12OUTCOMES_SHOWN_OWN\x10\x02\x42i\n\x15io.github.vidscore.v1B\x0e\x42\x65nchmarkProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,22 +36,22 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'vidscore_protos.v1.benchmar
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\025io.github.vidscore.v1B\016BenchmarkProtoP\001Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1'
-  _globals['_NAMEKIND']._serialized_start=1542
-  _globals['_NAMEKIND']._serialized_end=1654
-  _globals['_VISIBILITY']._serialized_start=1656
-  _globals['_VISIBILITY']._serialized_end=1762
-  _globals['_QUIETACTION']._serialized_start=1764
-  _globals['_QUIETACTION']._serialized_end=1855
-  _globals['_SELECTION']._serialized_start=1857
-  _globals['_SELECTION']._serialized_end=1937
-  _globals['_RESCORE']._serialized_start=1939
-  _globals['_RESCORE']._serialized_end=2016
-  _globals['_OUTCOMESSHOWN']._serialized_start=2018
-  _globals['_OUTCOMESSHOWN']._serialized_end=2114
+  _globals['_NAMEKIND']._serialized_start=1562
+  _globals['_NAMEKIND']._serialized_end=1674
+  _globals['_VISIBILITY']._serialized_start=1676
+  _globals['_VISIBILITY']._serialized_end=1782
+  _globals['_QUIETACTION']._serialized_start=1784
+  _globals['_QUIETACTION']._serialized_end=1875
+  _globals['_SELECTION']._serialized_start=1877
+  _globals['_SELECTION']._serialized_end=1957
+  _globals['_RESCORE']._serialized_start=1959
+  _globals['_RESCORE']._serialized_end=2036
+  _globals['_OUTCOMESSHOWN']._serialized_start=2038
+  _globals['_OUTCOMESSHOWN']._serialized_end=2134
   _globals['_BENCHMARK']._serialized_start=174
-  _globals['_BENCHMARK']._serialized_end=808
-  _globals['_PUBLICNAMES']._serialized_start=810
-  _globals['_PUBLICNAMES']._serialized_end=861
-  _globals['_POLICY']._serialized_start=864
-  _globals['_POLICY']._serialized_end=1540
+  _globals['_BENCHMARK']._serialized_end=828
+  _globals['_PUBLICNAMES']._serialized_start=830
+  _globals['_PUBLICNAMES']._serialized_end=881
+  _globals['_POLICY']._serialized_start=884
+  _globals['_POLICY']._serialized_end=1560
 # @@protoc_insertion_point(module_scope)

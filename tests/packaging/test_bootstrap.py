@@ -133,7 +133,8 @@ def test_a_long_silence_is_broken(
 @pytest.mark.parametrize(
     ("target", "extra"),
     [
-        ("demo", ["--editable", ".[server]"]),
+        ("demo", ["--editable", ".[server,web]"]),
+        ("demo-web", ["--editable", ".[server,web]"]),
         (
             "venv",
             [

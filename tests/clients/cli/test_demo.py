@@ -20,7 +20,7 @@ from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_server.commands.demo import demo
 
-EXAMPLES = ("vidscore demo", "vidscore demo --speed 100 --seed 1")
+EXAMPLES = ("vidscore demo", "vidscore demo --speed 100 --seed 1", "vidscore demo --web")
 """Both are of the same seed, so they must end with the same scores."""
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

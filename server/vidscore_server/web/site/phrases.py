@@ -46,8 +46,30 @@ def listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
+_ORDINALS = (
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+)
+
+
+def ordinal(number: int) -> str:
+    """``third``; in digits from eleven on."""
+    if 1 <= number <= len(_ORDINALS):
+        return _ORDINALS[number - 1]
+    last = 0 if number // 10 % 10 == 1 else number % 10
+    return f"{number}" + {1: "st", 2: "nd", 3: "rd"}.get(last, "th")
+
+
 def digits_for(values: Iterable[float | None]) -> int:
-    """Decimals of a column: those that its values have, or of long values those that tell them apart.
+    """Decimals of a column: those that its values have; of long values, those that tell them apart.
 
     Args:
         values: The values; None where one is undefined.

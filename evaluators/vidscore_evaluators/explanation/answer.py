@@ -127,6 +127,7 @@ _ABBREVIATIONS = frozenset(
         "ospa",
         "ospa2",
         "owta",
+        "roc",
         "smota",
         "wod",
     ]

@@ -31,7 +31,7 @@ from vidscore_protos.v1 import (
     trust_service_pb2,
 )
 from vidscore_server.api.guard import HEALTH_WATCH
-from vidscore_server.domain.access import OF_SUBMISSIONS, OPEN_RPCS, ROLES_BY_RPC
+from vidscore_server.domain.access import OF_SUBMISSIONS, OPEN_RPCS, PUBLIC_RPCS, ROLES_BY_RPC
 from vidscore_server.store.records import Role
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -85,7 +85,14 @@ VIEWERS_MAY = {
     "BenchmarkService/ListBenchmarks",
     "BenchmarkService/GetLeaderboard",
 }
+PUBLIC = {
+    "BenchmarkService/GetBenchmark",
+    "BenchmarkService/ListBenchmarks",
+    "BenchmarkService/GetLeaderboard",
+}
+"""What needs no token wherever the caller is, and is then about public benchmarks alone."""
 ANYONE_MAY = {
+    *PUBLIC,
     "EvaluatorService/ListEvaluators",
     "EvaluatorService/GetEvaluator",
     "EvaluatorService/ListPresets",
@@ -117,6 +124,7 @@ async def test_the_table_says_what_was_decided() -> None:
         assert (Role.PARTICIPANT in roles) == (short in PARTICIPANTS_MAY | ANYONE_MAY), method
         assert (Role.VIEWER in roles) == (short in VIEWERS_MAY | ANYONE_MAY), method
         assert (None in roles) == (short in ANYONE_MAY), method
+        assert (method in PUBLIC_RPCS) == (short in PUBLIC), method
 
 
 class Callers:

@@ -8,6 +8,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from vidscore_evaluators.explanation.answer import in_words
 from vidscore_server.web.site import sign_in
 from vidscore_server.web.site.phrases import counted, time_text
 from vidscore_server.web.site.visit import Visit
@@ -78,9 +79,10 @@ def when_text(benchmark: Mapping[str, Any], now: datetime) -> str:
 
 
 def left_text(quotas: list[dict[str, Any]]) -> str:
-    """What a team has left: ``two of three today``; empty where nothing limits it."""
+    """What a team has left: ``two of three submissions today``; empty where nothing limits it."""
     return ", ".join(
-        f"{counted(quota['left'], 'submission')} of {quota['maximum']:,} {_SPANS[quota['name']]}"
+        f"{in_words(quota['left'])} of {counted(quota['maximum'], 'submission')} "
+        f"{_SPANS[quota['name']]}"
         for quota in quotas
         if quota["name"] in _SPANS
     )

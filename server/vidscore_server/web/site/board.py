@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from vidscore_evaluators.csv_text import csv_text
+from vidscore_evaluators.explanation.answer import measure_title
 from vidscore_evaluators.figures.curves import CurveChart
 from vidscore_evaluators.figures.report_curves import choose_curves
 from vidscore_evaluators.report import Curve, Report, Scores
@@ -204,7 +205,7 @@ def _chart(reports: Mapping[str, Report], name: str, evaluator: str, number: int
     ]
     title = f"{drawn.title} of {' and '.join(teams)} by {evaluator}"
     chart = CurveChart(title, drawn.x, drawn.y, drawn.lines)
-    return chart_context(chart, teams, drawn.title, evaluator, number)
+    return chart_context(chart, teams, measure_title(name), evaluator, number)
 
 
 def _report(evaluator: str, curves: Sequence[Mapping[str, Any]]) -> Report:

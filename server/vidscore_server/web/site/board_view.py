@@ -195,18 +195,22 @@ def _head(
 
 def finding(answer: Answer) -> str:
     """One sentence that says what a page of a board says."""
-    rows = [row for row in answer["rows"] if _kind(row) == _RANKED]
     if not answer["rows"]:
         return "No submission is on the board yet."
-    first = [row for row in rows if row["rank"] == 1]
+    rows = [row for row in answer["rows"] if _kind(row) == _RANKED]
     if not rows:
         return "No submission has a defined score here."
+    first = [row for row in rows if row["rank"] == 1]
     if not first:
         return f"{counted(answer['total_size'], 'row').capitalize()} are on the board."
     name = answer["ranking"][0]
-    value = figure(_values(first[0])[name], _digits(rows, name))
+    value = figure(_values(first[0])[name], digits_for(_values(row)[name] for row in rows))
+    return _leaders(first, rows, f"{value} in {measure_title(name)}")
+
+
+def _leaders(first: Sequence[Answer], rows: Sequence[Answer], said: str) -> str:
+    """Who leads, and from whom that cannot be told apart."""
     teams = [row["team"] for row in first]
-    said = f"{value} in {measure_title(name)}"
     if len(teams) > 1:
         return f"{_named(teams)} share the first rank with {said}."
     tier = first[0].get("tier")
@@ -216,16 +220,11 @@ def finding(answer: Answer) -> str:
     return f"{teams[0]} leads with {said}."
 
 
-def _digits(rows: Sequence[Answer], name: str) -> int:
-    return digits_for(_values(row).get(name) for row in rows)
-
-
 def _named(teams: Sequence[str]) -> str:
     if len(teams) <= _MOST_NAMED:
         return listed(teams)
-    return (
-        f"{', '.join(teams[: _MOST_NAMED - 1])} and {in_words(len(teams) - _MOST_NAMED + 1)} more"
-    )
+    named = teams[: _MOST_NAMED - 1]
+    return f"{', '.join(named)} and {in_words(len(teams) - len(named))} more"
 
 
 def _values(row: Answer) -> dict[str, float | None]:

@@ -145,8 +145,8 @@ def test_a_board_says_how_weak_it_is() -> None:
             "More tries gain a little by luck alone."
         ),
         (
-            "Two rows here are not compared: one could not be scored by the present truth and rules, "
-            "one is undefined."
+            "Two rows here are not compared: one could not be scored by the present truth and "
+            "rules, one is undefined."
         ),
     ]
 

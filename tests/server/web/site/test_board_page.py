@@ -80,7 +80,9 @@ async def test_csv_and_json_have_the_rows_of_the_page(site: Browsing) -> None:
 
 
 async def test_what_is_undefined_is_empty_in_csv_and_null_in_json(site: Browsing) -> None:
-    await site.hosted.organiser.create(streets())
+    message = streets()
+    message.specification.evaluators[0].name = "map"
+    await site.hosted.organiser.create(message)
     await site.hosted.organiser.upload(NOTHING)
     await site.hosted.red.submit(NOTHING)
     await site.hosted.red.ended()
@@ -88,7 +90,7 @@ async def test_what_is_undefined_is_empty_in_csv_and_null_in_json(site: Browsing
     assert "Undefined , last in every order" in words
     assert "one is undefined" in words
     document = json.loads((await site.viewer.get(f"{BOARD}.json")).text)
-    assert document["rows"][0]["f1"] is None
+    assert document["rows"][0]["ap"] is None
     line = (await site.viewer.get(f"{BOARD}.csv")).text.splitlines()[1]
     assert line.split(",")[3] == ""
 

@@ -82,6 +82,7 @@ async def test_csv_and_json_have_the_rows_of_the_page(site: Browsing) -> None:
 async def test_what_is_undefined_is_empty_in_csv_and_null_in_json(site: Browsing) -> None:
     message = streets()
     message.specification.evaluators[0].name = "map"
+    message.policy.visibility = benchmark_pb2.VISIBILITY_LIVE
     await site.hosted.organiser.create(message)
     await site.hosted.organiser.upload(NOTHING)
     await site.hosted.red.submit(NOTHING)

@@ -15,8 +15,8 @@ from vidscore_server.runtime import utc_now
 GET = "/vidscore.v1.BenchmarkService/GetBenchmark"
 
 
-async def _scored(hosted: Hosted, **policy: object) -> None:
-    await hosted.organiser.create_benchmark(**policy)
+async def _scored(hosted: Hosted, *, public_board_web: bool = False) -> None:
+    await hosted.organiser.create(dots(public_board_web=public_board_web))
     await hosted.organiser.upload(TRUTH)
     await hosted.red.submit(points({1: HERE, 2: [], 3: [], 4: [], 5: []}))
     await hosted.red.ended()

@@ -76,7 +76,7 @@ async def test_csv_and_json_have_the_rows_of_the_page(site: Browsing) -> None:
     assert rows[1][2] == f"'{FORMULA}"  # no formula to a spreadsheet
     assert document["rows"][1]["title"] == FORMULA
     assert document["rows"][1]["f1"] == 0.8
-    assert datetime.fromisoformat(document["rows"][0]["submitted"])
+    assert datetime.fromisoformat(document["rows"][0]["submitted"]).tzinfo is not None
 
 
 async def test_what_is_undefined_is_empty_in_csv_and_null_in_json(site: Browsing) -> None:

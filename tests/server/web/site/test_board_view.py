@@ -204,8 +204,8 @@ def test_curves_of_the_first_systems_share_a_picture() -> None:
 
 
 def test_a_template_shows_the_groups_with_their_heads() -> None:
-    template = environment().get_template("site/_board.html")
-    html = template.module.board_table(board_view(TIERS, "heron"), "Five teams.")
+    use = '{% from "site/_board.html" import board_table %}{{ board_table(board, "Five teams.") }}'
+    html = environment().from_string(use).render(board=board_view(TIERS, "heron"))
     assert html.count("<tbody>") == 4
     assert '<tr class="here">' in html
     assert html.count('class="late"') == 2

@@ -46,6 +46,7 @@ from vidscore_server.domain.basis import board_state
 from vidscore_server.domain.batches import BatchRules
 from vidscore_server.domain.benchmarks import policy_warnings, required_benchmark
 from vidscore_server.domain.hosting import Hosting
+from vidscore_server.domain.kept_boards import KeptBoards
 from vidscore_server.domain.names import (
     parse_id,
     read_benchmark,
@@ -83,6 +84,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         self._hosting = hosting
         self._context = hosting.context
         self._sessions = sessions
+        self._boards = KeptBoards()
 
     async def CreateBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: organiser_pb2.CreateBenchmarkRequest, _: Responses[Any]
@@ -250,7 +252,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         """A page of a board."""
         benchmarks, caller = self._hosting.benchmarks, current_caller()
         return await self._context.read(
-            lambda reader: board_page(reader, benchmarks, request, caller)
+            lambda reader: board_page(reader, benchmarks, self._boards, request, caller)
         )
 
     async def PublishLeaderboard(  # type: ignore[override]  # noqa: N802 - gRPC's name

@@ -19,11 +19,11 @@ from vidscore_server.domain.board_rows import (
     row_details,
 )
 from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.kept_boards import KeptBoards
 from vidscore_server.domain.leaderboard import (
     APART,
     Board,
     RankedEntry,
-    ranked_entries,
     refuse_unknown_part,
 )
 from vidscore_server.domain.names import SubmissionName, benchmark_name, read_benchmark
@@ -33,13 +33,18 @@ from vidscore_server.store import Reader
 
 
 def board_page(
-    reader: Reader, benchmarks: Benchmarks, request: pb.GetLeaderboardRequest, caller: Caller
+    reader: Reader,
+    benchmarks: Benchmarks,
+    boards: KeptBoards,
+    request: pb.GetLeaderboardRequest,
+    caller: Caller,
 ) -> pb.GetLeaderboardResponse:
     """A page of a board, as the caller may see it.
 
     Args:
         reader: A state of the store.
         benchmarks: The benchmarks.
+        boards: Boards that were worked out before.
         request: What is asked for.
         caller: The caller.
 
@@ -54,7 +59,7 @@ def board_page(
     record = benchmarks.seen(reader, name, caller)
     definition = benchmarks.definition(record)
     board = _board_of(request, name, definition, caller)
-    entries = ranked_entries(reader, definition, board, caller)
+    entries = boards.entries(reader, definition, record, board, caller)
     if not entries and not board.of_everything:
         refuse_unknown_part(reader, definition, board, caller)
     more = start + size < len(entries)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from vidscore_evaluators.errors import Fault, InputError
@@ -16,10 +17,9 @@ from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.policy import Policy, Selection, Visibility
 from vidscore_server.domain.release import final_rows, shown_values, values_from_json
 from vidscore_server.domain.scores import ranking_values, unpack_report, unpack_score
-from vidscore_server.domain.states import is_draft
 from vidscore_server.domain.submissions import team_seen
 from vidscore_server.store import Reader
-from vidscore_server.store.records import ScoreRecord, SubmissionRecord, SubmissionState
+from vidscore_server.store.records import ScoreRecord, SubmissionRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +182,11 @@ def ranked_entries(
         return []
     policy = definition.policy
     view = BoardView(reader, board, tuple(directions), None if caller.is_organiser else definition)
-    comparable = reader.scores_under(board.benchmark, board.evaluator.name, *key)
+    comparable = reader.scores_under(board.benchmark, board.evaluator.name, *key, reports=False)
     names = {score.submission for score in comparable}
     others = [
         score
-        for score in reader.published_scores(board.benchmark, board.evaluator.name)
+        for score in reader.published_scores(board.benchmark, board.evaluator.name, reports=False)
         if score.submission not in names
     ]
     if view.released:
@@ -243,19 +243,28 @@ class BoardView:
                 found.append(self._entry(score, submission, values))
         return found
 
+    @cached_property
+    def _scored(self) -> Mapping[str, SubmissionRecord]:
+        """The submissions that may be on the board, by name."""
+        return self.reader.scored_submissions(self.board.benchmark)
+
     def _submission(self, score: ScoreRecord) -> SubmissionRecord | None:
-        found = self.reader.submission(self.board.benchmark, score.submission)
-        if found is None or found.state is not SubmissionState.SCORED or is_draft(found):
-            return None
-        return found
+        return self._scored.get(score.submission)
+
+    def _whole(self, score: ScoreRecord) -> ScoreRecord:
+        """A score with its report, which boards over everything seldom need."""
+        found = self.reader.score(self.board.benchmark, score.submission, score.number)
+        return score if score.report or found is None else found
 
     def _values(self, score: ScoreRecord) -> Scores | None:
         """Ranking measures of a score; None where it has, or shows, none for the board."""
         if self.released:
             return values_from_json(score.released) or None
         if self.board.of_everything:
-            return self._rounded(ranking_values(score, self.names))
-        values = part_values(unpack_report(score), self.board, self.names)
+            kept = values_from_json(score.values)
+            known = set(self.names) <= kept.keys()
+            return self._rounded(ranking_values(score if known else self._whole(score), self.names))
+        values = part_values(unpack_report(self._whole(score)), self.board, self.names)
         return None if values is None else self._rounded(values)
 
     def _rounded(self, values: Scores) -> Scores:

@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import groupby, islice
 from typing import Any
 
-from sqlalchemy import Select, and_, func, or_, select, tuple_
+from sqlalchemy import LargeBinary, Select, and_, func, literal, or_, select, tuple_
 
 from vidscore_server.store import tables as t
 from vidscore_server.store.appends import select_points
@@ -169,6 +169,36 @@ class Reader(SiteReader):
         )
         return {team: int(count) for team, count in self._connection.execute(query)}
 
+    def board_stamp(self, benchmark: str) -> tuple[int, int, int]:
+        """What differs once a board of a benchmark may, but for what its record's revision counts.
+
+        Scores and submissions with frames are only added to, and each change of a submission
+        counts its revision up.
+        """
+        c = t.submissions.c
+        of_benchmark = t.benchmarks.c.benchmark == benchmark
+        submissions = (
+            select(func.count(), func.coalesce(func.sum(c.revision), 0))
+            .select_from(t.submissions.join(t.benchmarks))
+            .where(of_benchmark, _HAS_FRAMES)
+        )
+        scores = (
+            select(func.count())
+            .select_from(t.scores.join(t.submissions).join(t.benchmarks))
+            .where(of_benchmark)
+        )
+        count, revisions = self._connection.execute(submissions).one()
+        return int(count), int(revisions), int(self._connection.execute(scores).scalar_one())
+
+    def scored_submissions(self, benchmark: str) -> dict[str, SubmissionRecord]:
+        """The submissions with frames that are scored, by name."""
+        query = self._submissions().where(
+            t.benchmarks.c.benchmark == benchmark,
+            t.submissions.c.state == SubmissionState.SCORED.value,
+            _HAS_FRAMES,
+        )
+        return {record.submission: record for record in self._all(query, SubmissionRecord)}
+
     def shown_outcomes_count(self, benchmark: str, team: str) -> int:
         """Scores of a team's submissions of which it was shown outcomes."""
         query = (
@@ -327,16 +357,31 @@ class Reader(SiteReader):
         return self._all(query.distinct(), ScoreBasis)
 
     def scores_under(
-        self, benchmark: str, evaluator: str, truth_revision: int, configuration: str
+        self,
+        benchmark: str,
+        evaluator: str,
+        truth_revision: int,
+        configuration: str,
+        *,
+        reports: bool = True,
     ) -> list[ScoreRecord]:
-        """The newest score of each submission under this basis, by submission."""
+        """The newest score of each submission under this basis, by submission.
+
+        Reports are empty where they are not asked for: they are nearly all of what is read.
+        """
         c = t.scores.c
         under = and_(c.truth_revision == truth_revision, c.configuration == configuration)
-        return self._newest_scores(benchmark, evaluator, under)
+        return self._newest_scores(benchmark, evaluator, under, reports=reports)
 
-    def published_scores(self, benchmark: str, evaluator: str) -> list[ScoreRecord]:
-        """The newest published score of each submission under an evaluator, by submission."""
-        return self._newest_scores(benchmark, evaluator, t.scores.c.published)
+    def published_scores(
+        self, benchmark: str, evaluator: str, *, reports: bool = True
+    ) -> list[ScoreRecord]:
+        """The newest published score of each submission under an evaluator, by submission.
+
+        Reports are empty where they are not asked for.
+        """
+        published = t.scores.c.published
+        return self._newest_scores(benchmark, evaluator, published, reports=reports)
 
     def failed_rescorings(self, benchmark: str) -> dict[str, str]:
         """The basis under which re-scoring a submission failed, by submission."""
@@ -347,7 +392,9 @@ class Reader(SiteReader):
         rows = self._connection.execute(query)
         return {row.submission: row.basis for row in rows}
 
-    def _newest_scores(self, benchmark: str, evaluator: str, among: Any) -> list[ScoreRecord]:
+    def _newest_scores(
+        self, benchmark: str, evaluator: str, among: Any, *, reports: bool
+    ) -> list[ScoreRecord]:
         newest = (
             select(t.scores.c.submission_id, func.max(t.scores.c.number).label("number"))
             .where(t.scores.c.evaluator == evaluator, among)
@@ -355,7 +402,7 @@ class Reader(SiteReader):
             .subquery()
         )
         query = (
-            self._scores()
+            self._scores(reports=reports)
             .join(
                 newest,
                 and_(
@@ -395,8 +442,10 @@ class Reader(SiteReader):
     def _submissions(self) -> Select[Any]:
         return select(t.submissions, t.benchmarks.c.benchmark).join(t.benchmarks)
 
-    def _scores(self) -> Select[Any]:
-        query = select(t.scores, t.submissions.c.submission, t.benchmarks.c.benchmark)
+    def _scores(self, *, reports: bool = True) -> Select[Any]:
+        report = t.scores.c.report if reports else literal(b"", LargeBinary).label("report")
+        others = [column for column in t.scores.c if column.name != "report"]
+        query = select(*others, report, t.submissions.c.submission, t.benchmarks.c.benchmark)
         return query.join(t.submissions, t.submissions.c.id == t.scores.c.submission_id).join(
             t.benchmarks, t.benchmarks.c.id == t.submissions.c.benchmark_id
         )

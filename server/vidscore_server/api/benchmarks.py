@@ -283,8 +283,8 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
                 message.truth_digest = self._context.keyed(record.benchmark, revision.digest)
                 message.truth_complete = revision.complete
         if sees_board(caller, definition.policy):
-            counts = await self._context.read(lambda reader: reader.scored_counts(record.benchmark))
-            message.team_count = len(counts)
+            totals = await self._context.read(lambda reader: reader.scored_totals(record.benchmark))
+            message.team_count = totals.teams
         if caller.is_organiser:
             message.etag = self._hosting.benchmarks.etag(record)
             state = await self._context.read(lambda reader: board_state(reader, definition, record))

@@ -64,10 +64,11 @@ def board_page(
         refuse_unknown_part(reader, definition, board, caller)
     more = start + size < len(entries)
     shown = shown_basis(record)
-    counts = reader.scored_counts(name)
+    totals = reader.scored_totals(name)
     ranking = tuple(definition.ranking(board.evaluator))
     places = list(enumerate(entries))[start : start + size]
     details = row_details(reader, definition, board, caller, places)
+    counts = reader.scored_counts(name, {ranked.entry.team for _, ranked in places})
     response = pb.GetLeaderboardResponse(
         rows=[
             _write_row(name, ranked, ranking, caller, detail, counts.get(ranked.entry.team, 0))
@@ -76,8 +77,8 @@ def board_page(
         ranking=ranking,
         further_measures=further_measures(definition, board),
         total_size=len(entries),
-        submission_count=sum(counts.values()),
-        most_submissions=max(counts.values(), default=0),
+        submission_count=totals.submissions,
+        most_submissions=totals.most,
         sequence_count=public_sequence_count(definition, caller),
         truth_revision=0 if shown is None else shown.truth_revision,
         newest_truth_revision=newest_complete(reader, record),

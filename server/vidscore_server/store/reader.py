@@ -11,6 +11,7 @@ from sqlalchemy import LargeBinary, Select, and_, func, literal, or_, select, tu
 
 from vidscore_server.store import tables as t
 from vidscore_server.store.appends import select_points
+from vidscore_server.store.board_reader import HAS_FRAMES, BoardReader
 from vidscore_server.store.records import (
     BatchRecord,
     BenchmarkRecord,
@@ -25,7 +26,6 @@ from vidscore_server.store.records import (
     SubmissionState,
     TruthRevisionRecord,
 )
-from vidscore_server.store.site_reader import SiteReader
 from vidscore_server.store.tables import from_microseconds, to_microseconds
 
 FRAMES_PER_QUERY = 500
@@ -34,17 +34,10 @@ FRAMES_PER_QUERY = 500
 NAMES_PER_QUERY = 200
 """Submissions of one query, with two variables each."""
 
-ENDED_WITHOUT_SCORE = (SubmissionState.FAILED, SubmissionState.CANCELLED)
-_HAS_FRAMES = t.submissions.c.frame_count > 0
 OPEN_STATES = (SubmissionState.OPEN.value, SubmissionState.RECEIVING.value)
-COUNTED_STATES = tuple(state.value for state in SubmissionState if state not in ENDED_WITHOUT_SCORE)
-_COUNTED = (
-    or_(t.submissions.c.state.in_(COUNTED_STATES), t.submissions.c.score_shown),
-    _HAS_FRAMES,
-)
 
 
-class Reader(SiteReader):
+class Reader(BoardReader):
     """One consistent state of the store; getters return None for missing rows."""
 
     def benchmark(self, benchmark: str) -> BenchmarkRecord | None:
@@ -111,7 +104,7 @@ class Reader(SiteReader):
             limit: Most records wanted.
         """
         time, name = t.submissions.c.create_time, t.submissions.c.submission
-        query = self._submissions().where(t.benchmarks.c.benchmark == benchmark, _HAS_FRAMES)
+        query = self._submissions().where(t.benchmarks.c.benchmark == benchmark, HAS_FRAMES)
         if team is not None:
             query = query.where(t.submissions.c.team == team)
         if after is not None:
@@ -137,67 +130,6 @@ class Reader(SiteReader):
             ):
                 found[benchmark, submission] = revision
         return found
-
-    def scored_count(self, benchmark: str, team: str, since: datetime | None) -> int:
-        """Submissions of a team that count as scored, since a time or ever.
-
-        These are submissions with frames that are scored or will be, and those of which a score
-        was shown before they ended. A sealed one counts from its seal time, another one from its
-        state time.
-        """
-        query = (
-            select(func.count())
-            .select_from(t.submissions.join(t.benchmarks))
-            .where(
-                t.benchmarks.c.benchmark == benchmark,
-                t.submissions.c.team == team,
-                *_COUNTED,
-            )
-        )
-        if since is not None:
-            counted = func.coalesce(t.submissions.c.seal_time, t.submissions.c.state_time)
-            query = query.where(counted >= to_microseconds(since))
-        return int(self._connection.execute(query).scalar_one())
-
-    def scored_counts(self, benchmark: str) -> dict[str, int]:
-        """Submissions that count as scored, as `scored_count` has them, of each team with any."""
-        query = (
-            select(t.submissions.c.team, func.count())
-            .select_from(t.submissions.join(t.benchmarks))
-            .where(t.benchmarks.c.benchmark == benchmark, *_COUNTED)
-            .group_by(t.submissions.c.team)
-        )
-        return {team: int(count) for team, count in self._connection.execute(query)}
-
-    def board_stamp(self, benchmark: str) -> tuple[int, int, int]:
-        """What differs once a board of a benchmark may, but for what its record's revision counts.
-
-        Scores and submissions with frames are only added to, and each change of a submission
-        counts its revision up.
-        """
-        c = t.submissions.c
-        of_benchmark = t.benchmarks.c.benchmark == benchmark
-        submissions = (
-            select(func.count(), func.coalesce(func.sum(c.revision), 0))
-            .select_from(t.submissions.join(t.benchmarks))
-            .where(of_benchmark, _HAS_FRAMES)
-        )
-        scores = (
-            select(func.count())
-            .select_from(t.scores.join(t.submissions).join(t.benchmarks))
-            .where(of_benchmark)
-        )
-        count, revisions = self._connection.execute(submissions).one()
-        return int(count), int(revisions), int(self._connection.execute(scores).scalar_one())
-
-    def scored_submissions(self, benchmark: str) -> dict[str, SubmissionRecord]:
-        """The submissions with frames that are scored, by name."""
-        query = self._submissions().where(
-            t.benchmarks.c.benchmark == benchmark,
-            t.submissions.c.state == SubmissionState.SCORED.value,
-            _HAS_FRAMES,
-        )
-        return {record.submission: record for record in self._all(query, SubmissionRecord)}
 
     def shown_outcomes_count(self, benchmark: str, team: str) -> int:
         """Scores of a team's submissions of which it was shown outcomes."""
@@ -354,7 +286,7 @@ class Reader(SiteReader):
             t.submissions.c.submission, c.evaluator, c.truth_revision, c.configuration
         ).join(t.submissions, t.submissions.c.id == c.submission_id)
         query = joined.join(t.benchmarks).where(t.benchmarks.c.benchmark == benchmark)
-        return self._all(query.distinct(), ScoreBasis)
+        return [ScoreBasis(*row) for row in self._connection.execute(query.distinct())]
 
     def scores_under(
         self,
@@ -410,7 +342,7 @@ class Reader(SiteReader):
                     newest.c.number == t.scores.c.number,
                 ),
             )
-            .where(t.benchmarks.c.benchmark == benchmark, _HAS_FRAMES)
+            .where(t.benchmarks.c.benchmark == benchmark, HAS_FRAMES)
             .order_by(t.submissions.c.submission)
         )
         return self._all(query, ScoreRecord)

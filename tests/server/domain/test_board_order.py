@@ -30,6 +30,7 @@ from hypothesis.stateful import (
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import BoardState, board_state, shown_basis
 from vidscore_server.domain.definition import Definition, definition_from_dict, definition_to_dict
+from vidscore_server.domain.kept_boards import KeptBoards
 from vidscore_server.domain.leaderboard import Board, ranked_entries
 from vidscore_server.domain.scores import Result, keep_result, move_board
 from vidscore_server.store import Reader, Transaction
@@ -70,6 +71,7 @@ class Hosting(RuleBasedStateMachine):
             contextlib.closing(open_sqlite_store(Path(folder, "store.db")))
         )
         self.time = START
+        self.kept = KeptBoards()
         self.teams: dict[str, str] = {}
         self.scored: dict[str, set[Key]] = {}
         self.definition: Definition
@@ -171,6 +173,10 @@ class Hosting(RuleBasedStateMachine):
             board = Board("b", self.definition.evaluators[0])
             rows = ranked_entries(reader, self.definition, board, ORGANISER)
             seen = ranked_entries(reader, self.definition, board, VIEWER)
+            for caller, found in ((ORGANISER, rows), (VIEWER, seen)):
+                record = self.record(reader)
+                kept = self.kept.entries(reader, self.definition, record, board, caller)
+                assert kept == found, "a board that is kept is the one that there is"
         if shown is None:
             assert rows == seen == []
             return

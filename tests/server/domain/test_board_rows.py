@@ -81,6 +81,16 @@ async def test_rows_have_curves_where_the_policy_releases_them(
             assert not curve.HasField("label")
 
 
+@pytest.mark.parametrize("release", [True, False])
+async def test_a_team_has_the_curves_of_its_scores_where_they_are_released(
+    hosted: Hosted, release: bool
+) -> None:
+    final = benchmark_pb2.VISIBILITY_FINAL
+    await _two_submissions(hosted, _benchmark(visibility=final, release_curves=release))
+    [score] = await hosted.red.scores("one")
+    assert bool(score.report.curves) == release
+
+
 async def test_a_board_of_a_label_has_the_curves_of_that_label(hosted: Hosted) -> None:
     live = benchmark_pb2.VISIBILITY_LIVE
     await _two_submissions(hosted, _benchmark(visibility=live))

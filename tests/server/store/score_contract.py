@@ -95,7 +95,8 @@ class ScoreContract:
             r.submission("s5"),
         )
         put(store, populate, with_frames)
-        put(store, lambda t: [t.insert_submission(one) for one in others])
+        for one in others:
+            put(store, lambda t, one=one: t.insert_submission(one))  # type: ignore[misc]
         with store.read() as reader:
             assert reader.scored_counts("b", {"red", "none"}) == {"red": 2}
             assert reader.scored_totals("b") == ScoredTotals(2, 3, 2)

@@ -57,8 +57,8 @@ def _budget(benchmark: Benchmark, policy: Mapping[str, Any]) -> Iterator[str]:
 _FROM_TRUTH = -1
 
 
-def _scores(_: Benchmark, policy: Mapping[str, Any]) -> Iterator[str]:
-    step = policy["ladder_step"]
+def _scores(benchmark: Benchmark, policy: Mapping[str, Any]) -> Iterator[str]:
+    step = benchmark.get("ladder_step_in_force") or policy["ladder_step"]
     if policy["visibility"] == "live":
         yield (
             "While a submission is received, its team sees scores over the sequences that are "

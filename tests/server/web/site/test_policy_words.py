@@ -99,6 +99,11 @@ def test_the_ladder_is_told_with_its_step() -> None:
     assert "only where they beat the team's best by 0.01 or more" in said()
 
 
+def test_the_step_in_force_goes_before_that_of_the_policy() -> None:
+    text = " ".join(sentences(benchmark() | {"ladder_step_in_force": 0.1}))
+    assert "beat the team's best by 0.1 or more" in text
+
+
 def test_final_scores_name_the_measures_that_are_released() -> None:
     text = said(visibility="final", released_measures=["recall", "f1"], ladder_step=0.05)
     assert "the measures that rank, and Recall and F1, rounded to 0.05" in text

@@ -158,6 +158,12 @@ def test_the_demo_installs_what_users_install_and_developers_more(
     assert shlex.split(line)[1:] == wanted + extra
 
 
+def test_the_demo_ends_with_the_line_that_tells_of_its_site() -> None:
+    commands = ["make", "--dry-run", "--no-print-directory", "demo", "CI="]
+    printed = subprocess.run(commands, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert "make demo-web shows its competition at an address" in printed.splitlines()[-1]
+
+
 def test_an_environment_that_is_there_is_kept(environment: Path) -> None:
     program(environment / "bin/python", "exit 1")
     before = (environment / "bin/python").stat()

@@ -183,12 +183,7 @@ def ranked_entries(
     policy = definition.policy
     view = BoardView(reader, board, tuple(directions), None if caller.is_organiser else definition)
     comparable = reader.scores_under(board.benchmark, board.evaluator.name, *key, reports=False)
-    names = {score.submission for score in comparable}
-    others = [
-        score
-        for score in reader.published_scores(board.benchmark, board.evaluator.name, reports=False)
-        if score.submission not in names
-    ]
+    others = reader.published_elsewhere(board.benchmark, board.evaluator.name, *key)
     if view.released:
         entries = view.releases({score.submission: score for score in comparable})
     else:

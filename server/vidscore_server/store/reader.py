@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import groupby, islice
 from typing import Any
 
-from sqlalchemy import LargeBinary, Select, and_, func, literal, or_, select, tuple_
+from sqlalchemy import LargeBinary, Select, and_, exists, func, literal, or_, select, tuple_
 
 from vidscore_server.store import tables as t
 from vidscore_server.store.appends import select_points
@@ -305,15 +305,27 @@ class Reader(BoardReader):
         under = and_(c.truth_revision == truth_revision, c.configuration == configuration)
         return self._newest_scores(benchmark, evaluator, under, reports=reports)
 
-    def published_scores(
-        self, benchmark: str, evaluator: str, *, reports: bool = True
-    ) -> list[ScoreRecord]:
-        """The newest published score of each submission under an evaluator, by submission.
+    def published_scores(self, benchmark: str, evaluator: str) -> list[ScoreRecord]:
+        """The newest published score of each submission under an evaluator, by submission."""
+        return self._newest_scores(benchmark, evaluator, t.scores.c.published)
 
-        Reports are empty where they are not asked for.
-        """
-        published = t.scores.c.published
-        return self._newest_scores(benchmark, evaluator, published, reports=reports)
+    def published_elsewhere(
+        self, benchmark: str, evaluator: str, truth_revision: int, configuration: str
+    ) -> list[ScoreRecord]:
+        """The same of the submissions without a score under this basis; reports are empty."""
+        here = t.scores.alias("here")
+        is_here = (
+            exists()
+            .where(
+                here.c.submission_id == t.scores.c.submission_id,
+                here.c.evaluator == evaluator,
+                here.c.truth_revision == truth_revision,
+                here.c.configuration == configuration,
+            )
+            .correlate(t.scores)
+        )
+        among = and_(t.scores.c.published, ~is_here)
+        return self._newest_scores(benchmark, evaluator, among, reports=False)
 
     def failed_rescorings(self, benchmark: str) -> dict[str, str]:
         """The basis under which re-scoring a submission failed, by submission."""
@@ -325,7 +337,7 @@ class Reader(BoardReader):
         return {row.submission: row.basis for row in rows}
 
     def _newest_scores(
-        self, benchmark: str, evaluator: str, among: Any, *, reports: bool
+        self, benchmark: str, evaluator: str, among: Any, *, reports: bool = True
     ) -> list[ScoreRecord]:
         newest = (
             select(t.scores.c.submission_id, func.max(t.scores.c.number).label("number"))

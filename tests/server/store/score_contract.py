@@ -82,7 +82,8 @@ class ScoreContract:
         bare = replace(r.score(), number=1, report=b"")
         with store.read() as reader:
             assert reader.scores_under("b", "f1", 1, "f1 1 abc", reports=False) == [bare]
-            assert reader.published_scores("b", "f1", reports=False) == [bare]
+            assert reader.published_elsewhere("b", "f1", 2, "f1 1 abc") == [bare]
+            assert reader.published_elsewhere("b", "f1", 1, "f1 1 abc") == []
             assert reader.score("b", "s", 1) == replace(r.score(), number=1)
             assert reader.score("b", "s", 2) is None
 

@@ -10,6 +10,8 @@ REALISATIONS ?= 2
 # Which clients `make clients` and `make conformance` look at; none named: all.
 LANGUAGES ?=
 DEMO_ARGS ?=
+# Where `make demo-web` shows the competition.
+WEB ?= 127.0.0.1:8080
 # Where the demo puts its data, for the commands that it ends with.
 DEMO_FILES := build/demo
 # How often `make crash-test` kills the server, and what its chance follows from.
@@ -47,7 +49,7 @@ NIGHTLY ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv lock loops demo docs trust-study attack-study test test-slow bench bench-quick profile check format proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
+.PHONY: help venv lock loops demo demo-web docs trust-study attack-study test test-slow bench bench-quick profile check format proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
 	$(CAMPAIGNS) long-campaigns $(LONG_CAMPAIGNS) check-style check-types check-imports check-protos check-generated check-wheels
 
 help: ## list the commands
@@ -67,7 +69,7 @@ venv: $(INSTALLED) ## make .venv, or bring it up to date
 $(USABLE): $(INSTALL_INPUTS) $(LOOPS_INPUTS)
 	@$(HAS_PYTHON)
 	@echo "Installing vidscore into $(VENV); this machine stays as it is otherwise"
-	@$(PYTHON) tools/bootstrap.py $(VENV) --editable ./clients/python --editable '.[server]'
+	@$(PYTHON) tools/bootstrap.py $(VENV) --editable ./clients/python --editable '.[server,web]'
 	@touch $@
 
 $(ENVIRONMENT): $(INSTALL_INPUTS)
@@ -92,6 +94,10 @@ $(LOOPS): $(LOOPS_INPUTS) | $(ENVIRONMENT)
 
 demo: $(USABLE) ## two simulated systems stream to a running server and get their scores
 	@$(BIN)/vidscore demo --files $(DEMO_FILES) $(DEMO_ARGS)
+	@echo "make demo-web shows its competition at an address, in a browser."
+
+demo-web: $(USABLE) ## the same competition on a site, with tokens to sign in, until Ctrl-C
+	@$(BIN)/vidscore demo --web $(WEB) $(DEMO_ARGS)
 
 # --- tests -----------------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ from vidscore_evaluators.presets import Preset, find_preset, is_built_in, preset
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_evaluators.specification import EvaluatorSpec
 from vidscore_server.application import SERVICES
-from vidscore_server.domain.access import OF_SUBMISSIONS, OPEN_RPCS, ROLES_BY_RPC
+from vidscore_server.domain.access import OF_SUBMISSIONS, OPEN_RPCS, PUBLIC_RPCS, ROLES_BY_RPC
 from vidscore_server.domain.policy import Policy
 from vidscore_server.hosted_services import HOSTED_SERVICES
 from vidscore_server.settings import ENVIRONMENT_PREFIX, Settings
@@ -317,6 +317,8 @@ def _served(name: str) -> str:
 
 def _roles(method: str) -> str:
     roles = ROLES_BY_RPC.get(method, frozenset())
+    if method in PUBLIC_RPCS:
+        return "anyone, of public benchmarks"
     if None in roles:
         return "anyone"
     return ", ".join(role.value for role in Role if role in roles)
@@ -330,6 +332,8 @@ def role_table() -> str:
         cells = ["yes" if role in allowed else "" for role in shown]
         if method in OF_SUBMISSIONS:
             cells[2] = "own team's"
+        if method in PUBLIC_RPCS:
+            cells[0] = "of public benchmarks"
         rows.append([code(method.strip("/")), *cells])
     rows.extend([code(method.strip("/")), *["yes"] * len(shown)] for method in OPEN_RPCS)
     return table(("RPC", "no token", "viewer", "participant", "organiser"), rows)

@@ -51,6 +51,7 @@ class HostedSite:
         open_to_anyone: bool,
     ) -> None:
         context = hosting.context
+        self._clock = context.clock
         self._sessions = BrowserSessions(context.secret, context.clock)
         self._settings = settings
         of_pages = Transport(open_to_anyone, self._sessions.token_of)
@@ -87,7 +88,7 @@ class HostedSite:
             grpc_address: Where clients find the gRPC server.
         """
         service = PageCalls(self.calls, self._sessions)
-        site = Site(service, self._server.site_address, str(grpc_address))
+        site = Site(service, self._server.site_address, str(grpc_address), clock=self._clock)
         self._server.start(site_app(site, api_routes(self._http_calls, self._settings)))
 
     async def stop(self) -> None:

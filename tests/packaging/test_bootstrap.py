@@ -133,7 +133,8 @@ def test_a_long_silence_is_broken(
 @pytest.mark.parametrize(
     ("target", "extra"),
     [
-        ("demo", ["--editable", ".[server]"]),
+        ("demo", ["--editable", ".[server,web]"]),
+        ("demo-web", ["--editable", ".[server,web]"]),
         (
             "venv",
             [
@@ -155,6 +156,12 @@ def test_the_demo_installs_what_users_install_and_developers_more(
     [line] = [line for line in printed.splitlines() if "bootstrap.py" in line]
     wanted = ["tools/bootstrap.py", ".venv", "--editable", "./clients/python"]
     assert shlex.split(line)[1:] == wanted + extra
+
+
+def test_the_demo_ends_with_the_line_that_tells_of_its_site() -> None:
+    commands = ["make", "--dry-run", "--no-print-directory", "demo", "CI="]
+    printed = subprocess.run(commands, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert "make demo-web shows its competition at an address" in printed.splitlines()[-1]
 
 
 def test_an_environment_that_is_there_is_kept(environment: Path) -> None:

@@ -219,4 +219,5 @@ def decode_leaderboard(
 
 def _board_row(message: benchmark_service_pb2.LeaderboardRow) -> LeaderboardRow:
     scores = {score.measure: present(score, "value") for score in message.scores}
-    return to_dataclass(LeaderboardRow, message, scores=scores)
+    curves = tuple(map(_curve, message.curves))
+    return to_dataclass(LeaderboardRow, message, scores=scores, curves=curves)

@@ -1,8 +1,8 @@
 """A benchmark's specification and definition as dictionaries and as messages, both ways.
 
 The dictionary form is that of TOML files: a definition has the keys of a specification, and beside
-them ``truth_geometry``, ``detection_geometry``, ``open_time``, ``close_time``, ``public_names`` and
-a table ``policy``.
+them ``description``, ``truth_geometry``, ``detection_geometry``, ``open_time``, ``close_time``,
+``public_names`` and a table ``policy``.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ GEOMETRIES: dict[Geometry, annotations_pb2.Geometry] = {
 }
 GEOMETRY_FIELDS = ("truth_geometry", "detection_geometry")
 TIME_FIELDS = ("open_time", "close_time")
-UPDATABLE = ("specification", *TIME_FIELDS, "policy", "public_names")
+UPDATABLE = ("specification", "description", *TIME_FIELDS, "policy", "public_names")
 """Fields that may be changed once a benchmark is there."""
 
 _NAME_KINDS: Mapping[str, benchmark_pb2.NameKind] = {
@@ -147,7 +147,7 @@ def encode_definition(definition: Definition) -> benchmark_pb2.Benchmark:
     """
     if not isinstance(definition, Mapping):
         raise InputError("definition", repr(definition)[:80], "an object")
-    own = (*GEOMETRY_FIELDS, *TIME_FIELDS, "public_names", "policy")
+    own = ("description", *GEOMETRY_FIELDS, *TIME_FIELDS, "public_names", "policy")
     known = (*SPECIFICATION, *own)
     for key in definition:
         if key not in known:
@@ -356,6 +356,7 @@ SPECIFICATION: Fields = {
     "classes": Form(_fill_classes, _show_classes),
 }
 _DEFINITION: Fields = {
+    "description": UNLESS_DEFAULT,
     **dict.fromkeys(GEOMETRY_FIELDS, Form(_fill_geometry, present)),
     **dict.fromkeys(TIME_FIELDS, Form(_fill_time, read_time)),
     "public_names": Form(_fill_kinds, _show_kinds),
@@ -374,6 +375,8 @@ _POLICY: Fields = {
     "selection": PLAIN,
     "earlier_first": PLAIN,
     "public_board": PLAIN,
+    "public_board_web": PLAIN,
+    "release_curves": PLAIN,
     "rescore": PLAIN,
     "outcomes": PLAIN,
     "private_sequences": Form(_fill_private, _show_private),

@@ -230,8 +230,8 @@ class Benchmarks:
     """Hosted benchmarks; `vidscore_client.Client.benchmarks`.
 
     A definition is a table as a TOML file has it: the keys of a specification, and beside them
-    ``truth_geometry``, ``detection_geometry``, ``open_time``, ``close_time`` and a table
-    ``policy``.
+    ``description``, ``truth_geometry``, ``detection_geometry``, ``open_time``, ``close_time``,
+    ``public_names`` and a table ``policy``.
     """
 
     def __init__(self, benchmarks: AsyncBenchmarks) -> None:
@@ -445,7 +445,7 @@ def _refuse_other_geometries(definition: Definition, present: Benchmark) -> None
 
 def _fields_of(definition: Definition) -> list[str]:
     """Names of the updatable fields that a definition sets."""
-    apart = {*TIME_FIELDS, "policy", "public_names"}
+    apart = {*TIME_FIELDS, "description", "policy", "public_names"}
     fields = [field for field in definition if field in apart]
     if set(definition) - apart - set(GEOMETRY_FIELDS):
         fields.append("specification")

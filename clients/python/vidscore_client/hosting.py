@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from vidscore_client.frames import Geometry
-from vidscore_client.reports import Report
+from vidscore_client.reports import Curve, Report
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Benchmark:
     Attributes:
         name: Its name, such as ``streets``.
         definition: What `create` takes and `update` changes: the keys of a specification beside
-            ``truth_geometry``, ``detection_geometry``, ``open_time``, ``close_time``,
-            ``public_names`` and ``policy``.
+            ``description``, ``truth_geometry``, ``detection_geometry``, ``open_time``,
+            ``close_time``, ``public_names`` and ``policy``.
         create_time: When it was created.
         update_time: When it was last changed.
         truth_revision: Newest revision of the truth, for organisers alone; 0 for none.
@@ -56,6 +56,7 @@ class Benchmark:
         warnings: What an organiser should know of what the policy gives away; organisers alone
             are told.
         etag: Identifies the present definition; organisers alone are told.
+        team_count: Teams with submissions that count as scored; 0 where the board is not shown.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Benchmark:
     private_sequences: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     etag: str = ""
+    team_count: int = 0
 
     @property
     def title(self) -> str:
@@ -338,6 +340,8 @@ class LeaderboardRow:
             significant. None where it has none.
         first_probability: How probable it is to be first on other sequences; None where that is
             not shown.
+        submission_count: Submissions of the team that count as scored.
+        curves: Curves of the first rows, where the policy releases them.
     """
 
     rank: int
@@ -351,6 +355,8 @@ class LeaderboardRow:
     apart: bool = False
     tier: int | None = None
     first_probability: float | None = None
+    submission_count: int = 0
+    curves: tuple[Curve, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -367,6 +373,9 @@ class Leaderboard:
         publishable: Whether an organiser may move the board with `publish_leaderboard`.
         tiers_note: What the tiers are, or why there are none; empty from an earlier server.
         tiers_stale: Whether the tiers are older than the board.
+        further_measures: Measures of the rows that do not rank: those released beside.
+        submission_count: Submissions of all teams that count as scored.
+        sequence_count: Sequences of the complete truth; None where it may not be known.
     """
 
     rows: tuple[LeaderboardRow, ...]
@@ -375,6 +384,9 @@ class Leaderboard:
     newest_truth_revision: int = 0
     submissions_to_rescore: int = 0
     publishable: bool = False
+    further_measures: tuple[str, ...] = ()
+    submission_count: int = 0
+    sequence_count: int | None = None
     tiers_note: str = ""
     tiers_stale: bool = False
 

@@ -123,11 +123,14 @@ _ABBREVIATIONS = frozenset(
         "loc",
         "moda",
         "motal",
+        "mse",
         "nmotda",
         "ospa",
         "ospa2",
         "owta",
+        "roc",
         "smota",
+        "sse",
         "wod",
     ]
 )

@@ -78,11 +78,15 @@ class FigureRow:
         """Decimals that tell the systems apart: four, and more where they are close."""
         if self.measure.unit == "count":
             return 0
-        defined = [value for value in self.values if value is not None]
-        for digits in range(4, 12):
-            if len({f"{value:.{digits}f}" for value in defined}) == len(set(defined)):
-                return digits
-        return 12
+        return telling_digits([value for value in self.values if value is not None])
+
+
+def telling_digits(values: Sequence[float]) -> int:
+    """Decimals that tell different values apart: four, and more where they are close."""
+    for digits in range(4, 12):
+        if len({f"{value:.{digits}f}" for value in values}) == len(set(values)):
+            return digits
+    return 12
 
 
 class Uncertainty:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Evaluator
 from vidscore_protos.v1 import (
     annotations_pb2,
     benchmark_pb2,
@@ -25,7 +24,7 @@ from vidscore_server.api.batches import (
     held_bytes,
     read_batch,
 )
-from vidscore_server.api.convert import write_time
+from vidscore_server.api.boards import board_page
 from vidscore_server.api.definitions import (
     PATH,
     keep_budget,
@@ -41,42 +40,38 @@ from vidscore_server.api.requests import (
     page_size_of,
     read_page_token,
     request_of,
-    write_page_token,
 )
 from vidscore_server.api.stream import Requests, Responses
-from vidscore_server.domain.access import Caller, current_caller
-from vidscore_server.domain.basis import board_state, newest_complete, shown_basis
+from vidscore_server.domain.access import current_caller
+from vidscore_server.domain.basis import board_state
 from vidscore_server.domain.batches import BatchRules
 from vidscore_server.domain.benchmarks import policy_warnings, required_benchmark
 from vidscore_server.domain.checklist import TruthState, checklist
-from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
-from vidscore_server.domain.leaderboard import (
-    APART,
-    Board,
-    RankedEntry,
-    ranked_entries,
-    refuse_unknown_part,
-)
+from vidscore_server.domain.kept_boards import KeptBoards
 from vidscore_server.domain.names import (
-    SubmissionName,
-    benchmark_name,
     parse_id,
     read_benchmark,
     read_submission,
 )
 from vidscore_server.domain.quotas import Quota, quotas_of, team_usage
-from vidscore_server.domain.release import public_definition, sees_board, sees_parts
+from vidscore_server.domain.release import public_definition, sees_board
 from vidscore_server.domain.sessions import Sessions, Use
-from vidscore_server.domain.tiers import ShownTiers, shown_tiers
 from vidscore_server.domain.truth import FIELD as TRUTH
 from vidscore_server.domain.truth import TruthUpload, UploadPlan
-from vidscore_server.errors import NotReleasedError, message_order
+from vidscore_server.errors import message_order
 from vidscore_server.runtime import offload
 from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord
 
-CHANGEABLE = ("specification", "open_time", "close_time", "policy", "public_names")
+CHANGEABLE = (
+    "specification",
+    "open_time",
+    "close_time",
+    "policy",
+    "public_names",
+    "description",
+)
 
 
 class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
@@ -91,6 +86,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         self._hosting = hosting
         self._context = hosting.context
         self._sessions = sessions
+        self._boards = KeptBoards()
 
     async def CreateBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: organiser_pb2.CreateBenchmarkRequest, _: Responses[Any]
@@ -106,10 +102,11 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         self, request: pb.GetBenchmarkRequest, _: Responses[Any]
     ) -> pb.GetBenchmarkResponse:
         """One benchmark."""
-        name, team = read_benchmark(request.name), current_caller().submits_for
+        name, caller = read_benchmark(request.name), current_caller()
+        team = caller.submits_for
 
         def read(reader: Reader) -> tuple[BenchmarkRecord, list[Quota]]:
-            record = required_benchmark(reader, name)
+            record = self._hosting.benchmarks.seen(reader, name, caller)
             definition = self._hosting.benchmarks.definition(record)
             if not team:
                 return record, []
@@ -127,7 +124,8 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         """A page of benchmarks."""
         size = page_size_of(request)
         key = read_page_token(request, str) or ("",)
-        records = await self._context.read(lambda reader: reader.benchmarks(key[0], size + 1))
+        listed, caller = self._hosting.benchmarks.listed, current_caller()
+        records = await self._context.read(lambda reader: listed(reader, key[0], size + 1, caller))
         shown, token = cut_page(records, size, lambda last: (last.benchmark,))
         return pb.ListBenchmarksResponse(
             benchmarks=[await self._written(record) for record in shown], next_page_token=token
@@ -143,9 +141,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         present = self._hosting.benchmarks.definition(record)
         merged = write_benchmark(record, present)
         for path in request.update_mask.paths:
-            merged.ClearField(path)
-            if request.benchmark.HasField(path):
-                getattr(merged, path).CopyFrom(getattr(request.benchmark, path))
+            _copy_field(request.benchmark, merged, path)
         keep_budget(merged.policy, present.policy)
         keep_private(merged.policy, present.policy)
         definition = read_definition(merged)
@@ -257,41 +253,10 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         self, request: pb.GetLeaderboardRequest, _: Responses[Any]
     ) -> pb.GetLeaderboardResponse:
         """A page of a board."""
-        name = read_benchmark(request.benchmark, "benchmark")
-        size = page_size_of(request)
-        [start] = read_page_token(request, int) or (0,)
-        caller, now = current_caller(), self._context.clock()
-
-        def read(reader: Reader) -> pb.GetLeaderboardResponse:
-            record = required_benchmark(reader, name)
-            definition = self._hosting.benchmarks.definition(record)
-            board = _board_of(request, name, definition, caller)
-            entries = ranked_entries(reader, definition, board, caller, now)
-            if not entries and not board.of_everything:
-                refuse_unknown_part(reader, definition, board, caller, now)
-            ranking = tuple(definition.ranking(board.evaluator))
-            more = start + size < len(entries)
-            shown = shown_basis(record)
-            tiers = shown_tiers(reader, record, definition, board, entries, caller, now)
-            response = pb.GetLeaderboardResponse(
-                rows=[
-                    _write_row(name, entry, ranking, caller, tiers)
-                    for entry in entries[start : start + size]
-                ],
-                ranking=ranking,
-                truth_revision=0 if shown is None else shown.truth_revision,
-                newest_truth_revision=newest_complete(reader, record),
-                next_page_token=write_page_token(start + size) if more else "",
-                tiers_note=tiers.note,
-                tiers_stale=tiers.is_stale,
-            )
-            if caller.is_organiser:
-                state = board_state(reader, definition, record)
-                response.submissions_to_rescore = len(state.waiting)
-                response.publishable = state.is_ready
-            return response
-
-        return await self._context.read(read)
+        benchmarks, caller, now = self._hosting.benchmarks, current_caller(), self._context.clock()
+        return await self._context.read(
+            lambda reader: board_page(reader, benchmarks, self._boards, request, caller, now)
+        )
 
     async def PublishLeaderboard(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: organiser_pb2.PublishLeaderboardRequest, _: Responses[Any]
@@ -312,20 +277,17 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
     ) -> pb.GetChecklistResponse:
         """Questions about the design of a benchmark, with their answers."""
         name = read_benchmark(request.benchmark, "benchmark")
+        benchmarks, caller = self._hosting.benchmarks, current_caller()
 
         def read(reader: Reader) -> tuple[BenchmarkRecord, TruthState]:
-            record = required_benchmark(reader, name)
+            record = benchmarks.seen(reader, name, caller)
             newest = reader.truth_revision(name, record.truth_revision)
             if newest is None:
                 return record, TruthState()
             return record, TruthState(newest.revision, newest.complete, newest.frame_count)
 
         record, truth = await self._context.read(read)
-        items = checklist(
-            self._hosting.benchmarks.definition(record),
-            truth,
-            for_organisers=current_caller().is_organiser,
-        )
+        items = checklist(benchmarks.definition(record), truth, for_organisers=caller.is_organiser)
         return pb.GetChecklistResponse(
             items=[
                 pb.ChecklistItem(question=item.question, answer=item.answer, advice=item.advice)
@@ -347,6 +309,9 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             if revision is not None:
                 message.truth_digest = self._context.keyed(record.benchmark, revision.digest)
                 message.truth_complete = revision.complete
+        if sees_board(caller, definition.policy):
+            totals = await self._context.read(lambda reader: reader.scored_totals(record.benchmark))
+            message.team_count = totals.teams
         if caller.is_organiser:
             message.etag = self._hosting.benchmarks.etag(record)
             state = await self._context.read(lambda reader: board_state(reader, definition, record))
@@ -355,6 +320,18 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         else:
             message.ClearField("truth_revision")
         return message
+
+
+def _copy_field(
+    source: benchmark_pb2.Benchmark, target: benchmark_pb2.Benchmark, path: str
+) -> None:
+    """Set a field as it is in another benchmark, or clear it where it is not there."""
+    target.ClearField(path)
+    for field, value in source.ListFields():
+        if field.name == path and field.message_type is None:
+            setattr(target, path, value)
+        elif field.name == path:
+            getattr(target, path).CopyFrom(value)
 
 
 def _refuse_unchangeable(request: organiser_pb2.UpdateBenchmarkRequest) -> None:
@@ -401,57 +378,3 @@ async def _header_of(
     if request.WhichOneof("message") != "header":
         raise message_order(str(request.WhichOneof("message")), "a header")
     return request.header
-
-
-def _board_of(
-    request: pb.GetLeaderboardRequest, name: str, definition: Definition, caller: Caller
-) -> Board:
-    if not sees_board(caller, definition.policy):
-        raise NotReleasedError(f"the board of {benchmark_name(name)} is not public")
-    board = Board(
-        name,
-        _evaluator_of(request, definition),
-        request.domain if request.HasField("domain") else None,
-        request.label if request.HasField("label") else None,
-    )
-    if not sees_parts(caller, definition, domain=board.domain, label=board.label):
-        raise NotReleasedError("scores of single domains and classes are not released")
-    return board
-
-
-def _evaluator_of(request: pb.GetLeaderboardRequest, definition: Definition) -> Evaluator[Any]:
-    if not request.evaluator:
-        return definition.evaluators[0]
-    for evaluator in definition.evaluators:
-        if evaluator.name == request.evaluator:
-            return evaluator
-    expected = " or ".join(evaluator.name for evaluator in definition.evaluators)
-    raise InputError([Fault(repr(request.evaluator)[:80], expected, field="evaluator")])
-
-
-def _write_row(
-    benchmark: str,
-    ranked: RankedEntry,
-    ranking: tuple[str, ...],
-    caller: Caller,
-    tiers: ShownTiers,
-) -> pb.LeaderboardRow:
-    entry = ranked.entry
-    tier, probability = tiers.rows.get(entry.submission, (None, None))
-    own = caller.is_organiser or (bool(caller.team) and caller.team == entry.team)
-    return pb.LeaderboardRow(
-        rank=ranked.rank,
-        team=entry.team,
-        submission=str(SubmissionName(benchmark, entry.submission)) if own else "",
-        title=entry.title,
-        seal_time=write_time(entry.seal_time),
-        scores=[
-            pb.LeaderboardScore(measure=name, value=value)
-            for name, value in zip(ranking, entry.values, strict=True)
-        ],
-        truth_revision=entry.truth_revision,
-        evaluator_version=entry.evaluator_version,
-        apart=ranked.rank == APART,
-        tier=tier,
-        first_probability=probability,
-    )

@@ -263,7 +263,7 @@ def write_report(report: Report, *, summary_only: bool = False) -> report_pb2.Re
         software=report.software,
         specification=write_specification(report.specification),
         scores=[_write_row(row) for row in rows],
-        curves=[] if summary_only else [_write_curve(curve) for curve in report.curves],
+        curves=[] if summary_only else [write_curve(curve) for curve in report.curves],
         warnings=[
             report_pb2.Warning(code=warning.code, message=warning.message, count=warning.count)
             for warning in report.warnings
@@ -298,7 +298,8 @@ def _write_row(row: Row) -> report_pb2.Score:
     )
 
 
-def _write_curve(curve: Curve) -> report_pb2.Curve:
+def write_curve(curve: Curve) -> report_pb2.Curve:
+    """A curve as a message."""
     return report_pb2.Curve(
         domain=curve.domain,
         label=curve.label,

@@ -55,7 +55,13 @@ _NAME_KINDS = {
 }
 _DURATIONS = {"quiet_timeout": "quiet_timeout_s", "truth_timeout": "truth_timeout_s"}
 _OPTIONAL = ("ladder_step", "minimum_frames", "public_board")
-_PLAIN = ("submissions_per_day", "ranking_measure", "earlier_first")
+_PLAIN = (
+    "submissions_per_day",
+    "ranking_measure",
+    "earlier_first",
+    "public_board_web",
+    "release_curves",
+)
 
 
 def read_definition(message: benchmark_pb2.Benchmark) -> Definition:
@@ -70,7 +76,10 @@ def read_definition(message: benchmark_pb2.Benchmark) -> Definition:
         specification = read_specification(message.specification, f"{PATH}.specification")
     except SpecificationError as error:
         faults.extend(error.faults)
-    values: dict[str, Any] = {"policy": _read_policy(message.policy)}
+    values: dict[str, Any] = {
+        "policy": _read_policy(message.policy),
+        "description": message.description,
+    }
     for field in ("truth_geometry", "detection_geometry"):
         geometry = getattr(message, field)
         if geometry != annotations_pb2.GEOMETRY_UNSPECIFIED:
@@ -112,6 +121,7 @@ def write_benchmark(record: BenchmarkRecord, definition: Definition) -> benchmar
         submission_budget=definition.submission_budget,
         ladder_step_in_force=definition.step(definition.evaluators[0]),
         private_sequence_count=definition.private_sequence_count,
+        description=definition.description,
     )
 
 
@@ -132,6 +142,8 @@ def write_policy(policy: Policy) -> benchmark_pb2.Policy:
         selection=_SELECTIONS[policy.selection],
         earlier_first=policy.earlier_first,
         public_board=policy.public_board,
+        public_board_web=policy.public_board_web,
+        release_curves=policy.release_curves,
         rescore=_RESCORES[policy.rescore],
         outcomes=_OUTCOMES[policy.outcomes],
         private_sequences=policy.private_sequences,

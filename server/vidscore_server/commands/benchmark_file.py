@@ -88,8 +88,9 @@ def new(evaluator: str, title: str, file: str) -> None:
 def create(server: ServerChoice, benchmark: str, file: str) -> None:
     """Create a benchmark from a TOML file.
 
-    FILE has the keys of a manifest and, beside them, truth_geometry, detection_geometry,
-    open_time, close_time, public_names and a table policy; vidscore benchmark new writes one.
+    FILE has the keys of a manifest and, beside them, description, truth_geometry,
+    detection_geometry, open_time, close_time, public_names and a table policy; vidscore benchmark
+    new writes one.
     """
     definition = _read_definition(file)
     with open_client(server) as client:
@@ -163,6 +164,11 @@ def template(name: str, title: str) -> str:
         "# Lines that begin with # change nothing; what they set is the default, or an example.",
         "",
         f"title = {_value(title)}",
+        "",
+        *_comment("What it is about, for people, in Markdown: where its videos are, whom to ask."),
+        '# description = """',
+        "# Find every vehicle. The videos are at <https://example.org/videos>.",
+        '# """',
         "",
         *_geometries(name, evaluators),
         "",

@@ -8,8 +8,14 @@ import click
 
 from vidscore_cli.command_tree import command
 
+WEB_ADDRESS = "127.0.0.1:8080"
+"""Where the site is, unless it is said."""
 
-@command("demo", examples=("vidscore demo", "vidscore demo --speed 100 --seed 1"))
+
+@command(
+    "demo",
+    examples=("vidscore demo", "vidscore demo --speed 100 --seed 1", "vidscore demo --web"),
+)
 @click.option(
     "--seed",
     type=click.IntRange(min=0, max=2**32 - 1),
@@ -30,7 +36,15 @@ from vidscore_cli.command_tree import command
     type=click.Path(file_okay=False),
     help="Write the truth and the detections to this folder, as generic CSV.",
 )
-def demo(seed: int, speed: float, files: str | None) -> None:
+@click.option(
+    "--web",
+    metavar="HOST:PORT",
+    is_flag=False,
+    flag_value=WEB_ADDRESS,
+    help=f"Show the competition on a site at this address, until Ctrl-C; {WEB_ADDRESS} unless it "
+    "is said.",
+)
+def demo(seed: int, speed: float, files: str | None, web: str | None) -> None:
     """Watch two simulated detectors compete in hosted benchmarks, live.
 
     Starts a real server on this machine, hosts two benchmarks on it, streams the detections of two
@@ -38,8 +52,15 @@ def demo(seed: int, speed: float, files: str | None) -> None:
     live scores, final scores and leaderboards, and checks that the same detections scored without
     a server give the same reports to the last bit. It ends with commands to go on with.
     """
-    from vidscore_cli.demo.contest import demonstrate
+    from vidscore_cli.demo.contest import demonstrate, show_site
     from vidscore_server.domain.administration import initialise
 
-    folder = None if files is None else Path(files)
-    demonstrate(seed, speed, folder, lambda store: initialise(store).secret)
+    def make_store(store: Path) -> str:
+        return initialise(store).secret
+
+    if web is None:
+        demonstrate(seed, speed, None if files is None else Path(files), make_store)
+    elif files is None:
+        show_site(seed, speed, web, make_store)
+    else:
+        raise click.UsageError("--files goes without --web: the site ends without writing any")

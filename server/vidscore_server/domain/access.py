@@ -88,9 +88,15 @@ Roles = frozenset[Role | None]
 
 ORGANISERS: Roles = frozenset({Role.ORGANISER})
 TEAMS: Roles = frozenset({Role.ORGANISER, Role.PARTICIPANT})
-MEMBERS: Roles = frozenset(Role)
 ANYONE: Roles = frozenset({*Role, None})
-"""Everyone on this machine; from elsewhere a token is needed (see `Gate`)."""
+"""Everyone on this machine; from elsewhere a token is needed, but for `PUBLIC_RPCS`."""
+
+PUBLIC_RPCS = frozenset(
+    f"/vidscore.v1.BenchmarkService/{name}"
+    for name in ("GetBenchmark", "ListBenchmarks", "GetLeaderboard", "GetChecklist")
+)
+"""RPCs that need no token, wherever the caller is: without one they are about public benchmarks
+alone, of which they show what a viewer sees."""
 
 OPEN_RPCS = (
     "/grpc.health.v1.Health/Check",
@@ -111,16 +117,16 @@ ROLES_BY_RPC: Mapping[str, Roles] = {
     "/vidscore.v1.ServerService/ExportBackup": ORGANISERS,
     "/vidscore.v1.ServerService/ImportBackup": ORGANISERS,
     "/vidscore.v1.BenchmarkService/CreateBenchmark": ORGANISERS,
-    "/vidscore.v1.BenchmarkService/GetBenchmark": MEMBERS,
-    "/vidscore.v1.BenchmarkService/ListBenchmarks": MEMBERS,
+    "/vidscore.v1.BenchmarkService/GetBenchmark": ANYONE,
+    "/vidscore.v1.BenchmarkService/ListBenchmarks": ANYONE,
     "/vidscore.v1.BenchmarkService/UpdateBenchmark": ORGANISERS,
     "/vidscore.v1.BenchmarkService/DeleteBenchmark": ORGANISERS,
     "/vidscore.v1.BenchmarkService/UploadTruth": ORGANISERS,
     "/vidscore.v1.BenchmarkService/ListTruthRevisions": ORGANISERS,
     "/vidscore.v1.BenchmarkService/RescoreSubmissions": ORGANISERS,
-    "/vidscore.v1.BenchmarkService/GetLeaderboard": MEMBERS,
+    "/vidscore.v1.BenchmarkService/GetLeaderboard": ANYONE,
     "/vidscore.v1.BenchmarkService/PublishLeaderboard": ORGANISERS,
-    "/vidscore.v1.BenchmarkService/GetChecklist": MEMBERS,
+    "/vidscore.v1.BenchmarkService/GetChecklist": ANYONE,
     "/vidscore.v1.SubmissionService/CreateSubmission": TEAMS,
     "/vidscore.v1.SubmissionService/GetSubmission": TEAMS,
     "/vidscore.v1.SubmissionService/ListSubmissions": TEAMS,
@@ -373,7 +379,7 @@ class Gate:
         """
         caller = await self._caller(metadata, transport)
         allowed = ROLES_BY_RPC.get(method, frozenset())
-        anyone = None in allowed and transport.open_to_anyone
+        anyone = None in allowed and (transport.open_to_anyone or method in PUBLIC_RPCS)
         if caller.role is None and not anyone:
             raise UnauthenticatedError(
                 "the call needs a token, sent as metadata `authorization: Bearer {secret}`"

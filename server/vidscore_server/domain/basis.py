@@ -138,8 +138,11 @@ def waiting_for(reader: Reader, benchmark: str, basis: Basis) -> tuple[str, ...]
     text = basis.to_json()
     failed = {name for name, under in reader.failed_rescorings(benchmark).items() if under == text}
     wanted = set(basis.configurations)
+    waiting = {name for name in reader.scored_names(benchmark) if scored.get(name) != wanted}
+    if not waiting - failed:  # nearly always, and whole records of all submissions are many
+        return ()
     names = (record.submission for record in in_sealing_order(reader, benchmark))
-    return tuple(name for name in names if scored.get(name) != wanted and name not in failed)
+    return tuple(name for name in names if name in waiting - failed)
 
 
 def in_sealing_order(reader: Reader, benchmark: str) -> list[SubmissionRecord]:

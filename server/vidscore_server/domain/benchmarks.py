@@ -9,13 +9,14 @@ from dataclasses import asdict, replace
 import orjson
 
 from vidscore_evaluators.errors import SpecificationError
+from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import board_state
 from vidscore_server.domain.context import Context, Request
 from vidscore_server.domain.definition import Definition, definition_from_dict, definition_to_dict
 from vidscore_server.domain.names import benchmark_name, control_faults
 from vidscore_server.domain.policy import TruthSize, Visibility, default_budget
 from vidscore_server.domain.private_part import Draw, Portion
-from vidscore_server.domain.release import releases_differ
+from vidscore_server.domain.release import releases_differ, sees_benchmark
 from vidscore_server.domain.scores import publish_anew
 from vidscore_server.errors import (
     EtagDiffersError,
@@ -54,6 +55,33 @@ class Benchmarks:
                 self._definitions.clear()
             self._definitions[key] = found
         return found
+
+    def seen(self, reader: Reader, benchmark: str, caller: Caller) -> BenchmarkRecord:
+        """A benchmark that the caller may see.
+
+        Raises:
+            NotFoundError: If there is none: that there is one for others is not said.
+        """
+        record = required_benchmark(reader, benchmark)
+        if not sees_benchmark(caller, self.definition(record).policy):
+            raise NotFoundError(_absent(benchmark))
+        return record
+
+    def listed(
+        self, reader: Reader, after: str, limit: int, caller: Caller
+    ) -> list[BenchmarkRecord]:
+        """Benchmarks that the caller may see, with names after `after`, by name."""
+        found: list[BenchmarkRecord] = []
+        while True:
+            records = reader.benchmarks(after, limit)
+            found += [
+                record
+                for record in records
+                if sees_benchmark(caller, self.definition(record).policy)
+            ]
+            if len(records) < limit or len(found) >= limit:
+                return found[:limit]
+            after = records[-1].benchmark
 
     async def create(
         self, request: Request, benchmark: str, definition: Definition
@@ -190,8 +218,12 @@ def required_benchmark(reader: Reader, benchmark: str) -> BenchmarkRecord:
     """
     record = reader.benchmark(benchmark)
     if record is None:
-        raise NotFoundError(f"{benchmark_name(benchmark)} does not exist")
+        raise NotFoundError(_absent(benchmark))
     return record
+
+
+def _absent(benchmark: str) -> str:
+    return f"{benchmark_name(benchmark)} does not exist"
 
 
 def with_truth_of(record: BenchmarkRecord, arity: int | None) -> Definition:
@@ -275,10 +307,15 @@ def refuse_control_characters(definition: Definition) -> None:
     faults = [
         fault
         for field, text in _texts(definition_to_dict(definition), "")
-        for fault in control_faults(text, field)
+        for fault in control_faults(_line(text) if field == "description" else text, field)
     ]
     if faults:
         raise SpecificationError(faults)
+
+
+def _line(text: str) -> str:
+    """A text that may have several lines, as one."""
+    return text.replace("\n", " ").replace("\t", " ")
 
 
 def _texts(value: object, field: str) -> Iterator[tuple[str, str]]:
@@ -311,6 +348,7 @@ def policy_warnings(definition: Definition) -> list[str]:
         *_small_truth(definition),
         *_shown_outcomes(definition),
         *_never_final(definition),
+        *_released_curves(definition),
     ]
 
 
@@ -332,6 +370,14 @@ def _shown_outcomes(definition: Definition) -> Iterator[str]:
             "outcomes = 'own' tells a team of each of its detections whether it is right: a "
             "submission with many detections locates objects of the ground truth, however few "
             "submissions there may be; outcomes = 'none' tells nothing of them"
+        )
+
+
+def _released_curves(definition: Definition) -> Iterator[str]:
+    if definition.policy.release_curves and definition.policy.shown is not Visibility.LIVE:
+        yield (
+            "release_curves = true tells a team a score at every point of each curve: each of its "
+            "submissions is many answers from the ground truth; without it there is one"
         )
 
 

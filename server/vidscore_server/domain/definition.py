@@ -1,8 +1,8 @@
 """What an organiser defines: specification, geometries, times and policy of a benchmark.
 
 The dictionary form is one for TOML files and for the store: the keys of a manifest, and
-`truth_geometry`, `detection_geometry`, `open_time`, `close_time`, `public_names` and a table
-`policy` beside them.
+`description`, `truth_geometry`, `detection_geometry`, `open_time`, `close_time`, `public_names` and
+a table `policy` beside them.
 """
 
 from __future__ import annotations
@@ -56,10 +56,12 @@ NAME_OF_ARITY = {arity: name for name, arity in ARITY_OF_NAME.items()}
 
 _GEOMETRIES = {Side.TRUTH: "truth_geometry", Side.DETECTIONS: "detection_geometry"}
 _TIMES = ("open_time", "close_time")
-OWN_KEYS = (*_GEOMETRIES.values(), *_TIMES, "public_names", "policy")
+OWN_KEYS = ("description", *_GEOMETRIES.values(), *_TIMES, "public_names", "policy")
 """Keys beside those of a specification."""
 
 KEYS = (*SPECIFICATION_KEYS, *OWN_KEYS)
+
+MAXIMUM_DESCRIPTION_LENGTH = 20_000
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ class Definition:
             none.
         private_names: Names of the private sequences of the newest complete truth.
         draw: How these were drawn; None while they were not, or where the policy names them.
+        description: What it is about, for people, in Markdown.
     """
 
     specification: BenchmarkSpec
@@ -89,6 +92,7 @@ class Definition:
     close_time: datetime | None = None
     public_names: frozenset[NameKind] = DEFAULT_PUBLIC_NAMES
     truth_size: TruthSize | None = None
+    description: str = ""
     private_names: tuple[str, ...] = ()
     draw: Draw | None = None
 
@@ -197,6 +201,7 @@ def definition_to_dict(definition: Definition) -> dict[str, Any]:
     arities = (definition.truth_arity, definition.detection_arity)
     return {
         **to_dict(definition.specification),
+        **({"description": definition.description} if definition.description else {}),
         **{
             field: NAME_OF_ARITY[arity]
             for field, arity in zip(_GEOMETRIES.values(), arities, strict=True)
@@ -268,6 +273,7 @@ def check_definition(
         SpecificationError: With every fault, those that were known first.
     """
     checker = _Checker(source)
+    description = checker.description(values.get("description", ""))
     given = {side: checker.arity(values, field) for side, field in _GEOMETRIES.items()}
     times = {field: checker.time(values, field) for field in _TIMES}
     checker.order(times["open_time"], times["close_time"])
@@ -291,6 +297,7 @@ def check_definition(
         open_time=times["open_time"],
         close_time=times["close_time"],
         public_names=public,
+        description=description,
     )
 
 
@@ -318,6 +325,15 @@ class _Checker:
     def __init__(self, source: str | None) -> None:
         self._source = source
         self.faults: list[Fault] = []
+
+    def description(self, value: object) -> str:
+        if not isinstance(value, str):
+            self._fault(repr(value)[:80], "a text in Markdown", "description")
+            return ""
+        if len(value) > MAXIMUM_DESCRIPTION_LENGTH:
+            expected = f"at most {MAXIMUM_DESCRIPTION_LENGTH}"
+            self._fault(f"{len(value)} characters", expected, "description")
+        return value.replace("\r\n", "\n")
 
     def arity(self, values: Mapping[str, Any], field: str) -> int | None:
         value = values.get(field)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from vidscore_evaluators.errors import Fault, InputError
@@ -17,15 +18,15 @@ from vidscore_server.domain.policy import Policy, Selection, Visibility
 from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.release import final_rows, shown_values, values_from_json
 from vidscore_server.domain.scores import (
+    kept_values,
     ranking_values,
     released_step,
     unpack_report,
     unpack_score,
 )
-from vidscore_server.domain.states import is_draft
 from vidscore_server.domain.submissions import team_seen
 from vidscore_server.store import Reader
-from vidscore_server.store.records import ScoreRecord, SubmissionRecord, SubmissionState
+from vidscore_server.store.records import ScoreRecord, SubmissionRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Entry:
         truth_revision: Revision of the truth that they are under.
         evaluator_version: Version of the evaluator that they are by.
         chosen: Whether its team has chosen it for the final order.
+        score: Number of the score within the submission.
     """
 
     team: str
@@ -51,6 +53,7 @@ class Entry:
     truth_revision: int = 0
     evaluator_version: str = ""
     chosen: bool = False
+    score: int = 0
 
 
 APART = 0
@@ -215,13 +218,8 @@ def ranked_entries(
     portion = definition.board_portion(now)
     hidden = None if caller.is_organiser else definition
     view = BoardView(reader, board, tuple(directions), hidden, portion)
-    comparable = reader.scores_under(board.benchmark, board.evaluator.name, *key)
-    names = {score.submission for score in comparable}
-    others = [
-        score
-        for score in reader.published_scores(board.benchmark, board.evaluator.name)
-        if score.submission not in names
-    ]
+    comparable = reader.scores_under(board.benchmark, board.evaluator.name, *key, reports=False)
+    others = reader.published_elsewhere(board.benchmark, board.evaluator.name, *key)
     if portion is Portion.PRIVATE:
         policy = replace(policy, selection="best")
         comparable, others = (
@@ -306,19 +304,29 @@ class BoardView:
                 found.append(self._entry(score, submission, values))
         return found
 
+    @cached_property
+    def _scored(self) -> Mapping[str, SubmissionRecord]:
+        """The submissions that may be on the board, by name."""
+        return self.reader.scored_submissions(self.board.benchmark)
+
     def _submission(self, score: ScoreRecord) -> SubmissionRecord | None:
-        found = self.reader.submission(self.board.benchmark, score.submission)
-        if found is None or found.state is not SubmissionState.SCORED or is_draft(found):
-            return None
-        return found
+        return self._scored.get(score.submission)
+
+    def _whole(self, score: ScoreRecord) -> ScoreRecord:
+        """A score with its report, which boards over everything seldom need."""
+        found = self.reader.score(self.board.benchmark, score.submission, score.number)
+        return score if score.report or found is None else found
 
     def _values(self, score: ScoreRecord) -> Scores | None:
         """Ranking measures of a score; None where it has, or shows, none for the board."""
         if self.released:
             return values_from_json(score.released) or None
         if self.board.of_everything:
+            if not set(self.names) <= kept_values(score, self.portion).keys():
+                score = self._whole(score)
             return self._rounded(score, ranking_values(score, self.names, self.portion))
-        values = part_values(unpack_report(score, self.portion), self.board, self.names)
+        report = unpack_report(self._whole(score), self.portion)
+        values = part_values(report, self.board, self.names)
         return None if values is None else self._rounded(score, values)
 
     def _rounded(self, score: ScoreRecord, values: Scores) -> Scores:
@@ -341,6 +349,7 @@ class BoardView:
             truth_revision=score.truth_revision,
             evaluator_version=version_of(score.configuration),
             chosen=submission.chosen,
+            score=score.number,
         )
 
 

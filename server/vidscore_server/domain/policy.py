@@ -151,6 +151,14 @@ class Policy:
         maximum=100,
     )
     public_board: bool = parameter(True, "Whether viewers and participants see the board.")
+    public_board_web: bool = parameter(
+        False, "Whether the benchmark and its board are shown without a token, as to viewers."
+    )
+    release_curves: bool = parameter(
+        False,
+        "Whether participants see curves: of their own scores, and of the best systems on the "
+        "board; always where scores are live.",
+    )
     rescore: Literal["automatic", "review"] = parameter(
         "automatic",
         "Whether a board moves by itself once all was scored again, or an organiser publishes it.",
@@ -171,14 +179,25 @@ class Policy:
         """Whether some sequences are private."""
         return bool(self.private_sequences) or self.private_share > 0.0
 
+    @property
+    def releases_curves(self) -> bool:
+        """Whether participants see curves."""
+        return self.release_curves or self.shown is Visibility.LIVE
+
     def faults(self) -> Iterator[Fault]:
         """Faults between choices that are valid alone."""
         if self.private_sequences and self.private_share:
             found = f"{self.private_share:g} beside private_sequences"
             yield Fault(found, "a share or names, not both", field="private_share")
+        if self.public_board_web and not self.public_board:
+            expected = "false, or public_board = true: viewers do not see the board either"
+            yield Fault("true", expected, field="public_board_web")
+        if self.shown.is_ladder:
+            yield from self._ladder_faults()
+
+    def _ladder_faults(self) -> Iterator[Fault]:
+        """What would release more than the Ladder does."""
         name = self.visibility
-        if not self.shown.is_ladder:
-            return
         if self.released_measures:
             found = ", ".join(self.released_measures)[:80]
             expected = f"no further measures where visibility is {name}"
@@ -189,6 +208,9 @@ class Policy:
         if self.shows_own_outcomes:
             expected = f"none, because outcomes tell each score, of which {name} releases few"
             yield Fault("own", expected, field="outcomes")
+        if self.release_curves:
+            expected = f"false, because curves tell each score, of which {name} releases few"
+            yield Fault("true", expected, field="release_curves")
 
 
 # --- Budgets: scores of hidden truth that a team may see before they reveal it

@@ -2,10 +2,10 @@
 
 Organisers see everything. Everyone else sees what stands here, and nothing that does not:
 
-- of a benchmark: all but its truth's revision (whether it is complete is told) and, unless scores
-  are live, which frames are evaluated and which are don't-care, because those are the frames that
-  have truth; and of names those alone that `public_names` has: no sequences, class lists or frame
-  counts of another kind;
+- of a benchmark, where the caller has a token or the policy shows it to everyone: all but its
+  truth's revision (whether it is complete is told) and, unless scores are live, which frames are
+  evaluated and which are don't-care, because those are the frames that have truth; and of names
+  those alone that `public_names` has: no sequences, class lists or frame counts of another kind;
 - of private sequences: how many there are and, before the benchmark closes, nothing made of them:
   what follows is of all others. Once it has closed, the private part of the submissions that count
   for the final order, as far as the same policy goes, exactly;
@@ -14,14 +14,16 @@ Organisers see everything. Everyone else sees what stands here, and nothing that
 - under ``final``: rows of ranking and released measures, rounded to the step, but those of single
   sequences, and those of a class or a domain only where labels or sequences are public, and the
   specification or the submission itself names it;
+- of curves under ``final``, where the policy releases them: those along thresholds and rates, of
+  the same parts, rounded as the rows are;
 - under ``live``: the report, its digest of the truth keyed;
 - of a board: what is seen of a score, which is what ranks there, and its revision of the truth;
 - of a score whose board is not shown yet: nothing;
 - of outcomes, where the policy shows a team its own: of each of its detections what it has sent,
   and whether it is right, wrong or ignored.
 
-Warnings, curves, counts, and the digests of a report are in none of them but ``live``: a digest
-of the detections that were scored would tell which of them met truth.
+Warnings, other curves, counts, and the digests of a report are in none of them but ``live``: a
+digest of the detections that were scored would tell which of them met truth.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ from vidscore_evaluators.outcome_table import (
     Outcome,
     Outcomes,
 )
-from vidscore_evaluators.report import Number, Report, Row, Scores, row_block
+from vidscore_evaluators.report import Curve, Number, Report, Row, Scores, row_block
 from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.definition import Definition
@@ -135,11 +137,13 @@ def released_report(
         rows = [Row(None, None, None, name, value) for name, value in released.values.items()]
     else:
         rows = final_rows(definition, report, submitted, released.step)
+    blocks = tuple(row_block(row) for row in rows)
+    curves = released_curves(definition, report, submitted, released.step)
     return replace(
         report,
         truth_digest="",
         detections_digest="",
-        scores=Scores(blocks=tuple(row_block(row) for row in rows)),
+        scores=Scores(blocks=blocks, curves=curves),
         specification=to_dict(public_specification(definition)),
     )
 
@@ -167,6 +171,56 @@ def final_rows(
         and _shows_parts(definition, domain=row.domain, label=row.label)
         and known.has(row.domain, row.label)
     ]
+
+
+_CHOSEN = frozenset({"threshold", "confidence"})
+"""Columns that the rules and the detections say, not the truth."""
+
+CURVES_ALONG = frozenset({*_CHOSEN, "recall", "false_positives_per_frame"})
+"""First columns of the curves that are released under ``final``: one along frames would tell which
+of them have truth."""
+
+MOST_CURVE_POINTS = 1000
+"""So many points at most has a curve that is released under ``final``: one with a point a detection
+would judge each of them."""
+
+
+def released_curves(
+    definition: Definition, report: Report, submitted: SubmittedNames, step: float
+) -> tuple[Curve, ...]:
+    """Curves of a report that others than organisers see.
+
+    Args:
+        definition: The benchmark.
+        report: The whole report.
+        submitted: Names that the submission has.
+        step: The step that the score was released to; 0 rounds nothing.
+    """
+    policy = definition.policy
+    if policy.shown is Visibility.LIVE:
+        return report.curves
+    if not policy.releases_curves:
+        return ()
+    known = submitted | _specified_names(definition)
+    return tuple(
+        _rounded_curve(curve, step)
+        for curve in report.curves
+        if next(iter(curve.columns), "") in CURVES_ALONG
+        and len(curve.points()) <= MOST_CURVE_POINTS
+        and _shows_parts(definition, domain=curve.domain, label=curve.label)
+        and known.has(curve.domain, curve.label)
+    )
+
+
+def _rounded_curve(curve: Curve, step: float) -> Curve:
+    """A curve whose values are rounded to a step."""
+    columns = {
+        name: values
+        if name in _CHOSEN
+        else tuple(_shown_number({}, name, value, step) for value in values)
+        for name, values in curve.columns.items()
+    }
+    return replace(curve, columns=columns)
 
 
 # --- Outcomes: of a team's own detections what it has sent, and one answer for each
@@ -236,6 +290,11 @@ def shown_values(values: Values, scales: Mapping[str, Scale], step: float) -> Va
     return {
         name: _as_float(_shown_number(scales, name, value, step)) for name, value in values.items()
     }
+
+
+def sees_benchmark(caller: Caller, policy: Policy) -> bool:
+    """Whether the caller may know of a benchmark: one without a token knows public ones alone."""
+    return caller.role is not None or policy.public_board_web
 
 
 def sees_parts(

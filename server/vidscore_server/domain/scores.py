@@ -173,10 +173,15 @@ def ranking_values(
     score: ScoreRecord, names: Sequence[str], portion: Portion = Portion.WHOLE
 ) -> dict[str, float | None]:
     """Ranking measures of a score over everything, also where others ranked when it was made."""
-    kept = values_from_json(_VALUES[portion](score))
+    kept = kept_values(score, portion)
     if not set(names) <= kept.keys():
         kept = values_of(unpack_report(score, portion), names)
     return {name: kept[name] for name in names}
+
+
+def kept_values(score: ScoreRecord, portion: Portion) -> dict[str, float | None]:
+    """Ranking measures of a score over everything, as they were when it was made."""
+    return values_from_json(_VALUES[portion](score))
 
 
 def _answered_values(

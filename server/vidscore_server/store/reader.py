@@ -7,10 +7,11 @@ from datetime import datetime
 from itertools import groupby, islice
 from typing import Any
 
-from sqlalchemy import Select, and_, func, or_, select, tuple_
+from sqlalchemy import LargeBinary, Select, and_, exists, func, literal, or_, select, tuple_
 
 from vidscore_server.store import tables as t
 from vidscore_server.store.appends import select_points
+from vidscore_server.store.board_reader import HAS_FRAMES, BoardReader
 from vidscore_server.store.records import (
     BatchRecord,
     BenchmarkRecord,
@@ -27,7 +28,6 @@ from vidscore_server.store.records import (
     TiersRecord,
     TruthRevisionRecord,
 )
-from vidscore_server.store.site_reader import SiteReader
 from vidscore_server.store.tables import from_microseconds, to_microseconds
 
 FRAMES_PER_QUERY = 500
@@ -36,13 +36,10 @@ FRAMES_PER_QUERY = 500
 NAMES_PER_QUERY = 200
 """Submissions of one query, with two variables each."""
 
-ENDED_WITHOUT_SCORE = (SubmissionState.FAILED, SubmissionState.CANCELLED)
-_HAS_FRAMES = t.submissions.c.frame_count > 0
 OPEN_STATES = (SubmissionState.OPEN.value, SubmissionState.RECEIVING.value)
-COUNTED_STATES = tuple(state.value for state in SubmissionState if state not in ENDED_WITHOUT_SCORE)
 
 
-class Reader(SiteReader):
+class Reader(BoardReader):
     """One consistent state of the store; getters return None for missing rows."""
 
     def benchmark(self, benchmark: str) -> BenchmarkRecord | None:
@@ -109,7 +106,7 @@ class Reader(SiteReader):
             limit: Most records wanted.
         """
         time, name = t.submissions.c.create_time, t.submissions.c.submission
-        query = self._submissions().where(t.benchmarks.c.benchmark == benchmark, _HAS_FRAMES)
+        query = self._submissions().where(t.benchmarks.c.benchmark == benchmark, HAS_FRAMES)
         if team is not None:
             query = query.where(t.submissions.c.team == team)
         if after is not None:
@@ -135,28 +132,6 @@ class Reader(SiteReader):
             ):
                 found[benchmark, submission] = revision
         return found
-
-    def scored_count(self, benchmark: str, team: str, since: datetime | None) -> int:
-        """Submissions of a team that count as scored, since a time or ever.
-
-        These are submissions with frames that are scored or will be, and those of which a score
-        was shown before they ended. A sealed one counts from its seal time, another one from its
-        state time.
-        """
-        query = (
-            select(func.count())
-            .select_from(t.submissions.join(t.benchmarks))
-            .where(
-                t.benchmarks.c.benchmark == benchmark,
-                t.submissions.c.team == team,
-                or_(t.submissions.c.state.in_(COUNTED_STATES), t.submissions.c.score_shown),
-                _HAS_FRAMES,
-            )
-        )
-        if since is not None:
-            counted = func.coalesce(t.submissions.c.seal_time, t.submissions.c.state_time)
-            query = query.where(counted >= to_microseconds(since))
-        return int(self._connection.execute(query).scalar_one())
 
     def shown_outcomes_count(self, benchmark: str, team: str) -> int:
         """Scores of a team's submissions of which it was shown outcomes."""
@@ -306,6 +281,15 @@ class Reader(SiteReader):
             query = query.where(t.scores.c.published)
         return self._all(query.order_by(t.scores.c.number.desc()).limit(limit), ScoreRecord)
 
+    def score(self, benchmark: str, submission: str, number: int) -> ScoreRecord | None:
+        """One score of a submission."""
+        query = self._scores().where(
+            t.benchmarks.c.benchmark == benchmark,
+            t.submissions.c.submission == submission,
+            t.scores.c.number == number,
+        )
+        return self._one(query, ScoreRecord)
+
     def score_bases(self, benchmark: str) -> list[ScoreBasis]:
         """The distinct bases of the scores of a benchmark's submissions."""
         c = t.scores.c
@@ -313,19 +297,46 @@ class Reader(SiteReader):
             t.submissions.c.submission, c.evaluator, c.truth_revision, c.configuration
         ).join(t.submissions, t.submissions.c.id == c.submission_id)
         query = joined.join(t.benchmarks).where(t.benchmarks.c.benchmark == benchmark)
-        return self._all(query.distinct(), ScoreBasis)
+        return [ScoreBasis(*row) for row in self._connection.execute(query.distinct())]
 
     def scores_under(
-        self, benchmark: str, evaluator: str, truth_revision: int, configuration: str
+        self,
+        benchmark: str,
+        evaluator: str,
+        truth_revision: int,
+        configuration: str,
+        *,
+        reports: bool = True,
     ) -> list[ScoreRecord]:
-        """The newest score of each submission under this basis, by submission."""
+        """The newest score of each submission under this basis, by submission.
+
+        Reports are empty where they are not asked for: they are nearly all of what is read.
+        """
         c = t.scores.c
         under = and_(c.truth_revision == truth_revision, c.configuration == configuration)
-        return self._newest_scores(benchmark, evaluator, under)
+        return self._newest_scores(benchmark, evaluator, under, reports=reports)
 
     def published_scores(self, benchmark: str, evaluator: str) -> list[ScoreRecord]:
         """The newest published score of each submission under an evaluator, by submission."""
         return self._newest_scores(benchmark, evaluator, t.scores.c.published)
+
+    def published_elsewhere(
+        self, benchmark: str, evaluator: str, truth_revision: int, configuration: str
+    ) -> list[ScoreRecord]:
+        """The same of the submissions without a score under this basis; reports are empty."""
+        here = t.scores.alias("here")
+        is_here = (
+            exists()
+            .where(
+                here.c.submission_id == t.scores.c.submission_id,
+                here.c.evaluator == evaluator,
+                here.c.truth_revision == truth_revision,
+                here.c.configuration == configuration,
+            )
+            .correlate(t.scores)
+        )
+        among = and_(t.scores.c.published, ~is_here)
+        return self._newest_scores(benchmark, evaluator, among, reports=False)
 
     def failed_rescorings(self, benchmark: str) -> dict[str, str]:
         """The basis under which re-scoring a submission failed, by submission."""
@@ -336,7 +347,9 @@ class Reader(SiteReader):
         rows = self._connection.execute(query)
         return {row.submission: row.basis for row in rows}
 
-    def _newest_scores(self, benchmark: str, evaluator: str, among: Any) -> list[ScoreRecord]:
+    def _newest_scores(
+        self, benchmark: str, evaluator: str, among: Any, *, reports: bool = True
+    ) -> list[ScoreRecord]:
         newest = (
             select(t.scores.c.submission_id, func.max(t.scores.c.number).label("number"))
             .where(t.scores.c.evaluator == evaluator, among)
@@ -344,7 +357,7 @@ class Reader(SiteReader):
             .subquery()
         )
         query = (
-            self._scores()
+            self._scores(reports=reports)
             .join(
                 newest,
                 and_(
@@ -352,7 +365,7 @@ class Reader(SiteReader):
                     newest.c.number == t.scores.c.number,
                 ),
             )
-            .where(t.benchmarks.c.benchmark == benchmark, _HAS_FRAMES)
+            .where(t.benchmarks.c.benchmark == benchmark, HAS_FRAMES)
             .order_by(t.submissions.c.submission)
         )
         return self._all(query, ScoreRecord)
@@ -411,8 +424,14 @@ class Reader(SiteReader):
     def _submissions(self) -> Select[Any]:
         return select(t.submissions, t.benchmarks.c.benchmark).join(t.benchmarks)
 
-    def _scores(self) -> Select[Any]:
-        query = select(t.scores, t.submissions.c.submission, t.benchmarks.c.benchmark)
+    def _scores(self, *, reports: bool = True) -> Select[Any]:
+        columns = [
+            column
+            if reports or not isinstance(column.type, LargeBinary)
+            else literal(None if column.nullable else b"", LargeBinary).label(column.name)
+            for column in t.scores.c
+        ]
+        query = select(*columns, t.submissions.c.submission, t.benchmarks.c.benchmark)
         return query.join(t.submissions, t.submissions.c.id == t.scores.c.submission_id).join(
             t.benchmarks, t.benchmarks.c.id == t.submissions.c.benchmark_id
         )

@@ -251,6 +251,21 @@ class ScoreRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoredTotals:
+    """Submissions to a benchmark that count as scored.
+
+    Attributes:
+        teams: Teams with any.
+        submissions: How many there are.
+        most: Most of one team.
+    """
+
+    teams: int
+    submissions: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class ScoreBasis:
     """The basis of a score: evaluator, truth and configuration."""
 

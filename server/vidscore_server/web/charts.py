@@ -222,15 +222,31 @@ def _report_chart(
     ]
     x, y = Axis(across.replace("_", " ")), Axis(up.replace("_", " "))
     chart = CurveChart(f"{title} of {' and '.join(systems)} by {evaluator}", x, y, lines)
+    return chart_context(chart, systems, title, evaluator, number)
+
+
+def chart_context(
+    chart: CurveChart, systems: Sequence[str], title: str, what: str, number: int
+) -> Context:
+    """A chart for templates, with some of its points as a table.
+
+    Args:
+        chart: The chart, with a line for each system.
+        systems: Names of the systems.
+        title: What the curves are, in a few words.
+        what: What they are of, or by.
+        number: Number of the chart on its page.
+    """
+    lines = chart.lines
     shared = all(np.array_equal(line.x, lines[0].x) for line in lines)
     count = len(lines[0].x)
     places = np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS_LISTED)).astype(int))
     return {
         "title": title,
-        "what": evaluator,
+        "what": what,
         "svg": chart.svg(f"curve{number}"),
         "read": None,
-        "header": [x.label, *(systems if shared else systems[:1])],
+        "header": [chart.x.label, *(systems if shared else systems[:1])],
         "rows": [
             {
                 "head": figure(float(lines[0].x[at])),

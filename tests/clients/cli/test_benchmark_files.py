@@ -64,7 +64,9 @@ def test_every_fault_of_a_benchmarks_file_is_told_at_once(folder: Path, organise
     assert result.exit_code == ExitCode.INPUT
     told = result.stderr
     assert "titel: found an unknown key, expected one of title, evaluators, domains, " in told
-    assert "sequences, classes, truth_geometry, detection_geometry, open_time, close_time, " in told
+    assert (
+        "sequences, classes, description, truth_geometry, detection_geometry, open_time, " in told
+    )
     assert "public_names, policy; did you mean title?" in told
     assert "policy.visibility: found 'finale'" in told
     assert "policy.submission_per_day" in told

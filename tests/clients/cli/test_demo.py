@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import signal
 import subprocess
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
-from tests.clients.cli.helpers import run, run_binary
+from tests.clients.cli.helpers import BINARY, run, run_binary
 from tests.clients.cli.terminal import run_on_terminal
 
 from vidscore_cli.demo.board import Board
@@ -20,8 +22,8 @@ from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_server.commands.demo import demo
 
-EXAMPLES = ("vidscore demo", "vidscore demo --speed 100 --seed 1")
-"""Both are of the same seed, so they must end with the same scores."""
+EXAMPLES = ("vidscore demo", "vidscore demo --speed 100 --seed 1", "vidscore demo --web")
+"""The first two are of the same seed, so they must end with the same scores."""
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -123,10 +125,37 @@ def run_in_a_shell(line: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
+def test_the_site_of_the_demo_shows_its_boards_until_ctrl_c() -> None:
+    command = [str(BINARY), "demo", "--web", "127.0.0.1:0", "--speed", "1000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as process:
+        assert process.stdout is not None
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            if "until Ctrl-C" in line:
+                break
+        said = "".join(lines)
+        site = re.search(r"http://127\.0\.0\.1:\d+", said)
+        assert site is not None, said
+        with urlopen(f"{site[0]}/benchmarks/streets/board") as page:
+            assert "falcon leads" in page.read().decode()
+        assert re.findall(r"^  (\w+) +vidscore_", said, re.MULTILINE) == [
+            "organiser",
+            "falcon",
+            "mole",
+        ]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+
+
 def test_the_examples_of_the_help_are_those_that_run_here() -> None:
     assert demo.examples == EXAMPLES
 
 
-@pytest.mark.parametrize("options", [["--speed", "0"], ["--seed", "-1"], ["--seed", "x"]])
+@pytest.mark.parametrize(
+    "options",
+    [["--speed", "0"], ["--seed", "-1"], ["--seed", "x"], ["--web", "a:1", "--files", "f"]],
+)
 def test_a_demo_that_cannot_be_is_a_usage_error(options: list[str]) -> None:
     assert run("demo", *options).exit_code == 2

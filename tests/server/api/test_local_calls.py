@@ -106,5 +106,5 @@ async def test_a_watch_that_nobody_reads_any_more_ends(hosted: Hosted) -> None:
     responses = calls.stream(rpc, requests(), metadata, "http:test")
     first = await anext(responses)
     assert first.submission.name == f"{BENCHMARK}/submissions/one"
-    await responses.aclose()  # type: ignore[attr-defined]
+    await responses.aclose()
     await until(lambda: asyncio.all_tasks() <= before)

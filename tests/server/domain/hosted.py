@@ -65,7 +65,7 @@ class PlayedClock:
 
 @dataclass(frozen=True)
 class Client:
-    """A caller with a token."""
+    """A caller with a token, or without one where the secret is empty."""
 
     channel: grpc.aio.Channel
     secret: str
@@ -77,7 +77,7 @@ class Client:
 
     @property
     def metadata(self) -> Metadata:
-        return (("authorization", f"Bearer {self.secret}"),)
+        return (("authorization", f"Bearer {self.secret}"),) if self.secret else ()
 
     async def create_benchmark(
         self, benchmark_id: str = "dots", *, public: Iterable[str] | None = None, **policy: object
@@ -258,6 +258,11 @@ class Hosted:
     blue: Client
     viewer: Client
     address: str
+
+    @property
+    def nobody(self) -> Client:
+        """A caller without a token."""
+        return self.client("")
 
     def client(self, secret: str) -> Client:
         return _client(self.channel, secret)

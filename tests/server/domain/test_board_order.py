@@ -30,6 +30,7 @@ from hypothesis.stateful import (
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import BoardState, board_state, shown_basis
 from vidscore_server.domain.definition import Definition, definition_from_dict, definition_to_dict
+from vidscore_server.domain.kept_boards import KeptBoards
 from vidscore_server.domain.leaderboard import Board, ranked_entries
 from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.scores import PackedReport, Result, keep_result, move_board
@@ -71,6 +72,7 @@ class Hosting(RuleBasedStateMachine):
             contextlib.closing(open_sqlite_store(Path(folder, "store.db")))
         )
         self.time = START
+        self.kept = KeptBoards()
         self.teams: dict[str, str] = {}
         self.scored: dict[str, set[Key]] = {}
         self.definition: Definition
@@ -172,6 +174,10 @@ class Hosting(RuleBasedStateMachine):
             board = Board("b", self.definition.evaluators[0])
             rows = ranked_entries(reader, self.definition, board, ORGANISER, self.time)
             seen = ranked_entries(reader, self.definition, board, VIEWER, self.time)
+            for caller, found in ((ORGANISER, rows), (VIEWER, seen)):
+                record = self.record(reader)
+                kept = self.kept.entries(reader, self.definition, record, board, caller, self.time)
+                assert kept == found, "a board that is kept is the one that there is"
         if shown is None:
             assert rows == seen == []
             return

@@ -1,6 +1,7 @@
 """Planted truth is in nothing that a participant can receive, whatever the RPC and the policy.
 
-Every RPC of the protos has a case here: what a participant and a viewer ask of it, right and wrong.
+Every RPC of the protos has a case here: what a participant, a viewer and a caller without a token
+ask of it, right and wrong.
 Truth has a domain, a sequence, a label, frame numbers and coordinates that occur nowhere else.
 """
 
@@ -196,7 +197,7 @@ def test_every_rpc_has_a_case() -> None:
 
 
 def test_all_of_an_rpcs_callers_but_organisers_are_participants() -> None:
-    """Each case is asked by a participant and a viewer; there is no further role."""
+    """Each case is asked by a participant, a viewer and nobody; there is no further role."""
     assert set(Role) == {Role.ORGANISER, Role.PARTICIPANT, Role.VIEWER}
     assert set(ROLES_BY_RPC) == set(CASES)
 
@@ -213,13 +214,13 @@ async def test_nothing_that_a_participant_receives_holds_planted_truth(
     await _prepare(hosted, visibility, public, outcomes)
     forbidden = _forbidden(visibility, public)
     seen = 0
-    for client in (hosted.red, hosted.viewer):
+    for client in (hosted.red, hosted.viewer, hosted.nobody):
         for rpc, case in CASES.items():
             for request in case(rpc):
                 texts, data = await _received(client, rpc, request)
                 seen += len(texts)
                 _search(f"{rpc} {request}", texts, data, forbidden)
-    assert seen > 2 * len(CASES)
+    assert seen > 3 * len(CASES)
     if outcomes == "OWN":
         [answer] = await hosted.red.outcomes("three", evaluator="tracer")
         assert list(answer.outcomes.outcomes) == [outcomes_pb2.OUTCOME_TRUE_POSITIVE] * 2
@@ -266,6 +267,8 @@ async def _prepare(
     message.policy.visibility = getattr(benchmark_pb2, f"VISIBILITY_{visibility}")
     message.policy.minimum_frames = 1
     message.policy.unlimited_submissions = True
+    message.policy.public_board_web = True
+    message.policy.release_curves = visibility == "FINAL"
     await hosted.organiser.create(message, public=public)
     await hosted.organiser.upload(OPEN, PLANTED)
     await hosted.red.submit(OPEN, "one")

@@ -32,7 +32,7 @@ from vidscore_protos.v1 import (
 )
 from vidscore_server.api.guard import HEALTH_WATCH
 from vidscore_server.api.reflection import V1_FILE as REFLECTION_V1
-from vidscore_server.domain.access import OF_SUBMISSIONS, OPEN_RPCS, ROLES_BY_RPC
+from vidscore_server.domain.access import OF_SUBMISSIONS, OPEN_RPCS, PUBLIC_RPCS, ROLES_BY_RPC
 from vidscore_server.store.records import Role
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -89,7 +89,15 @@ VIEWERS_MAY = {
     "BenchmarkService/GetLeaderboard",
     "BenchmarkService/GetChecklist",
 }
+PUBLIC = {
+    "BenchmarkService/GetBenchmark",
+    "BenchmarkService/ListBenchmarks",
+    "BenchmarkService/GetLeaderboard",
+    "BenchmarkService/GetChecklist",
+}
+"""What needs no token wherever the caller is, and is then about public benchmarks alone."""
 ANYONE_MAY = {
+    *PUBLIC,
     "EvaluatorService/ListEvaluators",
     "EvaluatorService/GetEvaluator",
     "EvaluatorService/ListPresets",
@@ -121,6 +129,7 @@ async def test_the_table_says_what_was_decided() -> None:
         assert (Role.PARTICIPANT in roles) == (short in PARTICIPANTS_MAY | ANYONE_MAY), method
         assert (Role.VIEWER in roles) == (short in VIEWERS_MAY | ANYONE_MAY), method
         assert (None in roles) == (short in ANYONE_MAY), method
+        assert (method in PUBLIC_RPCS) == (short in PUBLIC), method
 
 
 class Callers:

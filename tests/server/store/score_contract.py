@@ -10,6 +10,7 @@ from tests.server.store.commands import populate, put
 
 from vidscore_server.store import SqlStore, Transaction
 from vidscore_server.store.errors import NotFoundError
+from vidscore_server.store.records import ScoredTotals, SubmissionState
 
 
 def with_frames(transaction: Transaction) -> None:
@@ -103,6 +104,48 @@ class ScoreContract:
                 ("map", 1, "f1 1 abc"),
             }
             assert len(reader.score_bases("b")) == len(under)
+
+    def test_scores_are_found_without_their_reports(self, store: SqlStore) -> None:
+        put(store, populate, with_frames, lambda t: t.insert_score(r.score()))
+        bare = replace(r.score(), number=1, report=b"")
+        with store.read() as reader:
+            assert reader.scores_under("b", "f1", 1, "f1 1 abc", reports=False) == [bare]
+            assert reader.published_elsewhere("b", "f1", 2, "f1 1 abc") == [bare]
+            assert reader.published_elsewhere("b", "f1", 1, "f1 1 abc") == []
+            assert reader.score("b", "s", 1) == replace(r.score(), number=1)
+            assert reader.score("b", "s", 2) is None
+
+    def test_submissions_that_count_are_counted_by_team_and_in_all(self, store: SqlStore) -> None:
+        """Drafts and failed ones are left out."""
+        others = (
+            r.submission("s2", frame_count=1),
+            r.submission("s3", "blue", state=SubmissionState.SCORED, frame_count=1),
+            r.submission("s4", state=SubmissionState.FAILED, frame_count=1),
+            r.submission("s5"),
+        )
+        put(store, populate, with_frames)
+        for one in others:
+            put(store, lambda t, one=one: t.insert_submission(one))  # type: ignore[misc]
+        with store.read() as reader:
+            assert reader.scored_counts("b", {"red", "none"}) == {"red": 2}
+            assert reader.scored_totals("b") == ScoredTotals(2, 3, 2)
+            assert reader.scored_totals("none") == ScoredTotals(0, 0, 0)
+            assert reader.scored_names("b") == {"s3"}
+            assert list(reader.scored_submissions("b")) == ["s3"]
+
+    def test_the_stamp_of_a_board_differs_after_each_change(self, store: SqlStore) -> None:
+        put(store, populate)
+        stamps = []
+        for change in (
+            with_frames,
+            lambda t: t.insert_score(r.score()),
+            lambda t: t.update_submission(replace(r.submission(frame_count=1), revision=9)),
+        ):
+            put(store, change)
+            with store.read() as reader:
+                stamps.append(reader.board_stamp("b"))
+                assert reader.board_stamp("b") == stamps[-1]
+        assert len(set(stamps)) == 3
 
     def test_a_score_is_published_with_what_it_releases(self, store: SqlStore) -> None:
         kept = replace(r.score(), published=False)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vidscore_client import Leaderboard
 
 TIER_COLUMNS = ("tier", "first_probability")
-BASIS_COLUMNS = ("truth_revision", "evaluator_version", "apart")
+BASIS_COLUMNS = ("truth_revision", "evaluator_version", "apart", "submission_count")
 
 
 @dataclass(frozen=True)

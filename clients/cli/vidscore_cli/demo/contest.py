@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from rich.console import Group, RenderableType
@@ -70,7 +72,43 @@ def demonstrate(
         _say(f"    {line}")
 
 
-def _compete(organiser: Organiser, address: str, shows: Sequence[Show], speed: float) -> Reports:
+def show_site(seed: int, speed: float, web: str, make_store: Callable[[Path], str]) -> None:
+    """Run the competition on a server with a site, until Ctrl-C.
+
+    Args:
+        seed: Seed of the simulation.
+        speed: How many times faster than real time the videos run.
+        web: Address of the site, ``host:port``.
+        make_store: Makes a store at a path; gives the secret of its organiser's token.
+    """
+    _say("vidscore demo: two simulated detectors compete, and a site shows it.", style="bold")
+    shows = make_shows(seed)
+    with tempfile.TemporaryDirectory() as temporary:
+        store = Path(temporary) / "site.db"
+        secret = make_store(store)
+        options = ("--workers", "1", "--store", str(store), "--web", web)
+        with ServerProcess(*options) as server:
+            with open_client(ServerChoice(server.address, token=secret)) as client:
+                organiser = Organiser(client)
+                _say(f"\nThe site is at {server.site}; the boards are open to everyone. To see and")
+                _say("do more, sign in there with one of these tokens, which end with the demo:")
+                tokens = {detector.name: organiser.admit(detector.name) for detector in DETECTORS}
+                for name, token in {"organiser": secret, **tokens}.items():
+                    _say(f"  {name:10}{token}")
+                _compete(organiser, server.address, shows, speed, tokens)
+            _say(f"\nThe site stays at {server.site} until Ctrl-C.")
+            with suppress(KeyboardInterrupt):
+                threading.Event().wait()
+
+
+def _compete(
+    organiser: Organiser,
+    address: str,
+    shows: Sequence[Show],
+    speed: float,
+    tokens: Mapping[str, str] | None = None,
+) -> Reports:
+    tokens = tokens or {detector.name: organiser.admit(detector.name) for detector in DETECTORS}
     _say(f"\nThe server runs at {address}. An organiser hosts two benchmarks on it, whose truth")
     _say("nobody can read back:")
     for show in shows:
@@ -83,7 +121,7 @@ def _compete(organiser: Organiser, address: str, shows: Sequence[Show], speed: f
     _say("\nFrames that are safe on the server, and scores over completed videos (- before the")
     _say("first is complete). NMOTDA and F1 are 1 for a system that makes no mistake:")
     with Relay(address) as relay:
-        _stream_all(organiser, relay, address, shows, speed)
+        _stream_all(tokens, relay, address, shows, speed)
         if relay.connections < 2:
             raise ServerFailedError("the connection of mole was cut and not made again")
     _say("\n  The connection of mole was made again by itself; every frame came once.")
@@ -99,7 +137,7 @@ def _compete(organiser: Organiser, address: str, shows: Sequence[Show], speed: f
 
 
 def _stream_all(
-    organiser: Organiser, relay: Relay, address: str, shows: Sequence[Show], speed: float
+    tokens: Mapping[str, str], relay: Relay, address: str, shows: Sequence[Show], speed: float
 ) -> None:
     """Let every team stream every show at once."""
     board = Board(shows)
@@ -109,10 +147,10 @@ def _stream_all(
         for detector in DETECTORS:
             team = detector.name
             participant = Participant(team, board, display)
-            token = organiser.admit(team)
             for show in shows:
                 cut = relay.cut if (team, show.benchmark) == UNLUCKY else None
-                server = ServerChoice(address if cut is None else relay.address, token=token)
+                reached = address if cut is None else relay.address
+                server = ServerChoice(reached, token=tokens[team])
                 running.append(pool.submit(participant.stream, server, show, speed, pool, cut))
         for future in running:
             future.result()

@@ -29,12 +29,14 @@ class ServerProcess:
 
     Attributes:
         address: Where it listens; known once the context is entered.
+        site: Address of its site, likewise; empty where the options ask for none.
         exit_code: How it ended; None while it runs.
     """
 
     def __init__(self, *options: str) -> None:
         self._options = options
         self.address = ""
+        self.site = ""
         self.exit_code: int | None = None
         self._log: IO[bytes] | None = None
         self._said = ""
@@ -57,6 +59,8 @@ class ServerProcess:
         if not self.address:
             self._stop()
             raise ServerUnreachableError(f"the server did not start: {self._said or line}")
+        if stdout and "--web" in self._options:
+            self.site = stdout.readline().split()[-1]
         return self
 
     def __exit__(

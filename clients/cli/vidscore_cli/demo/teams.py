@@ -38,7 +38,12 @@ class Organiser:
                 **to_dict(show.specification),
                 "truth_geometry": geometry_of(show.truth),
                 "detection_geometry": geometry_of(detections),
-                "policy": {"visibility": "live", "minimum_frames": MINIMUM_FRAMES},
+                "description": f"A simulated competition over {show.about}.",
+                "policy": {
+                    "visibility": "live",
+                    "minimum_frames": MINIMUM_FRAMES,
+                    "public_board_web": True,
+                },
             },
         )
         truth = [to_frames(show.truth)]

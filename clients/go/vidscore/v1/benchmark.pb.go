@@ -409,8 +409,14 @@ type Benchmark struct {
 	// Number of private sequences; which they are, organisers alone are told, in
 	// `Policy.private_sequences`. Output only.
 	PrivateSequenceCount int32 `protobuf:"varint,19,opt,name=private_sequence_count,json=privateSequenceCount,proto3" json:"private_sequence_count,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// Description for people, in Markdown: what the benchmark is about, where its videos are, whom to
+	// ask. At most 20,000 characters. The title is that of the specification.
+	Description string `protobuf:"bytes,30,opt,name=description,proto3" json:"description,omitempty"`
+	// Number of teams with submissions that count as scored; 0 where the caller may not see the
+	// leaderboard. Output only.
+	TeamCount     int32 `protobuf:"varint,31,opt,name=team_count,json=teamCount,proto3" json:"team_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Benchmark) Reset() {
@@ -576,6 +582,20 @@ func (x *Benchmark) GetPrivateSequenceCount() int32 {
 	return 0
 }
 
+func (x *Benchmark) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *Benchmark) GetTeamCount() int32 {
+	if x != nil {
+		return x.TeamCount
+	}
+	return 0
+}
+
 // PublicNames states which names participants may know. They are taken from the specification or,
 // if it has none, from the complete truth; without either, nothing is rejected or warned about.
 type PublicNames struct {
@@ -676,8 +696,14 @@ type Policy struct {
 	PrivateShare float64 `protobuf:"fixed64,21,opt,name=private_share,json=privateShare,proto3" json:"private_share,omitempty"`
 	// Maximum number of submissions that a team may choose for the final order. 0: 2.
 	FinalSubmissions int32 `protobuf:"varint,22,opt,name=final_submissions,json=finalSubmissions,proto3" json:"final_submissions,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Whether the benchmark and its leaderboard are shown to callers without a token, as to viewers.
+	// Requires `public_board`.
+	PublicBoardWeb bool `protobuf:"varint,30,opt,name=public_board_web,json=publicBoardWeb,proto3" json:"public_board_web,omitempty"`
+	// Whether participants see curves: of their own scores, and of the best systems on the
+	// leaderboard. Under VISIBILITY_LIVE they always do; under VISIBILITY_LADDER never.
+	ReleaseCurves bool `protobuf:"varint,31,opt,name=release_curves,json=releaseCurves,proto3" json:"release_curves,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Policy) Reset() {
@@ -843,11 +869,25 @@ func (x *Policy) GetFinalSubmissions() int32 {
 	return 0
 }
 
+func (x *Policy) GetPublicBoardWeb() bool {
+	if x != nil {
+		return x.PublicBoardWeb
+	}
+	return false
+}
+
+func (x *Policy) GetReleaseCurves() bool {
+	if x != nil {
+		return x.ReleaseCurves
+	}
+	return false
+}
+
 var File_vidscore_v1_benchmark_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_benchmark_proto_rawDesc = "" +
 	"\n" +
-	"\x1bvidscore/v1/benchmark.proto\x12\vvidscore.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xa8\a\n" +
+	"\x1bvidscore/v1/benchmark.proto\x12\vvidscore.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xe9\a\n" +
 	"\tBenchmark\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12@\n" +
 	"\rspecification\x18\x02 \x01(\v2\x1a.vidscore.v1.BenchmarkSpecR\rspecification\x12<\n" +
@@ -871,9 +911,12 @@ const file_vidscore_v1_benchmark_proto_rawDesc = "" +
 	"\bwarnings\x18\x10 \x03(\tR\bwarnings\x12\x12\n" +
 	"\x04etag\x18\x11 \x01(\tR\x04etag\x12/\n" +
 	"\x14ladder_step_in_force\x18\x12 \x01(\x01R\x11ladderStepInForce\x124\n" +
-	"\x16private_sequence_count\x18\x13 \x01(\x05R\x14privateSequenceCount\":\n" +
+	"\x16private_sequence_count\x18\x13 \x01(\x05R\x14privateSequenceCount\x12 \n" +
+	"\vdescription\x18\x1e \x01(\tR\vdescription\x12\x1d\n" +
+	"\n" +
+	"team_count\x18\x1f \x01(\x05R\tteamCount\":\n" +
 	"\vPublicNames\x12+\n" +
-	"\x05kinds\x18\x01 \x03(\x0e2\x15.vidscore.v1.NameKindR\x05kinds\"\xd7\a\n" +
+	"\x05kinds\x18\x01 \x03(\x0e2\x15.vidscore.v1.NameKindR\x05kinds\"\xa8\b\n" +
 	"\x06Policy\x127\n" +
 	"\n" +
 	"visibility\x18\x01 \x01(\x0e2\x17.vidscore.v1.VisibilityR\n" +
@@ -897,7 +940,9 @@ const file_vidscore_v1_benchmark_proto_rawDesc = "" +
 	"\boutcomes\x18\x10 \x01(\x0e2\x1a.vidscore.v1.OutcomesShownR\boutcomes\x12+\n" +
 	"\x11private_sequences\x18\x14 \x03(\tR\x10privateSequences\x12#\n" +
 	"\rprivate_share\x18\x15 \x01(\x01R\fprivateShare\x12+\n" +
-	"\x11final_submissions\x18\x16 \x01(\x05R\x10finalSubmissionsB\x0e\n" +
+	"\x11final_submissions\x18\x16 \x01(\x05R\x10finalSubmissions\x12(\n" +
+	"\x10public_board_web\x18\x1e \x01(\bR\x0epublicBoardWeb\x12%\n" +
+	"\x0erelease_curves\x18\x1f \x01(\bR\rreleaseCurvesB\x0e\n" +
 	"\f_ladder_stepB\x11\n" +
 	"\x0f_minimum_framesB\x0f\n" +
 	"\r_public_board*p\n" +

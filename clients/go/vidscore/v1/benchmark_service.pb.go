@@ -420,7 +420,18 @@ type GetLeaderboardResponse struct {
 	// What the tiers of the rows are, or why there are none; for people.
 	TiersNote string `protobuf:"bytes,20,opt,name=tiers_note,json=tiersNote,proto3" json:"tiers_note,omitempty"`
 	// Whether the tiers are older than the rest of the leaderboard; newer ones are being computed.
-	TiersStale    bool `protobuf:"varint,21,opt,name=tiers_stale,json=tiersStale,proto3" json:"tiers_stale,omitempty"`
+	TiersStale bool `protobuf:"varint,21,opt,name=tiers_stale,json=tiersStale,proto3" json:"tiers_stale,omitempty"`
+	// Measures of `LeaderboardRow.scores` that do not rank: those that the policy releases beside.
+	FurtherMeasures []string `protobuf:"bytes,30,rep,name=further_measures,json=furtherMeasures,proto3" json:"further_measures,omitempty"`
+	// Number of rows on all pages.
+	TotalSize int32 `protobuf:"varint,31,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
+	// Total of `LeaderboardRow.submission_count`.
+	SubmissionCount int32 `protobuf:"varint,32,opt,name=submission_count,json=submissionCount,proto3" json:"submission_count,omitempty"`
+	// Greatest `LeaderboardRow.submission_count`.
+	MostSubmissions int32 `protobuf:"varint,33,opt,name=most_submissions,json=mostSubmissions,proto3" json:"most_submissions,omitempty"`
+	// Number of sequences of the complete truth; absent: there is none, or the names of sequences are
+	// not public.
+	SequenceCount *int32 `protobuf:"varint,34,opt,name=sequence_count,json=sequenceCount,proto3,oneof" json:"sequence_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -518,6 +529,41 @@ func (x *GetLeaderboardResponse) GetTiersStale() bool {
 	return false
 }
 
+func (x *GetLeaderboardResponse) GetFurtherMeasures() []string {
+	if x != nil {
+		return x.FurtherMeasures
+	}
+	return nil
+}
+
+func (x *GetLeaderboardResponse) GetTotalSize() int32 {
+	if x != nil {
+		return x.TotalSize
+	}
+	return 0
+}
+
+func (x *GetLeaderboardResponse) GetSubmissionCount() int32 {
+	if x != nil {
+		return x.SubmissionCount
+	}
+	return 0
+}
+
+func (x *GetLeaderboardResponse) GetMostSubmissions() int32 {
+	if x != nil {
+		return x.MostSubmissions
+	}
+	return 0
+}
+
+func (x *GetLeaderboardResponse) GetSequenceCount() int32 {
+	if x != nil && x.SequenceCount != nil {
+		return *x.SequenceCount
+	}
+	return 0
+}
+
 // LeaderboardRow is one submission on the leaderboard.
 type LeaderboardRow struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -546,8 +592,13 @@ type LeaderboardRow struct {
 	// Probability that the submission is the first on other sequences, bounded where these are few;
 	// rounded to 0.1 for callers who see scores rounded. Absent: not shown, or none.
 	FirstProbability *float64 `protobuf:"fixed64,21,opt,name=first_probability,json=firstProbability,proto3,oneof" json:"first_probability,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Number of the team's submissions that count as scored, see `Policy.submissions_in_all`.
+	SubmissionCount int32 `protobuf:"varint,30,opt,name=submission_count,json=submissionCount,proto3" json:"submission_count,omitempty"`
+	// Curves of the submission for the domain and label of the leaderboard, of the first three ranked
+	// rows, where the policy releases curves.
+	Curves        []*Curve `protobuf:"bytes,31,rep,name=curves,proto3" json:"curves,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LeaderboardRow) Reset() {
@@ -655,6 +706,20 @@ func (x *LeaderboardRow) GetFirstProbability() float64 {
 		return *x.FirstProbability
 	}
 	return 0
+}
+
+func (x *LeaderboardRow) GetSubmissionCount() int32 {
+	if x != nil {
+		return x.SubmissionCount
+	}
+	return 0
+}
+
+func (x *LeaderboardRow) GetCurves() []*Curve {
+	if x != nil {
+		return x.Curves
+	}
+	return nil
 }
 
 // LeaderboardScore is the value of a released measure.
@@ -872,7 +937,7 @@ var File_vidscore_v1_benchmark_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\n" +
-	"#vidscore/v1/benchmark_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bvidscore/v1/benchmark.proto\x1a\x1bvidscore/v1/organiser.proto\")\n" +
+	"#vidscore/v1/benchmark_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bvidscore/v1/benchmark.proto\x1a\x1bvidscore/v1/organiser.proto\x1a\x18vidscore/v1/report.proto\")\n" +
 	"\x13GetBenchmarkRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"x\n" +
 	"\x14GetBenchmarkResponse\x124\n" +
@@ -902,7 +967,7 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\n" +
 	"page_token\x18\x06 \x01(\tR\tpageTokenB\t\n" +
 	"\a_domainB\b\n" +
-	"\x06_label\"\xfe\x02\n" +
+	"\x06_label\"\xdd\x04\n" +
 	"\x16GetLeaderboardResponse\x12/\n" +
 	"\x04rows\x18\x01 \x03(\v2\x1b.vidscore.v1.LeaderboardRowR\x04rows\x12\x18\n" +
 	"\aranking\x18\x02 \x03(\tR\aranking\x12%\n" +
@@ -914,7 +979,14 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\n" +
 	"tiers_note\x18\x14 \x01(\tR\ttiersNote\x12\x1f\n" +
 	"\vtiers_stale\x18\x15 \x01(\bR\n" +
-	"tiersStale\"\xb2\x03\n" +
+	"tiersStale\x12)\n" +
+	"\x10further_measures\x18\x1e \x03(\tR\x0ffurtherMeasures\x12\x1d\n" +
+	"\n" +
+	"total_size\x18\x1f \x01(\x05R\ttotalSize\x12)\n" +
+	"\x10submission_count\x18  \x01(\x05R\x0fsubmissionCount\x12)\n" +
+	"\x10most_submissions\x18! \x01(\x05R\x0fmostSubmissions\x12*\n" +
+	"\x0esequence_count\x18\" \x01(\x05H\x00R\rsequenceCount\x88\x01\x01B\x11\n" +
+	"\x0f_sequence_count\"\x89\x04\n" +
 	"\x0eLeaderboardRow\x12\x12\n" +
 	"\x04rank\x18\x01 \x01(\x05R\x04rank\x12\x12\n" +
 	"\x04team\x18\x02 \x01(\tR\x04team\x12\x1e\n" +
@@ -928,7 +1000,9 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\x11evaluator_version\x18\b \x01(\tR\x10evaluatorVersion\x12\x14\n" +
 	"\x05apart\x18\t \x01(\bR\x05apart\x12\x17\n" +
 	"\x04tier\x18\x14 \x01(\x05H\x00R\x04tier\x88\x01\x01\x120\n" +
-	"\x11first_probability\x18\x15 \x01(\x01H\x01R\x10firstProbability\x88\x01\x01B\a\n" +
+	"\x11first_probability\x18\x15 \x01(\x01H\x01R\x10firstProbability\x88\x01\x01\x12)\n" +
+	"\x10submission_count\x18\x1e \x01(\x05R\x0fsubmissionCount\x12*\n" +
+	"\x06curves\x18\x1f \x03(\v2\x12.vidscore.v1.CurveR\x06curvesB\a\n" +
 	"\x05_tierB\x14\n" +
 	"\x12_first_probability\"Q\n" +
 	"\x10LeaderboardScore\x12\x18\n" +
@@ -985,20 +1059,21 @@ var file_vidscore_v1_benchmark_service_proto_goTypes = []any{
 	(*ChecklistItem)(nil),              // 11: vidscore.v1.ChecklistItem
 	(*Benchmark)(nil),                  // 12: vidscore.v1.Benchmark
 	(*timestamppb.Timestamp)(nil),      // 13: google.protobuf.Timestamp
-	(*CreateBenchmarkRequest)(nil),     // 14: vidscore.v1.CreateBenchmarkRequest
-	(*UpdateBenchmarkRequest)(nil),     // 15: vidscore.v1.UpdateBenchmarkRequest
-	(*DeleteBenchmarkRequest)(nil),     // 16: vidscore.v1.DeleteBenchmarkRequest
-	(*UploadTruthRequest)(nil),         // 17: vidscore.v1.UploadTruthRequest
-	(*ListTruthRevisionsRequest)(nil),  // 18: vidscore.v1.ListTruthRevisionsRequest
-	(*RescoreSubmissionsRequest)(nil),  // 19: vidscore.v1.RescoreSubmissionsRequest
-	(*PublishLeaderboardRequest)(nil),  // 20: vidscore.v1.PublishLeaderboardRequest
-	(*CreateBenchmarkResponse)(nil),    // 21: vidscore.v1.CreateBenchmarkResponse
-	(*UpdateBenchmarkResponse)(nil),    // 22: vidscore.v1.UpdateBenchmarkResponse
-	(*DeleteBenchmarkResponse)(nil),    // 23: vidscore.v1.DeleteBenchmarkResponse
-	(*UploadTruthResponse)(nil),        // 24: vidscore.v1.UploadTruthResponse
-	(*ListTruthRevisionsResponse)(nil), // 25: vidscore.v1.ListTruthRevisionsResponse
-	(*RescoreSubmissionsResponse)(nil), // 26: vidscore.v1.RescoreSubmissionsResponse
-	(*PublishLeaderboardResponse)(nil), // 27: vidscore.v1.PublishLeaderboardResponse
+	(*Curve)(nil),                      // 14: vidscore.v1.Curve
+	(*CreateBenchmarkRequest)(nil),     // 15: vidscore.v1.CreateBenchmarkRequest
+	(*UpdateBenchmarkRequest)(nil),     // 16: vidscore.v1.UpdateBenchmarkRequest
+	(*DeleteBenchmarkRequest)(nil),     // 17: vidscore.v1.DeleteBenchmarkRequest
+	(*UploadTruthRequest)(nil),         // 18: vidscore.v1.UploadTruthRequest
+	(*ListTruthRevisionsRequest)(nil),  // 19: vidscore.v1.ListTruthRevisionsRequest
+	(*RescoreSubmissionsRequest)(nil),  // 20: vidscore.v1.RescoreSubmissionsRequest
+	(*PublishLeaderboardRequest)(nil),  // 21: vidscore.v1.PublishLeaderboardRequest
+	(*CreateBenchmarkResponse)(nil),    // 22: vidscore.v1.CreateBenchmarkResponse
+	(*UpdateBenchmarkResponse)(nil),    // 23: vidscore.v1.UpdateBenchmarkResponse
+	(*DeleteBenchmarkResponse)(nil),    // 24: vidscore.v1.DeleteBenchmarkResponse
+	(*UploadTruthResponse)(nil),        // 25: vidscore.v1.UploadTruthResponse
+	(*ListTruthRevisionsResponse)(nil), // 26: vidscore.v1.ListTruthRevisionsResponse
+	(*RescoreSubmissionsResponse)(nil), // 27: vidscore.v1.RescoreSubmissionsResponse
+	(*PublishLeaderboardResponse)(nil), // 28: vidscore.v1.PublishLeaderboardResponse
 }
 var file_vidscore_v1_benchmark_service_proto_depIdxs = []int32{
 	12, // 0: vidscore.v1.GetBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
@@ -1008,34 +1083,35 @@ var file_vidscore_v1_benchmark_service_proto_depIdxs = []int32{
 	7,  // 4: vidscore.v1.GetLeaderboardResponse.rows:type_name -> vidscore.v1.LeaderboardRow
 	13, // 5: vidscore.v1.LeaderboardRow.seal_time:type_name -> google.protobuf.Timestamp
 	8,  // 6: vidscore.v1.LeaderboardRow.scores:type_name -> vidscore.v1.LeaderboardScore
-	11, // 7: vidscore.v1.GetChecklistResponse.items:type_name -> vidscore.v1.ChecklistItem
-	14, // 8: vidscore.v1.BenchmarkService.CreateBenchmark:input_type -> vidscore.v1.CreateBenchmarkRequest
-	0,  // 9: vidscore.v1.BenchmarkService.GetBenchmark:input_type -> vidscore.v1.GetBenchmarkRequest
-	3,  // 10: vidscore.v1.BenchmarkService.ListBenchmarks:input_type -> vidscore.v1.ListBenchmarksRequest
-	15, // 11: vidscore.v1.BenchmarkService.UpdateBenchmark:input_type -> vidscore.v1.UpdateBenchmarkRequest
-	16, // 12: vidscore.v1.BenchmarkService.DeleteBenchmark:input_type -> vidscore.v1.DeleteBenchmarkRequest
-	17, // 13: vidscore.v1.BenchmarkService.UploadTruth:input_type -> vidscore.v1.UploadTruthRequest
-	18, // 14: vidscore.v1.BenchmarkService.ListTruthRevisions:input_type -> vidscore.v1.ListTruthRevisionsRequest
-	19, // 15: vidscore.v1.BenchmarkService.RescoreSubmissions:input_type -> vidscore.v1.RescoreSubmissionsRequest
-	5,  // 16: vidscore.v1.BenchmarkService.GetLeaderboard:input_type -> vidscore.v1.GetLeaderboardRequest
-	20, // 17: vidscore.v1.BenchmarkService.PublishLeaderboard:input_type -> vidscore.v1.PublishLeaderboardRequest
-	9,  // 18: vidscore.v1.BenchmarkService.GetChecklist:input_type -> vidscore.v1.GetChecklistRequest
-	21, // 19: vidscore.v1.BenchmarkService.CreateBenchmark:output_type -> vidscore.v1.CreateBenchmarkResponse
-	1,  // 20: vidscore.v1.BenchmarkService.GetBenchmark:output_type -> vidscore.v1.GetBenchmarkResponse
-	4,  // 21: vidscore.v1.BenchmarkService.ListBenchmarks:output_type -> vidscore.v1.ListBenchmarksResponse
-	22, // 22: vidscore.v1.BenchmarkService.UpdateBenchmark:output_type -> vidscore.v1.UpdateBenchmarkResponse
-	23, // 23: vidscore.v1.BenchmarkService.DeleteBenchmark:output_type -> vidscore.v1.DeleteBenchmarkResponse
-	24, // 24: vidscore.v1.BenchmarkService.UploadTruth:output_type -> vidscore.v1.UploadTruthResponse
-	25, // 25: vidscore.v1.BenchmarkService.ListTruthRevisions:output_type -> vidscore.v1.ListTruthRevisionsResponse
-	26, // 26: vidscore.v1.BenchmarkService.RescoreSubmissions:output_type -> vidscore.v1.RescoreSubmissionsResponse
-	6,  // 27: vidscore.v1.BenchmarkService.GetLeaderboard:output_type -> vidscore.v1.GetLeaderboardResponse
-	27, // 28: vidscore.v1.BenchmarkService.PublishLeaderboard:output_type -> vidscore.v1.PublishLeaderboardResponse
-	10, // 29: vidscore.v1.BenchmarkService.GetChecklist:output_type -> vidscore.v1.GetChecklistResponse
-	19, // [19:30] is the sub-list for method output_type
-	8,  // [8:19] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	14, // 7: vidscore.v1.LeaderboardRow.curves:type_name -> vidscore.v1.Curve
+	11, // 8: vidscore.v1.GetChecklistResponse.items:type_name -> vidscore.v1.ChecklistItem
+	15, // 9: vidscore.v1.BenchmarkService.CreateBenchmark:input_type -> vidscore.v1.CreateBenchmarkRequest
+	0,  // 10: vidscore.v1.BenchmarkService.GetBenchmark:input_type -> vidscore.v1.GetBenchmarkRequest
+	3,  // 11: vidscore.v1.BenchmarkService.ListBenchmarks:input_type -> vidscore.v1.ListBenchmarksRequest
+	16, // 12: vidscore.v1.BenchmarkService.UpdateBenchmark:input_type -> vidscore.v1.UpdateBenchmarkRequest
+	17, // 13: vidscore.v1.BenchmarkService.DeleteBenchmark:input_type -> vidscore.v1.DeleteBenchmarkRequest
+	18, // 14: vidscore.v1.BenchmarkService.UploadTruth:input_type -> vidscore.v1.UploadTruthRequest
+	19, // 15: vidscore.v1.BenchmarkService.ListTruthRevisions:input_type -> vidscore.v1.ListTruthRevisionsRequest
+	20, // 16: vidscore.v1.BenchmarkService.RescoreSubmissions:input_type -> vidscore.v1.RescoreSubmissionsRequest
+	5,  // 17: vidscore.v1.BenchmarkService.GetLeaderboard:input_type -> vidscore.v1.GetLeaderboardRequest
+	21, // 18: vidscore.v1.BenchmarkService.PublishLeaderboard:input_type -> vidscore.v1.PublishLeaderboardRequest
+	9,  // 19: vidscore.v1.BenchmarkService.GetChecklist:input_type -> vidscore.v1.GetChecklistRequest
+	22, // 20: vidscore.v1.BenchmarkService.CreateBenchmark:output_type -> vidscore.v1.CreateBenchmarkResponse
+	1,  // 21: vidscore.v1.BenchmarkService.GetBenchmark:output_type -> vidscore.v1.GetBenchmarkResponse
+	4,  // 22: vidscore.v1.BenchmarkService.ListBenchmarks:output_type -> vidscore.v1.ListBenchmarksResponse
+	23, // 23: vidscore.v1.BenchmarkService.UpdateBenchmark:output_type -> vidscore.v1.UpdateBenchmarkResponse
+	24, // 24: vidscore.v1.BenchmarkService.DeleteBenchmark:output_type -> vidscore.v1.DeleteBenchmarkResponse
+	25, // 25: vidscore.v1.BenchmarkService.UploadTruth:output_type -> vidscore.v1.UploadTruthResponse
+	26, // 26: vidscore.v1.BenchmarkService.ListTruthRevisions:output_type -> vidscore.v1.ListTruthRevisionsResponse
+	27, // 27: vidscore.v1.BenchmarkService.RescoreSubmissions:output_type -> vidscore.v1.RescoreSubmissionsResponse
+	6,  // 28: vidscore.v1.BenchmarkService.GetLeaderboard:output_type -> vidscore.v1.GetLeaderboardResponse
+	28, // 29: vidscore.v1.BenchmarkService.PublishLeaderboard:output_type -> vidscore.v1.PublishLeaderboardResponse
+	10, // 30: vidscore.v1.BenchmarkService.GetChecklist:output_type -> vidscore.v1.GetChecklistResponse
+	20, // [20:31] is the sub-list for method output_type
+	9,  // [9:20] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_benchmark_service_proto_init() }
@@ -1045,7 +1121,9 @@ func file_vidscore_v1_benchmark_service_proto_init() {
 	}
 	file_vidscore_v1_benchmark_proto_init()
 	file_vidscore_v1_organiser_proto_init()
+	file_vidscore_v1_report_proto_init()
 	file_vidscore_v1_benchmark_service_proto_msgTypes[5].OneofWrappers = []any{}
+	file_vidscore_v1_benchmark_service_proto_msgTypes[6].OneofWrappers = []any{}
 	file_vidscore_v1_benchmark_service_proto_msgTypes[7].OneofWrappers = []any{}
 	file_vidscore_v1_benchmark_service_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}

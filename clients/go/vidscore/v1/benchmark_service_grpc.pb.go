@@ -42,9 +42,11 @@ const (
 type BenchmarkServiceClient interface {
 	// CreateBenchmark creates a benchmark. Organisers only.
 	CreateBenchmark(ctx context.Context, in *CreateBenchmarkRequest, opts ...grpc.CallOption) (*CreateBenchmarkResponse, error)
-	// GetBenchmark returns a benchmark, as far as the caller's role may see it.
+	// GetBenchmark returns a benchmark, as far as the caller's role may see it. Callers without a token
+	// see what viewers see of benchmarks with `public_board_web`; others are NOT_FOUND.
 	GetBenchmark(ctx context.Context, in *GetBenchmarkRequest, opts ...grpc.CallOption) (*GetBenchmarkResponse, error)
-	// ListBenchmarks lists benchmarks in the order of their names.
+	// ListBenchmarks lists benchmarks in the order of their names; to callers without a token, those
+	// with `public_board_web`.
 	ListBenchmarks(ctx context.Context, in *ListBenchmarksRequest, opts ...grpc.CallOption) (*ListBenchmarksResponse, error)
 	// UpdateBenchmark changes the fields in the mask. If evaluators or specification change, stored
 	// detections are scored again, and the leaderboard moves when all are. Organisers only.
@@ -64,7 +66,8 @@ type BenchmarkServiceClient interface {
 	// without it. The operation's metadata is RescoreMetadata, its response RescoreResponse.
 	// Organisers only.
 	RescoreSubmissions(ctx context.Context, in *RescoreSubmissionsRequest, opts ...grpc.CallOption) (*RescoreSubmissionsResponse, error)
-	// GetLeaderboard lists submissions in rank order.
+	// GetLeaderboard lists submissions in rank order. Callers without a token see what viewers see of
+	// benchmarks with `public_board_web`; others are NOT_FOUND.
 	GetLeaderboard(ctx context.Context, in *GetLeaderboardRequest, opts ...grpc.CallOption) (*GetLeaderboardResponse, error)
 	// PublishLeaderboard moves a leaderboard to the scores that await review under RESCORE_REVIEW,
 	// and lists the differences. FAILED_PRECONDITION while submissions are still to be scored again.
@@ -204,9 +207,11 @@ func (c *benchmarkServiceClient) GetChecklist(ctx context.Context, in *GetCheckl
 type BenchmarkServiceServer interface {
 	// CreateBenchmark creates a benchmark. Organisers only.
 	CreateBenchmark(context.Context, *CreateBenchmarkRequest) (*CreateBenchmarkResponse, error)
-	// GetBenchmark returns a benchmark, as far as the caller's role may see it.
+	// GetBenchmark returns a benchmark, as far as the caller's role may see it. Callers without a token
+	// see what viewers see of benchmarks with `public_board_web`; others are NOT_FOUND.
 	GetBenchmark(context.Context, *GetBenchmarkRequest) (*GetBenchmarkResponse, error)
-	// ListBenchmarks lists benchmarks in the order of their names.
+	// ListBenchmarks lists benchmarks in the order of their names; to callers without a token, those
+	// with `public_board_web`.
 	ListBenchmarks(context.Context, *ListBenchmarksRequest) (*ListBenchmarksResponse, error)
 	// UpdateBenchmark changes the fields in the mask. If evaluators or specification change, stored
 	// detections are scored again, and the leaderboard moves when all are. Organisers only.
@@ -226,7 +231,8 @@ type BenchmarkServiceServer interface {
 	// without it. The operation's metadata is RescoreMetadata, its response RescoreResponse.
 	// Organisers only.
 	RescoreSubmissions(context.Context, *RescoreSubmissionsRequest) (*RescoreSubmissionsResponse, error)
-	// GetLeaderboard lists submissions in rank order.
+	// GetLeaderboard lists submissions in rank order. Callers without a token see what viewers see of
+	// benchmarks with `public_board_web`; others are NOT_FOUND.
 	GetLeaderboard(context.Context, *GetLeaderboardRequest) (*GetLeaderboardResponse, error)
 	// PublishLeaderboard moves a leaderboard to the scores that await review under RESCORE_REVIEW,
 	// and lists the differences. FAILED_PRECONDITION while submissions are still to be scored again.

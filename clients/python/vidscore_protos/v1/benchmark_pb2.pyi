@@ -74,7 +74,7 @@ OUTCOMES_SHOWN_NONE: OutcomesShown
 OUTCOMES_SHOWN_OWN: OutcomesShown
 
 class Benchmark(_message.Message):
-    __slots__ = ("name", "specification", "truth_geometry", "detection_geometry", "open_time", "close_time", "policy", "create_time", "update_time", "truth_revision", "truth_digest", "public_names", "submissions_to_rescore", "truth_complete", "submission_budget", "warnings", "etag", "ladder_step_in_force", "private_sequence_count")
+    __slots__ = ("name", "specification", "truth_geometry", "detection_geometry", "open_time", "close_time", "policy", "create_time", "update_time", "truth_revision", "truth_digest", "public_names", "submissions_to_rescore", "truth_complete", "submission_budget", "warnings", "etag", "ladder_step_in_force", "private_sequence_count", "description", "team_count")
     NAME_FIELD_NUMBER: _ClassVar[int]
     SPECIFICATION_FIELD_NUMBER: _ClassVar[int]
     TRUTH_GEOMETRY_FIELD_NUMBER: _ClassVar[int]
@@ -94,6 +94,8 @@ class Benchmark(_message.Message):
     ETAG_FIELD_NUMBER: _ClassVar[int]
     LADDER_STEP_IN_FORCE_FIELD_NUMBER: _ClassVar[int]
     PRIVATE_SEQUENCE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    TEAM_COUNT_FIELD_NUMBER: _ClassVar[int]
     name: str
     specification: _specification_pb2.BenchmarkSpec
     truth_geometry: _annotations_pb2.Geometry
@@ -113,7 +115,9 @@ class Benchmark(_message.Message):
     etag: str
     ladder_step_in_force: float
     private_sequence_count: int
-    def __init__(self, name: _Optional[str] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., truth_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., detection_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., open_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., close_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., truth_digest: _Optional[str] = ..., public_names: _Optional[_Union[PublicNames, _Mapping]] = ..., submissions_to_rescore: _Optional[int] = ..., truth_complete: bool = ..., submission_budget: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ..., etag: _Optional[str] = ..., ladder_step_in_force: _Optional[float] = ..., private_sequence_count: _Optional[int] = ...) -> None: ...
+    description: str
+    team_count: int
+    def __init__(self, name: _Optional[str] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., truth_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., detection_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., open_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., close_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., truth_digest: _Optional[str] = ..., public_names: _Optional[_Union[PublicNames, _Mapping]] = ..., submissions_to_rescore: _Optional[int] = ..., truth_complete: bool = ..., submission_budget: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ..., etag: _Optional[str] = ..., ladder_step_in_force: _Optional[float] = ..., private_sequence_count: _Optional[int] = ..., description: _Optional[str] = ..., team_count: _Optional[int] = ...) -> None: ...
 
 class PublicNames(_message.Message):
     __slots__ = ("kinds",)
@@ -122,7 +126,7 @@ class PublicNames(_message.Message):
     def __init__(self, kinds: _Optional[_Iterable[_Union[NameKind, str]]] = ...) -> None: ...
 
 class Policy(_message.Message):
-    __slots__ = ("visibility", "ladder_step", "released_measures", "minimum_frames", "quiet_timeout", "quiet_action", "truth_timeout", "submissions_per_day", "submissions_in_all", "ranking_measure", "selection", "earlier_first", "public_board", "rescore", "unlimited_submissions", "outcomes", "private_sequences", "private_share", "final_submissions")
+    __slots__ = ("visibility", "ladder_step", "released_measures", "minimum_frames", "quiet_timeout", "quiet_action", "truth_timeout", "submissions_per_day", "submissions_in_all", "ranking_measure", "selection", "earlier_first", "public_board", "rescore", "unlimited_submissions", "outcomes", "private_sequences", "private_share", "final_submissions", "public_board_web", "release_curves")
     VISIBILITY_FIELD_NUMBER: _ClassVar[int]
     LADDER_STEP_FIELD_NUMBER: _ClassVar[int]
     RELEASED_MEASURES_FIELD_NUMBER: _ClassVar[int]
@@ -142,6 +146,8 @@ class Policy(_message.Message):
     PRIVATE_SEQUENCES_FIELD_NUMBER: _ClassVar[int]
     PRIVATE_SHARE_FIELD_NUMBER: _ClassVar[int]
     FINAL_SUBMISSIONS_FIELD_NUMBER: _ClassVar[int]
+    PUBLIC_BOARD_WEB_FIELD_NUMBER: _ClassVar[int]
+    RELEASE_CURVES_FIELD_NUMBER: _ClassVar[int]
     visibility: Visibility
     ladder_step: float
     released_measures: _containers.RepeatedScalarFieldContainer[str]
@@ -161,4 +167,6 @@ class Policy(_message.Message):
     private_sequences: _containers.RepeatedScalarFieldContainer[str]
     private_share: float
     final_submissions: int
-    def __init__(self, visibility: _Optional[_Union[Visibility, str]] = ..., ladder_step: _Optional[float] = ..., released_measures: _Optional[_Iterable[str]] = ..., minimum_frames: _Optional[int] = ..., quiet_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., quiet_action: _Optional[_Union[QuietAction, str]] = ..., truth_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., submissions_per_day: _Optional[int] = ..., submissions_in_all: _Optional[int] = ..., ranking_measure: _Optional[str] = ..., selection: _Optional[_Union[Selection, str]] = ..., earlier_first: bool = ..., public_board: bool = ..., rescore: _Optional[_Union[Rescore, str]] = ..., unlimited_submissions: bool = ..., outcomes: _Optional[_Union[OutcomesShown, str]] = ..., private_sequences: _Optional[_Iterable[str]] = ..., private_share: _Optional[float] = ..., final_submissions: _Optional[int] = ...) -> None: ...
+    public_board_web: bool
+    release_curves: bool
+    def __init__(self, visibility: _Optional[_Union[Visibility, str]] = ..., ladder_step: _Optional[float] = ..., released_measures: _Optional[_Iterable[str]] = ..., minimum_frames: _Optional[int] = ..., quiet_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., quiet_action: _Optional[_Union[QuietAction, str]] = ..., truth_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., submissions_per_day: _Optional[int] = ..., submissions_in_all: _Optional[int] = ..., ranking_measure: _Optional[str] = ..., selection: _Optional[_Union[Selection, str]] = ..., earlier_first: bool = ..., public_board: bool = ..., rescore: _Optional[_Union[Rescore, str]] = ..., unlimited_submissions: bool = ..., outcomes: _Optional[_Union[OutcomesShown, str]] = ..., private_sequences: _Optional[_Iterable[str]] = ..., private_share: _Optional[float] = ..., final_submissions: _Optional[int] = ..., public_board_web: bool = ..., release_curves: bool = ...) -> None: ...

@@ -25,9 +25,10 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from vidscore_protos.v1 import benchmark_pb2 as vidscore_dot_v1_dot_benchmark__pb2
 from vidscore_protos.v1 import organiser_pb2 as vidscore_dot_v1_dot_organiser__pb2
+from vidscore_protos.v1 import report_pb2 as vidscore_dot_v1_dot_report__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#vidscore/v1/benchmark_service.proto\x12\x0bvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bvidscore/v1/benchmark.proto\x1a\x1bvidscore/v1/organiser.proto\"#\n\x13GetBenchmarkRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"e\n\x14GetBenchmarkResponse\x12)\n\tbenchmark\x18\x01 \x01(\x0b\x32\x16.vidscore.v1.Benchmark\x12\"\n\x06quotas\x18\x02 \x03(\x0b\x32\x12.vidscore.v1.Quota\"d\n\x05Quota\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07maximum\x18\x02 \x01(\x05\x12\x0c\n\x04left\x18\x03 \x01(\x05\x12.\n\nrenew_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\">\n\x15ListBenchmarksRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"]\n\x16ListBenchmarksResponse\x12*\n\nbenchmarks\x18\x01 \x03(\x0b\x32\x16.vidscore.v1.Benchmark\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xa2\x01\n\x15GetLeaderboardRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x11\n\tevaluator\x18\x02 \x01(\t\x12\x13\n\x06\x64omain\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x12\n\x05label\x18\x04 \x01(\tH\x01\x88\x01\x01\x12\x11\n\tpage_size\x18\x05 \x01(\x05\x12\x12\n\npage_token\x18\x06 \x01(\tB\t\n\x07_domainB\x08\n\x06_label\"\x82\x02\n\x16GetLeaderboardResponse\x12)\n\x04rows\x18\x01 \x03(\x0b\x32\x1b.vidscore.v1.LeaderboardRow\x12\x0f\n\x07ranking\x18\x02 \x03(\t\x12\x16\n\x0etruth_revision\x18\x03 \x01(\x03\x12\x17\n\x0fnext_page_token\x18\x04 \x01(\t\x12\x1d\n\x15newest_truth_revision\x18\x05 \x01(\x03\x12\x1e\n\x16submissions_to_rescore\x18\x06 \x01(\x03\x12\x13\n\x0bpublishable\x18\x07 \x01(\x08\x12\x12\n\ntiers_note\x18\x14 \x01(\t\x12\x13\n\x0btiers_stale\x18\x15 \x01(\x08\"\xc1\x02\n\x0eLeaderboardRow\x12\x0c\n\x04rank\x18\x01 \x01(\x05\x12\x0c\n\x04team\x18\x02 \x01(\t\x12\x12\n\nsubmission\x18\x03 \x01(\t\x12\r\n\x05title\x18\x04 \x01(\t\x12-\n\tseal_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\x06scores\x18\x06 \x03(\x0b\x32\x1d.vidscore.v1.LeaderboardScore\x12\x16\n\x0etruth_revision\x18\x07 \x01(\x03\x12\x19\n\x11\x65valuator_version\x18\x08 \x01(\t\x12\r\n\x05\x61part\x18\t \x01(\x08\x12\x11\n\x04tier\x18\x14 \x01(\x05H\x00\x88\x01\x01\x12\x1e\n\x11\x66irst_probability\x18\x15 \x01(\x01H\x01\x88\x01\x01\x42\x07\n\x05_tierB\x14\n\x12_first_probability\"A\n\x10LeaderboardScore\x12\x0f\n\x07measure\x18\x01 \x01(\t\x12\x12\n\x05value\x18\x02 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_value\"(\n\x13GetChecklistRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\"A\n\x14GetChecklistResponse\x12)\n\x05items\x18\x01 \x03(\x0b\x32\x1a.vidscore.v1.ChecklistItem\"A\n\rChecklistItem\x12\x10\n\x08question\x18\x01 \x01(\t\x12\x0e\n\x06\x61nswer\x18\x02 \x01(\t\x12\x0e\n\x06\x61\x64vice\x18\x03 \x01(\t2\x95\x08\n\x10\x42\x65nchmarkService\x12\\\n\x0f\x43reateBenchmark\x12#.vidscore.v1.CreateBenchmarkRequest\x1a$.vidscore.v1.CreateBenchmarkResponse\x12S\n\x0cGetBenchmark\x12 .vidscore.v1.GetBenchmarkRequest\x1a!.vidscore.v1.GetBenchmarkResponse\x12Y\n\x0eListBenchmarks\x12\".vidscore.v1.ListBenchmarksRequest\x1a#.vidscore.v1.ListBenchmarksResponse\x12\\\n\x0fUpdateBenchmark\x12#.vidscore.v1.UpdateBenchmarkRequest\x1a$.vidscore.v1.UpdateBenchmarkResponse\x12\\\n\x0f\x44\x65leteBenchmark\x12#.vidscore.v1.DeleteBenchmarkRequest\x1a$.vidscore.v1.DeleteBenchmarkResponse\x12R\n\x0bUploadTruth\x12\x1f.vidscore.v1.UploadTruthRequest\x1a .vidscore.v1.UploadTruthResponse(\x01\x12\x65\n\x12ListTruthRevisions\x12&.vidscore.v1.ListTruthRevisionsRequest\x1a\'.vidscore.v1.ListTruthRevisionsResponse\x12\x65\n\x12RescoreSubmissions\x12&.vidscore.v1.RescoreSubmissionsRequest\x1a\'.vidscore.v1.RescoreSubmissionsResponse\x12Y\n\x0eGetLeaderboard\x12\".vidscore.v1.GetLeaderboardRequest\x1a#.vidscore.v1.GetLeaderboardResponse\x12\x65\n\x12PublishLeaderboard\x12&.vidscore.v1.PublishLeaderboardRequest\x1a\'.vidscore.v1.PublishLeaderboardResponse\x12S\n\x0cGetChecklist\x12 .vidscore.v1.GetChecklistRequest\x1a!.vidscore.v1.GetChecklistResponseBp\n\x15io.github.vidscore.v1B\x15\x42\x65nchmarkServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#vidscore/v1/benchmark_service.proto\x12\x0bvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bvidscore/v1/benchmark.proto\x1a\x1bvidscore/v1/organiser.proto\x1a\x18vidscore/v1/report.proto\"#\n\x13GetBenchmarkRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"e\n\x14GetBenchmarkResponse\x12)\n\tbenchmark\x18\x01 \x01(\x0b\x32\x16.vidscore.v1.Benchmark\x12\"\n\x06quotas\x18\x02 \x03(\x0b\x32\x12.vidscore.v1.Quota\"d\n\x05Quota\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07maximum\x18\x02 \x01(\x05\x12\x0c\n\x04left\x18\x03 \x01(\x05\x12.\n\nrenew_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\">\n\x15ListBenchmarksRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"]\n\x16ListBenchmarksResponse\x12*\n\nbenchmarks\x18\x01 \x03(\x0b\x32\x16.vidscore.v1.Benchmark\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xa2\x01\n\x15GetLeaderboardRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x11\n\tevaluator\x18\x02 \x01(\t\x12\x13\n\x06\x64omain\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x12\n\x05label\x18\x04 \x01(\tH\x01\x88\x01\x01\x12\x11\n\tpage_size\x18\x05 \x01(\x05\x12\x12\n\npage_token\x18\x06 \x01(\tB\t\n\x07_domainB\x08\n\x06_label\"\x94\x03\n\x16GetLeaderboardResponse\x12)\n\x04rows\x18\x01 \x03(\x0b\x32\x1b.vidscore.v1.LeaderboardRow\x12\x0f\n\x07ranking\x18\x02 \x03(\t\x12\x16\n\x0etruth_revision\x18\x03 \x01(\x03\x12\x17\n\x0fnext_page_token\x18\x04 \x01(\t\x12\x1d\n\x15newest_truth_revision\x18\x05 \x01(\x03\x12\x1e\n\x16submissions_to_rescore\x18\x06 \x01(\x03\x12\x13\n\x0bpublishable\x18\x07 \x01(\x08\x12\x12\n\ntiers_note\x18\x14 \x01(\t\x12\x13\n\x0btiers_stale\x18\x15 \x01(\x08\x12\x18\n\x10\x66urther_measures\x18\x1e \x03(\t\x12\x12\n\ntotal_size\x18\x1f \x01(\x05\x12\x18\n\x10submission_count\x18  \x01(\x05\x12\x18\n\x10most_submissions\x18! \x01(\x05\x12\x1b\n\x0esequence_count\x18\" \x01(\x05H\x00\x88\x01\x01\x42\x11\n\x0f_sequence_count\"\xff\x02\n\x0eLeaderboardRow\x12\x0c\n\x04rank\x18\x01 \x01(\x05\x12\x0c\n\x04team\x18\x02 \x01(\t\x12\x12\n\nsubmission\x18\x03 \x01(\t\x12\r\n\x05title\x18\x04 \x01(\t\x12-\n\tseal_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\x06scores\x18\x06 \x03(\x0b\x32\x1d.vidscore.v1.LeaderboardScore\x12\x16\n\x0etruth_revision\x18\x07 \x01(\x03\x12\x19\n\x11\x65valuator_version\x18\x08 \x01(\t\x12\r\n\x05\x61part\x18\t \x01(\x08\x12\x11\n\x04tier\x18\x14 \x01(\x05H\x00\x88\x01\x01\x12\x1e\n\x11\x66irst_probability\x18\x15 \x01(\x01H\x01\x88\x01\x01\x12\x18\n\x10submission_count\x18\x1e \x01(\x05\x12\"\n\x06\x63urves\x18\x1f \x03(\x0b\x32\x12.vidscore.v1.CurveB\x07\n\x05_tierB\x14\n\x12_first_probability\"A\n\x10LeaderboardScore\x12\x0f\n\x07measure\x18\x01 \x01(\t\x12\x12\n\x05value\x18\x02 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_value\"(\n\x13GetChecklistRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\"A\n\x14GetChecklistResponse\x12)\n\x05items\x18\x01 \x03(\x0b\x32\x1a.vidscore.v1.ChecklistItem\"A\n\rChecklistItem\x12\x10\n\x08question\x18\x01 \x01(\t\x12\x0e\n\x06\x61nswer\x18\x02 \x01(\t\x12\x0e\n\x06\x61\x64vice\x18\x03 \x01(\t2\x95\x08\n\x10\x42\x65nchmarkService\x12\\\n\x0f\x43reateBenchmark\x12#.vidscore.v1.CreateBenchmarkRequest\x1a$.vidscore.v1.CreateBenchmarkResponse\x12S\n\x0cGetBenchmark\x12 .vidscore.v1.GetBenchmarkRequest\x1a!.vidscore.v1.GetBenchmarkResponse\x12Y\n\x0eListBenchmarks\x12\".vidscore.v1.ListBenchmarksRequest\x1a#.vidscore.v1.ListBenchmarksResponse\x12\\\n\x0fUpdateBenchmark\x12#.vidscore.v1.UpdateBenchmarkRequest\x1a$.vidscore.v1.UpdateBenchmarkResponse\x12\\\n\x0f\x44\x65leteBenchmark\x12#.vidscore.v1.DeleteBenchmarkRequest\x1a$.vidscore.v1.DeleteBenchmarkResponse\x12R\n\x0bUploadTruth\x12\x1f.vidscore.v1.UploadTruthRequest\x1a .vidscore.v1.UploadTruthResponse(\x01\x12\x65\n\x12ListTruthRevisions\x12&.vidscore.v1.ListTruthRevisionsRequest\x1a\'.vidscore.v1.ListTruthRevisionsResponse\x12\x65\n\x12RescoreSubmissions\x12&.vidscore.v1.RescoreSubmissionsRequest\x1a\'.vidscore.v1.RescoreSubmissionsResponse\x12Y\n\x0eGetLeaderboard\x12\".vidscore.v1.GetLeaderboardRequest\x1a#.vidscore.v1.GetLeaderboardResponse\x12\x65\n\x12PublishLeaderboard\x12&.vidscore.v1.PublishLeaderboardRequest\x1a\'.vidscore.v1.PublishLeaderboardResponse\x12S\n\x0cGetChecklist\x12 .vidscore.v1.GetChecklistRequest\x1a!.vidscore.v1.GetChecklistResponseBp\n\x15io.github.vidscore.v1B\x15\x42\x65nchmarkServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,30 +36,30 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'vidscore_protos.v1.benchmar
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\025io.github.vidscore.v1B\025BenchmarkServiceProtoP\001Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1'
-  _globals['_GETBENCHMARKREQUEST']._serialized_start=143
-  _globals['_GETBENCHMARKREQUEST']._serialized_end=178
-  _globals['_GETBENCHMARKRESPONSE']._serialized_start=180
-  _globals['_GETBENCHMARKRESPONSE']._serialized_end=281
-  _globals['_QUOTA']._serialized_start=283
-  _globals['_QUOTA']._serialized_end=383
-  _globals['_LISTBENCHMARKSREQUEST']._serialized_start=385
-  _globals['_LISTBENCHMARKSREQUEST']._serialized_end=447
-  _globals['_LISTBENCHMARKSRESPONSE']._serialized_start=449
-  _globals['_LISTBENCHMARKSRESPONSE']._serialized_end=542
-  _globals['_GETLEADERBOARDREQUEST']._serialized_start=545
-  _globals['_GETLEADERBOARDREQUEST']._serialized_end=707
-  _globals['_GETLEADERBOARDRESPONSE']._serialized_start=710
-  _globals['_GETLEADERBOARDRESPONSE']._serialized_end=968
-  _globals['_LEADERBOARDROW']._serialized_start=971
-  _globals['_LEADERBOARDROW']._serialized_end=1292
-  _globals['_LEADERBOARDSCORE']._serialized_start=1294
-  _globals['_LEADERBOARDSCORE']._serialized_end=1359
-  _globals['_GETCHECKLISTREQUEST']._serialized_start=1361
-  _globals['_GETCHECKLISTREQUEST']._serialized_end=1401
-  _globals['_GETCHECKLISTRESPONSE']._serialized_start=1403
-  _globals['_GETCHECKLISTRESPONSE']._serialized_end=1468
-  _globals['_CHECKLISTITEM']._serialized_start=1470
-  _globals['_CHECKLISTITEM']._serialized_end=1535
-  _globals['_BENCHMARKSERVICE']._serialized_start=1538
-  _globals['_BENCHMARKSERVICE']._serialized_end=2583
+  _globals['_GETBENCHMARKREQUEST']._serialized_start=169
+  _globals['_GETBENCHMARKREQUEST']._serialized_end=204
+  _globals['_GETBENCHMARKRESPONSE']._serialized_start=206
+  _globals['_GETBENCHMARKRESPONSE']._serialized_end=307
+  _globals['_QUOTA']._serialized_start=309
+  _globals['_QUOTA']._serialized_end=409
+  _globals['_LISTBENCHMARKSREQUEST']._serialized_start=411
+  _globals['_LISTBENCHMARKSREQUEST']._serialized_end=473
+  _globals['_LISTBENCHMARKSRESPONSE']._serialized_start=475
+  _globals['_LISTBENCHMARKSRESPONSE']._serialized_end=568
+  _globals['_GETLEADERBOARDREQUEST']._serialized_start=571
+  _globals['_GETLEADERBOARDREQUEST']._serialized_end=733
+  _globals['_GETLEADERBOARDRESPONSE']._serialized_start=736
+  _globals['_GETLEADERBOARDRESPONSE']._serialized_end=1140
+  _globals['_LEADERBOARDROW']._serialized_start=1143
+  _globals['_LEADERBOARDROW']._serialized_end=1526
+  _globals['_LEADERBOARDSCORE']._serialized_start=1528
+  _globals['_LEADERBOARDSCORE']._serialized_end=1593
+  _globals['_GETCHECKLISTREQUEST']._serialized_start=1595
+  _globals['_GETCHECKLISTREQUEST']._serialized_end=1635
+  _globals['_GETCHECKLISTRESPONSE']._serialized_start=1637
+  _globals['_GETCHECKLISTRESPONSE']._serialized_end=1702
+  _globals['_CHECKLISTITEM']._serialized_start=1704
+  _globals['_CHECKLISTITEM']._serialized_end=1769
+  _globals['_BENCHMARKSERVICE']._serialized_start=1772
+  _globals['_BENCHMARKSERVICE']._serialized_end=2817
 # @@protoc_insertion_point(module_scope)

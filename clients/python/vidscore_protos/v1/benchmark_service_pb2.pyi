@@ -3,6 +3,7 @@ import datetime
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from vidscore_protos.v1 import benchmark_pb2 as _benchmark_pb2
 from vidscore_protos.v1 import organiser_pb2 as _organiser_pb2
+from vidscore_protos.v1 import report_pb2 as _report_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -70,7 +71,7 @@ class GetLeaderboardRequest(_message.Message):
     def __init__(self, benchmark: _Optional[str] = ..., evaluator: _Optional[str] = ..., domain: _Optional[str] = ..., label: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class GetLeaderboardResponse(_message.Message):
-    __slots__ = ("rows", "ranking", "truth_revision", "next_page_token", "newest_truth_revision", "submissions_to_rescore", "publishable", "tiers_note", "tiers_stale")
+    __slots__ = ("rows", "ranking", "truth_revision", "next_page_token", "newest_truth_revision", "submissions_to_rescore", "publishable", "tiers_note", "tiers_stale", "further_measures", "total_size", "submission_count", "most_submissions", "sequence_count")
     ROWS_FIELD_NUMBER: _ClassVar[int]
     RANKING_FIELD_NUMBER: _ClassVar[int]
     TRUTH_REVISION_FIELD_NUMBER: _ClassVar[int]
@@ -80,6 +81,11 @@ class GetLeaderboardResponse(_message.Message):
     PUBLISHABLE_FIELD_NUMBER: _ClassVar[int]
     TIERS_NOTE_FIELD_NUMBER: _ClassVar[int]
     TIERS_STALE_FIELD_NUMBER: _ClassVar[int]
+    FURTHER_MEASURES_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_SIZE_FIELD_NUMBER: _ClassVar[int]
+    SUBMISSION_COUNT_FIELD_NUMBER: _ClassVar[int]
+    MOST_SUBMISSIONS_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_COUNT_FIELD_NUMBER: _ClassVar[int]
     rows: _containers.RepeatedCompositeFieldContainer[LeaderboardRow]
     ranking: _containers.RepeatedScalarFieldContainer[str]
     truth_revision: int
@@ -89,10 +95,15 @@ class GetLeaderboardResponse(_message.Message):
     publishable: bool
     tiers_note: str
     tiers_stale: bool
-    def __init__(self, rows: _Optional[_Iterable[_Union[LeaderboardRow, _Mapping]]] = ..., ranking: _Optional[_Iterable[str]] = ..., truth_revision: _Optional[int] = ..., next_page_token: _Optional[str] = ..., newest_truth_revision: _Optional[int] = ..., submissions_to_rescore: _Optional[int] = ..., publishable: bool = ..., tiers_note: _Optional[str] = ..., tiers_stale: bool = ...) -> None: ...
+    further_measures: _containers.RepeatedScalarFieldContainer[str]
+    total_size: int
+    submission_count: int
+    most_submissions: int
+    sequence_count: int
+    def __init__(self, rows: _Optional[_Iterable[_Union[LeaderboardRow, _Mapping]]] = ..., ranking: _Optional[_Iterable[str]] = ..., truth_revision: _Optional[int] = ..., next_page_token: _Optional[str] = ..., newest_truth_revision: _Optional[int] = ..., submissions_to_rescore: _Optional[int] = ..., publishable: bool = ..., tiers_note: _Optional[str] = ..., tiers_stale: bool = ..., further_measures: _Optional[_Iterable[str]] = ..., total_size: _Optional[int] = ..., submission_count: _Optional[int] = ..., most_submissions: _Optional[int] = ..., sequence_count: _Optional[int] = ...) -> None: ...
 
 class LeaderboardRow(_message.Message):
-    __slots__ = ("rank", "team", "submission", "title", "seal_time", "scores", "truth_revision", "evaluator_version", "apart", "tier", "first_probability")
+    __slots__ = ("rank", "team", "submission", "title", "seal_time", "scores", "truth_revision", "evaluator_version", "apart", "tier", "first_probability", "submission_count", "curves")
     RANK_FIELD_NUMBER: _ClassVar[int]
     TEAM_FIELD_NUMBER: _ClassVar[int]
     SUBMISSION_FIELD_NUMBER: _ClassVar[int]
@@ -104,6 +115,8 @@ class LeaderboardRow(_message.Message):
     APART_FIELD_NUMBER: _ClassVar[int]
     TIER_FIELD_NUMBER: _ClassVar[int]
     FIRST_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    SUBMISSION_COUNT_FIELD_NUMBER: _ClassVar[int]
+    CURVES_FIELD_NUMBER: _ClassVar[int]
     rank: int
     team: str
     submission: str
@@ -115,7 +128,9 @@ class LeaderboardRow(_message.Message):
     apart: bool
     tier: int
     first_probability: float
-    def __init__(self, rank: _Optional[int] = ..., team: _Optional[str] = ..., submission: _Optional[str] = ..., title: _Optional[str] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[LeaderboardScore, _Mapping]]] = ..., truth_revision: _Optional[int] = ..., evaluator_version: _Optional[str] = ..., apart: bool = ..., tier: _Optional[int] = ..., first_probability: _Optional[float] = ...) -> None: ...
+    submission_count: int
+    curves: _containers.RepeatedCompositeFieldContainer[_report_pb2.Curve]
+    def __init__(self, rank: _Optional[int] = ..., team: _Optional[str] = ..., submission: _Optional[str] = ..., title: _Optional[str] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[LeaderboardScore, _Mapping]]] = ..., truth_revision: _Optional[int] = ..., evaluator_version: _Optional[str] = ..., apart: bool = ..., tier: _Optional[int] = ..., first_probability: _Optional[float] = ..., submission_count: _Optional[int] = ..., curves: _Optional[_Iterable[_Union[_report_pb2.Curve, _Mapping]]] = ...) -> None: ...
 
 class LeaderboardScore(_message.Message):
     __slots__ = ("measure", "value")

@@ -105,14 +105,16 @@ class BenchmarkServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetBenchmark(self, request, context):
-        """GetBenchmark returns a benchmark, as far as the caller's role may see it.
+        """GetBenchmark returns a benchmark, as far as the caller's role may see it. Callers without a token
+        see what viewers see of benchmarks with `public_board_web`; others are NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListBenchmarks(self, request, context):
-        """ListBenchmarks lists benchmarks in the order of their names.
+        """ListBenchmarks lists benchmarks in the order of their names; to callers without a token, those
+        with `public_board_web`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -162,7 +164,8 @@ class BenchmarkServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetLeaderboard(self, request, context):
-        """GetLeaderboard lists submissions in rank order.
+        """GetLeaderboard lists submissions in rank order. Callers without a token see what viewers see of
+        benchmarks with `public_board_web`; others are NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

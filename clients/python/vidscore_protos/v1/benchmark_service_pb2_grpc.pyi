@@ -37,9 +37,13 @@ class BenchmarkServiceStub:
     CreateBenchmark: _grpc.UnaryUnaryMultiCallable[_organiser_pb2.CreateBenchmarkRequest, _organiser_pb2.CreateBenchmarkResponse]
     """CreateBenchmark creates a benchmark. Organisers only."""
     GetBenchmark: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.GetBenchmarkRequest, _benchmark_service_pb2.GetBenchmarkResponse]
-    """GetBenchmark returns a benchmark, as far as the caller's role may see it."""
+    """GetBenchmark returns a benchmark, as far as the caller's role may see it. Callers without a token
+    see what viewers see of benchmarks with `public_board_web`; others are NOT_FOUND.
+    """
     ListBenchmarks: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.ListBenchmarksRequest, _benchmark_service_pb2.ListBenchmarksResponse]
-    """ListBenchmarks lists benchmarks in the order of their names."""
+    """ListBenchmarks lists benchmarks in the order of their names; to callers without a token, those
+    with `public_board_web`.
+    """
     UpdateBenchmark: _grpc.UnaryUnaryMultiCallable[_organiser_pb2.UpdateBenchmarkRequest, _organiser_pb2.UpdateBenchmarkResponse]
     """UpdateBenchmark changes the fields in the mask. If evaluators or specification change, stored
     detections are scored again, and the leaderboard moves when all are. Organisers only.
@@ -64,7 +68,9 @@ class BenchmarkServiceStub:
     Organisers only.
     """
     GetLeaderboard: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.GetLeaderboardRequest, _benchmark_service_pb2.GetLeaderboardResponse]
-    """GetLeaderboard lists submissions in rank order."""
+    """GetLeaderboard lists submissions in rank order. Callers without a token see what viewers see of
+    benchmarks with `public_board_web`; others are NOT_FOUND.
+    """
     PublishLeaderboard: _grpc.UnaryUnaryMultiCallable[_organiser_pb2.PublishLeaderboardRequest, _organiser_pb2.PublishLeaderboardResponse]
     """PublishLeaderboard moves a leaderboard to the scores that await review under RESCORE_REVIEW,
     and lists the differences. FAILED_PRECONDITION while submissions are still to be scored again.
@@ -83,9 +89,13 @@ class BenchmarkServiceAsyncStub(BenchmarkServiceStub):
     CreateBenchmark: _aio.UnaryUnaryMultiCallable[_organiser_pb2.CreateBenchmarkRequest, _organiser_pb2.CreateBenchmarkResponse]  # type: ignore[assignment]
     """CreateBenchmark creates a benchmark. Organisers only."""
     GetBenchmark: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.GetBenchmarkRequest, _benchmark_service_pb2.GetBenchmarkResponse]  # type: ignore[assignment]
-    """GetBenchmark returns a benchmark, as far as the caller's role may see it."""
+    """GetBenchmark returns a benchmark, as far as the caller's role may see it. Callers without a token
+    see what viewers see of benchmarks with `public_board_web`; others are NOT_FOUND.
+    """
     ListBenchmarks: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.ListBenchmarksRequest, _benchmark_service_pb2.ListBenchmarksResponse]  # type: ignore[assignment]
-    """ListBenchmarks lists benchmarks in the order of their names."""
+    """ListBenchmarks lists benchmarks in the order of their names; to callers without a token, those
+    with `public_board_web`.
+    """
     UpdateBenchmark: _aio.UnaryUnaryMultiCallable[_organiser_pb2.UpdateBenchmarkRequest, _organiser_pb2.UpdateBenchmarkResponse]  # type: ignore[assignment]
     """UpdateBenchmark changes the fields in the mask. If evaluators or specification change, stored
     detections are scored again, and the leaderboard moves when all are. Organisers only.
@@ -110,7 +120,9 @@ class BenchmarkServiceAsyncStub(BenchmarkServiceStub):
     Organisers only.
     """
     GetLeaderboard: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.GetLeaderboardRequest, _benchmark_service_pb2.GetLeaderboardResponse]  # type: ignore[assignment]
-    """GetLeaderboard lists submissions in rank order."""
+    """GetLeaderboard lists submissions in rank order. Callers without a token see what viewers see of
+    benchmarks with `public_board_web`; others are NOT_FOUND.
+    """
     PublishLeaderboard: _aio.UnaryUnaryMultiCallable[_organiser_pb2.PublishLeaderboardRequest, _organiser_pb2.PublishLeaderboardResponse]  # type: ignore[assignment]
     """PublishLeaderboard moves a leaderboard to the scores that await review under RESCORE_REVIEW,
     and lists the differences. FAILED_PRECONDITION while submissions are still to be scored again.
@@ -138,7 +150,9 @@ class BenchmarkServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _benchmark_service_pb2.GetBenchmarkRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_benchmark_service_pb2.GetBenchmarkResponse, _abc.Awaitable[_benchmark_service_pb2.GetBenchmarkResponse]]:
-        """GetBenchmark returns a benchmark, as far as the caller's role may see it."""
+        """GetBenchmark returns a benchmark, as far as the caller's role may see it. Callers without a token
+        see what viewers see of benchmarks with `public_board_web`; others are NOT_FOUND.
+        """
 
     @_abc_1.abstractmethod
     def ListBenchmarks(
@@ -146,7 +160,9 @@ class BenchmarkServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _benchmark_service_pb2.ListBenchmarksRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_benchmark_service_pb2.ListBenchmarksResponse, _abc.Awaitable[_benchmark_service_pb2.ListBenchmarksResponse]]:
-        """ListBenchmarks lists benchmarks in the order of their names."""
+        """ListBenchmarks lists benchmarks in the order of their names; to callers without a token, those
+        with `public_board_web`.
+        """
 
     @_abc_1.abstractmethod
     def UpdateBenchmark(
@@ -207,7 +223,9 @@ class BenchmarkServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _benchmark_service_pb2.GetLeaderboardRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_benchmark_service_pb2.GetLeaderboardResponse, _abc.Awaitable[_benchmark_service_pb2.GetLeaderboardResponse]]:
-        """GetLeaderboard lists submissions in rank order."""
+        """GetLeaderboard lists submissions in rank order. Callers without a token see what viewers see of
+        benchmarks with `public_board_web`; others are NOT_FOUND.
+        """
 
     @_abc_1.abstractmethod
     def PublishLeaderboard(

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vidscore_server.logs import log, places_of
 from vidscore_server.web.rendering import STATIC
-from vidscore_server.web.site import benchmarks, sign_in
+from vidscore_server.web.site import benchmark, benchmarks, board, sign_in
 from vidscore_server.web.site.protection import HEADERS, SESSION_COOKIE, SiteAddress
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Site, Visit
@@ -25,6 +25,9 @@ from vidscore_server.web.site.visit import Site, Visit
 Page = Callable[[Visit], Awaitable[Response]]
 
 MISDIRECTED = 421
+
+NO_PAGE = "PAGE"
+"""Reason of a refusal that no RPC has given."""
 
 STATIC_AGE_S = 3600
 """How long browsers keep scripts and style."""
@@ -56,7 +59,8 @@ def site_app(site: Site, api: Iterable[BaseRoute] = ()) -> ASGIApp:
     async def start(_: Request) -> Response:
         return RedirectResponse("/benchmarks")
 
-    pages = [route(*entry) for module in (sign_in, benchmarks) for entry in module.ROUTES]
+    modules = (sign_in, benchmarks, benchmark, board)
+    pages = [route(*entry) for module in modules for entry in module.ROUTES]
     routes = [
         Route("/", start),
         *pages,
@@ -73,7 +77,9 @@ async def _refused(visit: Visit, error: Exception) -> Response:
         error = _of_http(error)
     if not isinstance(error, ServiceError):
         raise error
-    signed_out = error.code == "UNAUTHENTICATED"
+    # Who is nobody yet may see more once it is somebody; that there is more is not said.
+    absent = error.code == "NOT_FOUND" and error.reason != NO_PAGE
+    signed_out = error.code == "UNAUTHENTICATED" or (absent and not visit.visitor.session)
     if signed_out and visit.request.method == "GET":
         response: Response = sign_in.redirect(visit)
     else:
@@ -97,7 +103,7 @@ def _of_http(error: HTTPException) -> ServiceError:
     """An error of routing as one of the service."""
     codes = {404: ("NOT_FOUND", "There is no such page."), 405: ("UNIMPLEMENTED", error.detail)}
     code, message = codes.get(error.status_code, ("INVALID_ARGUMENT", error.detail))
-    return ServiceError(code, "PAGE", message)
+    return ServiceError(code, NO_PAGE, message)
 
 
 class _Guard:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from starlette.requests import Request
@@ -32,12 +33,14 @@ class Site:
         address: How browsers reach the site.
         grpc_address: Where clients find the gRPC server, for commands on pages.
         tries: Bounds how often signing in may fail.
+        clock: The time.
     """
 
     service: Service
     address: SiteAddress
     grpc_address: str = ""
     tries: Tries = field(default_factory=Tries)
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)

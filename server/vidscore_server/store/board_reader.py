@@ -1,0 +1,113 @@
+"""Queries for boards: what counts as scored, by team and in all, and whether that has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, func, or_, select
+
+from vidscore_server.store import tables as t
+from vidscore_server.store.records import ScoredTotals, SubmissionRecord, SubmissionState
+from vidscore_server.store.site_reader import SiteReader
+from vidscore_server.store.tables import to_microseconds
+
+ENDED_WITHOUT_SCORE = (SubmissionState.FAILED, SubmissionState.CANCELLED)
+HAS_FRAMES = t.submissions.c.frame_count > 0
+COUNTED_STATES = tuple(state.value for state in SubmissionState if state not in ENDED_WITHOUT_SCORE)
+_COUNTED = (
+    or_(t.submissions.c.state.in_(COUNTED_STATES), t.submissions.c.score_shown),
+    HAS_FRAMES,
+)
+
+
+class BoardReader(SiteReader):
+    """What boards and quotas count."""
+
+    def scored_count(self, benchmark: str, team: str, since: datetime | None) -> int:
+        """Submissions of a team that count as scored, since a time or ever.
+
+        These are submissions with frames that are scored or will be, and those of which a score
+        was shown before they ended. A sealed one counts from its seal time, another one from its
+        state time.
+        """
+        query = (
+            select(func.count())
+            .select_from(t.submissions.join(t.benchmarks))
+            .where(
+                t.benchmarks.c.benchmark == benchmark,
+                t.submissions.c.team == team,
+                *_COUNTED,
+            )
+        )
+        if since is not None:
+            counted = func.coalesce(t.submissions.c.seal_time, t.submissions.c.state_time)
+            query = query.where(counted >= to_microseconds(since))
+        return int(self._connection.execute(query).scalar_one())
+
+    def scored_counts(self, benchmark: str, teams: Collection[str]) -> dict[str, int]:
+        """Submissions that count as scored, as `scored_count` has them, of those teams with any."""
+        query = self._counted_by_team(benchmark).where(t.submissions.c.team.in_(teams))
+        return {team: int(count) for team, count in self._connection.execute(query)}
+
+    def scored_totals(self, benchmark: str) -> ScoredTotals:
+        """The same of all teams together."""
+        by_team = self._counted_by_team(benchmark).subquery()
+        count = by_team.c.count
+        query = select(
+            func.count(), func.coalesce(func.sum(count), 0), func.coalesce(func.max(count), 0)
+        ).select_from(by_team)
+        return ScoredTotals(*map(int, self._connection.execute(query).one()))
+
+    def scored_names(self, benchmark: str) -> set[str]:
+        """Names of the submissions with frames that are scored."""
+        query = (
+            select(t.submissions.c.submission)
+            .select_from(t.submissions.join(t.benchmarks))
+            .where(
+                t.benchmarks.c.benchmark == benchmark,
+                t.submissions.c.state == SubmissionState.SCORED.value,
+                HAS_FRAMES,
+            )
+        )
+        return set(self._connection.execute(query).scalars())
+
+    def _counted_by_team(self, benchmark: str) -> Select[Any]:
+        return (
+            select(t.submissions.c.team, func.count().label("count"))
+            .select_from(t.submissions.join(t.benchmarks))
+            .where(t.benchmarks.c.benchmark == benchmark, *_COUNTED)
+            .group_by(t.submissions.c.team)
+        )
+
+    def board_stamp(self, benchmark: str) -> tuple[int, int, int]:
+        """What differs once a board of a benchmark may, but for what its record's revision counts.
+
+        Scores and submissions with frames are only added to, and each change of a submission
+        counts its revision up.
+        """
+        c = t.submissions.c
+        of_benchmark = t.benchmarks.c.benchmark == benchmark
+        submissions = (
+            select(func.count(), func.coalesce(func.sum(c.revision), 0))
+            .select_from(t.submissions.join(t.benchmarks))
+            .where(of_benchmark, HAS_FRAMES)
+        )
+        scores = (
+            select(func.count())
+            .select_from(t.scores.join(t.submissions).join(t.benchmarks))
+            .where(of_benchmark)
+        )
+        count, revisions = self._connection.execute(submissions).one()
+        return int(count), int(revisions), int(self._connection.execute(scores).scalar_one())
+
+    def scored_submissions(self, benchmark: str) -> dict[str, SubmissionRecord]:
+        """The submissions with frames that are scored, by name."""
+        query = select(t.submissions, t.benchmarks.c.benchmark).join(t.benchmarks)
+        query = query.where(
+            t.benchmarks.c.benchmark == benchmark,
+            t.submissions.c.state == SubmissionState.SCORED.value,
+            HAS_FRAMES,
+        )
+        return {record.submission: record for record in self._all(query, SubmissionRecord)}

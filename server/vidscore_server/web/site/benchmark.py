@@ -1,0 +1,168 @@
+"""The page of one benchmark: what is judged, the rules, how to take part, the top of the board."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.responses import PlainTextResponse, Response
+
+from vidscore_server.web.site.benchmark_document import toml_of
+from vidscore_server.web.site.benchmarks import left_text, short_name, state_text, title_of
+from vidscore_server.web.site.board_view import board_view
+from vidscore_server.web.site.judged import domains_of, frames_text, judges_of, labels_of
+from vidscore_server.web.site.markdown import html_of
+from vidscore_server.web.site.phrases import counted, date_text, listed, time_text
+from vidscore_server.web.site.policy_words import sentences
+from vidscore_server.web.site.service import ServiceError
+from vidscore_server.web.site.take_part import Entry, check_command, next_name, programs
+from vidscore_server.web.site.visit import Account, Visit
+
+FIRST_ROWS = 5
+"""Rows of the board on the page."""
+
+NAMES_LOOKED_AT = 200
+"""Newest submissions of a team that are looked at for a free name."""
+
+LABELS_LISTED = 200
+
+_SHAPES = {
+    "point": "points",
+    "box": "upright boxes",
+    "quadrilateral": "shapes of four corners",
+}
+_ANYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 - looked for, not listened at
+
+
+async def show(visit: Visit) -> Response:
+    """One benchmark."""
+    found = await _benchmark(visit)
+    benchmark, account = found["benchmark"], await visit.account()
+    judges = judges_of(benchmark)
+    labels = labels_of(benchmark, judges)
+    entry = await _entry(visit, benchmark, account, labels)
+    board = await _first_rows(visit, benchmark, account)
+    return await visit.render(
+        "benchmark.html",
+        benchmark=benchmark,
+        name=short_name(benchmark),
+        title=title_of(benchmark),
+        description=html_of(benchmark["description"]),
+        facts=list(facts(visit, benchmark)),
+        judges=judges,
+        labels=labels[:LABELS_LISTED],
+        further_labels=max(0, len(labels) - LABELS_LISTED),
+        rules=sentences(benchmark),
+        left=left_text(found["quotas"]),
+        check=check_command(entry),
+        programs=programs(entry),
+        board=board,
+    )
+
+
+async def show_toml(visit: Visit) -> Response:
+    """The file of a benchmark, for organisers: others do not see all of it."""
+    benchmark = (await _benchmark(visit))["benchmark"]
+    if not (await visit.account()).is_organiser:
+        raise ServiceError(
+            "PERMISSION_DENIED",
+            "PERMISSION_DENIED",
+            "Only organisers get the file of a benchmark: it has all of its definition.",
+        )
+    file = f'attachment; filename="{short_name(benchmark)}.toml"'
+    return PlainTextResponse(
+        toml_of(benchmark),
+        headers={"Content-Disposition": file},
+        media_type="application/toml",
+    )
+
+
+def facts(visit: Visit, benchmark: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What stands beneath the title: name and value."""
+    now = visit.site.clock()
+    opening, closing = benchmark["open_time"], benchmark["close_time"]
+    yield "Now", state_text(benchmark, now)
+    if opening:
+        yield ("Opens", time_text(opening)) if now < opening else ("Opened", date_text(opening))
+    if closing:
+        yield "Closed" if now >= closing else "Open until", time_text(closing)
+    frames = frames_text(benchmark)
+    if frames:
+        yield "Videos", frames
+    domains = domains_of(benchmark)
+    if domains:
+        yield "Domains", listed(domains) if len(domains) <= 4 else f"{len(domains):,}"
+    shape = _SHAPES.get(benchmark["detection_geometry"])
+    if shape:
+        yield "Detections", shape
+    if benchmark["team_count"]:
+        yield "Teams", f"{benchmark['team_count']:,}"
+
+
+async def _benchmark(visit: Visit) -> dict[str, Any]:
+    name = f"benchmarks/{visit.request.path_params['benchmark']}"
+    return await visit.call("BenchmarkService/GetBenchmark", name=name)
+
+
+async def _entry(
+    visit: Visit, benchmark: Mapping[str, Any], account: Account, labels: list[str]
+) -> Entry:
+    """What the commands of the page are about."""
+    sequences = benchmark["specification"]["sequences"]
+    example = sequences[0] if sequences else {"name": "street", "domain": ""}
+    url = urlsplit(str(visit.request.base_url))
+    site = visit.site.address.base_url or f"{url.scheme}://{url.netloc}"
+    return Entry(
+        server=_reachable(visit.site.grpc_address, url.hostname or ""),
+        site=site,
+        tls=visit.site.address.secure,
+        benchmark=short_name(benchmark),
+        submission=await _next_name(visit, benchmark, account),
+        shape=benchmark["detection_geometry"] or "box",
+        sequence=example["name"],
+        domain=example["domain"] or next(iter(domains_of(benchmark)), ""),
+        label=labels[0] if labels else "",
+    )
+
+
+def _reachable(address: str, host: str) -> str:
+    """Where a client finds a server that listens at an address, seen from where the site is."""
+    listening, _, port = address.rpartition(":")
+    return f"{host}:{port}" if listening in _ANYWHERE else address
+
+
+async def _next_name(visit: Visit, benchmark: Mapping[str, Any], account: Account) -> str:
+    if not account.submits:
+        return "run-1"
+    page = await visit.call(
+        "SubmissionService/ListSubmissions",
+        benchmark=benchmark["name"],
+        page_size=NAMES_LOOKED_AT,
+    )
+    taken = [entry["name"].rpartition("/")[2] for entry in page["submissions"]]
+    return next_name(account.team or "organiser", taken)
+
+
+async def _first_rows(
+    visit: Visit, benchmark: Mapping[str, Any], account: Account
+) -> dict[str, Any] | None:
+    """The top of the board; None where the visitor may not see it."""
+    try:
+        answer = await visit.call(
+            "BenchmarkService/GetLeaderboard", benchmark=benchmark["name"], page_size=FIRST_ROWS
+        )
+    except ServiceError as error:
+        if error.reason != "NOT_RELEASED":
+            raise
+        return None
+    shown = min(FIRST_ROWS, len(answer["rows"]))
+    of = counted(answer["total_size"], "team")
+    caption = f"The first {counted(shown, 'row')} of {of}." if answer["total_size"] > shown else ""
+    return {"view": board_view(answer, account.team), "caption": caption}
+
+
+ROUTES = (
+    ("/benchmarks/{benchmark}", show, "GET"),
+    ("/benchmarks/{benchmark}/benchmark.toml", show_toml, "GET"),
+)

@@ -1,0 +1,267 @@
+"""The board of a benchmark: each view is a URL, and is there as a page, as CSV and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from vidscore_evaluators.csv_text import csv_text
+from vidscore_evaluators.explanation.answer import measure_title
+from vidscore_evaluators.figures.curves import CurveChart
+from vidscore_evaluators.figures.report_curves import choose_curves
+from vidscore_evaluators.report import Curve, Report, Scores
+from vidscore_server.web.charts import chart_context
+from vidscore_server.web.site.benchmarks import left_text, short_name, state_text, title_of
+from vidscore_server.web.site.board_view import board_view, measures_of, weaknesses
+from vidscore_server.web.site.judged import domains_of, judges_of, labels_of
+from vidscore_server.web.site.phrases import counted, time_text
+from vidscore_server.web.site.service import FieldFault, ServiceError
+from vidscore_server.web.site.visit import Visit
+
+ROWS = 100
+"""Rows on one page."""
+
+MOST_CHARTS = 4
+
+NOT_RELEASED = "NOT_RELEASED"
+
+
+@dataclass(frozen=True)
+class View:
+    """What of a board is looked at.
+
+    Attributes:
+        evaluator: Whose scores rank; empty for the first evaluator.
+        domain: The domain; empty for all.
+        label: The label; empty for all.
+        page: Token of the page; empty for the first.
+    """
+
+    evaluator: str = ""
+    domain: str = ""
+    label: str = ""
+    page: str = ""
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> View:
+        """The view that a URL asks for."""
+        return cls(*(query.get(name, "").strip() for name in _NAMES))
+
+    @property
+    def query(self) -> str:
+        """The view as the end of a URL: ``?label=car``; empty for the first page of everything."""
+        pairs = [(name, value) for name in _NAMES if (value := getattr(self, name))]
+        return f"?{urlencode(pairs)}" if pairs else ""
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """The fields of GetLeaderboard that it sets."""
+        return {
+            "evaluator": self.evaluator,
+            "domain": self.domain or None,
+            "label": self.label or None,
+            "page_token": self.page,
+            "page_size": ROWS,
+        }
+
+
+_NAMES = ("evaluator", "domain", "label", "page")
+
+
+async def show(visit: Visit) -> Response:
+    """The board as a page."""
+    view = View.of(visit.request.query_params)
+    found = await visit.call("BenchmarkService/GetBenchmark", name=_name(visit))
+    benchmark, account = found["benchmark"], await visit.account()
+    judges = judges_of(benchmark)
+    answer, refusal, faults = await _answer(visit, view)
+    shared = {
+        "benchmark": benchmark,
+        "name": short_name(benchmark),
+        "title": title_of(benchmark),
+        "view": view,
+        "evaluators": [(judge.name, f"{judge.name} {judge.version}") for judge in judges],
+        "domains": [(name, name) for name in domains_of(benchmark)],
+        "labels": [(name, name) for name in labels_of(benchmark, judges)],
+        "sees_parts": account.is_organiser or benchmark["policy"]["visibility"] != "ladder",
+        "closes": benchmark["close_time"] and time_text(benchmark["close_time"]),
+        "state": state_text(benchmark, visit.site.clock()),
+        "left": left_text(found["quotas"]),
+        "faults": faults,
+        "refusal": refusal,
+    }
+    if answer is None:
+        return await visit.render("board.html", 403 if refusal else 400, board=None, **shared)
+    return await visit.render(
+        "board.html",
+        board=board_view(answer, account.team),
+        caption=caption(view, answer),
+        next_page=answer["next_page_token"]
+        and View(view.evaluator, view.domain, view.label, answer["next_page_token"]),
+        submissions=answer["submission_count"],
+        charts=charts(answer, view.evaluator or (judges[0].name if judges else "")),
+        weaknesses=weaknesses(benchmark, answer),
+        tiers_note=answer.get("tiers_note", ""),
+        **shared,
+    )
+
+
+async def show_csv(visit: Visit) -> Response:
+    """The rows of a view as CSV."""
+    header, rows = table(await _rows(visit, View.of(visit.request.query_params)))
+    return PlainTextResponse(
+        csv_text(header, rows), headers=_attached(visit, "csv"), media_type="text/csv"
+    )
+
+
+async def show_json(visit: Visit) -> Response:
+    """The rows of a view as JSON."""
+    view = View.of(visit.request.query_params)
+    answer = await _rows(visit, view)
+    header, rows = table(answer)
+    document = {
+        "benchmark": _name(visit),
+        "evaluator": view.evaluator,
+        "domain": view.domain or None,
+        "label": view.label or None,
+        "ranking": answer["ranking"],
+        "truth_revision": answer["truth_revision"],
+        "rows": [dict(zip(header, row, strict=True)) for row in rows],
+    }
+    return JSONResponse(document, headers=_attached(visit, "json"))
+
+
+def table(answer: Mapping[str, Any]) -> tuple[list[str], list[list[Any]]]:
+    """The columns and rows that a page of a board shows, with every digit.
+
+    Args:
+        answer: The answer of GetLeaderboard.
+    """
+    further = [
+        name
+        for name in ("tier", "first_probability")
+        if any(row.get(name) is not None for row in answer["rows"])
+    ]
+    measures = measures_of(answer)
+    header = ["rank", "team", "title", *measures, *further, "submissions", "truth_revision"]
+    rows = []
+    for row in answer["rows"]:
+        values = {score["measure"]: score["value"] for score in row["scores"]}
+        rows.append(
+            [
+                None if row["apart"] else row["rank"],
+                row["team"],
+                row["title"],
+                *(values.get(name) for name in measures),
+                *(row.get(name) for name in further),
+                row["submission_count"],
+                row["truth_revision"],
+                row["evaluator_version"],
+                row["seal_time"] and row["seal_time"].isoformat(),
+            ]
+        )
+    return [*header, "evaluator_version", "submitted"], rows
+
+
+def caption(view: View, answer: Mapping[str, Any]) -> str:
+    """What the table shows, in one sentence."""
+    of = [
+        f"{kind} {name}" for kind, name in (("domain", view.domain), ("label", view.label)) if name
+    ]
+    what = f" over {' and '.join(of)}" if of else ""
+    revision = answer["truth_revision"]
+    under = f", truth revision {revision}" if revision else ""
+    return f"{counted(answer['total_size'], 'team').capitalize()}{what}{under}."
+
+
+def charts(answer: Mapping[str, Any], evaluator: str) -> list[dict[str, Any]]:
+    """Curves of the first rows as pictures, each with some points as a table.
+
+    Args:
+        answer: The answer of GetLeaderboard.
+        evaluator: The evaluator that the curves are by.
+    """
+    reports = {
+        row["team"]: _report(evaluator, row["curves"]) for row in answer["rows"] if row["curves"]
+    }
+    kinds: dict[str, str] = {}
+    for report in reports.values():
+        for curve in report.curves:
+            kinds.setdefault(curve.kind, curve.name)
+    return [
+        _chart(reports, name, evaluator, number)
+        for number, name in enumerate(list(kinds.values())[:MOST_CHARTS])
+    ]
+
+
+def _chart(reports: Mapping[str, Report], name: str, evaluator: str, number: int) -> dict[str, Any]:
+    drawn = choose_curves(reports, name)
+    teams = [
+        team for team, report in reports.items() for curve in report.curves if curve.name == name
+    ]
+    title = f"{drawn.title} of {' and '.join(teams)} by {evaluator}"
+    chart = CurveChart(title, drawn.x, drawn.y, drawn.lines)
+    return chart_context(chart, teams, measure_title(name), evaluator, number)
+
+
+def _report(evaluator: str, curves: Sequence[Mapping[str, Any]]) -> Report:
+    return Report(evaluator, "", {}, "", "", Scores((), tuple(map(_curve, curves))))
+
+
+def _curve(curve: Mapping[str, Any]) -> Curve:
+    columns = {
+        column["name"]: [
+            value["number"] if value["number"] is not None else value["count"]
+            for value in column["values"]
+        ]
+        for column in curve["columns"]
+    }
+    return Curve(curve["name"], columns, curve["domain"], curve["label"])
+
+
+async def _rows(visit: Visit, view: View) -> dict[str, Any]:
+    return await visit.call(
+        "BenchmarkService/GetLeaderboard", benchmark=_name(visit), **view.request
+    )
+
+
+async def _answer(
+    visit: Visit, view: View
+) -> tuple[dict[str, Any] | None, str, tuple[FieldFault, ...]]:
+    """The rows, or why there are none: what the policy says, or what is wrong with the choice."""
+    try:
+        return await _rows(visit, view), "", ()
+    except ServiceError as error:
+        if error.reason == NOT_RELEASED:
+            return None, "".join(_refused(view)), ()
+        if error.code != "INVALID_ARGUMENT":
+            raise
+        return None, "", error.faults or (FieldFault("", error.message),)
+
+
+def _refused(view: View) -> Iterator[str]:
+    """Why a board is not shown."""
+    if view.domain or view.label:
+        yield "The benchmark releases no scores of single domains and labels."
+    else:
+        yield "The organisers alone see this board."
+
+
+def _attached(visit: Visit, ending: str) -> dict[str, str]:
+    name = visit.request.path_params["benchmark"]
+    return {"Content-Disposition": f'attachment; filename="{name}-board.{ending}"'}
+
+
+def _name(visit: Visit) -> str:
+    return f"benchmarks/{visit.request.path_params['benchmark']}"
+
+
+ROUTES = (
+    ("/benchmarks/{benchmark}/board", show, "GET"),
+    ("/benchmarks/{benchmark}/board.csv", show_csv, "GET"),
+    ("/benchmarks/{benchmark}/board.json", show_json, "GET"),
+)

@@ -1,0 +1,304 @@
+"""A board as tables and sentences, made of the plain values of a call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from vidscore_evaluators.explanation.answer import figure, in_words, measure_title
+from vidscore_evaluators.explanation.figures import FEW_SEQUENCES
+from vidscore_server.web.site.phrases import (
+    chance_text,
+    counted,
+    digits_for,
+    listed,
+    ordinal,
+    time_text,
+)
+
+Answer = Mapping[str, Any]
+"""What GetLeaderboard gives, as plain values."""
+
+_MOST_NAMED = 4
+"""Teams that a sentence names; more are counted."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A measure of a row.
+
+    Attributes:
+        title: The measure.
+        text: Its value, or ``undefined``.
+        is_undefined: Whether it is undefined.
+    """
+
+    title: str
+    text: str
+    is_undefined: bool
+
+
+@dataclass(frozen=True)
+class BoardRow:
+    """A row of the board.
+
+    Attributes:
+        rank: Its rank; empty where it is not ranked.
+        team: Its team.
+        title: Title of the submission.
+        url: Path of the submission; empty where the visitor may not see it.
+        is_own: Whether it is the visitor's team's.
+        cells: Its measures, the one that ranks first.
+        chance: The chance of being first; empty where it is not told.
+        submissions: Submissions of the team.
+        truth_revision: Revision of the ground truth.
+        time: When it was submitted.
+    """
+
+    rank: str
+    team: str
+    title: str
+    url: str
+    is_own: bool
+    cells: tuple[Cell, ...]
+    chance: str
+    submissions: int
+    truth_revision: int
+    time: str
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that stand under one head.
+
+    Attributes:
+        head: What they have in common; empty where all rows stand in one group.
+        note: What that means.
+        rows: The rows.
+        is_ranked: Whether they have ranks that are worth something.
+    """
+
+    head: str
+    note: str
+    rows: tuple[BoardRow, ...]
+    is_ranked: bool = True
+
+
+@dataclass(frozen=True)
+class BoardView:
+    """A board as a page shows it.
+
+    Attributes:
+        finding: One sentence that says what the board says.
+        measures: Titles of the measures, the one that ranks first.
+        has_chances: Whether chances of being first are told.
+        groups: The rows.
+    """
+
+    finding: str
+    measures: tuple[str, ...]
+    has_chances: bool
+    groups: tuple[Group, ...]
+
+    @property
+    def column_count(self) -> int:
+        """Columns of the table."""
+        return 5 + len(self.measures) + self.has_chances
+
+
+def board_view(answer: Answer, team: str) -> BoardView:
+    """A page of a board.
+
+    Args:
+        answer: The answer of GetLeaderboard.
+        team: The visitor's team; empty for none.
+    """
+    rows = answer["rows"]
+    names = measures_of(answer)
+    chances = [row.get("first_probability") for row in rows]
+    told = [chance for chance in chances if chance is not None]
+    in_tenths = all(math.isclose(10 * chance, round(10 * chance)) for chance in told)
+    digits = {name: digits_for(_values(row).get(name) for row in rows) for name in names}
+
+    def written(row: Answer) -> BoardRow:
+        values, chance = _values(row), row.get("first_probability")
+        return BoardRow(
+            rank=f"{row['rank']}" if row["rank"] and not row["apart"] else "",
+            team=row["team"],
+            title=row["title"],
+            url=f"/{row['submission']}" if row["submission"] else "",
+            is_own=bool(team) and row["team"] == team,
+            cells=tuple(_cell(name, values.get(name), digits[name]) for name in names),
+            chance="" if chance is None else chance_text(chance, in_tenths=in_tenths),
+            submissions=row["submission_count"],
+            truth_revision=row["truth_revision"],
+            time=time_text(row["seal_time"]) if row["seal_time"] else "",
+        )
+
+    groups = tuple(
+        Group(*_head(kind, tier, members, answer), tuple(map(written, members)), kind == _RANKED)
+        for (kind, tier), members in _grouped(rows)
+    )
+    return BoardView(finding(answer), tuple(map(measure_title, names)), bool(told), groups)
+
+
+def measures_of(answer: Answer) -> tuple[str, ...]:
+    """Names of the measures that are shown, those that rank first."""
+    return (*answer["ranking"], *answer["further_measures"])
+
+
+# --- Groups: tiers, then what is undefined, then what cannot be compared
+
+_RANKED, _UNDEFINED, _APART = "ranked", "undefined", "apart"
+
+
+def _kind(row: Answer) -> str:
+    if row["apart"]:
+        return _APART
+    first = next(iter(row["scores"]), None)
+    return _UNDEFINED if first is None or first["value"] is None else _RANKED
+
+
+def _grouped(rows: Sequence[Answer]) -> Iterator[tuple[tuple[str, int | None], list[Answer]]]:
+    def key(row: Answer) -> tuple[str, int | None]:
+        kind = _kind(row)
+        return kind, row.get("tier") if kind == _RANKED else None
+
+    for found, members in groupby(rows, key):
+        yield found, list(members)
+
+
+def _head(
+    kind: str, tier: int | None, members: Sequence[Answer], answer: Answer
+) -> tuple[str, str]:
+    """Head of a group, and what it means."""
+    if kind == _APART:
+        revision = answer["truth_revision"]
+        return (
+            "Not comparable",
+            f"not ranked until scored again on truth revision {revision} by the present rules",
+        )
+    if kind == _UNDEFINED:
+        return "Undefined", "last in every order"
+    if tier is None:
+        return "", ""
+    count = len(members)
+    note = "stands alone" if count == 1 else f"these {in_words(count)} cannot be told apart"
+    return f"{ordinal(tier).capitalize()} tier", note
+
+
+# --- The finding
+
+
+def finding(answer: Answer) -> str:
+    """One sentence that says what a page of a board says."""
+    if not answer["rows"]:
+        return "No submission is on the board yet."
+    rows = [row for row in answer["rows"] if _kind(row) == _RANKED]
+    if not rows:
+        return "No submission has a defined score here."
+    first = [row for row in rows if row["rank"] == 1]
+    if not first:
+        return f"{counted(answer['total_size'], 'row').capitalize()} are on the board."
+    name = answer["ranking"][0]
+    value = figure(_values(first[0])[name], digits_for(_values(row)[name] for row in rows))
+    return _leaders(first, rows, f"{value} in {measure_title(name)}")
+
+
+def _leaders(first: Sequence[Answer], rows: Sequence[Answer], said: str) -> str:
+    """Who leads, and from whom that cannot be told apart."""
+    teams = [row["team"] for row in first]
+    if len(teams) > 1:
+        return f"{_named(teams)} share the first rank with {said}."
+    tier = first[0].get("tier")
+    rivals = [row["team"] for row in rows if tier is not None and row.get("tier") == tier][1:]
+    if rivals:
+        return f"{teams[0]} leads with {said}, but cannot be told apart from {_named(rivals)}."
+    return f"{teams[0]} leads with {said}."
+
+
+def _named(teams: Sequence[str]) -> str:
+    if len(teams) <= _MOST_NAMED:
+        return listed(teams)
+    named = teams[: _MOST_NAMED - 1]
+    return f"{', '.join(named)} and {in_words(len(teams) - len(named))} more"
+
+
+def _values(row: Answer) -> dict[str, float | None]:
+    return {score["measure"]: score["value"] for score in row["scores"]}
+
+
+def _cell(name: str, value: float | None, digits: int) -> Cell:
+    return Cell(measure_title(name), figure(value, digits), value is None)
+
+
+# --- How far to trust a board
+
+
+def weaknesses(benchmark: Answer, answer: Answer) -> list[str]:
+    """What makes a board doubtful, in sentences.
+
+    Args:
+        benchmark: The benchmark as plain values.
+        answer: The answer of GetLeaderboard.
+    """
+    return [
+        *_sequences_told(benchmark, answer),
+        *_step_told(benchmark),
+        *_answers_told(benchmark, answer),
+        *_left_out(answer),
+    ]
+
+
+def _sequences_told(benchmark: Answer, answer: Answer) -> Iterator[str]:
+    private = benchmark.get("private_sequence_count") or 0
+    count = answer["sequence_count"]
+    if count is None:
+        yield "The benchmark does not tell how many sequences it has."
+    else:
+        shown = max(0, count - private)
+        kind = "public sequence" if private else "sequence"
+        few = " So few tell little about other videos." if shown < FEW_SEQUENCES else ""
+        yield f"The scores are over {counted(shown, kind)}.{few}"
+    if private:
+        verb = "has" if private == 1 else "have"
+        yield (
+            f"{counted(private, 'private sequence').capitalize()} {verb} answered nothing so far: "
+            "they decide the final order."
+        )
+
+
+def _step_told(benchmark: Answer) -> Iterator[str]:
+    policy = benchmark["policy"]
+    step = benchmark.get("ladder_step_in_force") or policy["ladder_step"]
+    if policy["visibility"] != "live":
+        yield f"Scores are released in steps of {step:g}: smaller differences are not shown."
+
+
+def _answers_told(benchmark: Answer, answer: Answer) -> Iterator[str]:
+    total, most = answer["submission_count"], answer["most_submissions"]
+    if not total:
+        return
+    budget = benchmark["submission_budget"]
+    may = f", of {budget:,} that a team may have" if budget else ", and there is no limit"
+    yield (
+        f"{counted(total, 'submission').capitalize()} count as scored; the busiest team has "
+        f"{most:,}{may}. More tries gain a little by luck alone."
+    )
+
+
+def _left_out(answer: Answer) -> Iterator[str]:
+    kinds = [_kind(row) for row in answer["rows"]]
+    apart, undefined = kinds.count(_APART), kinds.count(_UNDEFINED)
+    parts = []
+    if apart:
+        parts.append(f"{in_words(apart)} could not be scored by the present truth and rules")
+    if undefined:
+        parts.append(f"{in_words(undefined)} {'is' if undefined == 1 else 'are'} undefined")
+    if parts:
+        count = counted(apart + undefined, "row").capitalize()
+        verb = "is" if apart + undefined == 1 else "are"
+        yield f"{count} here {verb} not compared: {', '.join(parts)}."

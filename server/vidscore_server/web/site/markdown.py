@@ -1,0 +1,75 @@
+"""Descriptions in Markdown as HTML: no HTML of their own, no pictures, and links that lead out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from markupsafe import Markup, escape
+
+SCHEMES = frozenset({"http", "https", "mailto"})
+"""Where a link may lead; every other one stays text."""
+
+_FIRST_HEADING = 3
+"""Level of the first heading: those above are the page's own."""
+
+_LAST_HEADING = 6
+
+
+@lru_cache(maxsize=64)
+def html_of(text: str) -> Markup:
+    """A text in Markdown as HTML that a page may show.
+
+    Args:
+        text: The text: CommonMark with tables.
+    """
+    tokens = _PARSER.parse(text)
+    for token in tokens:
+        if token.type in {"heading_open", "heading_close"}:
+            level = int(token.tag[1:]) + _FIRST_HEADING - 1
+            token.tag = f"h{min(level, _LAST_HEADING)}"
+    return Markup(_PARSER.renderer.render(tokens, _PARSER.options, {}))  # noqa: S704 - HTML is off
+
+
+def is_safe_link(url: str) -> bool:
+    """Whether a link may be made of an address."""
+    try:
+        return urlsplit(url.strip()).scheme.lower() in SCHEMES
+    except ValueError:
+        return False
+
+
+def _code(
+    _: RendererHTML, tokens: Sequence[Token], index: int, _options: OptionsDict, _env: EnvType
+) -> str:
+    """A block of code, which the keyboard can scroll."""
+    return f'<pre tabindex="0"><code>{escape(tokens[index].content)}</code></pre>\n'
+
+
+def _link(
+    renderer: RendererHTML,
+    tokens: Sequence[Token],
+    index: int,
+    options: OptionsDict,
+    env: EnvType,
+) -> str:
+    """A link, which tells the other site nothing."""
+    tokens[index].attrSet("rel", "noreferrer nofollow")
+    return renderer.renderToken(tokens, index, options, env)
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    parser.validateLink = is_safe_link  # type: ignore[method-assign]
+    for name in ("code_block", "fence"):
+        parser.add_render_rule(name, _code)
+    parser.add_render_rule("link_open", _link)
+    return parser
+
+
+_PARSER = _parser()

@@ -1,0 +1,97 @@
+"""Times, counts, digits and chances as pages write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from vidscore_evaluators.explanation.answer import in_words
+from vidscore_evaluators.explanation.figures import telling_digits
+
+_UNITS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
+
+MOST_EXACT_DIGITS = 4
+"""Values with more decimals are cut where no neighbour needs them."""
+
+FEW = 0.01
+"""A chance below it, or above its complement, is not said more exactly."""
+
+
+def date_text(time: datetime) -> str:
+    """``22 Nov 2026``."""
+    return f"{time.day} {time:%b %Y}"
+
+
+def time_text(time: datetime) -> str:
+    """``22 Nov 2026, 08:40 UTC``."""
+    return f"{date_text(time)}, {time:%H:%M} UTC"
+
+
+def duration_text(seconds: float) -> str:
+    """``one hour``, ``90 minutes``: in the largest unit that needs no fraction."""
+    for unit, length_s in _UNITS:
+        count, rest = divmod(seconds, length_s)
+        if count and not rest:
+            return counted(int(count), unit)
+    return f"{seconds:g} seconds"
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """``three submissions``."""
+    return f"{in_words(count)} {noun if count == 1 else plural or noun + 's'}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """``a, b and c``."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+_ORDINALS = (
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+)
+
+
+def ordinal(number: int) -> str:
+    """``third``; in digits from eleven on."""
+    if 1 <= number <= len(_ORDINALS):
+        return _ORDINALS[number - 1]
+    last = 0 if number // 10 % 10 == 1 else number % 10
+    return f"{number}" + {1: "st", 2: "nd", 3: "rd"}.get(last, "th")
+
+
+def digits_for(values: Iterable[float | None]) -> int:
+    """Decimals of a column: those that its values have; of long values, those that tell them apart.
+
+    Args:
+        values: The values; None where one is undefined.
+    """
+    defined = [value for value in values if value is not None]
+    for digits in range(MOST_EXACT_DIGITS):
+        if all(round(value, digits) == value for value in defined):
+            return digits
+    return telling_digits(defined)
+
+
+def chance_text(chance: float, *, in_tenths: bool) -> str:
+    """A probability, which is never said to be 0 or 1.
+
+    Args:
+        chance: The probability.
+        in_tenths: Whether it is told in steps of 0.1.
+    """
+    least = 0.1 if in_tenths else FEW
+    digits = 1 if in_tenths else 2
+    if chance < least:
+        return f"< {least:g}"
+    if chance > 1 - least:
+        return f"> {1 - least:g}"
+    return f"{chance:.{digits}f}"

@@ -1,0 +1,149 @@
+"""What stands on a board beside its order: further measures, curves, and how often teams asked."""
+
+from __future__ import annotations
+
+import pytest
+from tests.server.domain.hosted import Hosted, refusal
+from tests.server.domain.streets import BOX, streets
+from tests.server.domain.test_planted_truth import batch
+
+from vidscore_evaluators.report import Curve, Report, Scores
+from vidscore_protos.v1 import benchmark_pb2
+from vidscore_server.domain.definition import Definition, definition_from_dict
+from vidscore_server.domain.policy import Policy, SubmittedNames
+from vidscore_server.domain.release import released_curves
+
+TRUTH = batch("", "street", "car", (1, 2, 3), BOX, BOX, BOX)
+TWO_OF_THREE = batch("", "street", "car", (1, 2), BOX, BOX)
+
+OF_EVERYTHING = Curve("p", {"recall": [0.123456, 1.0], "precision": [0.5, 0.987654]})
+BY_FRAME = Curve("error", {"frame": [1, 2], "error": [0.1, 0.2]})
+OF_CAR = Curve("p", {"threshold": [0.55], "recall": [0.123456]}, label="car")
+
+
+def _benchmark(**policy: object) -> benchmark_pb2.Benchmark:
+    message = streets(labels=["car"])
+    message.policy.CopyFrom(
+        benchmark_pb2.Policy(unlimited_submissions=True, **policy)  # type: ignore[arg-type]
+    )
+    return message
+
+
+async def _two_submissions(hosted: Hosted, message: benchmark_pb2.Benchmark) -> None:
+    await hosted.organiser.create(message)
+    await hosted.organiser.upload(TRUTH)
+    for name in ("one", "two"):
+        await hosted.red.submit(TWO_OF_THREE, name)
+        await hosted.red.ended(name)
+    await hosted.blue.submit(TRUTH, "three")
+    await hosted.blue.ended("three")
+
+
+async def test_a_row_has_the_number_of_its_teams_submissions(hosted: Hosted) -> None:
+    await _two_submissions(hosted, _benchmark())
+    board = await hosted.viewer.board()
+    assert {row.team: row.submission_count for row in board.rows} == {"blue": 1, "red": 2}
+    assert (board.submission_count, board.most_submissions, board.total_size) == (3, 2, 2)
+
+
+async def test_a_draft_is_no_submission_of_the_board(hosted: Hosted) -> None:
+    await _two_submissions(hosted, _benchmark())
+    await hosted.blue.submission("draft")
+    assert (await hosted.viewer.board()).submission_count == 3
+
+
+async def test_measures_that_are_released_stand_beside_those_that_rank(hosted: Hosted) -> None:
+    final = benchmark_pb2.VISIBILITY_FINAL
+    message = _benchmark(visibility=final, released_measures=["recall"], ladder_step=0.01)
+    await _two_submissions(hosted, message)
+    board = await hosted.viewer.board()
+    assert list(board.further_measures) == ["recall"]
+    found = {row.team: {one.measure: one.value for one in row.scores} for row in board.rows}
+    assert found["red"]["recall"] == 0.67  # two of three, rounded to the step
+    assert found["blue"]["recall"] == 1.0
+    whole = await hosted.organiser.board()
+    assert [one.value for one in whole.rows[1].scores if one.measure == "recall"] == [2 / 3]
+
+
+@pytest.mark.parametrize(
+    ("visibility", "release", "expected"),
+    [("LADDER", False, 0), ("FINAL", False, 0), ("FINAL", True, 1), ("LIVE", False, 1)],
+)
+async def test_rows_have_curves_where_the_policy_releases_them(
+    hosted: Hosted, visibility: str, release: bool, expected: int
+) -> None:
+    shown = getattr(benchmark_pb2, f"VISIBILITY_{visibility}")
+    await _two_submissions(hosted, _benchmark(visibility=shown, release_curves=release))
+    for client in (hosted.viewer, hosted.red, hosted.organiser):
+        rows = (await client.board()).rows
+        assert {bool(row.curves) for row in rows} == {bool(expected)}
+        for curve in (curve for row in rows for curve in row.curves):
+            assert not curve.HasField("label")
+
+
+@pytest.mark.parametrize("release", [True, False])
+async def test_a_team_has_the_curves_of_its_scores_where_they_are_released(
+    hosted: Hosted, release: bool
+) -> None:
+    final = benchmark_pb2.VISIBILITY_FINAL
+    await _two_submissions(hosted, _benchmark(visibility=final, release_curves=release))
+    [score] = await hosted.red.scores("one")
+    assert bool(score.report.curves) == release
+
+
+async def test_a_board_of_a_label_has_the_curves_of_that_label(hosted: Hosted) -> None:
+    live = benchmark_pb2.VISIBILITY_LIVE
+    await _two_submissions(hosted, _benchmark(visibility=live))
+    rows = (await hosted.viewer.board(label="car")).rows
+    assert {curve.label for row in rows for curve in row.curves} == {"car"}
+
+
+async def test_the_ladder_releases_no_curves(hosted: Hosted) -> None:
+    refused = await refusal(hosted.organiser.create(_benchmark(release_curves=True)))
+    assert "release_curves" in str(refused)
+
+
+async def test_the_number_of_sequences_is_told_where_their_names_are(hosted: Hosted) -> None:
+    await hosted.organiser.create(_benchmark(), public=["labels"])
+    await hosted.organiser.upload(TRUTH)
+    assert not (await hosted.viewer.board()).HasField("sequence_count")
+    assert (await hosted.organiser.board()).sequence_count == 1
+
+
+def _definition(**policy: object) -> Definition:
+    document = {"evaluators": [{"name": "f1"}], "domains": [{"name": "", "classes": ["car"]}]}
+    return definition_from_dict({**document, "policy": policy})
+
+
+def _report(*curves: Curve) -> Report:
+    return Report("f1", "1.0.0", {}, "", "", Scores((), curves))
+
+
+def test_released_curves_are_rounded_and_none_goes_along_frames() -> None:
+    definition = _definition(visibility="final", release_curves=True, ladder_step=0.01)
+    report = _report(OF_EVERYTHING, BY_FRAME, OF_CAR)
+    everything, of_car = released_curves(definition, report, SubmittedNames(), 0.01)
+    assert everything.columns == {"recall": (0.12, 1.0), "precision": (0.5, 0.99)}
+    assert of_car.columns == {"threshold": [0.55], "recall": (0.12,)}
+
+
+def test_a_curve_of_a_label_that_is_hidden_is_not_released() -> None:
+    policy = Policy(visibility="final", release_curves=True)
+    document = {"evaluators": [{"name": "f1"}], "public_names": ["sequences"]}
+    hidden = definition_from_dict({**document, "policy": {"visibility": policy.visibility,
+                                                          "release_curves": True}})  # fmt: skip
+    assert released_curves(hidden, _report(OF_CAR), SubmittedNames(), 0.01) == ()
+
+
+def test_a_curve_with_a_point_a_detection_is_not_released() -> None:
+    definition = _definition(visibility="final", release_curves=True)
+    long = Curve("p", {"confidence": [0.5] * 1001, "recall": [0.5] * 1001})
+    assert released_curves(definition, _report(long), SubmittedNames(), 0.01) == ()
+
+
+def test_live_reports_keep_all_their_curves() -> None:
+    report = _report(OF_EVERYTHING, BY_FRAME)
+    assert released_curves(_definition(visibility="live"), report, SubmittedNames(), 0.01) == (
+        OF_EVERYTHING,
+        BY_FRAME,
+    )

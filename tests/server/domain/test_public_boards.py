@@ -1,0 +1,85 @@
+"""Benchmarks that everyone may see, and all others, which are not there to who has no token."""
+
+from __future__ import annotations
+
+import grpc
+import pytest
+from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, dots, refusal
+from tests.server.scene import HERE, points
+
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_server.domain.access import Gate, Transport
+from vidscore_server.domain.policy import Policy
+from vidscore_server.runtime import utc_now
+
+GET = "/vidscore.v1.BenchmarkService/GetBenchmark"
+
+
+async def _scored(hosted: Hosted, *, public_board_web: bool = False) -> None:
+    await hosted.organiser.create(dots(public_board_web=public_board_web))
+    await hosted.organiser.upload(TRUTH)
+    await hosted.red.submit(points({1: HERE, 2: [], 3: [], 4: [], 5: []}))
+    await hosted.red.ended()
+
+
+async def test_a_public_board_is_to_nobody_what_it_is_to_a_viewer(hosted: Hosted) -> None:
+    await _scored(hosted, public_board_web=True)
+    assert await hosted.nobody.board() == await hosted.viewer.board()
+    assert [row.team for row in (await hosted.nobody.board()).rows] == ["red"]
+
+
+async def test_a_public_benchmark_is_to_nobody_what_it_is_to_a_viewer(hosted: Hosted) -> None:
+    await _scored(hosted, public_board_web=True)
+    request = pb.GetBenchmarkRequest(name=BENCHMARK)
+    answers = [
+        await client.benchmarks.GetBenchmark(request, metadata=client.metadata)
+        for client in (hosted.nobody, hosted.viewer)
+    ]
+    assert answers[0] == answers[1]
+    assert not answers[0].quotas
+
+
+@pytest.mark.parametrize("name", [BENCHMARK, "benchmarks/none"])
+async def test_every_other_benchmark_is_not_there(hosted: Hosted, name: str) -> None:
+    await _scored(hosted)
+    for call, request in (
+        ("GetBenchmark", pb.GetBenchmarkRequest(name=name)),
+        ("GetLeaderboard", pb.GetLeaderboardRequest(benchmark=name)),
+        ("GetChecklist", pb.GetChecklistRequest(benchmark=name)),
+    ):
+        refused = await refusal(getattr(hosted.nobody.benchmarks, call)(request))
+        assert refused.code is grpc.StatusCode.NOT_FOUND
+        assert refused.message == f"{name} does not exist"
+
+
+async def test_the_list_of_nobody_has_public_benchmarks_alone(hosted: Hosted) -> None:
+    for number in range(5):
+        await hosted.organiser.create(
+            dots(public_board_web=number in {1, 4}), benchmark_id=f"b{number}"
+        )
+    names, token = [], ""
+    for _ in range(2):
+        request = pb.ListBenchmarksRequest(page_size=1, page_token=token)
+        answer = await hosted.nobody.benchmarks.ListBenchmarks(request)
+        names += [entry.name for entry in answer.benchmarks]
+        token = answer.next_page_token
+    assert names == ["benchmarks/b1", "benchmarks/b4"]
+    assert token == ""
+
+
+async def test_nobody_needs_no_token_wherever_it_is() -> None:
+    gate = Gate(None, utc_now)
+    assert (await gate.admit(GET, [], Transport(open_to_anyone=False))).role is None
+
+
+async def test_a_wrong_token_is_refused_all_the_same(hosted: Hosted) -> None:
+    await _scored(hosted, public_board_web=True)
+    wrong = hosted.client("x")
+    request = pb.GetBenchmarkRequest(name=BENCHMARK)
+    refused = await refusal(wrong.benchmarks.GetBenchmark(request, metadata=wrong.metadata))
+    assert refused.code is grpc.StatusCode.UNAUTHENTICATED
+
+
+def test_what_viewers_do_not_see_cannot_be_public() -> None:
+    [fault] = Policy(public_board=False, public_board_web=True).faults()
+    assert fault.field == "public_board_web"

@@ -1,0 +1,75 @@
+"""The file of a benchmark, made of what a call gives, makes the same benchmark again."""
+
+from __future__ import annotations
+
+import tomllib
+from datetime import UTC, datetime
+from typing import Any
+
+from vidscore_protos.v1 import benchmark_pb2
+from vidscore_server.api.definitions import write_benchmark
+from vidscore_server.api.plain import plain
+from vidscore_server.domain.benchmarks import to_json
+from vidscore_server.domain.definition import definition_from_dict, definition_to_dict
+from vidscore_server.store.records import BenchmarkRecord
+from vidscore_server.web.site.benchmark_document import toml_of
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+WHOLE: dict[str, Any] = {
+    "title": "Streets",
+    "description": "# About\n\nFind *all* of it.",
+    "evaluators": [
+        {"name": "f1", "parameters": {"threshold": 0.25}},
+        {"name": "map"},
+    ],
+    "domains": [{"name": "Tower", "classes": ["car", "bus"]}, {"name": "Air"}],
+    "classes": ["car"],
+    "sequences": [
+        {
+            "domain": "Tower",
+            "name": "one",
+            "frame_count": 100,
+            "first_frame": 5,
+            "frames": [[5, 50], [60, 60]],
+            "dont_care_frames": [[7, 7]],
+            "image_width": 640,
+            "image_height": 480,
+        },
+        {"name": "two"},
+    ],
+    "truth_geometry": "box",
+    "detection_geometry": "box",
+    "open_time": "2026-05-01T00:00:00+00:00",
+    "close_time": "2026-06-01T00:00:00+00:00",
+    "public_names": ["sequences", "labels"],
+    "policy": {
+        "visibility": "final",
+        "released_measures": ["recall"],
+        "submissions_in_all": 0,
+        "quiet_timeout_s": 60.5,
+        "public_board_web": True,
+    },
+}
+
+
+def _again(document: dict[str, Any]) -> dict[str, Any]:
+    """A definition through the store, the wire, a page and its file."""
+    definition = definition_from_dict(document)
+    record = BenchmarkRecord("streets", to_json(definition), None, None, NOW, NOW)
+    message: benchmark_pb2.Benchmark = write_benchmark(record, definition)
+    return definition_to_dict(definition_from_dict(tomllib.loads(toml_of(plain(message)))))
+
+
+def test_the_file_makes_the_same_benchmark() -> None:
+    assert _again(WHOLE) == definition_to_dict(definition_from_dict(WHOLE))
+
+
+def test_so_does_that_of_a_benchmark_that_says_little() -> None:
+    little = {"evaluators": [{"name": "spotgeo"}]}
+    assert _again(little) == definition_to_dict(definition_from_dict(little))
+
+
+def test_a_list_of_no_labels_stays_one() -> None:
+    document = {"evaluators": [{"name": "f1"}], "classes": []}
+    assert _again(document) == definition_to_dict(definition_from_dict(document))

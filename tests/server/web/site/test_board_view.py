@@ -1,0 +1,213 @@
+"""A board as tables and sentences, out of plain values; and the same rows as a table of cells."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from vidscore_server.web.rendering import environment
+from vidscore_server.web.site.board import View, caption, charts, table
+from vidscore_server.web.site.board_view import board_view, finding, weaknesses
+
+TIME = datetime(2026, 11, 21, 16, 2, tzinfo=UTC)
+
+
+def row(rank: int, team: str, *values: float | None, **more: Any) -> dict[str, Any]:
+    names = ("f1", "recall")
+    return {
+        "rank": rank,
+        "team": team,
+        "submission": "",
+        "title": f"{team} 2",
+        "seal_time": TIME,
+        "scores": [
+            {"measure": name, "value": value} for name, value in zip(names, values, strict=False)
+        ],
+        "truth_revision": 4,
+        "evaluator_version": "1.0.0",
+        "apart": False,
+        "submission_count": 3,
+        "curves": [],
+    } | more
+
+
+def answer(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "rows": list(rows),
+        "ranking": ["f1"],
+        "further_measures": ["recall"],
+        "truth_revision": 4,
+        "total_size": len(rows),
+        "submission_count": 160,
+        "most_submissions": 40,
+        "sequence_count": 24,
+        "next_page_token": "",
+    } | more
+
+
+TIERS = answer(
+    row(1, "falcon", 0.8565, 0.9, tier=1, first_probability=0.8),
+    row(2, "heron", 0.8491, 0.8, tier=1, first_probability=0.2),
+    row(3, "lynx", 0.8262, 0.7, tier=2, first_probability=0.0),
+    row(4, "shrew", None, 0.0),
+    row(0, "vole", 0.8391, 0.9, apart=True, truth_revision=3),
+)
+
+
+def test_tiers_undefined_rows_and_others_stand_in_groups() -> None:
+    board = board_view(TIERS, "heron")
+    assert [(group.head, group.note) for group in board.groups] == [
+        ("First tier", "these two cannot be told apart"),
+        ("Second tier", "stands alone"),
+        ("Undefined", "last in every order"),
+        (
+            "Not comparable",
+            "not ranked until scored again on truth revision 4 by the present rules",
+        ),
+    ]
+    assert [[one.team for one in group.rows] for group in board.groups] == [
+        ["falcon", "heron"], ["lynx"], ["shrew"], ["vole"],
+    ]  # fmt: skip
+
+
+def test_the_own_row_is_marked() -> None:
+    rows = [one for group in board_view(TIERS, "heron").groups for one in group.rows]
+    assert [one.team for one in rows if one.is_own] == ["heron"]
+    assert not any(one.is_own for group in board_view(TIERS, "").groups for one in group.rows)
+
+
+def test_chances_in_tenths_are_told_in_tenths() -> None:
+    [first, second, *_] = board_view(TIERS, "").groups
+    assert [one.chance for one in first.rows] == ["0.8", "0.2"]
+    assert second.rows[0].chance == "< 0.1"
+
+
+def test_finer_chances_have_two_digits() -> None:
+    fine = answer(
+        row(1, "a", 1.0, first_probability=0.764), row(2, "b", 0.5, first_probability=0.0)
+    )
+    [group] = board_view(fine, "").groups
+    assert [one.chance for one in group.rows] == ["0.76", "< 0.01"]
+
+
+def test_without_tiers_there_is_one_group_and_no_column_of_chances() -> None:
+    board = board_view(answer(row(1, "a", 0.5), row(2, "b", 0.25)), "")
+    assert [group.head for group in board.groups] == [""]
+    assert not board.has_chances
+    assert board.column_count == 7
+
+
+def test_an_undefined_value_is_said_in_a_word() -> None:
+    [group] = board_view(answer(row(1, "a", None, None)), "").groups
+    assert [cell.text for cell in group.rows[0].cells] == ["undefined", "undefined"]
+    assert not group.is_ranked
+
+
+def test_digits_are_those_that_the_order_needs() -> None:
+    close = answer(row(1, "a", 0.123457, 0.62), row(2, "b", 0.123456, 0.6))
+    [group] = board_view(close, "").groups
+    assert [[cell.text for cell in one.cells] for one in group.rows] == [
+        ["0.123457", "0.62"], ["0.123456", "0.60"],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (answer(), "No submission is on the board yet."),
+        (answer(row(1, "a", None)), "No submission has a defined score here."),
+        (answer(row(1, "a", 0.5), row(2, "b", 0.25)), "a leads with 0.50 in F1."),
+        (
+            answer(row(1, "a", 0.5), row(1, "b", 0.5)),
+            "a and b share the first rank with 0.5 in F1.",
+        ),
+        (TIERS, "falcon leads with 0.8565 in F1, but cannot be told apart from heron."),
+        (answer(row(101, "z", 0.5), total_size=120), "120 rows are on the board."),
+    ],
+)
+def test_the_finding_is_made_from_the_rows(given: dict[str, Any], said: str) -> None:
+    assert finding(given) == said
+
+
+def benchmark(**more: Any) -> dict[str, Any]:
+    policy = {"visibility": "ladder", "ladder_step": 0.01}
+    return {"policy": policy, "submission_budget": 40} | more
+
+
+def test_a_board_says_how_weak_it_is() -> None:
+    assert weaknesses(benchmark(), TIERS) == [
+        "The scores are over 24 sequences. So few tell little about other videos.",
+        "Scores are released in steps of 0.01: smaller differences are not shown.",
+        (
+            "160 submissions count as scored; the busiest team has 40, of 40 that a team may have. "
+            "More tries gain a little by luck alone."
+        ),
+        (
+            "Two rows here are not compared: one could not be scored by the present truth and "
+            "rules, one is undefined."
+        ),
+    ]
+
+
+def test_the_step_in_force_and_private_sequences_are_told_where_they_are_known() -> None:
+    known = benchmark(ladder_step_in_force=0.1, private_sequence_count=12)
+    said = weaknesses(known, answer(sequence_count=48, submission_count=0))
+    assert said == [
+        "The scores are over 36 public sequences.",
+        "Twelve private sequences have answered nothing so far: they decide the final order.",
+        "Scores are released in steps of 0.1: smaller differences are not shown.",
+    ]
+
+
+def test_sequences_that_are_not_public_are_not_counted() -> None:
+    [first, *_] = weaknesses(benchmark(), answer(sequence_count=None))
+    assert first == "The benchmark does not tell how many sequences it has."
+
+
+def test_the_table_of_cells_has_exactly_what_is_shown() -> None:
+    header, rows = table(TIERS)
+    assert header == [
+        "rank", "team", "title", "f1", "recall", "tier", "first_probability", "submissions",
+        "truth_revision", "evaluator_version", "submitted",
+    ]  # fmt: skip
+    assert rows[0] == [
+        1, "falcon", "falcon 2", 0.8565, 0.9, 1, 0.8, 3, 4, "1.0.0", "2026-11-21T16:02:00+00:00",
+    ]  # fmt: skip
+    assert rows[3][3] is None
+    assert rows[4][0] is None
+
+
+def test_a_caption_names_the_part() -> None:
+    assert caption(View(domain="Tower", label="car"), TIERS) == (
+        "Five teams over domain Tower and label car, truth revision 4."
+    )
+
+
+def curve(*values: float) -> dict[str, Any]:
+    def column(name: str, numbers: tuple[float, ...]) -> dict[str, Any]:
+        return {"name": name, "values": [{"count": None, "number": one} for one in numbers]}
+
+    columns = [column("recall", (0.0, 0.5, 1.0)), column("precision", values)]
+    return {"name": "precision_recall_50", "columns": columns, "domain": None, "label": None}
+
+
+def test_curves_of_the_first_systems_share_a_picture() -> None:
+    rows = [row(1, "a", 0.9, curves=[curve(1.0, 0.9, 0.8)]), row(2, "b", 0.8,
+            curves=[curve(1.0, 0.7, 0.6)])]  # fmt: skip
+    [chart] = charts(answer(*rows, row(3, "c", 0.1)), "map")
+    assert chart["header"] == ["recall", "a", "b"]
+    assert [one["cells"] for one in chart["rows"]][1] == ["0.9000", "0.7000"]
+    assert ">a</text>" in chart["svg"]
+    assert ">b</text>" in chart["svg"]
+
+
+def test_a_template_shows_the_groups_with_their_heads() -> None:
+    use = '{% from "site/_board.html" import board_table %}{{ board_table(board, "Five teams.") }}'
+    html = environment().from_string(use).render(board=board_view(TIERS, "heron"))
+    assert html.count("<tbody>") == 4
+    assert '<tr class="here">' in html
+    assert html.count('class="late"') == 2
+    assert "<b>First tier</b>, these two cannot be told apart" in html
+    assert '<td class="n" data-h="Being first">&lt; 0.1</td>' in html

@@ -1,0 +1,54 @@
+"""Descriptions as HTML: what an organiser writes can only be text and links that lead out."""
+
+from __future__ import annotations
+
+import pytest
+
+from vidscore_server.web.site.markdown import html_of
+
+
+def test_headings_go_beneath_those_of_the_page() -> None:
+    assert html_of("# About\n\n##### Deep") == "<h3>About</h3>\n<h6>Deep</h6>\n"
+
+
+def test_links_lead_out_and_tell_nothing() -> None:
+    html = html_of("[videos](https://example.org/v?a=1&b=2)")
+    assert '<a href="https://example.org/v?a=1&amp;b=2" rel="noreferrer nofollow">' in html
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "[x](javascript:alert(1))",
+        "[x](JaVaScRiPt:alert(1))",
+        "[x](data:text/html;base64,AAAA)",
+        "[x](vbscript:x)",
+        "[x](/organise)",
+        "[x](//evil.example)",
+        "<javascript:alert(1)>",
+        '[x](https://a.example "onclick=x")',
+        "![x](javascript:alert(1))",
+        "[x][1]\n\n[1]: javascript:alert(1)",
+        "```html\n</code><script>x</script>\n```",
+        "    </code><script>x</script>",
+    ],
+)
+def test_nothing_that_runs_comes_through(text: str) -> None:
+    html = html_of(text).lower()
+    assert "<script" not in html
+    assert "<img" not in html
+    assert 'href="/' not in html
+    for scheme in ("javascript", "data", "vbscript"):
+        assert f'href="{scheme}' not in html
+
+
+def test_a_picture_becomes_a_link() -> None:
+    assert "<img" not in html_of("![plan](https://example.org/plan.png)")
+    assert 'href="https://example.org/plan.png"' in html_of("![plan](https://example.org/plan.png)")
+
+
+def test_tables_and_code_are_shown() -> None:
+    assert "<td>1</td>" in html_of("| a |\n|---|\n| 1 |")
+    assert '<pre tabindex="0"><code>a &lt; b\n</code></pre>' in html_of("```\na < b\n```")

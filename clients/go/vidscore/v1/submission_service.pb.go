@@ -558,7 +558,11 @@ type ListSubmissionsRequest struct {
 	// Maximum number of submissions on the page; 0 lets the server choose.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// `next_page_token` of the previous page; empty for the first.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only submissions of this team; empty: of all teams that the caller sees.
+	Team string `protobuf:"bytes,40,opt,name=team,proto3" json:"team,omitempty"`
+	// Only submissions in this state; unspecified: in any.
+	State         SubmissionState `protobuf:"varint,41,opt,name=state,proto3,enum=vidscore.v1.SubmissionState" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -612,6 +616,20 @@ func (x *ListSubmissionsRequest) GetPageToken() string {
 		return x.PageToken
 	}
 	return ""
+}
+
+func (x *ListSubmissionsRequest) GetTeam() string {
+	if x != nil {
+		return x.Team
+	}
+	return ""
+}
+
+func (x *ListSubmissionsRequest) GetState() SubmissionState {
+	if x != nil {
+		return x.State
+	}
+	return SubmissionState_SUBMISSION_STATE_UNSPECIFIED
 }
 
 // ListSubmissionsResponse is a page of submissions.
@@ -1784,6 +1802,135 @@ func (x *ReadOutcomesResponse) GetNextOffset() int64 {
 	return 0
 }
 
+// ReadDetectionsRequest asks for the frames of a submission.
+type ReadDetectionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name of the submission.
+	Submission string `protobuf:"bytes,1,opt,name=submission,proto3" json:"submission,omitempty"`
+	// Last part of the name of the stream to begin with, as a client has it that resumes; those before
+	// it by name are left out. Empty: all streams.
+	Stream string `protobuf:"bytes,2,opt,name=stream,proto3" json:"stream,omitempty"`
+	// Offset of the first frame to send of that stream.
+	Offset        int64 `protobuf:"varint,3,opt,name=offset,proto3" json:"offset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadDetectionsRequest) Reset() {
+	*x = ReadDetectionsRequest{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadDetectionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadDetectionsRequest) ProtoMessage() {}
+
+func (x *ReadDetectionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadDetectionsRequest.ProtoReflect.Descriptor instead.
+func (*ReadDetectionsRequest) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *ReadDetectionsRequest) GetSubmission() string {
+	if x != nil {
+		return x.Submission
+	}
+	return ""
+}
+
+func (x *ReadDetectionsRequest) GetStream() string {
+	if x != nil {
+		return x.Stream
+	}
+	return ""
+}
+
+func (x *ReadDetectionsRequest) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+// ReadDetectionsResponse has some frames of one stream, at least one.
+type ReadDetectionsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Last part of the stream's name: the `stream` to resume with.
+	Stream string `protobuf:"bytes,1,opt,name=stream,proto3" json:"stream,omitempty"`
+	// The frames.
+	Detections *AnnotationBatch `protobuf:"bytes,2,opt,name=detections,proto3" json:"detections,omitempty"`
+	// Offset behind the last of them: the `offset` to resume from.
+	NextOffset    int64 `protobuf:"varint,3,opt,name=next_offset,json=nextOffset,proto3" json:"next_offset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadDetectionsResponse) Reset() {
+	*x = ReadDetectionsResponse{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadDetectionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadDetectionsResponse) ProtoMessage() {}
+
+func (x *ReadDetectionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadDetectionsResponse.ProtoReflect.Descriptor instead.
+func (*ReadDetectionsResponse) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *ReadDetectionsResponse) GetStream() string {
+	if x != nil {
+		return x.Stream
+	}
+	return ""
+}
+
+func (x *ReadDetectionsResponse) GetDetections() *AnnotationBatch {
+	if x != nil {
+		return x.Detections
+	}
+	return nil
+}
+
+func (x *ReadDetectionsResponse) GetNextOffset() int64 {
+	if x != nil {
+		return x.NextOffset
+	}
+	return 0
+}
+
 var File_vidscore_v1_submission_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_submission_service_proto_rawDesc = "" +
@@ -1832,12 +1979,14 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x15GetSubmissionResponse\x127\n" +
 	"\n" +
 	"submission\x18\x01 \x01(\v2\x17.vidscore.v1.SubmissionR\n" +
-	"submission\"r\n" +
+	"submission\"\xba\x01\n" +
 	"\x16ListSubmissionsRequest\x12\x1c\n" +
 	"\tbenchmark\x18\x01 \x01(\tR\tbenchmark\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tR\tpageToken\"|\n" +
+	"page_token\x18\x03 \x01(\tR\tpageToken\x12\x12\n" +
+	"\x04team\x18( \x01(\tR\x04team\x122\n" +
+	"\x05state\x18) \x01(\x0e2\x1c.vidscore.v1.SubmissionStateR\x05state\"|\n" +
 	"\x17ListSubmissionsResponse\x129\n" +
 	"\vsubmissions\x18\x01 \x03(\v2\x17.vidscore.v1.SubmissionR\vsubmissions\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"K\n" +
@@ -1935,6 +2084,19 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\tevaluator\x18\x02 \x01(\tR\tevaluator\x125\n" +
 	"\boutcomes\x18\x03 \x01(\v2\x19.vidscore.v1.OutcomeBatchR\boutcomes\x12\x1f\n" +
 	"\vnext_offset\x18\x04 \x01(\x03R\n" +
+	"nextOffset\"g\n" +
+	"\x15ReadDetectionsRequest\x12\x1e\n" +
+	"\n" +
+	"submission\x18\x01 \x01(\tR\n" +
+	"submission\x12\x16\n" +
+	"\x06stream\x18\x02 \x01(\tR\x06stream\x12\x16\n" +
+	"\x06offset\x18\x03 \x01(\x03R\x06offset\"\x8f\x01\n" +
+	"\x16ReadDetectionsResponse\x12\x16\n" +
+	"\x06stream\x18\x01 \x01(\tR\x06stream\x12<\n" +
+	"\n" +
+	"detections\x18\x02 \x01(\v2\x1c.vidscore.v1.AnnotationBatchR\n" +
+	"detections\x12\x1f\n" +
+	"\vnext_offset\x18\x03 \x01(\x03R\n" +
 	"nextOffset*\xab\x02\n" +
 	"\x0fSubmissionState\x12 \n" +
 	"\x1cSUBMISSION_STATE_UNSPECIFIED\x10\x00\x12\x19\n" +
@@ -1945,7 +2107,7 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x18SUBMISSION_STATE_SCORING\x10\x05\x12\x1b\n" +
 	"\x17SUBMISSION_STATE_SCORED\x10\x06\x12\x1b\n" +
 	"\x17SUBMISSION_STATE_FAILED\x10\a\x12\x1e\n" +
-	"\x1aSUBMISSION_STATE_CANCELLED\x10\b2\x8c\t\n" +
+	"\x1aSUBMISSION_STATE_CANCELLED\x10\b2\xe9\t\n" +
 	"\x11SubmissionService\x12_\n" +
 	"\x10CreateSubmission\x12$.vidscore.v1.CreateSubmissionRequest\x1a%.vidscore.v1.CreateSubmissionResponse\x12V\n" +
 	"\rGetSubmission\x12!.vidscore.v1.GetSubmissionRequest\x1a\".vidscore.v1.GetSubmissionResponse\x12\\\n" +
@@ -1961,7 +2123,8 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x0fWatchSubmission\x12#.vidscore.v1.WatchSubmissionRequest\x1a$.vidscore.v1.WatchSubmissionResponse0\x01\x12M\n" +
 	"\n" +
 	"ListScores\x12\x1e.vidscore.v1.ListScoresRequest\x1a\x1f.vidscore.v1.ListScoresResponse\x12U\n" +
-	"\fReadOutcomes\x12 .vidscore.v1.ReadOutcomesRequest\x1a!.vidscore.v1.ReadOutcomesResponse0\x01Bq\n" +
+	"\fReadOutcomes\x12 .vidscore.v1.ReadOutcomesRequest\x1a!.vidscore.v1.ReadOutcomesResponse0\x01\x12[\n" +
+	"\x0eReadDetections\x12\".vidscore.v1.ReadDetectionsRequest\x1a#.vidscore.v1.ReadDetectionsResponse0\x01Bq\n" +
 	"\x15io.github.vidscore.v1B\x16SubmissionServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3"
 
 var (
@@ -1977,7 +2140,7 @@ func file_vidscore_v1_submission_service_proto_rawDescGZIP() []byte {
 }
 
 var file_vidscore_v1_submission_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_vidscore_v1_submission_service_proto_goTypes = []any{
 	(SubmissionState)(0),             // 0: vidscore.v1.SubmissionState
 	(*Submission)(nil),               // 1: vidscore.v1.Submission
@@ -2007,64 +2170,70 @@ var file_vidscore_v1_submission_service_proto_goTypes = []any{
 	(*ListScoresResponse)(nil),       // 25: vidscore.v1.ListScoresResponse
 	(*ReadOutcomesRequest)(nil),      // 26: vidscore.v1.ReadOutcomesRequest
 	(*ReadOutcomesResponse)(nil),     // 27: vidscore.v1.ReadOutcomesResponse
-	(*timestamppb.Timestamp)(nil),    // 28: google.protobuf.Timestamp
-	(*AnnotationBatch)(nil),          // 29: vidscore.v1.AnnotationBatch
-	(*Report)(nil),                   // 30: vidscore.v1.Report
-	(*OutcomeBatch)(nil),             // 31: vidscore.v1.OutcomeBatch
+	(*ReadDetectionsRequest)(nil),    // 28: vidscore.v1.ReadDetectionsRequest
+	(*ReadDetectionsResponse)(nil),   // 29: vidscore.v1.ReadDetectionsResponse
+	(*timestamppb.Timestamp)(nil),    // 30: google.protobuf.Timestamp
+	(*AnnotationBatch)(nil),          // 31: vidscore.v1.AnnotationBatch
+	(*Report)(nil),                   // 32: vidscore.v1.Report
+	(*OutcomeBatch)(nil),             // 33: vidscore.v1.OutcomeBatch
 }
 var file_vidscore_v1_submission_service_proto_depIdxs = []int32{
 	0,  // 0: vidscore.v1.Submission.state:type_name -> vidscore.v1.SubmissionState
-	28, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
-	28, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
-	28, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
+	30, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
+	30, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
+	30, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
 	2,  // 4: vidscore.v1.Submission.streams:type_name -> vidscore.v1.StreamInfo
-	28, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
+	30, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
 	1,  // 6: vidscore.v1.CreateSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 7: vidscore.v1.GetSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 8: vidscore.v1.ListSubmissionsResponse.submissions:type_name -> vidscore.v1.Submission
-	2,  // 9: vidscore.v1.OpenStreamResponse.stream:type_name -> vidscore.v1.StreamInfo
-	29, // 10: vidscore.v1.AppendRequest.detections:type_name -> vidscore.v1.AnnotationBatch
-	29, // 11: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
-	1,  // 12: vidscore.v1.SealSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 13: vidscore.v1.CancelSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 14: vidscore.v1.RetrySubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 15: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	23, // 16: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	28, // 17: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
-	30, // 18: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
-	23, // 19: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	31, // 20: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
-	3,  // 21: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
-	5,  // 22: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
-	7,  // 23: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
-	9,  // 24: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
-	11, // 25: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
-	11, // 26: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
-	13, // 27: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
-	15, // 28: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
-	17, // 29: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
-	19, // 30: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
-	21, // 31: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
-	24, // 32: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
-	26, // 33: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
-	4,  // 34: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
-	6,  // 35: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
-	8,  // 36: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
-	10, // 37: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
-	12, // 38: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
-	12, // 39: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
-	14, // 40: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
-	16, // 41: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
-	18, // 42: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
-	20, // 43: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
-	22, // 44: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
-	25, // 45: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
-	27, // 46: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
-	34, // [34:47] is the sub-list for method output_type
-	21, // [21:34] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	0,  // 8: vidscore.v1.ListSubmissionsRequest.state:type_name -> vidscore.v1.SubmissionState
+	1,  // 9: vidscore.v1.ListSubmissionsResponse.submissions:type_name -> vidscore.v1.Submission
+	2,  // 10: vidscore.v1.OpenStreamResponse.stream:type_name -> vidscore.v1.StreamInfo
+	31, // 11: vidscore.v1.AppendRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	31, // 12: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	1,  // 13: vidscore.v1.SealSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 14: vidscore.v1.CancelSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 15: vidscore.v1.RetrySubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 16: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	23, // 17: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	30, // 18: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
+	32, // 19: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
+	23, // 20: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	33, // 21: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
+	31, // 22: vidscore.v1.ReadDetectionsResponse.detections:type_name -> vidscore.v1.AnnotationBatch
+	3,  // 23: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
+	5,  // 24: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
+	7,  // 25: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
+	9,  // 26: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
+	11, // 27: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
+	11, // 28: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
+	13, // 29: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
+	15, // 30: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
+	17, // 31: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
+	19, // 32: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
+	21, // 33: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
+	24, // 34: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
+	26, // 35: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
+	28, // 36: vidscore.v1.SubmissionService.ReadDetections:input_type -> vidscore.v1.ReadDetectionsRequest
+	4,  // 37: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
+	6,  // 38: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
+	8,  // 39: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
+	10, // 40: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
+	12, // 41: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
+	12, // 42: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
+	14, // 43: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
+	16, // 44: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
+	18, // 45: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
+	20, // 46: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
+	22, // 47: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
+	25, // 48: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
+	27, // 49: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
+	29, // 50: vidscore.v1.SubmissionService.ReadDetections:output_type -> vidscore.v1.ReadDetectionsResponse
+	37, // [37:51] is the sub-list for method output_type
+	23, // [23:37] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_submission_service_proto_init() }
@@ -2084,7 +2253,7 @@ func file_vidscore_v1_submission_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_submission_service_proto_rawDesc), len(file_vidscore_v1_submission_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   27,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

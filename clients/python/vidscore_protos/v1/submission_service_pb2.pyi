@@ -109,14 +109,18 @@ class GetSubmissionResponse(_message.Message):
     def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ...) -> None: ...
 
 class ListSubmissionsRequest(_message.Message):
-    __slots__ = ("benchmark", "page_size", "page_token")
+    __slots__ = ("benchmark", "page_size", "page_token", "team", "state")
     BENCHMARK_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    TEAM_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
     benchmark: str
     page_size: int
     page_token: str
-    def __init__(self, benchmark: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    team: str
+    state: SubmissionState
+    def __init__(self, benchmark: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., team: _Optional[str] = ..., state: _Optional[_Union[SubmissionState, str]] = ...) -> None: ...
 
 class ListSubmissionsResponse(_message.Message):
     __slots__ = ("submissions", "next_page_token")
@@ -291,3 +295,23 @@ class ReadOutcomesResponse(_message.Message):
     outcomes: _outcomes_pb2.OutcomeBatch
     next_offset: int
     def __init__(self, score: _Optional[str] = ..., evaluator: _Optional[str] = ..., outcomes: _Optional[_Union[_outcomes_pb2.OutcomeBatch, _Mapping]] = ..., next_offset: _Optional[int] = ...) -> None: ...
+
+class ReadDetectionsRequest(_message.Message):
+    __slots__ = ("submission", "stream", "offset")
+    SUBMISSION_FIELD_NUMBER: _ClassVar[int]
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    submission: str
+    stream: str
+    offset: int
+    def __init__(self, submission: _Optional[str] = ..., stream: _Optional[str] = ..., offset: _Optional[int] = ...) -> None: ...
+
+class ReadDetectionsResponse(_message.Message):
+    __slots__ = ("stream", "detections", "next_offset")
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    DETECTIONS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    stream: str
+    detections: _annotations_pb2.AnnotationBatch
+    next_offset: int
+    def __init__(self, stream: _Optional[str] = ..., detections: _Optional[_Union[_annotations_pb2.AnnotationBatch, _Mapping]] = ..., next_offset: _Optional[int] = ...) -> None: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from vidscore_evaluators.errors import MissingExtraError
@@ -14,6 +15,7 @@ from vidscore_server.domain.browser_sessions import BrowserSessions
 try:
     from vidscore_server.web.site.app import site_app
     from vidscore_server.web.site.serving import SiteServer
+    from vidscore_server.web.site.spool import Spool, UploadLimits
     from vidscore_server.web.site.visit import Site
 except ImportError:
     raise MissingExtraError("the site", "Starlette, Jinja2 and uvicorn", "web") from None
@@ -51,6 +53,7 @@ class HostedSite:
         transport = Transport(open_to_anyone, self._sessions.token_of)
         self._calls = LocalCalls(guard(transport), settings.maximum_message_bytes)
         self._server = SiteServer(settings)
+        self._spool = Spool(_upload_limits(settings))
 
     @property
     def url(self) -> str:
@@ -72,12 +75,25 @@ class HostedSite:
             grpc_address: Where clients find the gRPC server.
         """
         service = PageCalls(self._calls, self._sessions)
-        site = Site(service, self._server.site_address, str(grpc_address))
+        self._spool.start()
+        address = self._server.site_address
+        site = Site(service, address, str(grpc_address), spool=self._spool)
         self._server.start(site_app(site))
 
     async def stop(self) -> None:
         """Stop answering and listening."""
         await self._server.stop()
+        await self._spool.stop()
+
+
+def _upload_limits(settings: Settings) -> UploadLimits:
+    """How much pages take and send at once, within the limits of every client."""
+    usual = UploadLimits(settings.maximum_web_upload_bytes)
+    return replace(
+        usual,
+        batch_frames=min(usual.batch_frames, settings.maximum_batch_frames),
+        batch_objects=min(usual.batch_objects, settings.maximum_batch_objects),
+    )
 
 
 class _Both:

@@ -7,7 +7,7 @@ gRPC client with the same token could not.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
 
@@ -120,7 +120,7 @@ class LocalCalls:
         requests: AsyncIterator[Any],
         metadata: Iterable[tuple[str, str]],
         peer: str,
-    ) -> AsyncIterator[Any]:
+    ) -> AsyncGenerator[Any, None]:
         """Make a call, and give its responses as they come.
 
         Args:

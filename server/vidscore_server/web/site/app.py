@@ -17,12 +17,21 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vidscore_server.logs import log, places_of
 from vidscore_server.web.rendering import STATIC
-from vidscore_server.web.site import benchmarks, sign_in, submit
+from vidscore_server.web.site import (
+    benchmarks,
+    sign_in,
+    submission_files,
+    submission_frames,
+    submissions,
+    submit,
+)
 from vidscore_server.web.site.protection import HEADERS, SESSION_COOKIE, SiteAddress
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Site, Visit
 
 Page = Callable[[Visit], Awaitable[Response]]
+
+_PAGES = (sign_in, benchmarks, submissions, submission_files, submission_frames, submit)
 
 MISDIRECTED = 421
 
@@ -56,7 +65,7 @@ def site_app(site: Site, api: Iterable[BaseRoute] = ()) -> ASGIApp:
     async def start(_: Request) -> Response:
         return RedirectResponse("/benchmarks")
 
-    pages = [route(*entry) for module in (sign_in, benchmarks, submit) for entry in module.ROUTES]
+    pages = [route(*entry) for module in _PAGES for entry in module.ROUTES]
     routes = [
         Route("/", start),
         *pages,

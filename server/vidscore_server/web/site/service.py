@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -107,7 +107,7 @@ class Service(Protocol):
 
     def stream(
         self, rpc: str, visitor: Visitor, requests: AsyncIterator[Mapping[str, Any]], /
-    ) -> AsyncIterator[dict[str, Any]]:
+    ) -> AsyncGenerator[dict[str, Any], None]:
         """Make a call of which either side may be several messages.
 
         Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,7 +103,7 @@ class Visit:
 
     def stream(
         self, rpc: str, requests: AsyncIterator[Mapping[str, Any]]
-    ) -> AsyncIterator[dict[str, Any]]:
+    ) -> AsyncGenerator[dict[str, Any], None]:
         """Make a call of several messages as the visitor."""
         return self.site.service.stream(rpc, self.visitor, requests)
 

@@ -1,0 +1,246 @@
+"""Submissions of a benchmark, and one of them: its state, what is done with it, and its report."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.responses import Response
+
+from vidscore_server.web.site.service import ServiceError
+from vidscore_server.web.site.submission_files import asked, submission_name
+from vidscore_server.web.site.submission_report import Ranking, shown_score
+from vidscore_server.web.site.submission_words import (
+    CANCELLABLE,
+    ENDED,
+    ORGANISERS_TEAM,
+    STATES,
+    quota_facts,
+    reason_sentences,
+    short,
+    state_words,
+    time_text,
+)
+from vidscore_server.web.site.visibility_words import hidden_figures, seen_by_team
+from vidscore_server.web.site.visit import Visit
+
+PAGE_SIZE = 50
+SMALL_FORM_BYTES = 1 << 16
+FILES_PREFIX = "files-"
+
+ACTIONS = {
+    "seal": "SealSubmission",
+    "cancel": "CancelSubmission",
+    "retry": "RetrySubmission",
+    "choose": "ChooseSubmission",
+}
+"""RPC of each button."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """An entry of the history.
+
+    Attributes:
+        time: When.
+        code: Its reason code.
+        text: What happened.
+        hurt: Whether something went wrong.
+    """
+
+    time: datetime
+    code: str
+    text: str
+    hurt: bool = False
+
+
+async def show_all(visit: Visit) -> Response:
+    """The submissions that the visitor may see, newest first."""
+    name = _benchmark(visit)
+    query = visit.request.query_params
+    account = await visit.account()
+    team = query.get("team", "")[:80] if account.is_organiser else ""
+    state = query.get("state", "")
+    state = state if state in STATES else ""
+    page = await visit.call(
+        "SubmissionService/ListSubmissions",
+        benchmark=name,
+        page_size=PAGE_SIZE,
+        page_token=query.get("page", ""),
+        team=team,
+        state=state,
+    )
+    found = await visit.call("BenchmarkService/GetBenchmark", name=name)
+    chosen = {key: value for key, value in (("team", team), ("state", state)) if value}
+    after = page["next_page_token"]
+    return await visit.render(
+        "submissions.html",
+        benchmark=found["benchmark"],
+        submissions=page["submissions"],
+        facts=quota_facts(found["quotas"]),
+        team=team,
+        state=state,
+        states=STATES,
+        filtered=bool(chosen),
+        first_url=f"?{urlencode(chosen)}" if query.get("page") else "",
+        after_url=f"?{urlencode({**chosen, 'page': after})}" if after else "",
+        words={"state": state_words, "time": time_text, "short": short},
+    )
+
+
+async def show(visit: Visit) -> Response:
+    """One submission."""
+    return await _page(visit)
+
+
+async def live(visit: Visit) -> Response:
+    """The part of the page that changes while a submission runs; asked for again and again."""
+    if not visit.is_part:
+        return visit.go(f"/{submission_name(visit)}")
+    now = await _watched(visit)
+    response = await visit.render("submission_live.html", **await _live_context(visit, now))
+    if now["submission"]["state"] in ENDED:
+        response.headers["HX-Refresh"] = "true"  # the rest of the page is another one now
+    return response
+
+
+async def act(visit: Visit) -> Response:
+    """Seal, cancel, retry or choose a submission."""
+    action = visit.request.path_params["action"]
+    if action not in ACTIONS:
+        raise ServiceError("NOT_FOUND", "PAGE", "There is no such page.")
+    await visit.form(maximum_bytes=SMALL_FORM_BYTES)
+    try:
+        await visit.call(f"SubmissionService/{ACTIONS[action]}", name=submission_name(visit))
+    except ServiceError as error:
+        if error.http_status not in {400, 409, 429}:
+            raise
+        return await _page(visit, error)
+    return visit.go(f"/{submission_name(visit)}")
+
+
+def _benchmark(visit: Visit) -> str:
+    return f"benchmarks/{visit.request.path_params['benchmark']}"
+
+
+async def _watched(visit: Visit) -> dict[str, Any]:
+    """A submission with its newest scores, live ones included."""
+    async with aclosing(asked(visit, "WatchSubmission", name=submission_name(visit))) as answers:
+        async for answer in answers:
+            return answer
+    raise ServiceError("UNAVAILABLE", "DRAINING", "The server is stopping; look again later.")
+
+
+async def _live_context(visit: Visit, now: Mapping[str, Any]) -> dict[str, Any]:
+    submission = now["submission"]
+    found = await visit.call("BenchmarkService/GetBenchmark", name=_benchmark(visit))
+    ended = submission["state"] in ENDED
+    policy = found["benchmark"]["policy"]
+    ranking = await _ranking(visit, policy, now["scores"])
+    scores = (
+        [] if ended else [shown_score(score, "", ranking, drawn=False) for score in now["scores"]]
+    )
+    upload = visit.site.spool.of_submission(submission["name"])
+    sends_file = any(one["stream"].startswith(FILES_PREFIX) for one in submission["streams"])
+    takes = submission["state"] in {"open", "receiving"}
+    account = await visit.account()
+    own = submission["team"] == (account.team or ORGANISERS_TEAM)
+    return {
+        "benchmark": found["benchmark"],
+        "submission": submission,
+        "short_name": short(submission["name"]),
+        "state_words": state_words(submission["state"]),
+        "reason": reason_sentences(submission),
+        "facts": quota_facts(found["quotas"]) if own else [],
+        "running": next((score.figures[0] for score in scores if score.figures), None),
+        "scores": scores,
+        "ranking": ranking,
+        "live": not ended,
+        "upload": upload,
+        "upload_runs": upload is not None and upload.failure is None,
+        "from_file": sends_file and takes and upload is None,
+        "time": time_text,
+    }
+
+
+async def _ranking(visit: Visit, policy: Mapping[str, Any], scores: Sequence[Any]) -> Ranking:
+    """Measures that rank under each evaluator of some scores, first one first."""
+    chosen = [policy["ranking_measure"]] if policy["ranking_measure"] else []
+    found = {}
+    for name in dict.fromkeys(score["report"]["evaluator"] for score in scores):
+        answer = await visit.call("EvaluatorService/GetEvaluator", name=f"evaluators/{name}")
+        found[name] = [*chosen, *answer["evaluator"]["ranking"]]
+    return found
+
+
+async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
+    now = await _watched(visit)
+    context = await _live_context(visit, now)
+    submission = now["submission"]
+    account = await visit.account()
+    policy = context["benchmark"]["policy"]
+    ended = submission["state"] in ENDED
+    title = submission["title"] or context["short_name"]
+    scores = [score for score in now["scores"] if score["current"]] if ended else []
+    drawn = await asyncio.to_thread(
+        lambda: [shown_score(score, title, context["ranking"]) for score in scores]
+    )
+    return await visit.render(
+        "submission.html",
+        200 if refused is None else refused.http_status,
+        **context,
+        title=title,
+        refused=refused,
+        report=drawn,
+        history=_history(submission, scores),
+        seen=[] if account.is_organiser else seen_by_team(policy),
+        hidden="" if account.is_organiser else hidden_figures(policy),
+        may={
+            "seal": submission["state"] == "receiving",
+            "cancel": submission["state"] in CANCELLABLE
+            or (submission["state"] == "scoring" and account.is_organiser),
+            "retry": submission["state"] == "failed",
+            "choose": submission.get("chosen") is False and submission["state"] == "scored",
+        },
+        may_outcomes=submission["state"] == "scored"
+        and (account.is_organiser or policy["outcomes"] == "own"),
+        outcomes_cost=not account.is_organiser,
+        has_frames=submission["frame_count"] > 0 and submission["state"] != "cancelled",
+    )
+
+
+def _history(submission: Mapping[str, Any], scores: list[Any]) -> list[Moment]:
+    """What is known of the past of a submission, newest first."""
+    moments = [
+        Moment(
+            submission["state_time"],
+            submission["state_reason"],
+            f"{state_words(submission['state'])} {reason_sentences(submission)}",
+            submission["state"] in {"failed", "cancelled"},
+        )
+    ]
+    for score in scores:
+        evaluator = score["report"]["evaluator"]
+        moments.append(Moment(score["create_time"], "score", f"{evaluator} has scored it."))
+    sealed = submission["seal_time"]
+    if sealed is not None and submission["state"] != "sealed":
+        frames = f"{submission['frame_count']:,} frames"
+        moments.append(Moment(sealed, "sealed", f"Sealed with {frames}."))
+    moments.append(Moment(submission["create_time"], "created", "Created."))
+    return moments
+
+
+_OF_BENCHMARK = "/benchmarks/{benchmark}/submissions"
+_OF_SUBMISSION = f"{_OF_BENCHMARK}/{{submission}}"
+
+ROUTES = (
+    (_OF_BENCHMARK, show_all, "GET"),
+    (_OF_SUBMISSION, show, "GET"),
+    (f"{_OF_SUBMISSION}/live", live, "GET"),
+    (f"{_OF_SUBMISSION}/actions/{{action}}", act, "POST"),
+)

@@ -142,6 +142,7 @@ class LocalCalls:
                 context.taken.set()
             await task
         finally:
+            context.close()
             task.cancel()
             with suppress(asyncio.CancelledError, Refused):
                 await task
@@ -191,6 +192,7 @@ class _Context:
 
     def __init__(self, peer: str) -> None:
         self._peer = peer
+        self._closed = False
         self.responses: asyncio.Queue[Any] = asyncio.Queue()
         self.taken = asyncio.Event()
 
@@ -199,6 +201,13 @@ class _Context:
         self.taken.clear()
         self.responses.put_nowait(response)
         await self.taken.wait()
+        if self._closed:
+            raise ConnectionError("nobody reads the responses any more")
+
+    def close(self) -> None:
+        """Take no further response; whoever waits to hand one over is told."""
+        self._closed = True
+        self.taken.set()
 
     async def abort(
         self, code: grpc.StatusCode, details: str = "", trailing_metadata: Metadata = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
@@ -122,6 +123,15 @@ async def test_a_receiving_submission_says_what_is_durable_and_what_comes_next(
     assert "<html" not in part.text
     whole = await site.red.get(f"{ONE}/live")
     assert whole.path == ONE
+
+
+async def test_a_page_that_has_read_enough_leaves_no_call_behind(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.red.begin(points({1: HERE, 2: []}))
+    for path in (ONE, f"{ONE}/frames"):
+        assert (await site.red.get(path)).status == 200
+    writers = [task for task in asyncio.all_tasks() if "Responses._write" in repr(task)]
+    await asyncio.gather(*writers)
 
 
 async def test_the_part_that_follows_makes_the_page_anew_at_the_end(site: Browsing) -> None:
@@ -391,7 +401,7 @@ def test_quotas_are_said_as_what_is_left(quotas: list[tuple[str, int, int]], exp
 @pytest.mark.parametrize("visibility", ["", "ladder", "final", "live"])
 @pytest.mark.parametrize("outcomes", ["", "none", "own"])
 def test_missed_objects_and_truth_are_never_seen(visibility: str, outcomes: str) -> None:
-    policy = {
+    policy: dict[str, object] = {
         "visibility": visibility,
         "ladder_step": None,
         "released_measures": [],
@@ -406,4 +416,5 @@ def test_missed_objects_and_truth_are_never_seen(visibility: str, outcomes: str)
 
 
 def _key(text: str) -> str:
-    return re.findall(r'name="csrf" value="([0-9a-f]+)"', text)[0]
+    key: str = re.findall(r'name="csrf" value="([0-9a-f]+)"', text)[0]
+    return key

@@ -491,6 +491,7 @@ def _first_frames(count: int) -> annotations_pb2.AnnotationBatch:
 async def _stream_name(site: Browsing, page: Page) -> str:
     """Name of the stream that a file goes into."""
     del page
+    assert site.hosted.server._site is not None
     spool = site.hosted.server._site._spool
     [upload] = spool._uploads.values()
     return str(upload.work["check"].result().stream)

@@ -21,6 +21,9 @@ from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.submission_report import report_of
 from vidscore_server.web.site.visit import Visit
 
+ACCEPT = "accept"
+"""Field by which a participant agrees that outcomes cost a submission."""
+
 MOST_SCORES = 100
 """Scores that are looked through for the newest ones."""
 
@@ -33,6 +36,23 @@ def submission_name(visit: Visit) -> str:
     """Resource name of the submission that a path names."""
     parts = visit.request.path_params
     return f"benchmarks/{parts['benchmark']}/submissions/{parts['submission']}"
+
+
+async def benchmark_of(visit: Visit) -> Mapping[str, Any]:
+    """The benchmark that a path names."""
+    name = f"benchmarks/{visit.request.path_params['benchmark']}"
+    found = await visit.call("BenchmarkService/GetBenchmark", name=name)
+    benchmark: Mapping[str, Any] = found["benchmark"]
+    return benchmark
+
+
+async def accepts_cost(visit: Visit) -> bool:
+    """Whether a visitor takes what outcomes cost: a submission, of teams that may see them."""
+    if (await visit.account()).is_organiser or visit.request.query_params.get(ACCEPT) == "yes":
+        return True
+    await visit.call("SubmissionService/GetSubmission", name=submission_name(visit))
+    policy: Mapping[str, Any] = (await benchmark_of(visit))["policy"]
+    return bool(policy["outcomes"] != "own")  # then they are refused, for nothing
 
 
 def asked(visit: Visit, rpc: str, **request: Any) -> Answers:
@@ -91,6 +111,8 @@ async def detections(visit: Visit) -> Response:
 
 async def outcomes(visit: Visit) -> Response:
     """The outcomes of the newest score as CSV, as far as the visitor may see them."""
+    if not await accepts_cost(visit):
+        return visit.go(f"/{submission_name(visit)}/outcomes")
     evaluator = visit.request.query_params.get("evaluator", "")
     answers = asked(visit, "ReadOutcomes", submission=submission_name(visit), evaluator=evaluator)
     first = await anext(answers)  # or why there are none

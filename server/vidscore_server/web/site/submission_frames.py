@@ -16,7 +16,13 @@ from vidscore_evaluators.explanation.answer import figure
 from vidscore_evaluators.figures.overlay import Mark, Overlay
 from vidscore_evaluators.outcome_table import OUTCOMES, SIDES, Outcomes
 from vidscore_server.web.site.service import ServiceError
-from vidscore_server.web.site.submission_files import asked, submission_name
+from vidscore_server.web.site.submission_files import (
+    ACCEPT,
+    accepts_cost,
+    asked,
+    benchmark_of,
+    submission_name,
+)
 from vidscore_server.web.site.submission_words import short
 from vidscore_server.web.site.visit import Visit
 
@@ -50,6 +56,8 @@ async def show_outcomes(visit: Visit) -> Response:
     evaluator = query.get("evaluator", "")
     offset = _number(query.get("offset", "0"))
     name = submission_name(visit)
+    if not await accepts_cost(visit):
+        return await visit.render("outcomes.html", name=name, short_name=short(name), ask=True)
     rows: list[OutcomeRow] = []
     more = False
     shown = evaluator
@@ -63,12 +71,13 @@ async def show_outcomes(visit: Visit) -> Response:
             more = len(outcomes) > room
             if more:
                 break
-    chosen = {"evaluator": evaluator} if evaluator else {}
+    chosen = {"evaluator": evaluator, ACCEPT: "yes"} if evaluator else {ACCEPT: "yes"}
     after = {**chosen, "offset": str(offset + len(rows))}
     return await visit.render(
         "outcomes.html",
         name=name,
         short_name=short(name),
+        ask=False,
         evaluator=shown,
         rows=rows,
         first=offset + 1,
@@ -97,7 +106,15 @@ async def show_frame(visit: Visit) -> Response:
     frame = answer["detections"].frame_run(0, 1)
     key = frame.sequences[int(frame.frame_sequences[0])]
     sequence, number = sequence_name(key), int(frame.frame_numbers[0])
-    size = _image_size(await _specification(visit), key, frame)
+    benchmark = await benchmark_of(visit)
+    size = _image_size(benchmark["specification"], key, frame)
+    account = await visit.account()
+    may_judge = submission["state"] == "scored" and (
+        account.is_organiser or benchmark["policy"]["outcomes"] == "own"
+    )
+    wanted = query.get(ACCEPT) == "yes" and may_judge
+    kinds = await _kinds_of(visit, name, sequence, number) if wanted else {}
+    chosen = {ACCEPT: "yes"} if wanted else {}
     return await visit.render(
         "frame.html",
         name=name,
@@ -105,15 +122,22 @@ async def show_frame(visit: Visit) -> Response:
         sequence=sequence,
         number=number,
         count=frame.object_count,
-        rows=_objects(frame),
+        rows=_objects(frame, kinds),
         left_out=max(0, frame.object_count - MOST_MARKS),
-        svg=_picture(frame, size, f"frame {number} of {sequence}"),
+        svg=_picture(frame, kinds, size, f"frame {number} of {sequence}"),
+        judge_url=_frame_url(name, stream, offset, {ACCEPT: "yes"})
+        if may_judge and not wanted
+        else "",
+        judged=bool(kinds),
+        costs=not account.is_organiser,
         place=offset + 1,
         total=counts[stream],
         stream=stream if len(streams) > 1 else "",
-        before_url=_frame_url(name, stream, offset - 1) if offset else "",
-        after_url=_frame_url(name, stream, offset + 1) if offset + 1 < counts[stream] else "",
-        streams=[(one, _frame_url(name, one, 0)) for one in streams if one != stream],
+        before_url=_frame_url(name, stream, offset - 1, chosen) if offset else "",
+        after_url=_frame_url(name, stream, offset + 1, chosen)
+        if offset + 1 < counts[stream]
+        else "",
+        streams=[(one, _frame_url(name, one, 0, chosen)) for one in streams if one != stream],
     )
 
 
@@ -150,8 +174,24 @@ def _rows(outcomes: Outcomes) -> list[OutcomeRow]:
     return rows
 
 
-def _objects(frame: Annotations) -> list[tuple[int, str, str, str]]:
-    """Number, label, confidence and place of each object that is listed."""
+async def _kinds_of(visit: Visit, name: str, sequence: str, number: int) -> dict[int, str]:
+    """What became of each detection of a frame, by its place in the frame."""
+    kinds: dict[int, str] = {}
+    async with aclosing(asked(visit, "ReadOutcomes", submission=name)) as found:
+        async for answer in found:
+            outcomes: Outcomes = answer["outcomes"]
+            keys = outcomes.sequence_keys
+            own = [row for row, key in enumerate(keys) if sequence_name(key) == sequence]
+            here = np.isin(outcomes.sequences, own) & (outcomes.frames == number)
+            chosen = outcomes.take(here & outcomes.of_side(Side.DETECTIONS))
+            kinds.update((row.row, row.kind) for row in _rows(chosen))
+            if kinds and not here[-1]:
+                break  # rows of a frame follow each other
+    return kinds
+
+
+def _objects(frame: Annotations, kinds: Mapping[int, str]) -> list[tuple[int, str, str, str, str]]:
+    """Number, label, confidence, place and outcome of each object that is listed."""
     listed = frame.take_objects(np.arange(min(MOST_MARKS, frame.object_count)))
     return [
         (
@@ -159,6 +199,7 @@ def _objects(frame: Annotations) -> list[tuple[int, str, str, str]]:
             frame.labels[label],
             figure(confidence),
             ", ".join(f"{value:g}" for value in place),
+            kinds.get(number - 1, ""),
         )
         for number, (label, confidence, place) in enumerate(
             zip(
@@ -172,22 +213,17 @@ def _objects(frame: Annotations) -> list[tuple[int, str, str, str]]:
     ]
 
 
-def _picture(frame: Annotations, size: tuple[float, float], where: str) -> str:
+def _picture(
+    frame: Annotations, kinds: Mapping[int, str], size: tuple[float, float], where: str
+) -> str:
     marks = [
-        Mark("sw", place, number, " ".join(filter(None, (label, confidence))))
-        for (number, label, confidence, _), place in zip(
-            _objects(frame), frame.coordinates[:MOST_MARKS].tolist(), strict=True
+        Mark(kind or "own", place, number, " ".join(filter(None, (label, confidence))))
+        for (number, label, confidence, _, kind), place in zip(
+            _objects(frame, kinds), frame.coordinates[:MOST_MARKS].tolist(), strict=True
         )
     ]
     overlay = Overlay(*size, marks=marks)
     return overlay.svg(f"Detections in {where}", "Each is a row of the table below.", "frame")
-
-
-async def _specification(visit: Visit) -> Mapping[str, Any]:
-    name = f"benchmarks/{visit.request.path_params['benchmark']}"
-    found = await visit.call("BenchmarkService/GetBenchmark", name=name)
-    specification: Mapping[str, Any] = found["benchmark"]["specification"]
-    return specification
 
 
 def _image_size(
@@ -203,8 +239,8 @@ def _image_size(
     return max(1.0, 1.05 * float(ends[0])), max(1.0, 1.05 * float(ends[1]))
 
 
-def _frame_url(name: str, stream: str, offset: int) -> str:
-    return f"/{name}/frames?{urlencode({'stream': stream, 'offset': offset})}"
+def _frame_url(name: str, stream: str, offset: int, chosen: Mapping[str, str]) -> str:
+    return f"/{name}/frames?{urlencode({'stream': stream, 'offset': offset, **chosen})}"
 
 
 def _number(text: str) -> int:

@@ -186,7 +186,9 @@ async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
     policy = context["benchmark"]["policy"]
     ended = submission["state"] in ENDED
     title = submission["title"] or context["short_name"]
+    names = [one["name"] for one in context["benchmark"]["specification"]["evaluators"]]
     scores = [score for score in now["scores"] if score["current"]] if ended else []
+    scores.sort(key=lambda score: [name != score["report"]["evaluator"] for name in names])
     drawn = await asyncio.to_thread(
         lambda: [shown_score(score, title, context["ranking"]) for score in scores]
     )

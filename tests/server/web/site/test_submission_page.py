@@ -265,7 +265,9 @@ def _every_page() -> list[str]:
     found = [f"/{BENCHMARK}/submissions", f"/{BENCHMARK}/submit"]
     for name in ("one", "two", "three", "absent"):
         pages = [path.replace("/one", f"/{name}") for path in PAGES]
-        found += [*pages, f"/{BENCHMARK}/submissions/{name}/outcomes?evaluator=tracer"]
+        judged = f"/{BENCHMARK}/submissions/{name}"
+        found += [*pages, f"{judged}/outcomes?evaluator=tracer&accept=yes"]
+        found += [f"{judged}/outcomes.csv?accept=yes", f"{judged}/frames?accept=yes"]
     return found
 
 
@@ -337,10 +339,36 @@ async def test_outcomes_are_a_table_and_csv_as_far_as_the_policy_goes(site: Brow
     rows = list(csv.DictReader(io.StringIO(text)))
     assert {row["side"] for row in rows} == {"truth", "detections"}
     assert sum(row["side"] == "detections" for row in rows) == 5
-    own = await site.red.get(f"{ONE}/outcomes")
-    shown = benchmark.policy.outcomes == benchmark_pb2.OUTCOMES_SHOWN_OWN
-    assert own.status == (200 if shown else 409)
-    assert "false negative" not in own.words
+
+
+@pytest.mark.usefixtures("tracer")
+async def test_a_team_sees_outcomes_of_its_own_once_it_has_agreed_to_the_cost(
+    site: Browsing,
+) -> None:
+    await site.hosted.organiser.create(traced(), public=("sequences", "labels"))
+    await site.hosted.organiser.upload(TRACED_TRUTH)
+    await site.hosted.red.submit(DETECTIONS)
+    await site.hosted.red.ended()
+    for path in (f"{ONE}/outcomes", f"{ONE}/outcomes.csv"):
+        asks = await site.red.get(path)
+        assert "counts as one more submission" in asks.words
+        assert "Rows" not in asks.words
+    assert (await site.blue.get(f"{ONE}/outcomes")).status == 404
+    shown = await site.red.get(f"{ONE}/outcomes?accept=yes")
+    assert "Rows 1 to 5" in shown.words
+    assert "ground truth" not in shown.words.replace("places of the ground truth", "")
+    text = (await site.red.get(f"{ONE}/outcomes.csv?accept=yes")).text
+    assert {row["outcome"] for row in csv.DictReader(io.StringIO(text))} <= {
+        "true_positive",
+        "false_positive",
+        "ignored",
+    }
+    frame = await site.red.get(f"{ONE}/frames")
+    assert 'class="o-own"' in frame.text
+    judged = await site.red.get(f"{ONE}/frames?accept=yes")
+    assert 'class="o-own"' not in judged.text
+    assert 'class="o-tp"' in judged.text
+    assert 'class="o-fp"' in judged.text
 
 
 async def test_outcomes_that_are_not_shown_say_so(site: Browsing) -> None:

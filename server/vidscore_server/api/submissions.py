@@ -31,6 +31,7 @@ from vidscore_server.domain.appends import FIELD, accepted_warnings, read_warnin
 from vidscore_server.domain.batches import BatchRules
 from vidscore_server.domain.benchmarks import required_benchmark
 from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.history import PastEvent, history_of
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.live import LiveScore
 from vidscore_server.domain.names import (
@@ -80,6 +81,12 @@ def write_submission(found: SubmissionView) -> pb.Submission:
 def write_stream(record: StreamRecord) -> pb.StreamInfo:
     """An append stream as a message."""
     return pb.StreamInfo(stream=record.stream, epoch=record.epoch, next_offset=record.next_offset)
+
+
+def _write_event(event: PastEvent) -> pb.SubmissionEvent:
+    return pb.SubmissionEvent(
+        time=write_time(event.time), reason=event.reason, stream=event.stream, epoch=event.epoch
+    )
 
 
 # --- Scores: only what the allow-list releases
@@ -258,8 +265,15 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         """One submission."""
         name, caller = read_submission(request.name), current_caller()
         submissions = self._hosting.submissions
-        found = await self._context.read(lambda reader: submissions.view(reader, name, caller))
-        return pb.GetSubmissionResponse(submission=write_submission(found))
+
+        def read(reader: Reader) -> tuple[SubmissionView, list[PastEvent]]:
+            found = submissions.view(reader, name, caller)
+            return found, history_of(reader, found.record)
+
+        found, history = await self._context.read(read)
+        message = write_submission(found)
+        message.history.extend(map(_write_event, history))
+        return pb.GetSubmissionResponse(submission=message)
 
     async def ListSubmissions(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.ListSubmissionsRequest, _: Responses[Any]

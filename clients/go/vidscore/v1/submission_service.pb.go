@@ -134,7 +134,9 @@ type Submission struct {
 	// Time of its next state change by timeout, unless it changes before; absent: none.
 	DueTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=due_time,json=dueTime,proto3" json:"due_time,omitempty"`
 	// Effect of that timeout: the next `state_reason`, or `draft_deleted`.
-	DueReason     string `protobuf:"bytes,15,opt,name=due_reason,json=dueReason,proto3" json:"due_reason,omitempty"`
+	DueReason string `protobuf:"bytes,15,opt,name=due_reason,json=dueReason,proto3" json:"due_reason,omitempty"`
+	// What happened to it, newest first: the newest 100 events. Only in GetSubmissionResponse.
+	History       []*SubmissionEvent `protobuf:"bytes,40,rep,name=history,proto3" json:"history,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -274,6 +276,86 @@ func (x *Submission) GetDueReason() string {
 	return ""
 }
 
+func (x *Submission) GetHistory() []*SubmissionEvent {
+	if x != nil {
+		return x.History
+	}
+	return nil
+}
+
+// SubmissionEvent is something that happened to a submission. That frames came is not among them.
+type SubmissionEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Time at which it happened.
+	Time *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=time,proto3" json:"time,omitempty"`
+	// The `state_reason` that followed, `created`, or `stream_opened`.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Last part of the name of the stream that was opened; otherwise empty.
+	Stream string `protobuf:"bytes,3,opt,name=stream,proto3" json:"stream,omitempty"`
+	// Epoch of that stream since then; otherwise 0.
+	Epoch         int64 `protobuf:"varint,4,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SubmissionEvent) Reset() {
+	*x = SubmissionEvent{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SubmissionEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SubmissionEvent) ProtoMessage() {}
+
+func (x *SubmissionEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SubmissionEvent.ProtoReflect.Descriptor instead.
+func (*SubmissionEvent) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *SubmissionEvent) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
+func (x *SubmissionEvent) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *SubmissionEvent) GetStream() string {
+	if x != nil {
+		return x.Stream
+	}
+	return ""
+}
+
+func (x *SubmissionEvent) GetEpoch() int64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
 // StreamInfo describes an append stream.
 type StreamInfo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -289,7 +371,7 @@ type StreamInfo struct {
 
 func (x *StreamInfo) Reset() {
 	*x = StreamInfo{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[1]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -301,7 +383,7 @@ func (x *StreamInfo) String() string {
 func (*StreamInfo) ProtoMessage() {}
 
 func (x *StreamInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[1]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -314,7 +396,7 @@ func (x *StreamInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamInfo.ProtoReflect.Descriptor instead.
 func (*StreamInfo) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{1}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *StreamInfo) GetStream() string {
@@ -356,7 +438,7 @@ type CreateSubmissionRequest struct {
 
 func (x *CreateSubmissionRequest) Reset() {
 	*x = CreateSubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[2]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -368,7 +450,7 @@ func (x *CreateSubmissionRequest) String() string {
 func (*CreateSubmissionRequest) ProtoMessage() {}
 
 func (x *CreateSubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[2]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -381,7 +463,7 @@ func (x *CreateSubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSubmissionRequest.ProtoReflect.Descriptor instead.
 func (*CreateSubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{2}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *CreateSubmissionRequest) GetBenchmark() string {
@@ -423,7 +505,7 @@ type CreateSubmissionResponse struct {
 
 func (x *CreateSubmissionResponse) Reset() {
 	*x = CreateSubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[3]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -435,7 +517,7 @@ func (x *CreateSubmissionResponse) String() string {
 func (*CreateSubmissionResponse) ProtoMessage() {}
 
 func (x *CreateSubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[3]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -448,7 +530,7 @@ func (x *CreateSubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSubmissionResponse.ProtoReflect.Descriptor instead.
 func (*CreateSubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{3}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CreateSubmissionResponse) GetSubmission() *Submission {
@@ -469,7 +551,7 @@ type GetSubmissionRequest struct {
 
 func (x *GetSubmissionRequest) Reset() {
 	*x = GetSubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[4]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -481,7 +563,7 @@ func (x *GetSubmissionRequest) String() string {
 func (*GetSubmissionRequest) ProtoMessage() {}
 
 func (x *GetSubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[4]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -494,7 +576,7 @@ func (x *GetSubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSubmissionRequest.ProtoReflect.Descriptor instead.
 func (*GetSubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{4}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *GetSubmissionRequest) GetName() string {
@@ -515,7 +597,7 @@ type GetSubmissionResponse struct {
 
 func (x *GetSubmissionResponse) Reset() {
 	*x = GetSubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[5]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -527,7 +609,7 @@ func (x *GetSubmissionResponse) String() string {
 func (*GetSubmissionResponse) ProtoMessage() {}
 
 func (x *GetSubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[5]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -540,7 +622,7 @@ func (x *GetSubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSubmissionResponse.ProtoReflect.Descriptor instead.
 func (*GetSubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{5}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetSubmissionResponse) GetSubmission() *Submission {
@@ -569,7 +651,7 @@ type ListSubmissionsRequest struct {
 
 func (x *ListSubmissionsRequest) Reset() {
 	*x = ListSubmissionsRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[6]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -581,7 +663,7 @@ func (x *ListSubmissionsRequest) String() string {
 func (*ListSubmissionsRequest) ProtoMessage() {}
 
 func (x *ListSubmissionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[6]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -594,7 +676,7 @@ func (x *ListSubmissionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSubmissionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSubmissionsRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{6}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListSubmissionsRequest) GetBenchmark() string {
@@ -645,7 +727,7 @@ type ListSubmissionsResponse struct {
 
 func (x *ListSubmissionsResponse) Reset() {
 	*x = ListSubmissionsResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[7]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -657,7 +739,7 @@ func (x *ListSubmissionsResponse) String() string {
 func (*ListSubmissionsResponse) ProtoMessage() {}
 
 func (x *ListSubmissionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[7]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -670,7 +752,7 @@ func (x *ListSubmissionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSubmissionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSubmissionsResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{7}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListSubmissionsResponse) GetSubmissions() []*Submission {
@@ -700,7 +782,7 @@ type OpenStreamRequest struct {
 
 func (x *OpenStreamRequest) Reset() {
 	*x = OpenStreamRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[8]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -712,7 +794,7 @@ func (x *OpenStreamRequest) String() string {
 func (*OpenStreamRequest) ProtoMessage() {}
 
 func (x *OpenStreamRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[8]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -725,7 +807,7 @@ func (x *OpenStreamRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenStreamRequest.ProtoReflect.Descriptor instead.
 func (*OpenStreamRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{8}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *OpenStreamRequest) GetSubmission() string {
@@ -753,7 +835,7 @@ type OpenStreamResponse struct {
 
 func (x *OpenStreamResponse) Reset() {
 	*x = OpenStreamResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[9]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -765,7 +847,7 @@ func (x *OpenStreamResponse) String() string {
 func (*OpenStreamResponse) ProtoMessage() {}
 
 func (x *OpenStreamResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[9]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -778,7 +860,7 @@ func (x *OpenStreamResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenStreamResponse.ProtoReflect.Descriptor instead.
 func (*OpenStreamResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{9}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *OpenStreamResponse) GetStream() *StreamInfo {
@@ -810,7 +892,7 @@ type AppendRequest struct {
 
 func (x *AppendRequest) Reset() {
 	*x = AppendRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[10]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -822,7 +904,7 @@ func (x *AppendRequest) String() string {
 func (*AppendRequest) ProtoMessage() {}
 
 func (x *AppendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[10]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -835,7 +917,7 @@ func (x *AppendRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppendRequest.ProtoReflect.Descriptor instead.
 func (*AppendRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{10}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *AppendRequest) GetStream() string {
@@ -884,7 +966,7 @@ type AppendResponse struct {
 
 func (x *AppendResponse) Reset() {
 	*x = AppendResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[11]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -896,7 +978,7 @@ func (x *AppendResponse) String() string {
 func (*AppendResponse) ProtoMessage() {}
 
 func (x *AppendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[11]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -909,7 +991,7 @@ func (x *AppendResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppendResponse.ProtoReflect.Descriptor instead.
 func (*AppendResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{11}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *AppendResponse) GetNextOffset() int64 {
@@ -933,7 +1015,7 @@ type CheckDetectionsRequest struct {
 
 func (x *CheckDetectionsRequest) Reset() {
 	*x = CheckDetectionsRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[12]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -945,7 +1027,7 @@ func (x *CheckDetectionsRequest) String() string {
 func (*CheckDetectionsRequest) ProtoMessage() {}
 
 func (x *CheckDetectionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[12]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -958,7 +1040,7 @@ func (x *CheckDetectionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckDetectionsRequest.ProtoReflect.Descriptor instead.
 func (*CheckDetectionsRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{12}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CheckDetectionsRequest) GetBenchmark() string {
@@ -988,7 +1070,7 @@ type CheckDetectionsResponse struct {
 
 func (x *CheckDetectionsResponse) Reset() {
 	*x = CheckDetectionsResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[13]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1000,7 +1082,7 @@ func (x *CheckDetectionsResponse) String() string {
 func (*CheckDetectionsResponse) ProtoMessage() {}
 
 func (x *CheckDetectionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[13]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1013,7 +1095,7 @@ func (x *CheckDetectionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckDetectionsResponse.ProtoReflect.Descriptor instead.
 func (*CheckDetectionsResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{13}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CheckDetectionsResponse) GetFrameCount() int64 {
@@ -1044,7 +1126,7 @@ type SealSubmissionRequest struct {
 
 func (x *SealSubmissionRequest) Reset() {
 	*x = SealSubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[14]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1056,7 +1138,7 @@ func (x *SealSubmissionRequest) String() string {
 func (*SealSubmissionRequest) ProtoMessage() {}
 
 func (x *SealSubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[14]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1069,7 +1151,7 @@ func (x *SealSubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SealSubmissionRequest.ProtoReflect.Descriptor instead.
 func (*SealSubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{14}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SealSubmissionRequest) GetName() string {
@@ -1097,7 +1179,7 @@ type SealSubmissionResponse struct {
 
 func (x *SealSubmissionResponse) Reset() {
 	*x = SealSubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[15]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1109,7 +1191,7 @@ func (x *SealSubmissionResponse) String() string {
 func (*SealSubmissionResponse) ProtoMessage() {}
 
 func (x *SealSubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[15]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1122,7 +1204,7 @@ func (x *SealSubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SealSubmissionResponse.ProtoReflect.Descriptor instead.
 func (*SealSubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{15}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SealSubmissionResponse) GetSubmission() *Submission {
@@ -1143,7 +1225,7 @@ type CancelSubmissionRequest struct {
 
 func (x *CancelSubmissionRequest) Reset() {
 	*x = CancelSubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[16]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1155,7 +1237,7 @@ func (x *CancelSubmissionRequest) String() string {
 func (*CancelSubmissionRequest) ProtoMessage() {}
 
 func (x *CancelSubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[16]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1168,7 +1250,7 @@ func (x *CancelSubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelSubmissionRequest.ProtoReflect.Descriptor instead.
 func (*CancelSubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{16}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CancelSubmissionRequest) GetName() string {
@@ -1189,7 +1271,7 @@ type CancelSubmissionResponse struct {
 
 func (x *CancelSubmissionResponse) Reset() {
 	*x = CancelSubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[17]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1201,7 +1283,7 @@ func (x *CancelSubmissionResponse) String() string {
 func (*CancelSubmissionResponse) ProtoMessage() {}
 
 func (x *CancelSubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[17]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1214,7 +1296,7 @@ func (x *CancelSubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelSubmissionResponse.ProtoReflect.Descriptor instead.
 func (*CancelSubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{17}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CancelSubmissionResponse) GetSubmission() *Submission {
@@ -1237,7 +1319,7 @@ type RetrySubmissionRequest struct {
 
 func (x *RetrySubmissionRequest) Reset() {
 	*x = RetrySubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[18]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1249,7 +1331,7 @@ func (x *RetrySubmissionRequest) String() string {
 func (*RetrySubmissionRequest) ProtoMessage() {}
 
 func (x *RetrySubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[18]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1262,7 +1344,7 @@ func (x *RetrySubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetrySubmissionRequest.ProtoReflect.Descriptor instead.
 func (*RetrySubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{18}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RetrySubmissionRequest) GetName() string {
@@ -1290,7 +1372,7 @@ type RetrySubmissionResponse struct {
 
 func (x *RetrySubmissionResponse) Reset() {
 	*x = RetrySubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[19]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1302,7 +1384,7 @@ func (x *RetrySubmissionResponse) String() string {
 func (*RetrySubmissionResponse) ProtoMessage() {}
 
 func (x *RetrySubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[19]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1315,7 +1397,7 @@ func (x *RetrySubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetrySubmissionResponse.ProtoReflect.Descriptor instead.
 func (*RetrySubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{19}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RetrySubmissionResponse) GetSubmission() *Submission {
@@ -1338,7 +1420,7 @@ type WatchSubmissionRequest struct {
 
 func (x *WatchSubmissionRequest) Reset() {
 	*x = WatchSubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[20]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1350,7 +1432,7 @@ func (x *WatchSubmissionRequest) String() string {
 func (*WatchSubmissionRequest) ProtoMessage() {}
 
 func (x *WatchSubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[20]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1363,7 +1445,7 @@ func (x *WatchSubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSubmissionRequest.ProtoReflect.Descriptor instead.
 func (*WatchSubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{20}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *WatchSubmissionRequest) GetName() string {
@@ -1393,7 +1475,7 @@ type WatchSubmissionResponse struct {
 
 func (x *WatchSubmissionResponse) Reset() {
 	*x = WatchSubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1405,7 +1487,7 @@ func (x *WatchSubmissionResponse) String() string {
 func (*WatchSubmissionResponse) ProtoMessage() {}
 
 func (x *WatchSubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1418,7 +1500,7 @@ func (x *WatchSubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSubmissionResponse.ProtoReflect.Descriptor instead.
 func (*WatchSubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{21}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WatchSubmissionResponse) GetSubmission() *Submission {
@@ -1457,7 +1539,7 @@ type SubmissionScore struct {
 
 func (x *SubmissionScore) Reset() {
 	*x = SubmissionScore{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1469,7 +1551,7 @@ func (x *SubmissionScore) String() string {
 func (*SubmissionScore) ProtoMessage() {}
 
 func (x *SubmissionScore) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1482,7 +1564,7 @@ func (x *SubmissionScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionScore.ProtoReflect.Descriptor instead.
 func (*SubmissionScore) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{22}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SubmissionScore) GetName() string {
@@ -1542,7 +1624,7 @@ type ListScoresRequest struct {
 
 func (x *ListScoresRequest) Reset() {
 	*x = ListScoresRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1554,7 +1636,7 @@ func (x *ListScoresRequest) String() string {
 func (*ListScoresRequest) ProtoMessage() {}
 
 func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1567,7 +1649,7 @@ func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListScoresRequest.ProtoReflect.Descriptor instead.
 func (*ListScoresRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{23}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListScoresRequest) GetSubmission() string {
@@ -1604,7 +1686,7 @@ type ListScoresResponse struct {
 
 func (x *ListScoresResponse) Reset() {
 	*x = ListScoresResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1616,7 +1698,7 @@ func (x *ListScoresResponse) String() string {
 func (*ListScoresResponse) ProtoMessage() {}
 
 func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1629,7 +1711,7 @@ func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListScoresResponse.ProtoReflect.Descriptor instead.
 func (*ListScoresResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{24}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListScoresResponse) GetScores() []*SubmissionScore {
@@ -1666,7 +1748,7 @@ type ReadOutcomesRequest struct {
 
 func (x *ReadOutcomesRequest) Reset() {
 	*x = ReadOutcomesRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1678,7 +1760,7 @@ func (x *ReadOutcomesRequest) String() string {
 func (*ReadOutcomesRequest) ProtoMessage() {}
 
 func (x *ReadOutcomesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1691,7 +1773,7 @@ func (x *ReadOutcomesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadOutcomesRequest.ProtoReflect.Descriptor instead.
 func (*ReadOutcomesRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{25}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ReadOutcomesRequest) GetSubmission() string {
@@ -1746,7 +1828,7 @@ type ReadOutcomesResponse struct {
 
 func (x *ReadOutcomesResponse) Reset() {
 	*x = ReadOutcomesResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1758,7 +1840,7 @@ func (x *ReadOutcomesResponse) String() string {
 func (*ReadOutcomesResponse) ProtoMessage() {}
 
 func (x *ReadOutcomesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1771,7 +1853,7 @@ func (x *ReadOutcomesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadOutcomesResponse.ProtoReflect.Descriptor instead.
 func (*ReadOutcomesResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{26}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ReadOutcomesResponse) GetScore() string {
@@ -1818,7 +1900,7 @@ type ReadDetectionsRequest struct {
 
 func (x *ReadDetectionsRequest) Reset() {
 	*x = ReadDetectionsRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[27]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1830,7 +1912,7 @@ func (x *ReadDetectionsRequest) String() string {
 func (*ReadDetectionsRequest) ProtoMessage() {}
 
 func (x *ReadDetectionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[27]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1843,7 +1925,7 @@ func (x *ReadDetectionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDetectionsRequest.ProtoReflect.Descriptor instead.
 func (*ReadDetectionsRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{27}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ReadDetectionsRequest) GetSubmission() string {
@@ -1882,7 +1964,7 @@ type ReadDetectionsResponse struct {
 
 func (x *ReadDetectionsResponse) Reset() {
 	*x = ReadDetectionsResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[28]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1894,7 +1976,7 @@ func (x *ReadDetectionsResponse) String() string {
 func (*ReadDetectionsResponse) ProtoMessage() {}
 
 func (x *ReadDetectionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[28]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1907,7 +1989,7 @@ func (x *ReadDetectionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDetectionsResponse.ProtoReflect.Descriptor instead.
 func (*ReadDetectionsResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{28}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ReadDetectionsResponse) GetStream() string {
@@ -1935,7 +2017,7 @@ var File_vidscore_v1_submission_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\n" +
-	"$vidscore/v1/submission_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1avidscore/v1/outcomes.proto\x1a\x18vidscore/v1/report.proto\"\xd9\x04\n" +
+	"$vidscore/v1/submission_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1avidscore/v1/outcomes.proto\x1a\x18vidscore/v1/report.proto\"\x91\x05\n" +
 	"\n" +
 	"Submission\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
@@ -1957,7 +2039,13 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\bwarnings\x18\r \x03(\tR\bwarnings\x125\n" +
 	"\bdue_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\adueTime\x12\x1d\n" +
 	"\n" +
-	"due_reason\x18\x0f \x01(\tR\tdueReason\"[\n" +
+	"due_reason\x18\x0f \x01(\tR\tdueReason\x126\n" +
+	"\ahistory\x18( \x03(\v2\x1c.vidscore.v1.SubmissionEventR\ahistory\"\x87\x01\n" +
+	"\x0fSubmissionEvent\x12.\n" +
+	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
+	"\x06stream\x18\x03 \x01(\tR\x06stream\x12\x14\n" +
+	"\x05epoch\x18\x04 \x01(\x03R\x05epoch\"[\n" +
 	"\n" +
 	"StreamInfo\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x14\n" +
@@ -2140,100 +2228,103 @@ func file_vidscore_v1_submission_service_proto_rawDescGZIP() []byte {
 }
 
 var file_vidscore_v1_submission_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_vidscore_v1_submission_service_proto_goTypes = []any{
 	(SubmissionState)(0),             // 0: vidscore.v1.SubmissionState
 	(*Submission)(nil),               // 1: vidscore.v1.Submission
-	(*StreamInfo)(nil),               // 2: vidscore.v1.StreamInfo
-	(*CreateSubmissionRequest)(nil),  // 3: vidscore.v1.CreateSubmissionRequest
-	(*CreateSubmissionResponse)(nil), // 4: vidscore.v1.CreateSubmissionResponse
-	(*GetSubmissionRequest)(nil),     // 5: vidscore.v1.GetSubmissionRequest
-	(*GetSubmissionResponse)(nil),    // 6: vidscore.v1.GetSubmissionResponse
-	(*ListSubmissionsRequest)(nil),   // 7: vidscore.v1.ListSubmissionsRequest
-	(*ListSubmissionsResponse)(nil),  // 8: vidscore.v1.ListSubmissionsResponse
-	(*OpenStreamRequest)(nil),        // 9: vidscore.v1.OpenStreamRequest
-	(*OpenStreamResponse)(nil),       // 10: vidscore.v1.OpenStreamResponse
-	(*AppendRequest)(nil),            // 11: vidscore.v1.AppendRequest
-	(*AppendResponse)(nil),           // 12: vidscore.v1.AppendResponse
-	(*CheckDetectionsRequest)(nil),   // 13: vidscore.v1.CheckDetectionsRequest
-	(*CheckDetectionsResponse)(nil),  // 14: vidscore.v1.CheckDetectionsResponse
-	(*SealSubmissionRequest)(nil),    // 15: vidscore.v1.SealSubmissionRequest
-	(*SealSubmissionResponse)(nil),   // 16: vidscore.v1.SealSubmissionResponse
-	(*CancelSubmissionRequest)(nil),  // 17: vidscore.v1.CancelSubmissionRequest
-	(*CancelSubmissionResponse)(nil), // 18: vidscore.v1.CancelSubmissionResponse
-	(*RetrySubmissionRequest)(nil),   // 19: vidscore.v1.RetrySubmissionRequest
-	(*RetrySubmissionResponse)(nil),  // 20: vidscore.v1.RetrySubmissionResponse
-	(*WatchSubmissionRequest)(nil),   // 21: vidscore.v1.WatchSubmissionRequest
-	(*WatchSubmissionResponse)(nil),  // 22: vidscore.v1.WatchSubmissionResponse
-	(*SubmissionScore)(nil),          // 23: vidscore.v1.SubmissionScore
-	(*ListScoresRequest)(nil),        // 24: vidscore.v1.ListScoresRequest
-	(*ListScoresResponse)(nil),       // 25: vidscore.v1.ListScoresResponse
-	(*ReadOutcomesRequest)(nil),      // 26: vidscore.v1.ReadOutcomesRequest
-	(*ReadOutcomesResponse)(nil),     // 27: vidscore.v1.ReadOutcomesResponse
-	(*ReadDetectionsRequest)(nil),    // 28: vidscore.v1.ReadDetectionsRequest
-	(*ReadDetectionsResponse)(nil),   // 29: vidscore.v1.ReadDetectionsResponse
-	(*timestamppb.Timestamp)(nil),    // 30: google.protobuf.Timestamp
-	(*AnnotationBatch)(nil),          // 31: vidscore.v1.AnnotationBatch
-	(*Report)(nil),                   // 32: vidscore.v1.Report
-	(*OutcomeBatch)(nil),             // 33: vidscore.v1.OutcomeBatch
+	(*SubmissionEvent)(nil),          // 2: vidscore.v1.SubmissionEvent
+	(*StreamInfo)(nil),               // 3: vidscore.v1.StreamInfo
+	(*CreateSubmissionRequest)(nil),  // 4: vidscore.v1.CreateSubmissionRequest
+	(*CreateSubmissionResponse)(nil), // 5: vidscore.v1.CreateSubmissionResponse
+	(*GetSubmissionRequest)(nil),     // 6: vidscore.v1.GetSubmissionRequest
+	(*GetSubmissionResponse)(nil),    // 7: vidscore.v1.GetSubmissionResponse
+	(*ListSubmissionsRequest)(nil),   // 8: vidscore.v1.ListSubmissionsRequest
+	(*ListSubmissionsResponse)(nil),  // 9: vidscore.v1.ListSubmissionsResponse
+	(*OpenStreamRequest)(nil),        // 10: vidscore.v1.OpenStreamRequest
+	(*OpenStreamResponse)(nil),       // 11: vidscore.v1.OpenStreamResponse
+	(*AppendRequest)(nil),            // 12: vidscore.v1.AppendRequest
+	(*AppendResponse)(nil),           // 13: vidscore.v1.AppendResponse
+	(*CheckDetectionsRequest)(nil),   // 14: vidscore.v1.CheckDetectionsRequest
+	(*CheckDetectionsResponse)(nil),  // 15: vidscore.v1.CheckDetectionsResponse
+	(*SealSubmissionRequest)(nil),    // 16: vidscore.v1.SealSubmissionRequest
+	(*SealSubmissionResponse)(nil),   // 17: vidscore.v1.SealSubmissionResponse
+	(*CancelSubmissionRequest)(nil),  // 18: vidscore.v1.CancelSubmissionRequest
+	(*CancelSubmissionResponse)(nil), // 19: vidscore.v1.CancelSubmissionResponse
+	(*RetrySubmissionRequest)(nil),   // 20: vidscore.v1.RetrySubmissionRequest
+	(*RetrySubmissionResponse)(nil),  // 21: vidscore.v1.RetrySubmissionResponse
+	(*WatchSubmissionRequest)(nil),   // 22: vidscore.v1.WatchSubmissionRequest
+	(*WatchSubmissionResponse)(nil),  // 23: vidscore.v1.WatchSubmissionResponse
+	(*SubmissionScore)(nil),          // 24: vidscore.v1.SubmissionScore
+	(*ListScoresRequest)(nil),        // 25: vidscore.v1.ListScoresRequest
+	(*ListScoresResponse)(nil),       // 26: vidscore.v1.ListScoresResponse
+	(*ReadOutcomesRequest)(nil),      // 27: vidscore.v1.ReadOutcomesRequest
+	(*ReadOutcomesResponse)(nil),     // 28: vidscore.v1.ReadOutcomesResponse
+	(*ReadDetectionsRequest)(nil),    // 29: vidscore.v1.ReadDetectionsRequest
+	(*ReadDetectionsResponse)(nil),   // 30: vidscore.v1.ReadDetectionsResponse
+	(*timestamppb.Timestamp)(nil),    // 31: google.protobuf.Timestamp
+	(*AnnotationBatch)(nil),          // 32: vidscore.v1.AnnotationBatch
+	(*Report)(nil),                   // 33: vidscore.v1.Report
+	(*OutcomeBatch)(nil),             // 34: vidscore.v1.OutcomeBatch
 }
 var file_vidscore_v1_submission_service_proto_depIdxs = []int32{
 	0,  // 0: vidscore.v1.Submission.state:type_name -> vidscore.v1.SubmissionState
-	30, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
-	30, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
-	30, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
-	2,  // 4: vidscore.v1.Submission.streams:type_name -> vidscore.v1.StreamInfo
-	30, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
-	1,  // 6: vidscore.v1.CreateSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 7: vidscore.v1.GetSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	0,  // 8: vidscore.v1.ListSubmissionsRequest.state:type_name -> vidscore.v1.SubmissionState
-	1,  // 9: vidscore.v1.ListSubmissionsResponse.submissions:type_name -> vidscore.v1.Submission
-	2,  // 10: vidscore.v1.OpenStreamResponse.stream:type_name -> vidscore.v1.StreamInfo
-	31, // 11: vidscore.v1.AppendRequest.detections:type_name -> vidscore.v1.AnnotationBatch
-	31, // 12: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
-	1,  // 13: vidscore.v1.SealSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 14: vidscore.v1.CancelSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 15: vidscore.v1.RetrySubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 16: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	23, // 17: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	30, // 18: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
-	32, // 19: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
-	23, // 20: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	33, // 21: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
-	31, // 22: vidscore.v1.ReadDetectionsResponse.detections:type_name -> vidscore.v1.AnnotationBatch
-	3,  // 23: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
-	5,  // 24: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
-	7,  // 25: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
-	9,  // 26: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
-	11, // 27: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
-	11, // 28: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
-	13, // 29: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
-	15, // 30: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
-	17, // 31: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
-	19, // 32: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
-	21, // 33: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
-	24, // 34: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
-	26, // 35: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
-	28, // 36: vidscore.v1.SubmissionService.ReadDetections:input_type -> vidscore.v1.ReadDetectionsRequest
-	4,  // 37: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
-	6,  // 38: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
-	8,  // 39: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
-	10, // 40: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
-	12, // 41: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
-	12, // 42: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
-	14, // 43: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
-	16, // 44: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
-	18, // 45: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
-	20, // 46: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
-	22, // 47: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
-	25, // 48: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
-	27, // 49: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
-	29, // 50: vidscore.v1.SubmissionService.ReadDetections:output_type -> vidscore.v1.ReadDetectionsResponse
-	37, // [37:51] is the sub-list for method output_type
-	23, // [23:37] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	31, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
+	31, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
+	31, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
+	3,  // 4: vidscore.v1.Submission.streams:type_name -> vidscore.v1.StreamInfo
+	31, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
+	2,  // 6: vidscore.v1.Submission.history:type_name -> vidscore.v1.SubmissionEvent
+	31, // 7: vidscore.v1.SubmissionEvent.time:type_name -> google.protobuf.Timestamp
+	1,  // 8: vidscore.v1.CreateSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 9: vidscore.v1.GetSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	0,  // 10: vidscore.v1.ListSubmissionsRequest.state:type_name -> vidscore.v1.SubmissionState
+	1,  // 11: vidscore.v1.ListSubmissionsResponse.submissions:type_name -> vidscore.v1.Submission
+	3,  // 12: vidscore.v1.OpenStreamResponse.stream:type_name -> vidscore.v1.StreamInfo
+	32, // 13: vidscore.v1.AppendRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	32, // 14: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	1,  // 15: vidscore.v1.SealSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 16: vidscore.v1.CancelSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 17: vidscore.v1.RetrySubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 18: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	24, // 19: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	31, // 20: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
+	33, // 21: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
+	24, // 22: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	34, // 23: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
+	32, // 24: vidscore.v1.ReadDetectionsResponse.detections:type_name -> vidscore.v1.AnnotationBatch
+	4,  // 25: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
+	6,  // 26: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
+	8,  // 27: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
+	10, // 28: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
+	12, // 29: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
+	12, // 30: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
+	14, // 31: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
+	16, // 32: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
+	18, // 33: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
+	20, // 34: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
+	22, // 35: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
+	25, // 36: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
+	27, // 37: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
+	29, // 38: vidscore.v1.SubmissionService.ReadDetections:input_type -> vidscore.v1.ReadDetectionsRequest
+	5,  // 39: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
+	7,  // 40: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
+	9,  // 41: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
+	11, // 42: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
+	13, // 43: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
+	13, // 44: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
+	15, // 45: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
+	17, // 46: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
+	19, // 47: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
+	21, // 48: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
+	23, // 49: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
+	26, // 50: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
+	28, // 51: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
+	30, // 52: vidscore.v1.SubmissionService.ReadDetections:output_type -> vidscore.v1.ReadDetectionsResponse
+	39, // [39:53] is the sub-list for method output_type
+	25, // [25:39] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_submission_service_proto_init() }
@@ -2244,16 +2335,16 @@ func file_vidscore_v1_submission_service_proto_init() {
 	file_vidscore_v1_annotations_proto_init()
 	file_vidscore_v1_outcomes_proto_init()
 	file_vidscore_v1_report_proto_init()
-	file_vidscore_v1_submission_service_proto_msgTypes[10].OneofWrappers = []any{}
-	file_vidscore_v1_submission_service_proto_msgTypes[14].OneofWrappers = []any{}
-	file_vidscore_v1_submission_service_proto_msgTypes[25].OneofWrappers = []any{}
+	file_vidscore_v1_submission_service_proto_msgTypes[11].OneofWrappers = []any{}
+	file_vidscore_v1_submission_service_proto_msgTypes[15].OneofWrappers = []any{}
+	file_vidscore_v1_submission_service_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_submission_service_proto_rawDesc), len(file_vidscore_v1_submission_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   29,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -109,6 +109,18 @@ def reason_sentences(submission: Mapping[str, Any]) -> str:
     return " ".join(said)
 
 
+def event_words(event: Mapping[str, Any]) -> tuple[str, bool]:
+    """An event of a submission's past as a sentence, and whether something went wrong."""
+    reason = event["reason"]
+    if reason == "created":
+        return "Created.", False
+    if reason == "stream_opened":
+        stream = event["stream"]
+        return f"The stream {stream} was opened again, and goes on after its last frame.", False
+    words = reason.replace("_", " ").capitalize()
+    return f"{words}.", reason.startswith(("cancelled", "scoring_failed", "scoring_timed_out"))
+
+
 def quota_facts(quotas: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """What a team has used of its submissions: ``("Today", "2 of 3 used")``."""
     found = []

@@ -20,6 +20,7 @@ from vidscore_server.web.site.submission_words import (
     ENDED,
     ORGANISERS_TEAM,
     STATES,
+    event_words,
     quota_facts,
     reason_sentences,
     short,
@@ -185,6 +186,8 @@ async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
     account = await visit.account()
     policy = context["benchmark"]["policy"]
     ended = submission["state"] in ENDED
+    found = await visit.call("SubmissionService/GetSubmission", name=submission["name"])
+    past = found["submission"]["history"]
     title = submission["title"] or context["short_name"]
     names = [one["name"] for one in context["benchmark"]["specification"]["evaluators"]]
     scores = [score for score in now["scores"] if score["current"]] if ended else []
@@ -199,7 +202,7 @@ async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
         title=title,
         refused=refused,
         report=drawn,
-        history=_history(submission, scores),
+        history=_history(submission, past),
         seen=[] if account.is_organiser else seen_by_team(policy),
         hidden="" if account.is_organiser else hidden_figures(policy),
         may={
@@ -216,24 +219,17 @@ async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
     )
 
 
-def _history(submission: Mapping[str, Any], scores: list[Any]) -> list[Moment]:
-    """What is known of the past of a submission, newest first."""
-    moments = [
-        Moment(
-            submission["state_time"],
-            submission["state_reason"],
-            f"{state_words(submission['state'])} {reason_sentences(submission)}",
-            submission["state"] in {"failed", "cancelled"},
-        )
-    ]
-    for score in scores:
-        evaluator = score["report"]["evaluator"]
-        moments.append(Moment(score["create_time"], "score", f"{evaluator} has scored it."))
-    sealed = submission["seal_time"]
-    if sealed is not None and submission["state"] != "sealed":
-        frames = f"{submission['frame_count']:,} frames"
-        moments.append(Moment(sealed, "sealed", f"Sealed with {frames}."))
-    moments.append(Moment(submission["create_time"], "created", "Created."))
+def _history(submission: Mapping[str, Any], past: Sequence[Mapping[str, Any]]) -> list[Moment]:
+    """What is known of the past of a submission, newest first; its present state is the first."""
+    state, since = submission["state"], submission["state_time"]
+    now = f"{state_words(state)} {reason_sentences(submission)}"
+    hurt = state in {"failed", "cancelled"}
+    moments = [Moment(since, submission["state_reason"], now, hurt)]
+    for event in past:
+        same = (event["time"], event["reason"]) == (since, submission["state_reason"])
+        if same or (event["reason"] == "stream_opened" and event["epoch"] < 2):
+            continue  # it is said above, or comes with the first frames
+        moments.append(Moment(event["time"], event["reason"], *event_words(event)))
     return moments
 
 

@@ -93,6 +93,7 @@ def _upload_limits(settings: Settings) -> UploadLimits:
         usual,
         batch_frames=min(usual.batch_frames, settings.maximum_batch_frames),
         batch_objects=min(usual.batch_objects, settings.maximum_batch_objects),
+        maximum_frames=settings.maximum_frames,
     )
 
 

@@ -115,7 +115,7 @@ class FileFrames:
 
 
 def read_file(
-    path: Path, typed: Typed, evaluators: Sequence[str], maximum_bytes: int
+    path: Path, typed: Typed, evaluators: Sequence[str], taken: UploadLimits
 ) -> FileFrames:
     """Read an uploaded file, as `vidscore submit` reads it.
 
@@ -123,12 +123,13 @@ def read_file(
         path: Where it is.
         typed: Its format, and how its confidences are mapped.
         evaluators: Evaluators of the benchmark, which may say the format where none was chosen.
-        maximum_bytes: Size of the largest file.
+        taken: How much is taken.
 
     Raises:
         InputError: With every fault.
     """
-    limits = ReadLimits(maximum_bytes, MOST_FILES, UNPACKED_SHARE * maximum_bytes)
+    most = taken.maximum_bytes
+    limits = ReadLimits(most, MOST_FILES, UNPACKED_SHARE * most)
     known = [EvaluatorSpec(name) for name in evaluators]
     name = typed.input_format
     if name == AUTO:
@@ -138,6 +139,10 @@ def read_file(
     if not source.annotations.frame_count:
         advice = "a system that found nothing is submitted with vidscore submit --allow-empty"
         raise InputError([Fault("no row", "at least one frame", str(path), advice=advice)])
+    if source.annotations.frame_count > taken.maximum_frames:
+        found = f"{source.annotations.frame_count} frames"
+        expected = f"at most maximum_frames = {taken.maximum_frames}"
+        raise InputError([Fault(found, expected, str(path))])
     warnings = (*source.warnings, *warnings_of_side(Side.DETECTIONS, source.annotations))
     source = scaled(source, typed.confidence_scale or None)
     order = submitted_order(source.annotations)

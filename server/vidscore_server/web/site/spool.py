@@ -70,11 +70,13 @@ class UploadLimits:
         maximum_bytes: Size of the largest file.
         batch_frames: Frames of one call.
         batch_objects: Objects of one call.
+        maximum_frames: Frames of one submission.
     """
 
     maximum_bytes: int = 2 << 30
     batch_frames: int = 4096
     batch_objects: int = 8192
+    maximum_frames: int = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -329,9 +331,17 @@ def _digest(session: str) -> str:
 
 
 def _write(path: Path, offset: int, data: bytes) -> None:
-    with path.open("r+b") as file:
-        file.seek(offset)
-        file.write(data)
+    try:
+        with path.open("r+b") as file:
+            file.seek(offset)
+            file.write(data)
+    except OSError as error:
+        raise ServiceError(
+            "RESOURCE_EXHAUSTED",
+            "UPLOADS_FULL",
+            f"The server cannot keep the file ({error.strerror or 'no reason given'}); what has "
+            "come of it is kept. Go on later, or submit with vidscore submit.",
+        ) from None
 
 
 def _is_left(folder: Path) -> bool:

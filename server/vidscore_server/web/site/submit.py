@@ -221,7 +221,7 @@ async def _check(visit: Visit, upload: Upload) -> Checked:
     async with spool.readers:
         try:
             read = await asyncio.to_thread(
-                read_file, upload.path, upload.typed, names, spool.limits.maximum_bytes
+                read_file, upload.path, upload.typed, names, spool.limits
             )
         except InputError as error:
             return refused_file(error, upload.path)
@@ -303,7 +303,7 @@ async def _send(
         names = _evaluators_of(found["benchmark"])
         async with spool.readers:
             read = await asyncio.to_thread(
-                read_file, upload.path, upload.typed, names, spool.limits.maximum_bytes
+                read_file, upload.path, upload.typed, names, spool.limits
             )
             await send_frames(visit.call, destination, read.frames, spool.limits, stored)
         await seal(visit.call, destination, checked.frames)

@@ -20,6 +20,7 @@ from tests.support.waiting import TIMEOUT_S
 
 from vidscore_protos.v1 import annotations_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
+from vidscore_server.web.site import submit
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.spool import (
     FOLDER_PREFIX,
@@ -348,6 +349,50 @@ async def test_a_server_that_starts_again_has_every_frame_that_it_acknowledged(
         assert ended.submission.frame_count == 5
 
 
+async def test_what_is_refused_when_it_is_submitted_leaves_nothing(site: Browsing) -> None:
+    await dots(site, submissions_per_day=1)
+    page = await send_file(site.red, DOTS)
+    await site.hosted.red.submit(TRUTH, "one")
+    refused = await site.red.post(page.path, page.fields(page.path))
+    assert refused.status == 429
+    assert "Nothing was submitted." in refused.words
+    assert "submissions_per_day" in refused.words
+    assert await site.hosted.organiser.listed() == ["one"]
+
+
+async def test_sending_that_stops_says_so_and_can_go_on(
+    site: Browsing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await dots(site)
+    page = await send_file(site.red, DOTS, name="falcon")
+    whole = submit.seal
+
+    async def broken(*_: object) -> None:
+        raise ServiceError("UNAVAILABLE", "DRAINING", "the server is stopping")
+
+    monkeypatch.setattr(submit, "seal", broken)
+    answer = await site.red.post(page.path, page.fields(page.path))
+    await _work_is_done(site)
+    path = answer.headers["location"]
+    stopped = await site.red.get(path)
+    assert "Sending dots.csv stopped. the server is stopping" in stopped.words
+    assert "The 5 frames that are durable stay." in stopped.words
+    monkeypatch.setattr(submit, "seal", whole)
+    again = await site.red.get(page.path)
+    assert "Sending stopped." in again.words
+    await site.red.send(again, page.path)
+    ended = await site.hosted.red.ended("falcon")
+    assert ended.submission.state == pb.SUBMISSION_STATE_SCORED
+    assert ended.submission.frame_count == 5
+
+
+async def test_a_file_with_too_many_frames_is_refused_before_it_is_sent(tmp_path: Path) -> None:
+    async with browsing(tmp_path, maximum_frames=4) as site:
+        await site.hosted.organiser.create_benchmark()
+        page = await send_file(site.red, DOTS)
+        assert "5 frames at most maximum_frames = 4" in page.words
+
+
 # --- Hostile files
 
 
@@ -486,6 +531,13 @@ def _first_frames(count: int) -> annotations_pb2.AnnotationBatch:
     found = points({1: [(10.0, 20.0), (300.0, 200.0)], 2: []})
     assert len(found.frame_numbers) == count
     return found
+
+
+async def _work_is_done(site: Browsing) -> None:
+    """Wait until nothing is being sent."""
+    assert site.hosted.server._site is not None
+    uploads = site.hosted.server._site._spool._uploads.values()
+    await asyncio.gather(*(upload.work["send"] for upload in uploads))
 
 
 async def _stream_name(site: Browsing, page: Page) -> str:

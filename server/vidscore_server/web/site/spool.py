@@ -109,6 +109,7 @@ class Upload:
         begin_s: When it began, by the spool's clock.
         received: Bytes that are there.
         submission: Resource name of the submission that it went into; empty before.
+        frames: Frames that go there.
         work: What is done with it, by kind.
         failure: Why sending it stopped; None where it did not.
     """
@@ -123,6 +124,7 @@ class Upload:
     begin_s: float
     received: int = 0
     submission: str = ""
+    frames: int = 0
     work: dict[str, asyncio.Task[Any]] = field(default_factory=dict)
     failure: ServiceError | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -206,10 +206,10 @@ async def _checked(visit: Visit, upload: Upload) -> Checked | None:
     if task is None:
         task = upload.work["check"] = asyncio.create_task(_check(visit, upload))
     await asyncio.wait({task}, timeout=WAIT_S)
-    if not task.done():
+    if task.done() and (task.cancelled() or task.exception() is not None):
+        upload.work.pop("check", None)  # the next look tries again
+    if not task.done() or task.cancelled():
         return None
-    if task.exception() is not None:
-        del upload.work["check"]  # the next look tries again
     found: Checked = task.result()
     return found
 
@@ -242,26 +242,25 @@ async def _begin_sending(visit: Visit, upload: Upload, checked: Checked) -> str:
     Raises:
         ServiceError: If it is refused before anything is stored.
     """
-    running = upload.work.get("send")
-    if running is not None and not running.done():
-        return upload.submission
-    if upload.submission:
-        submission = upload.submission
-    else:
-        submission, is_whole = await _submission_for(visit, upload, checked)
+    async with upload.lock:  # the button may be pressed twice
+        if upload.submission and upload.failure is None:
+            return upload.submission
+        submission, is_whole = upload.submission, False
+        if not submission:
+            submission, is_whole = await _submission_for(visit, upload, checked)
         if is_whole:
             return submission
-    destination = await open_destination(visit.call, submission, checked.stream)
-    upload.failure = None
-    sent = asyncio.Event()
-    task = asyncio.create_task(_send(visit, upload, destination, checked, sent))
-    upload.work["send"] = task
-    await sent.wait()
-    failure: ServiceError | None = upload.failure
-    if failure is not None and not upload.submission:
+        destination = await open_destination(visit.call, submission, checked.stream)
         upload.failure = None
-        raise failure
-    return submission
+        sent = asyncio.Event()
+        task = asyncio.create_task(_send(visit, upload, destination, checked, sent))
+        upload.work["send"] = task
+        await sent.wait()
+        failure: ServiceError | None = upload.failure
+        if failure is not None and not upload.submission:
+            upload.failure = None
+            raise failure
+        return submission
 
 
 async def _submission_for(visit: Visit, upload: Upload, checked: Checked) -> tuple[str, bool]:
@@ -293,6 +292,8 @@ async def _send(
 ) -> None:
     """Send a file and seal its submission; what stops it is noted."""
     spool = visit.site.spool
+
+    upload.frames = checked.frames
 
     def stored() -> None:
         upload.submission = destination.submission

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import uuid
 from collections.abc import Awaitable, Callable, Iterable
 
 from starlette.applications import Starlette
@@ -15,7 +13,6 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from vidscore_server.logs import log, places_of
 from vidscore_server.web.rendering import STATIC
 from vidscore_server.web.site import (
     benchmarks,
@@ -26,7 +23,7 @@ from vidscore_server.web.site import (
     submit,
 )
 from vidscore_server.web.site.protection import HEADERS, SESSION_COOKIE, SiteAddress
-from vidscore_server.web.site.service import ServiceError
+from vidscore_server.web.site.service import ServiceError, incident
 from vidscore_server.web.site.visit import Site, Visit
 
 Page = Callable[[Visit], Awaitable[Response]]
@@ -55,7 +52,7 @@ def site_app(site: Site, api: Iterable[BaseRoute] = ()) -> ASGIApp:
             except (ServiceError, HTTPException):
                 raise
             except Exception as error:  # noqa: BLE001 - a page may hold a mistake of ours
-                raise _incident(error) from None
+                raise incident(error) from None
 
         return Route(path, answer, methods=[*methods])
 
@@ -92,14 +89,6 @@ async def _refused(visit: Visit, error: Exception) -> Response:
     if signed_out and visit.visitor.session:
         response.delete_cookie(SESSION_COOKIE, path="/")
     return response
-
-
-def _incident(error: Exception) -> ServiceError:
-    """A mistake of ours as an answer; the log has its places, and none of the data."""
-    incident = uuid.uuid4().hex[:16]
-    log(logging.ERROR, "incident", incident=incident, places=places_of(error))
-    text = f"The server made a mistake; its log tells more under incident {incident}."
-    return ServiceError("INTERNAL", "INTERNAL", text)
 
 
 def _of_http(error: HTTPException) -> ServiceError:

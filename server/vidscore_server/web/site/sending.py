@@ -14,7 +14,7 @@ from typing import Any
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import InputError
 from vidscore_server.web.site.checking import pieces
-from vidscore_server.web.site.service import ServiceError
+from vidscore_server.web.site.service import ServiceError, incident
 from vidscore_server.web.site.spool import UploadLimits
 
 Call = Callable[..., Awaitable[dict[str, Any]]]
@@ -122,8 +122,10 @@ async def seal(call: Call, destination: Destination, frame_count: int) -> None:
     )
 
 
-def what_stopped(error: ServiceError | InputError) -> ServiceError:
+def what_stopped(error: Exception) -> ServiceError:
     """Why sending stopped, for a page."""
     if isinstance(error, ServiceError):
         return error
-    return ServiceError("INVALID_ARGUMENT", error.reason, str(error))
+    if isinstance(error, InputError):
+        return ServiceError("INVALID_ARGUMENT", error.reason, str(error))
+    return incident(error)

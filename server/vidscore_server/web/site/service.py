@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from vidscore_server.logs import log, places_of
 
 HTTP_STATUS: Mapping[str, int] = {
     "INVALID_ARGUMENT": 400,
@@ -70,6 +74,14 @@ class ServiceError(Exception):
     def http_status(self) -> int:
         """Status of the answer to a browser."""
         return HTTP_STATUS.get(self.code, 500)
+
+
+def incident(error: Exception) -> ServiceError:
+    """A mistake of ours as an answer; the log has its places, and none of the data."""
+    incident = uuid.uuid4().hex[:16]
+    log(logging.ERROR, "incident", incident=incident, places=places_of(error))
+    text = f"The server made a mistake; its log tells more under incident {incident}."
+    return ServiceError("INTERNAL", "INTERNAL", text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -308,7 +308,7 @@ async def _send(
             )
             await send_frames(visit.call, destination, read.frames, spool.limits, stored)
         await seal(visit.call, destination, checked.frames)
-    except (ServiceError, InputError) as error:
+    except Exception as error:  # noqa: BLE001 - nobody else would be told
         upload.failure = what_stopped(error)
     else:
         upload.work.pop("send", None)

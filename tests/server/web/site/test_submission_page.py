@@ -23,6 +23,7 @@ from tests.server.domain.traced import TRUTH as TRACED_TRUTH
 from tests.server.domain.traced import made as traced
 from tests.server.scene import HERE, points
 from tests.server.web.site.browsing import Browser, Browsing, browsing
+from tests.server.web.site.uploading import send_file
 
 from vidscore_protos.v1 import benchmark_pb2
 from vidscore_server.domain.states import Event
@@ -272,8 +273,6 @@ def _every_page() -> list[str]:
 
 
 async def _check_upload(browser: Browser, data: bytes, forbidden: list[str]) -> None:
-    from tests.server.web.site.test_submit import send_file
-
     page = await send_file(browser, data)
     _search("upload", [page.text], [page.body], forbidden)
 

@@ -200,6 +200,23 @@ async def test_what_is_refused_when_it_is_submitted_leaves_nothing(site: Browsin
     assert await site.hosted.organiser.listed() == ["one"]
 
 
+async def test_a_mistake_of_ours_is_told_where_the_file_was_going(
+    site: Browsing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await dots(site)
+    page = await send_file(site.red, DOTS, name="falcon")
+
+    async def broken(*_: object) -> None:
+        raise KeyError("something")
+
+    monkeypatch.setattr("vidscore_server.web.site.submit.seal", broken)
+    answer = await site.red.post(page.path, page.fields(page.path))
+    await _work_is_done(site)
+    stopped = await site.red.get(answer.headers["location"])
+    assert "The server made a mistake; its log tells more under incident" in stopped.words
+    assert "something" not in stopped.words
+
+
 async def test_a_button_that_is_pressed_twice_submits_once(site: Browsing) -> None:
     await dots(site)
     page = await send_file(site.red, DOTS)

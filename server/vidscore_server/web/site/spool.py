@@ -262,8 +262,9 @@ class Spool:
     def start(self) -> None:
         """Remove what processes that are gone have left."""
         for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
-            if folder.stat().st_uid == os.getuid() and _is_left(folder):
-                shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):  # another server may remove it first
+                if folder.stat().st_uid == os.getuid() and _is_left(folder):
+                    shutil.rmtree(folder, ignore_errors=True)
 
     async def stop(self) -> None:
         """Stop all work with files, and remove them."""

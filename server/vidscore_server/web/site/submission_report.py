@@ -68,7 +68,7 @@ class ShownScore:
 
 
 def report_of(values: Mapping[str, Any]) -> Report:
-    """A report out of the plain values of its message, without the specification.
+    """A report out of the plain values of its message.
 
     Args:
         values: The values.
@@ -87,6 +87,7 @@ def report_of(values: Mapping[str, Any]) -> Report:
                 for entry in values["warnings"]
             ),
         ),
+        specification=values["specification"],
         software=values["software"],
         preset=values["preset"],
     )

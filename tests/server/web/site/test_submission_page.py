@@ -25,6 +25,7 @@ from tests.server.scene import HERE, points
 from tests.server.web.site.browsing import Browser, Browsing, browsing
 from tests.server.web.site.uploading import send_file
 
+from vidscore_client import connect
 from vidscore_protos.v1 import benchmark_pb2
 from vidscore_server.domain.states import Event
 from vidscore_server.store.records import SubmissionState
@@ -321,6 +322,7 @@ async def test_reports_come_as_json_as_far_as_they_are_shown(site: Browsing) -> 
     [whole] = json.loads((await site.organiser.get(f"{ONE}/reports.json")).body)
     assert whole["evaluator"] == "spotgeo"
     assert len(whole["truth_digest"]) == 32
+    assert whole == {"partial": False, **await asyncio.to_thread(_report_of_one, site)}
 
 
 @pytest.mark.usefixtures("tracer")
@@ -440,6 +442,13 @@ def test_missed_objects_and_truth_are_never_seen(visibility: str, outcomes: str)
     assert {"Missed objects", "Ground truth"} <= never
     assert ("What became of your own detections" in never) == (outcomes != "own")
     assert bool(hidden_figures(policy)) == (visibility != "live")
+
+
+def _report_of_one(site: Browsing) -> dict[str, object]:
+    """The report of the submission as the Python client has it."""
+    with connect(site.hosted.address, token=site.hosted.organiser.secret) as client:
+        [score] = client.submissions.scores(ONE[1:])
+        return dict(score.report.to_dict())
 
 
 def _key(text: str) -> str:

@@ -70,12 +70,22 @@ async def reports(visit: Visit) -> Response:
         "SubmissionService/ListScores", submission=submission_name(visit), page_size=MOST_SCORES
     )
     found = [
-        {"partial": score["partial"], **report_to_dict(report_of(score["report"]))}
+        {
+            "partial": score["partial"],
+            **report_to_dict(report_of(score["report"])),
+            **_private_of(score),
+        }
         for score in answer["scores"]
         if score["current"]
     ]
     data = orjson.dumps(found, option=orjson.OPT_INDENT_2)
     return Response(data, headers=_headers(visit, "reports.json", "application/json"))
+
+
+def _private_of(score: Mapping[str, Any]) -> dict[str, Any]:
+    """The report over private sequences, where it is shown."""
+    private = score.get("private_report")
+    return {} if private is None else {"private_report": report_to_dict(report_of(private))}
 
 
 async def detections(visit: Visit) -> Response:

@@ -48,6 +48,7 @@ class ShownScore:
 
     Attributes:
         evaluator: Name and version of its evaluator.
+        over: What it is over.
         partial: Whether frames without ground truth were left out.
         figures: Measures over everything with their values as texts.
         measures: Measures of the parts.
@@ -58,6 +59,7 @@ class ShownScore:
     """
 
     evaluator: str
+    over: str
     partial: bool
     figures: tuple[tuple[str, str], ...]
     measures: tuple[str, ...]
@@ -93,8 +95,34 @@ def report_of(values: Mapping[str, Any]) -> Report:
     )
 
 
+def shown_scores(
+    scores: Sequence[Mapping[str, Any]], title: str, ranking: Ranking
+) -> list[ShownScore]:
+    """Scores for a page, each followed by its part over private sequences where that is shown.
+
+    Args:
+        scores: The plain values of their messages.
+        title: What the submission is called on curves.
+        ranking: Measures that rank under each evaluator, first one first.
+    """
+    found = []
+    for score in scores:
+        private = score.get("private_report")
+        over = "everything" if private is None else "all sequences that are not private"
+        found.append(shown_score(score, title, ranking, over))
+        if private is not None:
+            of_private = {**score, "report": private}
+            found.append(shown_score(of_private, title, ranking, "the private sequences"))
+    return found
+
+
 def shown_score(
-    score: Mapping[str, Any], title: str, ranking: Ranking, *, drawn: bool = True
+    score: Mapping[str, Any],
+    title: str,
+    ranking: Ranking,
+    over: str = "everything",
+    *,
+    drawn: bool = True,
 ) -> ShownScore:
     """A score for a page.
 
@@ -102,6 +130,7 @@ def shown_score(
         score: The plain values of its message.
         title: What the submission is called on curves.
         ranking: Measures that rank under each evaluator, first one first.
+        over: What it is over.
         drawn: Whether its curves are drawn.
     """
     report = report_of(score["report"])
@@ -121,6 +150,7 @@ def shown_score(
     measures = tuple(dict.fromkeys(name for _, values in listed for name in values))
     return ShownScore(
         evaluator=f"{report.evaluator} {report.version}",
+        over=over,
         partial=score["partial"],
         figures=tuple((row.measure, figure(row.value)) for row in over_all),
         measures=measures,

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.submission_files import asked, submission_name
-from vidscore_server.web.site.submission_report import Ranking, shown_score
+from vidscore_server.web.site.submission_report import Ranking, shown_score, shown_scores
 from vidscore_server.web.site.submission_words import (
     CANCELLABLE,
     ENDED,
@@ -34,13 +34,14 @@ PAGE_SIZE = 50
 SMALL_FORM_BYTES = 1 << 16
 FILES_PREFIX = "files-"
 
-ACTIONS = {
-    "seal": "SealSubmission",
-    "cancel": "CancelSubmission",
-    "retry": "RetrySubmission",
-    "choose": "ChooseSubmission",
+ACTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "seal": ("SealSubmission", {}),
+    "cancel": ("CancelSubmission", {}),
+    "retry": ("RetrySubmission", {}),
+    "choose": ("ChooseSubmission", {}),
+    "unchoose": ("ChooseSubmission", {"undo": True}),
 }
-"""RPC of each button."""
+"""RPC of each button, and what it asks for."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,8 @@ async def act(visit: Visit) -> Response:
         raise ServiceError("NOT_FOUND", "PAGE", "There is no such page.")
     await visit.form(maximum_bytes=SMALL_FORM_BYTES)
     try:
-        await visit.call(f"SubmissionService/{ACTIONS[action]}", name=submission_name(visit))
+        rpc, wanted = ACTIONS[action]
+        await visit.call(f"SubmissionService/{rpc}", name=submission_name(visit), **wanted)
     except ServiceError as error:
         if error.http_status not in {400, 409, 429}:
             raise
@@ -184,17 +186,21 @@ async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
     context = await _live_context(visit, now)
     submission = now["submission"]
     account = await visit.account()
-    policy = context["benchmark"]["policy"]
+    benchmark = context["benchmark"]
+    policy = benchmark["policy"]
+    may_choose = (
+        "chosen" in submission
+        and submission["state"] == "scored"
+        and benchmark.get("private_sequence_count", 0) > 0
+    )
     ended = submission["state"] in ENDED
     found = await visit.call("SubmissionService/GetSubmission", name=submission["name"])
     past = found["submission"]["history"]
     title = submission["title"] or context["short_name"]
-    names = [one["name"] for one in context["benchmark"]["specification"]["evaluators"]]
+    names = [one["name"] for one in benchmark["specification"]["evaluators"]]
     scores = [score for score in now["scores"] if score["current"]] if ended else []
     scores.sort(key=lambda score: [name != score["report"]["evaluator"] for name in names])
-    drawn = await asyncio.to_thread(
-        lambda: [shown_score(score, title, context["ranking"]) for score in scores]
-    )
+    drawn = await asyncio.to_thread(shown_scores, scores, title, context["ranking"])
     return await visit.render(
         "submission.html",
         200 if refused is None else refused.http_status,
@@ -203,14 +209,15 @@ async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
         refused=refused,
         report=drawn,
         history=_history(submission, past),
-        seen=[] if account.is_organiser else seen_by_team(policy),
+        seen=[] if account.is_organiser else seen_by_team(benchmark),
         hidden="" if account.is_organiser else hidden_figures(policy),
         may={
             "seal": submission["state"] == "receiving",
             "cancel": submission["state"] in CANCELLABLE
             or (submission["state"] == "scoring" and account.is_organiser),
             "retry": submission["state"] == "failed",
-            "choose": submission.get("chosen") is False and submission["state"] == "scored",
+            "choose": may_choose and not submission["chosen"],
+            "unchoose": may_choose and submission["chosen"],
         },
         may_outcomes=submission["state"] == "scored"
         and (account.is_organiser or policy["outcomes"] == "own"),

@@ -6,6 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from vidscore_evaluators.explanation.answer import in_words
+from vidscore_server.web.site.submission_words import time_text
+
+USUAL_STEP = 0.01
+"""Step of a policy that names none."""
+
 
 @dataclass(frozen=True)
 class Seen:
@@ -26,15 +32,15 @@ class Seen:
     shown: bool = True
 
 
-def seen_by_team(policy: Mapping[str, Any]) -> list[Seen]:
-    """What a team sees under a policy.
+def seen_by_team(benchmark: Mapping[str, Any]) -> list[Seen]:
+    """What a team sees of its submissions to a benchmark.
 
     Args:
-        policy: The policy of the benchmark, as plain values.
+        benchmark: The benchmark, as plain values.
     """
-    visibility = policy["visibility"] or "ladder"
-    why = f"visibility = {visibility}"
-    rows = [*_of_scores(visibility, why, policy), _of_outcomes(policy)]
+    policy = benchmark["policy"]
+    step = benchmark.get("ladder_step_in_force") or policy["ladder_step"] or USUAL_STEP
+    rows = [*_of_scores(policy, step), *_of_private(benchmark), _of_outcomes(policy)]
     rows.append(
         Seen(
             "Missed objects",
@@ -72,11 +78,23 @@ def hidden_figures(policy: Mapping[str, Any]) -> str:
         return ""
     if visibility == "final":
         return "Other measures, sequences and curves: organisers only (visibility = final)"
-    return "Everything but the ranking measures: organisers only (visibility = ladder)"
+    return f"Everything but the ranking measures: organisers only (visibility = {visibility})"
 
 
-def _of_scores(visibility: str, why: str, policy: Mapping[str, Any]) -> list[Seen]:
-    step = 0.01 if policy["ladder_step"] is None else policy["ladder_step"]
+def _of_private(benchmark: Mapping[str, Any]) -> list[Seen]:
+    count = benchmark.get("private_sequence_count", 0)
+    if not count:
+        return []
+    closes = benchmark["close_time"]
+    when = f"after {time_text(closes)}" if closes is not None else "once the benchmark closes"
+    what = f"Scores of the {in_words(count)} private sequences"
+    why = "they decide the final order, so they answer nothing before"
+    return [Seen(what, when, why, key=False)]
+
+
+def _of_scores(policy: Mapping[str, Any], step: float) -> list[Seen]:
+    visibility = policy["visibility"] or "ladder"
+    why = f"visibility = {visibility}"
     if visibility == "live":
         frames = 100 if policy["minimum_frames"] is None else policy["minimum_frames"]
         return [

@@ -7,7 +7,6 @@ import csv
 import io
 import json
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -27,10 +26,6 @@ from tests.server.web.site.uploading import send_file
 
 from vidscore_client import connect
 from vidscore_protos.v1 import benchmark_pb2
-from vidscore_server.domain.states import Event
-from vidscore_server.store.records import SubmissionState
-from vidscore_server.web.site import submission_words as words
-from vidscore_server.web.site.visibility_words import hidden_figures, seen_by_team
 
 ONE = f"/{BENCHMARK}/submissions/one"
 PAGES = (
@@ -391,57 +386,6 @@ async def test_a_frame_is_drawn_with_its_detections_alone(site: Browsing) -> Non
     last = await site.red.get(f"{ONE}/frames?offset=999")
     assert "Frame 5 of 1" in last.words
     assert "Next frame" not in last.words
-
-
-# --- Words
-
-
-def test_every_reason_of_a_state_has_a_sentence() -> None:
-    assert {event.value for event in Event} | {"created"} <= set(words._REASONS)
-    assert {state.value for state in SubmissionState} == set(words._WORDS)
-    assert set(words.STATES) | {"open"} == set(words._WORDS)
-
-
-def test_a_time_is_said_in_utc() -> None:
-    assert words.time_text(datetime(2026, 11, 2, 8, 5, tzinfo=UTC)) == "2 Nov 2026, 08:05 UTC"
-    assert words.time_text(None) == ""
-
-
-@pytest.mark.parametrize(
-    ("quotas", "expected"),
-    [
-        ([], ""),
-        ([("maximum_team_mebibytes", 5, 5)], ""),
-        ([("submissions_per_day", 3, 1)], "Your team may submit one more time today."),
-        (
-            [("submissions_per_day", 3, 2), ("submissions_in_all", 40, 17)],
-            "Your team may submit two more times today and seventeen more times in all.",
-        ),
-    ],
-)
-def test_quotas_are_said_as_what_is_left(quotas: list[tuple[str, int, int]], expected: str) -> None:
-    given = [
-        {"name": name, "maximum": maximum, "left": left, "renew_time": None}
-        for name, maximum, left in quotas
-    ]
-    assert words.quota_sentence(given) == expected
-
-
-@pytest.mark.parametrize("visibility", ["", "ladder", "final", "live"])
-@pytest.mark.parametrize("outcomes", ["", "none", "own"])
-def test_missed_objects_and_truth_are_never_seen(visibility: str, outcomes: str) -> None:
-    policy: dict[str, object] = {
-        "visibility": visibility,
-        "ladder_step": None,
-        "released_measures": [],
-        "minimum_frames": None,
-        "outcomes": outcomes,
-        "public_board": None,
-    }
-    never = {row.what for row in seen_by_team(policy) if row.when == "never"}
-    assert {"Missed objects", "Ground truth"} <= never
-    assert ("What became of your own detections" in never) == (outcomes != "own")
-    assert bool(hidden_figures(policy)) == (visibility != "live")
 
 
 def _report_of_one(site: Browsing) -> dict[str, object]:

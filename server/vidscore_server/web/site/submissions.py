@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
+from vidscore_evaluators.submitting import STREAM_PREFIX
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.submission_files import asked, submission_name
 from vidscore_server.web.site.submission_report import Ranking, shown_score, shown_scores
@@ -20,6 +21,7 @@ from vidscore_server.web.site.submission_words import (
     ENDED,
     ORGANISERS_TEAM,
     STATES,
+    TAKES_FRAMES,
     event_words,
     quota_facts,
     reason_sentences,
@@ -32,7 +34,6 @@ from vidscore_server.web.site.visit import Visit
 
 PAGE_SIZE = 50
 SMALL_FORM_BYTES = 1 << 16
-FILES_PREFIX = "files-"
 
 ACTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "seal": ("SealSubmission", {}),
@@ -105,8 +106,11 @@ async def live(visit: Visit) -> Response:
     if not visit.is_part:
         return visit.go(f"/{submission_name(visit)}")
     now = await _watched(visit)
-    response = await visit.render("submission_live.html", **await _live_context(visit, now))
-    if now["submission"]["state"] in ENDED:
+    query = visit.request.query_params
+    response = await visit.render(
+        "submission_live.html", **await _live_context(visit, now, query.get("first", ""))
+    )
+    if now["submission"]["state"] != query.get("state"):
         response.headers["HX-Refresh"] = "true"  # the rest of the page is another one now
     return response
 
@@ -139,55 +143,57 @@ async def _watched(visit: Visit) -> dict[str, Any]:
     raise ServiceError("UNAVAILABLE", "DRAINING", "The server is stopping; look again later.")
 
 
-async def _live_context(visit: Visit, now: Mapping[str, Any]) -> dict[str, Any]:
+async def _live_context(visit: Visit, now: Mapping[str, Any], first: str) -> dict[str, Any]:
+    """What the changing part shows: made without a look at the benchmark, which takes longer.
+
+    Args:
+        visit: The visit.
+        now: The submission with its newest scores.
+        first: Measure that ranks in place of the evaluators' own order; empty for none.
+    """
     submission = now["submission"]
-    found = await visit.call("BenchmarkService/GetBenchmark", name=_benchmark(visit))
-    ended = submission["state"] in ENDED
-    policy = found["benchmark"]["policy"]
-    ranking = await _ranking(visit, policy, now["scores"])
-    scores = (
-        [] if ended else [shown_score(score, "", ranking, drawn=False) for score in now["scores"]]
-    )
+    state = submission["state"]
+    live = state not in ENDED
+    ranking = await _ranking(visit, first, now["scores"])
+    scores = now["scores"] if live else []
+    shown = [shown_score(score, "", ranking, drawn=False) for score in scores]
     upload = visit.site.spool.of_submission(submission["name"])
-    sends_file = any(one["stream"].startswith(FILES_PREFIX) for one in submission["streams"])
-    takes = submission["state"] in {"open", "receiving"}
-    account = await visit.account()
-    own = submission["team"] == (account.team or ORGANISERS_TEAM)
+    sends_file = any(one["stream"].startswith(STREAM_PREFIX) for one in submission["streams"])
     return {
-        "benchmark": found["benchmark"],
         "submission": submission,
-        "short_name": short(submission["name"]),
-        "state_words": state_words(submission["state"]),
+        "benchmark_name": _benchmark(visit),
+        "state_words": state_words(state),
         "reason": reason_sentences(submission),
-        "facts": quota_facts(found["quotas"]) if own else [],
-        "running": next((score.figures[0] for score in scores if score.figures), None),
-        "scores": scores,
+        "running": next((score.figures[0] for score in shown if score.figures), None),
+        "scores": shown,
         "ranking": ranking,
-        "live": not ended,
+        "live_url": f"/{submission['name']}/live?{urlencode({'state': state, 'first': first})}",
+        "live": live,
         "upload": upload,
         "upload_runs": upload is not None and upload.failure is None,
-        "from_file": sends_file and takes and upload is None,
-        "time": time_text,
+        "from_file": sends_file and state in TAKES_FRAMES and upload is None,
     }
 
 
-async def _ranking(visit: Visit, policy: Mapping[str, Any], scores: Sequence[Any]) -> Ranking:
+async def _ranking(visit: Visit, first: str, scores: Sequence[Any]) -> Ranking:
     """Measures that rank under each evaluator of some scores, first one first."""
-    chosen = [policy["ranking_measure"]] if policy["ranking_measure"] else []
     found = {}
     for name in dict.fromkeys(score["report"]["evaluator"] for score in scores):
         answer = await visit.call("EvaluatorService/GetEvaluator", name=f"evaluators/{name}")
-        found[name] = [*chosen, *answer["evaluator"]["ranking"]]
+        found[name] = [*filter(None, [first]), *answer["evaluator"]["ranking"]]
     return found
 
 
 async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
     now = await _watched(visit)
-    context = await _live_context(visit, now)
     submission = now["submission"]
     account = await visit.account()
-    benchmark = context["benchmark"]
+    answer = await visit.call("BenchmarkService/GetBenchmark", name=_benchmark(visit))
+    benchmark = answer["benchmark"]
     policy = benchmark["policy"]
+    context = await _live_context(visit, now, policy["ranking_measure"])
+    own = submission["team"] == (account.team or ORGANISERS_TEAM)
+    short_name = short(submission["name"])
     may_choose = (
         "chosen" in submission
         and submission["state"] == "scored"
@@ -196,7 +202,7 @@ async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
     ended = submission["state"] in ENDED
     found = await visit.call("SubmissionService/GetSubmission", name=submission["name"])
     past = found["submission"]["history"]
-    title = submission["title"] or context["short_name"]
+    title = submission["title"] or short_name
     names = [one["name"] for one in benchmark["specification"]["evaluators"]]
     scores = [score for score in now["scores"] if score["current"]] if ended else []
     scores.sort(key=lambda score: [name != score["report"]["evaluator"] for name in names])
@@ -205,6 +211,11 @@ async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
         "submission.html",
         200 if refused is None else refused.http_status,
         **context,
+        benchmark=benchmark,
+        short_name=short_name,
+        facts=quota_facts(answer["quotas"]) if own else [],
+        time=time_text,
+        sees_live=account.is_organiser or policy["visibility"] == "live",
         title=title,
         refused=refused,
         report=drawn,

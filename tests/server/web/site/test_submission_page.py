@@ -115,7 +115,8 @@ async def test_a_receiving_submission_says_what_is_durable_and_what_comes_next(
     assert "Receiving. 2 frames are durable." in page.words
     assert "It is sealed on 1 May 2026, 13:00 UTC if nothing more comes." in page.words
     assert 'hx-trigger="every 1s"' in page.text
-    part = await site.red.get(f"{ONE}/live", hx_request="true")
+    part = await site.red.get(f"{ONE}/live?state=receiving", hx_request="true")
+    assert "hx-refresh" not in part.headers
     assert "2 frames are durable" in part.words
     assert "<html" not in part.text
     whole = await site.red.get(f"{ONE}/live")
@@ -131,9 +132,11 @@ async def test_a_page_that_has_read_enough_leaves_no_call_behind(site: Browsing)
     await asyncio.gather(*writers)
 
 
-async def test_the_part_that_follows_makes_the_page_anew_at_the_end(site: Browsing) -> None:
+async def test_the_part_that_follows_makes_the_page_anew_in_another_state(
+    site: Browsing,
+) -> None:
     await scored(site)
-    part = await site.red.get(f"{ONE}/live", hx_request="true")
+    part = await site.red.get(f"{ONE}/live?state=scoring", hx_request="true")
     assert part.headers["hx-refresh"] == "true"
     assert "every 1s" not in part.text
 

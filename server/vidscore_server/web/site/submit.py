@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import AUTO, FORMATS
+from vidscore_evaluators.submitting import STREAM_PREFIX
 from vidscore_server.web.site.checking import (
     Checked,
     checked_file,
@@ -159,12 +160,29 @@ def _find(visit: Visit) -> Upload:
 
 
 async def _admit(visit: Visit) -> None:
-    """Let in whoever may submit now.
+    """Let in whoever may submit now, or has a file to go on with.
 
     Raises:
         ServiceError: If the benchmark takes no submission of the visitor.
     """
-    await visit.call("SubmissionService/CheckDetections", benchmark=_benchmark(visit))
+    try:
+        await visit.call("SubmissionService/CheckDetections", benchmark=_benchmark(visit))
+    except ServiceError as error:
+        if error.code != "RESOURCE_EXHAUSTED" or not await _may_go_on(visit):
+            raise
+
+
+async def _may_go_on(visit: Visit) -> bool:
+    """Whether a submission of the visitor's team has begun to take a file: it has its place."""
+    page = await visit.call(
+        "SubmissionService/ListSubmissions",
+        benchmark=_benchmark(visit),
+        team=await _team(visit),
+        state="receiving",
+        page_size=100,
+    )
+    streams = [stream for found in page["submissions"] for stream in found["streams"]]
+    return any(stream["stream"].startswith(STREAM_PREFIX) for stream in streams)
 
 
 async def _begin(visit: Visit, file: FileFacts, typed: Typed) -> Upload:

@@ -150,6 +150,29 @@ async def test_the_same_file_goes_on_where_its_stream_ends(site: Browsing) -> No
     assert [one.next_offset for one in ended.submission.streams] == [5]
 
 
+async def test_a_file_goes_on_although_no_further_submission_may_begin(site: Browsing) -> None:
+    await dots(site, submissions_per_day=1)
+    page = await send_file(site.red, DOTS, name="falcon")
+    stream = await _stream_name(site, page)
+    client = site.hosted.red
+    await client.submissions.CreateSubmission(
+        pb.CreateSubmissionRequest(benchmark=BENCHMARK, submission_id="falcon"),
+        metadata=client.metadata,
+    )
+    name = f"{BENCHMARK}/submissions/falcon"
+    await client.open(name, stream)
+    await client.append(f"{name}/streams/{stream}", 0, _first_frames(2))
+    told = await site.red.get(f"/{name}")
+    assert "it goes on after frame 2" in told.words
+    page = await send_file(site.red, DOTS)
+    await site.red.post(page.path, page.fields(page.path))
+    ended = await client.ended("falcon")
+    assert ended.submission.state == pb.SUBMISSION_STATE_SCORED
+    assert ended.submission.frame_count == 5
+    closed = await site.red.get(f"/{BENCHMARK}/submit")
+    assert "Nothing can be submitted now." in closed.words
+
+
 async def test_a_file_that_was_submitted_before_leads_to_its_submission(site: Browsing) -> None:
     await dots(site)
     page = await send_file(site.red, DOTS)

@@ -238,6 +238,15 @@ class Annotations:
             label_indices=_remap(self.label_indices, self.labels, labels),
         )
 
+    def with_used_tables(self) -> Annotations:
+        """The same annotations over tables of the names in use alone."""
+        sequences = np.unique(self.frame_sequences).tolist()
+        labels = np.unique(self.label_indices).tolist()
+        return self.with_tables(
+            tuple(self.sequences[row] for row in sequences),
+            tuple(self.labels[row] for row in labels),
+        )
+
 
 def empty_annotations(arity: int) -> Annotations:
     """No frames and no objects, of the given arity."""

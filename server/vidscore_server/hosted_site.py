@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from vidscore_evaluators.errors import MissingExtraError
@@ -15,6 +16,7 @@ try:
     from vidscore_server.api.http.app import api_routes
     from vidscore_server.web.site.app import site_app
     from vidscore_server.web.site.serving import SiteServer
+    from vidscore_server.web.site.spool import Spool, UploadLimits
     from vidscore_server.web.site.visit import Site
 except ImportError:
     raise MissingExtraError("the site", "Starlette, Jinja2 and uvicorn", "web") from None
@@ -62,6 +64,7 @@ class HostedSite:
             for transport in (of_pages, of_http)
         )
         self._server = SiteServer(settings)
+        self._spool = Spool(_upload_limits(settings))
 
     @property
     def url(self) -> str:
@@ -88,12 +91,31 @@ class HostedSite:
             grpc_address: Where clients find the gRPC server.
         """
         service = PageCalls(self.calls, self._sessions)
-        site = Site(service, self._server.site_address, str(grpc_address), clock=self._clock)
+        self._spool.start()
+        site = Site(
+            service,
+            self._server.site_address,
+            str(grpc_address),
+            clock=self._clock,
+            spool=self._spool,
+        )
         self._server.start(site_app(site, api_routes(self._http_calls, self._settings)))
 
     async def stop(self) -> None:
         """Stop answering and listening."""
         await self._server.stop()
+        await self._spool.stop()
+
+
+def _upload_limits(settings: Settings) -> UploadLimits:
+    """How much pages take and send at once, within the limits of every client."""
+    usual = UploadLimits(settings.maximum_web_upload_bytes)
+    return replace(
+        usual,
+        batch_frames=min(usual.batch_frames, settings.maximum_batch_frames),
+        batch_objects=min(usual.batch_objects, settings.maximum_batch_objects),
+        maximum_frames=settings.maximum_frames,
+    )
 
 
 class _All:

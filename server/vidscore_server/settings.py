@@ -108,6 +108,9 @@ class Settings:
         "Address by which browsers reach the site through a proxy, such as "
         "https://scores.example.org; empty: they reach it at web.",
     )
+    maximum_web_upload_bytes: int = _integer(
+        2048 * MEBIBYTE, "Bytes of one file that a browser uploads to the site.", 1 << 40
+    )
     workers: int = _integer(
         0, "Processes that score; 0: as many as the machine has cores.", 1024, minimum=0
     )

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from vidscore_evaluators.errors import (
-    InputError,
     ParameterError,
     SpecificationError,
     UnknownEvaluatorError,
@@ -175,19 +174,6 @@ def doubts(evaluators: Sequence[Evaluator[Any]], pair: Pair) -> Iterator[ReportW
     sides = (pair.truth.annotations, pair.detections.annotations)
     for needs in dict.fromkeys((one.needs.labels, one.needs.ranked) for one in evaluators):
         yield from warnings_of_pair(*sides, labels=needs[0], ranked=needs[1])
-
-
-def refuse_image_names(detections: Source) -> None:
-    """Refuse detections that name their images, where there is no truth to say which these are.
-
-    Raises:
-        InputError: If they do.
-    """
-    from vidscore_evaluators.formats.coco import unresolved
-
-    faults = unresolved(detections)
-    if faults:
-        raise InputError(faults.listed())
 
 
 def select_evaluators(

@@ -122,6 +122,7 @@ _ABBREVIATIONS = frozenset(
         "idr",
         "loc",
         "moda",
+        "mse",
         "motal",
         "mse",
         "nmotda",

@@ -34,8 +34,9 @@ _GLYPHS = {
     "fn": '<circle r="5.5" fill="none" stroke="#fff" stroke-width="3"/>',
     "ig": '<path d="M-7-2h14v4h-14z" fill="#fff"/>',
     "sw": '<path d="M0-8l8 8-8 8-8-8z" fill="#fff"/>',
+    "own": "",
 }
-"""White shapes of the plates, around (0, 0), by outcome."""
+"""White shapes of the plates, around (0, 0), by outcome; none where the outcome is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Mark:
     """One object on the picture.
 
     Attributes:
-        kind: ``tp``, ``fp``, ``fn``, ``ig`` or ``sw``.
+        kind: ``tp``, ``fp``, ``fn``, ``ig`` or ``sw``; ``own`` where the outcome is not known.
         coordinates: 2, 4 or 8 numbers in pixels of the image.
         number: Its number in the table of objects.
         text: What its plate says after the number.

@@ -152,7 +152,15 @@ def read_stored_batch(data: bytes, arity: int) -> Annotations:
         data: The batch's message, serialized.
         arity: Coordinates that an object has.
     """
-    message = annotations_pb2.AnnotationBatch.FromString(data)
+    return _as_it_is(annotations_pb2.AnnotationBatch.FromString(data), arity)
+
+
+def read_own_batch(message: annotations_pb2.AnnotationBatch) -> Annotations:
+    """A batch that this server has written, in the geometry that it states."""
+    return _as_it_is(message, ARITY_OF_GEOMETRY[message.geometry])
+
+
+def _as_it_is(message: annotations_pb2.AnnotationBatch, arity: int) -> Annotations:
     counts = np.asarray(message.frame_object_counts, dtype=np.int64)
     return build_annotations(_columns(message, counts, arity), "store")
 

@@ -176,7 +176,7 @@ class LocalCalls:
                 context.taken.set()
             await task
         finally:
-            context.leave()
+            context.close()
             task.cancel()
             with suppress(asyncio.CancelledError, Refused):
                 await task
@@ -226,6 +226,7 @@ class _Context:
 
     def __init__(self, peer: str) -> None:
         self._peer = peer
+        self._closed = False
         self.responses: asyncio.Queue[Any] = asyncio.Queue()
         self.taken = asyncio.Event()
         self._left = False
@@ -234,14 +235,13 @@ class _Context:
         """Hand over a response; the next one waits until it was taken."""
         self.taken.clear()
         self.responses.put_nowait(response)
-        if not self._left:
-            await self.taken.wait()
-        if self._left:
-            raise ConnectionError("the caller is gone")
+        await self.taken.wait()
+        if self._closed:
+            raise ConnectionError("nobody reads the responses any more")
 
-    def leave(self) -> None:
-        """Take no more responses."""
-        self._left = True
+    def close(self) -> None:
+        """Take no further response; whoever waits to hand one over is told."""
+        self._closed = True
         self.taken.set()
 
     async def abort(

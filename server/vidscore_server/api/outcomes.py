@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from vidscore_evaluators.annotations import NO_TRACK
+from vidscore_evaluators.annotations import NO_TRACK, SequenceKey
 from vidscore_evaluators.arrays import AnyArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.outcome_table import NO_PARTNER, OUTCOMES, SIDES, OperatingPoint, Outcomes
@@ -124,6 +124,43 @@ def _column(name: str, column: AnyArray) -> outcomes_pb2.OutcomeColumn:
         column.tolist() if column.dtype.kind in _COLUMNS else map(str, column.tolist())
     )
     return message
+
+
+def read_outcomes(message: outcomes_pb2.OutcomeBatch) -> Outcomes:
+    """Inverse of `write_outcomes`, of one message."""
+    count = len(message.sides)
+    side_of = {int(number): row for row, number in enumerate(_SIDES)}
+    outcome_of = {int(number): row for row, number in enumerate(_OUTCOMES)}
+
+    def column(name: str, usual: float, dtype: type[np.generic]) -> AnyArray:
+        given = np.array(getattr(message, name), dtype=dtype)
+        return given if len(given) else np.full(count, usual, dtype=dtype)
+
+    return Outcomes(
+        sequence_keys=tuple(SequenceKey(key.domain, key.sequence) for key in message.sequences),
+        label_names=tuple(message.labels),
+        sides=np.array([side_of[number] for number in message.sides], dtype=np.uint8),
+        sequences=column("row_sequences", 0, np.int32),
+        frames=column("frame_numbers", 0, np.int64),
+        rows=column("places", 0, np.int32),
+        labels=column("label_indices", 0, np.int32),
+        confidences=column("confidences", math.nan, np.float64),
+        tracks=column("track_ids", NO_TRACK, np.int64),
+        outcomes=np.array([outcome_of[number] for number in message.outcomes], dtype=np.uint8),
+        partners=column("partners", NO_PARTNER, np.int32),
+        similarities=column("similarities", math.nan, np.float64),
+        distances_px=column("distances_px", math.nan, np.float64),
+        shares=column("shares", 0.0, np.float64),
+        id_switches=column("id_switches", False, np.bool_),
+        fragmentations=column("fragmentations", False, np.bool_),
+        columns={entry.name: _values_of(entry) for entry in message.columns},
+    )
+
+
+def _values_of(message: outcomes_pb2.OutcomeColumn) -> AnyArray:
+    fields = dict.fromkeys(_COLUMNS.values())
+    given = next((field for field in fields if len(getattr(message, field))), "numbers")
+    return np.array(getattr(message, given))
 
 
 def _unless_all(column: AnyArray, usual: float) -> list[Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
 from typing import Any
 
 from google.protobuf.message import Message
@@ -39,7 +40,7 @@ class PageCalls:
 
     async def stream(
         self, rpc: str, visitor: Visitor, requests: AsyncIterator[Mapping[str, Any]], /
-    ) -> AsyncIterator[dict[str, Any]]:
+    ) -> AsyncGenerator[dict[str, Any], None]:
         """Make a call of which either side may be several messages.
 
         Raises:
@@ -53,8 +54,10 @@ class PageCalls:
 
         credentials = _credentials(visitor)
         try:
-            async for response in self._calls.stream(method, messages(), credentials, visitor.peer):
-                yield plain(response)
+            answers = self._calls.stream(method, messages(), credentials, visitor.peer)
+            async with aclosing(answers):  # the call ends where a page has read enough
+                async for response in answers:
+                    yield plain(response)
         except Refused as refused:
             raise error_of(refused) from None
 

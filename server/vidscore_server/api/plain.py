@@ -2,6 +2,7 @@
 
 Times are `datetime`, durations seconds, enums the lower-case name without its prefix. A message
 or an optional field that is not there is None; every other field is there, whatever it holds.
+Packed columns are Annotations and Outcomes; the specification of a report is its JSON form.
 """
 
 from __future__ import annotations
@@ -20,8 +21,13 @@ from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from vidscore_evaluators.annotations import Annotations
-from vidscore_server.api.batches import write_batch
-from vidscore_server.api.convert import write_duration, write_time
+from vidscore_evaluators.convert import to_dict
+from vidscore_protos.v1.annotations_pb2 import AnnotationBatch
+from vidscore_protos.v1.outcomes_pb2 import OutcomeBatch
+from vidscore_protos.v1.report_pb2 import Report
+from vidscore_server.api.batches import read_own_batch, write_batch
+from vidscore_server.api.convert import read_specification, write_duration, write_time
+from vidscore_server.api.outcomes import read_outcomes
 
 _OPTIONAL_KINDS = (FieldDescriptor.TYPE_MESSAGE, FieldDescriptor.TYPE_GROUP)
 
@@ -36,7 +42,15 @@ def plain(message: Message) -> Any:
         return json_format.MessageToDict(message)
     if isinstance(message, FieldMask):
         return list(message.paths)
-    return {field.name: _value(message, field) for field in message.DESCRIPTOR.fields}
+    if isinstance(message, AnnotationBatch):
+        return read_own_batch(message)
+    if isinstance(message, OutcomeBatch):
+        return read_outcomes(message)
+    values = {field.name: _value(message, field) for field in message.DESCRIPTOR.fields}
+    if isinstance(message, Report):
+        specification = read_specification(message.specification, "specification")
+        values["specification"] = to_dict(specification)
+    return values
 
 
 def _value(message: Message, field: Any) -> Any:

@@ -6,6 +6,7 @@ import asyncio
 from contextlib import suppress
 from typing import Any
 
+from vidscore_evaluators.errors import Fault, InputError
 from vidscore_protos.v1 import annotations_pb2, submission_service_pb2_grpc
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.appends import Appender
@@ -21,12 +22,14 @@ from vidscore_server.api.requests import (
     time_key,
 )
 from vidscore_server.api.scores import ScoreWriter
+from vidscore_server.api.stored_detections import send_detections
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.access import Caller, current_caller
 from vidscore_server.domain.append_rules import AppendRules
 from vidscore_server.domain.appends import FIELD, accepted_warnings, read_warnings
 from vidscore_server.domain.batches import BatchRules
 from vidscore_server.domain.benchmarks import required_benchmark
+from vidscore_server.domain.history import PastEvent, history_of
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.live import LiveScore
 from vidscore_server.domain.names import (
@@ -34,6 +37,7 @@ from vidscore_server.domain.names import (
     StreamName,
     SubmissionName,
     parse_id,
+    parse_string,
     read_benchmark,
     read_submission,
 )
@@ -73,6 +77,12 @@ def write_submission(found: SubmissionView) -> pb.Submission:
 def write_stream(record: StreamRecord) -> pb.StreamInfo:
     """An append stream as a message."""
     return pb.StreamInfo(stream=record.stream, epoch=record.epoch, next_offset=record.next_offset)
+
+
+def _write_event(event: PastEvent) -> pb.SubmissionEvent:
+    return pb.SubmissionEvent(
+        time=write_time(event.time), reason=event.reason, stream=event.stream, epoch=event.epoch
+    )
 
 
 # --- Watching
@@ -176,8 +186,15 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         """One submission."""
         name, caller = read_submission(request.name), current_caller()
         submissions = self._hosting.submissions
-        found = await self._context.read(lambda reader: submissions.view(reader, name, caller))
-        return pb.GetSubmissionResponse(submission=write_submission(found))
+
+        def read(reader: Reader) -> tuple[SubmissionView, list[PastEvent]]:
+            found = submissions.view(reader, name, caller)
+            return found, history_of(reader, found.record)
+
+        found, history = await self._context.read(read)
+        message = write_submission(found)
+        message.history.extend(map(_write_event, history))
+        return pb.GetSubmissionResponse(submission=message)
 
     async def ListSubmissions(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.ListSubmissionsRequest, _: Responses[Any]
@@ -187,10 +204,14 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         size, caller = page_size_of(request), current_caller()
         key = read_page_token(request, str, str)
         after = None if key is None else (read_time_key(key[0]), key[1])
+        wanted, state = parse_string(request.team, "team"), _read_state(request.state)
 
         def read(reader: Reader) -> list[SubmissionView]:
             required_benchmark(reader, benchmark)
-            records = reader.submissions(benchmark, team_seen(caller), after, size + 1)
+            team = team_seen(caller)
+            if wanted and team not in {None, wanted}:
+                return []
+            records = reader.submissions(benchmark, team or wanted or None, after, size + 1, state)
             names = [SubmissionName(benchmark, record.submission) for record in records]
             submissions = self._hosting.submissions
             return [submissions.view(reader, name, caller) for name in names]
@@ -324,6 +345,29 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         """Send what became of each object and detection, as far as the caller may see it."""
         async with self._sessions.resumable():
             await send_outcomes(self._hosting, request, responses)
+
+    async def ReadDetections(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self,
+        request: pb.ReadDetectionsRequest,
+        responses: Responses[pb.ReadDetectionsResponse],
+    ) -> None:
+        """Send the frames of a submission, as they were appended."""
+        async with self._sessions.resumable():
+            await send_detections(self._hosting, request, responses)
+
+
+def _read_state(number: int) -> SubmissionState | None:
+    """The state that a list is narrowed to; None for any.
+
+    Raises:
+        InputError: If there is no such state.
+    """
+    if number == pb.SUBMISSION_STATE_UNSPECIFIED:
+        return None
+    for state, value in _STATES.items():
+        if value == number:
+            return state
+    raise InputError([Fault(f"state {number}", "a state of submissions", field="state")])
 
 
 def _list_key(found: SubmissionView) -> tuple[str, str]:

@@ -22,6 +22,7 @@ from vidscore_server.domain.rescoring import Rescoring
 from vidscore_server.domain.schedule import Heartbeat, Told
 from vidscore_server.domain.scorer import Scorer
 from vidscore_server.domain.scoring import Scheduler
+from vidscore_server.domain.stored_detections import StoredDetections
 from vidscore_server.domain.submissions import Submissions
 from vidscore_server.domain.tier_updates import TierUpdater
 from vidscore_server.domain.trust import TrustAnalyses
@@ -55,6 +56,7 @@ class Hosting:
         trust: Trust analyses.
         outcomes: Outcomes of scored submissions.
         choices: What teams choose for final orders.
+        detections: Reads the frames of submissions.
         heartbeat: Says that the site serves.
         expirer: Expires idle submissions.
     """
@@ -78,6 +80,7 @@ class Hosting:
         self.rescoring = Rescoring(context, self.benchmarks, self.scorer, self.leases)
         self.trust = TrustAnalyses(context, self.benchmarks, self.scorer, self.leases)
         self.outcomes = SubmissionOutcomes(context, self.benchmarks, self.scorer, workers)
+        self.detections = StoredDetections(context, self.benchmarks)
         self.expirer = Expirer(context, self.benchmarks, self.submissions, self.heartbeat)
         self._due = asyncio.Event()
         self._own_work: list[asyncio.Task[None]] = []

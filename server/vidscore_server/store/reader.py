@@ -93,7 +93,12 @@ class Reader(BoardReader):
         return self._one(query, SubmissionRecord)
 
     def submissions(
-        self, benchmark: str, team: str | None, after: tuple[datetime, str] | None, limit: int
+        self,
+        benchmark: str,
+        team: str | None,
+        after: tuple[datetime, str] | None,
+        limit: int,
+        state: SubmissionState | None = None,
     ) -> list[SubmissionRecord]:
         """Submissions of a benchmark, of one team or all, newest first, then by name.
 
@@ -104,11 +109,14 @@ class Reader(BoardReader):
             team: The team; None for all.
             after: (create_time, submission) of the last one on the page before.
             limit: Most records wanted.
+            state: The state; None for any.
         """
         time, name = t.submissions.c.create_time, t.submissions.c.submission
         query = self._submissions().where(t.benchmarks.c.benchmark == benchmark, HAS_FRAMES)
         if team is not None:
             query = query.where(t.submissions.c.team == team)
+        if state is not None:
+            query = query.where(t.submissions.c.state == state.value)
         if after is not None:
             last = to_microseconds(after[0])
             query = query.where(or_(time < last, and_(time == last, name > after[1])))

@@ -88,6 +88,23 @@ class SiteReader(RecordReader):
         query = select(t.audit).order_by(t.audit.c.number.desc()).limit(limit)
         return self._all(query.where(*_audit_conditions(before, wanted)), AuditRecord)
 
+    def audit_of(self, resource: str, since: datetime, limit: int) -> list[AuditRecord]:
+        """The newest audit records of a resource and of what is below it, from a time on."""
+        c = t.audit.c
+        below = (c.resource >= f"{resource}/") & (c.resource < f"{resource}0")  # "0" follows "/"
+        found = [
+            record
+            for among in (c.resource == resource, below)  # each by the index
+            for record in self._all(
+                select(t.audit)
+                .where(among, c.time >= to_microseconds(since))
+                .order_by(c.number.desc())
+                .limit(limit),
+                AuditRecord,
+            )
+        ]
+        return sorted(found, key=lambda record: record.number, reverse=True)[:limit]
+
     def response(self, caller: str, request_id: str) -> tuple[str, bytes] | None:
         """Digest of a request, and the response to it."""
         query = select(t.responses.c.digest, t.responses.c.response).where(

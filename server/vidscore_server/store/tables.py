@@ -262,6 +262,7 @@ audit = Table(
     Column("action", _Name, nullable=False),
     Column("resource", _Name, nullable=False),
     Column("detail", Text, nullable=False),
+    Index(None, "resource", "number"),
     sqlite_autoincrement=True,
 )
 

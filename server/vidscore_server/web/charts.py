@@ -11,13 +11,12 @@ import numpy as np
 from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.explanation.answer import figure, measure_title
 from vidscore_evaluators.explanation.judgement import Judgement
-from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.explanation.mistakes import Confusion, confusion, kind_rows
 from vidscore_evaluators.explanation.sweep import Band, ConfidenceSweep
 from vidscore_evaluators.figures.axes import Axis
 from vidscore_evaluators.figures.curves import CurveChart, Line
 from vidscore_evaluators.figures.markup import coordinate, markup_text
-from vidscore_evaluators.report import Curve
+from vidscore_evaluators.report import Curve, Report
 from vidscore_server.web.sections import Context, Page
 
 MOST_CHARTS = 4
@@ -40,7 +39,9 @@ def curves_context(
         bands: Intervals of the recall and of the precision of each; none for no bands.
     """
     charts = list(_confidence_charts(page, sweeps, bands)) if sweeps else []
-    charts += _report_charts(page.material)
+    charts += report_charts(
+        {system: page.material.reports[system] for system in page.material.systems}
+    )
     slider = None
     if sweeps:
         least, most = (float(sweeps[0].confidences[end]) for end in (0, -1))
@@ -190,16 +191,20 @@ def _ranged(line: Line, at: int) -> str:
     return f"{value} ({low} to {high})"
 
 
-def _report_charts(material: Material) -> list[Context]:
-    """Curves of the reports over everything, or over the one domain that there is."""
+def report_charts(reports: Mapping[str, Sequence[Report]]) -> list[Context]:
+    """Curves of reports over everything, or over the one domain that there is.
+
+    Args:
+        reports: Of each system, by its name, a report for each evaluator.
+    """
     charts: list[Context] = []
-    for index in range(len(material.evaluators)):
-        reports = [material.reports[system][index] for system in material.systems]
-        for curve in reports[0].curves:
+    systems = list(reports)
+    for own in zip(*reports.values(), strict=True):
+        for curve in own[0].curves:
             if curve.label is not None or curve.domain is not None or len(curve.columns) < 2:
                 continue
-            own = [_same_curve(report.curves, curve) for report in reports]
-            charts.append(_report_chart(material, reports[0].evaluator, curve, own, len(charts)))
+            same = [_same_curve(report.curves, curve) for report in own]
+            charts.append(_report_chart(systems, own[0].evaluator, curve, same, len(charts)))
             if len(charts) == MOST_CHARTS:
                 return charts
     return charts
@@ -211,10 +216,9 @@ def _same_curve(curves: Sequence[Curve], wanted: Curve) -> Curve:
 
 
 def _report_chart(
-    material: Material, evaluator: str, curve: Curve, own: Sequence[Curve], number: int
+    systems: Sequence[str], evaluator: str, curve: Curve, own: Sequence[Curve], number: int
 ) -> Context:
     across, up = list(curve.columns)[:2]
-    systems = material.systems
     title = measure_title(curve.name)
     lines = [
         Line(name if len(systems) > 1 else "", _floats(one, across), _floats(one, up))

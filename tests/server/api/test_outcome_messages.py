@@ -81,3 +81,12 @@ def _check_equal(found: Outcomes, expected: Outcomes) -> None:
     assert list(found.columns) == list(expected.columns)
     for name, column in expected.columns.items():
         np.testing.assert_array_equal(found.columns[name], column, err_msg=name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pages_read_what_the_server_has_written(name: str) -> None:
+    needs = evaluator_class(name).needs
+    truth, detections = side(needs.truth_arities[0], 1), side(needs.detection_arities[0], 2)
+    found = create_evaluator(name).outcomes(align(truth, detections))
+    read = concatenate_outcomes(map(api.read_outcomes, api.write_outcomes(found)))
+    _check_equal(with_used_names(read), with_used_names(found))

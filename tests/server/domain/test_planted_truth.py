@@ -164,7 +164,11 @@ CASES: dict[str, Case] = {
         *({"benchmark": BENCHMARK, "detections": probe} for probe in PROBES),
     ),
     f"{V1}SubmissionService/GetSubmission": OF_SUBMISSION,
-    f"{V1}SubmissionService/ListSubmissions": OF_BENCHMARK,
+    f"{V1}SubmissionService/ListSubmissions": asked(
+        {"benchmark": BENCHMARK},
+        {"benchmark": BENCHMARK, "team": "blue", "state": "SUBMISSION_STATE_SCORED"},
+        {"benchmark": "benchmarks/none"},
+    ),
     f"{V1}SubmissionService/ListScores": OF_SUBMISSION,
     f"{V1}SubmissionService/ReadOutcomes": asked(
         *({"submission": name, "evaluator": "tracer"} for name in (ONE, TWO, THREE, f"{ONE}x")),
@@ -174,6 +178,7 @@ CASES: dict[str, Case] = {
         {"submission": THREE, "evaluator": "none"},
         {"submission": THREE},
     ),
+    f"{V1}SubmissionService/ReadDetections": OF_SUBMISSION,
     f"{V1}SubmissionService/WatchSubmission": named(ONE, f"{ONE}x"),
     f"{V1}SubmissionService/SealSubmission": asked({"name": TWO, "expected_frame_count": 99}),
     f"{V1}SubmissionService/CancelSubmission": OF_SUBMISSION,

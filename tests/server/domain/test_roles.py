@@ -82,6 +82,7 @@ PARTICIPANTS_MAY = {
     "SubmissionService/WatchSubmission",
     "SubmissionService/ListScores",
     "SubmissionService/ReadOutcomes",
+    "SubmissionService/ReadDetections",
 }
 VIEWERS_MAY = {
     "BenchmarkService/GetBenchmark",

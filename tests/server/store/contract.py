@@ -370,6 +370,19 @@ class StoreContract(AppendContract, ScoreContract):
             assert [a.action for a in reader.audit_records(None, 2)] == ["three", "two"]
             assert reader.audit_records(2, 9) == [replace(r.audit("one"), number=1)]
 
+    def test_the_audit_records_of_a_resource_are_its_own_and_those_below_it_from_a_time_on(
+        self, store: SqlStore
+    ) -> None:
+        names = ("x/s", "x/s/streams/t", "x/s-2", "x/s0", "x/S", "x/s/streams/t", "x/s")
+        for minute, resource in enumerate(names):
+            record = AuditRecord(r.NOON + timedelta(minutes=minute), "a", "act", resource)
+            put(store, lambda t, record=record: t.append_audit(record))  # type: ignore[misc]
+        with store.read() as reader:
+            assert [a.number for a in reader.audit_of("x/s", r.NOON, 9)] == [7, 6, 2, 1]
+            later = r.NOON + timedelta(minutes=2)
+            assert [a.number for a in reader.audit_of("x/s", later, 9)] == [7, 6]
+            assert [a.number for a in reader.audit_of("x/s", r.NOON, 3)] == [7, 6, 2]
+
     @pytest.mark.parametrize(
         ("wanted", "found"),
         [

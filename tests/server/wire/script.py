@@ -326,6 +326,7 @@ def _outcomes() -> Iterator[Call]:
     request = submissions.ReadOutcomesRequest(submission=SUBMISSION, evaluator="spotgeo")
     yield _submitting("ReadOutcomes", request, caller="organiser")
     yield _submitting("ReadOutcomes", request)
+    yield _submitting("ReadDetections", submissions.ReadDetectionsRequest(submission=SUBMISSION))
 
 
 async def play(hosted: Hosted) -> list[Exchange]:

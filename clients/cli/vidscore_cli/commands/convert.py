@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vidscore_cli.command_tree import command
-from vidscore_cli.inputs import check_format_name, check_scale_of_side, refuse_image_names
+from vidscore_cli.inputs import check_format_name, check_scale_of_side
 from vidscore_cli.options import (
     FORMAT_NAMES,
     all_faults_option,
@@ -140,6 +140,7 @@ def _check_target(typed: FileConversion) -> None:
 def _read(typed: FileConversion, side: Side) -> tuple[Source, Source | None]:
     from vidscore_evaluators.formats import read_pair, read_source
     from vidscore_evaluators.scoring import scaled
+    from vidscore_evaluators.submitting import refuse_image_names
 
     if typed.truth is None:
         source = read_source(

@@ -23,7 +23,7 @@ from vidscore_cli.hosted import (
     wait_for_score,
     write_outcome,
 )
-from vidscore_cli.inputs import check_format_name, refuse_image_names
+from vidscore_cli.inputs import check_format_name
 from vidscore_cli.options import (
     all_faults_option,
     confidence_scale_option,
@@ -176,6 +176,7 @@ def _read(client: Client, typed: FileSubmission) -> Annotations:
     from vidscore_evaluators.annotations import Side
     from vidscore_evaluators.formats import read_source
     from vidscore_evaluators.scoring import scaled
+    from vidscore_evaluators.submitting import refuse_image_names, submitted_order
 
     path = Path(typed.detections)
     format_name = format_for(client, typed.benchmark, typed.input_format)
@@ -185,7 +186,8 @@ def _read(client: Client, typed: FileSubmission) -> Annotations:
     if typed.strict:
         refuse_count(sum(not warning.is_note for warning in warnings), "submitted")
     if source.annotations.frame_count:
-        return _in_order(scaled(source, typed.confidence_scale).annotations)
+        detections = scaled(source, typed.confidence_scale).annotations
+        return detections.take_frames(submitted_order(detections))
     if not typed.allow_empty:
         raise InputRefusedError(
             f"{typed.detections}: found no row; if the system found nothing at all, say so with "
@@ -265,17 +267,6 @@ def _say(text: str, wanted: object) -> None:
         say(text, err=True)
 
 
-def _in_order(detections: Annotations) -> Annotations:
-    """The frames in one order, however the files had them."""
-    import numpy as np
-
-    from vidscore_evaluators.live import frame_keys
-
-    keys = frame_keys(detections)
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    return detections.take_frames(np.array(order, dtype=np.int64))
-
-
 def _upload(
     client: Client,
     typed: FileSubmission,
@@ -283,9 +274,9 @@ def _upload(
     advance: Callable[[int, int], None],
 ) -> Submission:
     from vidscore_client import Delivery, SubmissionEndedError
-    from vidscore_evaluators.fingerprint import fingerprint
+    from vidscore_evaluators.submitting import submitted_stream
 
-    stream_name = f"files-{str(fingerprint(detections))[:16]}"
+    stream_name = submitted_stream(detections)
     submission = typed.name or _begun_before(client, typed.benchmark, stream_name)
     total = detections.frame_count
     delivery = Delivery(on_acknowledged=lambda count: advance(count, total))

@@ -136,7 +136,9 @@ type Submission struct {
 	// Effect of that timeout: the next `state_reason`, or `draft_deleted`.
 	DueReason string `protobuf:"bytes,15,opt,name=due_reason,json=dueReason,proto3" json:"due_reason,omitempty"`
 	// Whether its team has chosen it for the final order of a benchmark with private sequences.
-	Chosen        bool `protobuf:"varint,20,opt,name=chosen,proto3" json:"chosen,omitempty"`
+	Chosen bool `protobuf:"varint,20,opt,name=chosen,proto3" json:"chosen,omitempty"`
+	// What happened to it, newest first: the newest 100 events. Only in GetSubmissionResponse.
+	History       []*SubmissionEvent `protobuf:"bytes,40,rep,name=history,proto3" json:"history,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -283,6 +285,86 @@ func (x *Submission) GetChosen() bool {
 	return false
 }
 
+func (x *Submission) GetHistory() []*SubmissionEvent {
+	if x != nil {
+		return x.History
+	}
+	return nil
+}
+
+// SubmissionEvent is something that happened to a submission. That frames came is not among them.
+type SubmissionEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Time at which it happened.
+	Time *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=time,proto3" json:"time,omitempty"`
+	// The `state_reason` that followed, `created`, or `stream_opened`.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Last part of the name of the stream that was opened; otherwise empty.
+	Stream string `protobuf:"bytes,3,opt,name=stream,proto3" json:"stream,omitempty"`
+	// Epoch of that stream since then; otherwise 0.
+	Epoch         int64 `protobuf:"varint,4,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SubmissionEvent) Reset() {
+	*x = SubmissionEvent{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SubmissionEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SubmissionEvent) ProtoMessage() {}
+
+func (x *SubmissionEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SubmissionEvent.ProtoReflect.Descriptor instead.
+func (*SubmissionEvent) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *SubmissionEvent) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
+func (x *SubmissionEvent) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *SubmissionEvent) GetStream() string {
+	if x != nil {
+		return x.Stream
+	}
+	return ""
+}
+
+func (x *SubmissionEvent) GetEpoch() int64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
 // StreamInfo describes an append stream.
 type StreamInfo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -298,7 +380,7 @@ type StreamInfo struct {
 
 func (x *StreamInfo) Reset() {
 	*x = StreamInfo{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[1]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -310,7 +392,7 @@ func (x *StreamInfo) String() string {
 func (*StreamInfo) ProtoMessage() {}
 
 func (x *StreamInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[1]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -323,7 +405,7 @@ func (x *StreamInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamInfo.ProtoReflect.Descriptor instead.
 func (*StreamInfo) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{1}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *StreamInfo) GetStream() string {
@@ -365,7 +447,7 @@ type CreateSubmissionRequest struct {
 
 func (x *CreateSubmissionRequest) Reset() {
 	*x = CreateSubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[2]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -377,7 +459,7 @@ func (x *CreateSubmissionRequest) String() string {
 func (*CreateSubmissionRequest) ProtoMessage() {}
 
 func (x *CreateSubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[2]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -390,7 +472,7 @@ func (x *CreateSubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSubmissionRequest.ProtoReflect.Descriptor instead.
 func (*CreateSubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{2}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *CreateSubmissionRequest) GetBenchmark() string {
@@ -432,7 +514,7 @@ type CreateSubmissionResponse struct {
 
 func (x *CreateSubmissionResponse) Reset() {
 	*x = CreateSubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[3]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -444,7 +526,7 @@ func (x *CreateSubmissionResponse) String() string {
 func (*CreateSubmissionResponse) ProtoMessage() {}
 
 func (x *CreateSubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[3]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -457,7 +539,7 @@ func (x *CreateSubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSubmissionResponse.ProtoReflect.Descriptor instead.
 func (*CreateSubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{3}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CreateSubmissionResponse) GetSubmission() *Submission {
@@ -478,7 +560,7 @@ type GetSubmissionRequest struct {
 
 func (x *GetSubmissionRequest) Reset() {
 	*x = GetSubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[4]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -490,7 +572,7 @@ func (x *GetSubmissionRequest) String() string {
 func (*GetSubmissionRequest) ProtoMessage() {}
 
 func (x *GetSubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[4]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -503,7 +585,7 @@ func (x *GetSubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSubmissionRequest.ProtoReflect.Descriptor instead.
 func (*GetSubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{4}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *GetSubmissionRequest) GetName() string {
@@ -524,7 +606,7 @@ type GetSubmissionResponse struct {
 
 func (x *GetSubmissionResponse) Reset() {
 	*x = GetSubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[5]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -536,7 +618,7 @@ func (x *GetSubmissionResponse) String() string {
 func (*GetSubmissionResponse) ProtoMessage() {}
 
 func (x *GetSubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[5]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -549,7 +631,7 @@ func (x *GetSubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSubmissionResponse.ProtoReflect.Descriptor instead.
 func (*GetSubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{5}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetSubmissionResponse) GetSubmission() *Submission {
@@ -567,14 +649,18 @@ type ListSubmissionsRequest struct {
 	// Maximum number of submissions on the page; 0 lets the server choose.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// `next_page_token` of the previous page; empty for the first.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only submissions of this team; empty: of all teams that the caller sees.
+	Team string `protobuf:"bytes,40,opt,name=team,proto3" json:"team,omitempty"`
+	// Only submissions in this state; unspecified: in any.
+	State         SubmissionState `protobuf:"varint,41,opt,name=state,proto3,enum=vidscore.v1.SubmissionState" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListSubmissionsRequest) Reset() {
 	*x = ListSubmissionsRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[6]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -586,7 +672,7 @@ func (x *ListSubmissionsRequest) String() string {
 func (*ListSubmissionsRequest) ProtoMessage() {}
 
 func (x *ListSubmissionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[6]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -599,7 +685,7 @@ func (x *ListSubmissionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSubmissionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSubmissionsRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{6}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListSubmissionsRequest) GetBenchmark() string {
@@ -623,6 +709,20 @@ func (x *ListSubmissionsRequest) GetPageToken() string {
 	return ""
 }
 
+func (x *ListSubmissionsRequest) GetTeam() string {
+	if x != nil {
+		return x.Team
+	}
+	return ""
+}
+
+func (x *ListSubmissionsRequest) GetState() SubmissionState {
+	if x != nil {
+		return x.State
+	}
+	return SubmissionState_SUBMISSION_STATE_UNSPECIFIED
+}
+
 // ListSubmissionsResponse is a page of submissions.
 type ListSubmissionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -636,7 +736,7 @@ type ListSubmissionsResponse struct {
 
 func (x *ListSubmissionsResponse) Reset() {
 	*x = ListSubmissionsResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[7]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -648,7 +748,7 @@ func (x *ListSubmissionsResponse) String() string {
 func (*ListSubmissionsResponse) ProtoMessage() {}
 
 func (x *ListSubmissionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[7]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -661,7 +761,7 @@ func (x *ListSubmissionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSubmissionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSubmissionsResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{7}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListSubmissionsResponse) GetSubmissions() []*Submission {
@@ -691,7 +791,7 @@ type OpenStreamRequest struct {
 
 func (x *OpenStreamRequest) Reset() {
 	*x = OpenStreamRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[8]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -703,7 +803,7 @@ func (x *OpenStreamRequest) String() string {
 func (*OpenStreamRequest) ProtoMessage() {}
 
 func (x *OpenStreamRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[8]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -716,7 +816,7 @@ func (x *OpenStreamRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenStreamRequest.ProtoReflect.Descriptor instead.
 func (*OpenStreamRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{8}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *OpenStreamRequest) GetSubmission() string {
@@ -744,7 +844,7 @@ type OpenStreamResponse struct {
 
 func (x *OpenStreamResponse) Reset() {
 	*x = OpenStreamResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[9]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -756,7 +856,7 @@ func (x *OpenStreamResponse) String() string {
 func (*OpenStreamResponse) ProtoMessage() {}
 
 func (x *OpenStreamResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[9]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -769,7 +869,7 @@ func (x *OpenStreamResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenStreamResponse.ProtoReflect.Descriptor instead.
 func (*OpenStreamResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{9}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *OpenStreamResponse) GetStream() *StreamInfo {
@@ -801,7 +901,7 @@ type AppendRequest struct {
 
 func (x *AppendRequest) Reset() {
 	*x = AppendRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[10]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -813,7 +913,7 @@ func (x *AppendRequest) String() string {
 func (*AppendRequest) ProtoMessage() {}
 
 func (x *AppendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[10]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -826,7 +926,7 @@ func (x *AppendRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppendRequest.ProtoReflect.Descriptor instead.
 func (*AppendRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{10}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *AppendRequest) GetStream() string {
@@ -875,7 +975,7 @@ type AppendResponse struct {
 
 func (x *AppendResponse) Reset() {
 	*x = AppendResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[11]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -887,7 +987,7 @@ func (x *AppendResponse) String() string {
 func (*AppendResponse) ProtoMessage() {}
 
 func (x *AppendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[11]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -900,7 +1000,7 @@ func (x *AppendResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppendResponse.ProtoReflect.Descriptor instead.
 func (*AppendResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{11}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *AppendResponse) GetNextOffset() int64 {
@@ -924,7 +1024,7 @@ type CheckDetectionsRequest struct {
 
 func (x *CheckDetectionsRequest) Reset() {
 	*x = CheckDetectionsRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[12]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -936,7 +1036,7 @@ func (x *CheckDetectionsRequest) String() string {
 func (*CheckDetectionsRequest) ProtoMessage() {}
 
 func (x *CheckDetectionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[12]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -949,7 +1049,7 @@ func (x *CheckDetectionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckDetectionsRequest.ProtoReflect.Descriptor instead.
 func (*CheckDetectionsRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{12}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CheckDetectionsRequest) GetBenchmark() string {
@@ -979,7 +1079,7 @@ type CheckDetectionsResponse struct {
 
 func (x *CheckDetectionsResponse) Reset() {
 	*x = CheckDetectionsResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[13]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -991,7 +1091,7 @@ func (x *CheckDetectionsResponse) String() string {
 func (*CheckDetectionsResponse) ProtoMessage() {}
 
 func (x *CheckDetectionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[13]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1004,7 +1104,7 @@ func (x *CheckDetectionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckDetectionsResponse.ProtoReflect.Descriptor instead.
 func (*CheckDetectionsResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{13}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CheckDetectionsResponse) GetFrameCount() int64 {
@@ -1035,7 +1135,7 @@ type SealSubmissionRequest struct {
 
 func (x *SealSubmissionRequest) Reset() {
 	*x = SealSubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[14]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1047,7 +1147,7 @@ func (x *SealSubmissionRequest) String() string {
 func (*SealSubmissionRequest) ProtoMessage() {}
 
 func (x *SealSubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[14]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1060,7 +1160,7 @@ func (x *SealSubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SealSubmissionRequest.ProtoReflect.Descriptor instead.
 func (*SealSubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{14}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SealSubmissionRequest) GetName() string {
@@ -1088,7 +1188,7 @@ type SealSubmissionResponse struct {
 
 func (x *SealSubmissionResponse) Reset() {
 	*x = SealSubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[15]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1100,7 +1200,7 @@ func (x *SealSubmissionResponse) String() string {
 func (*SealSubmissionResponse) ProtoMessage() {}
 
 func (x *SealSubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[15]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1113,7 +1213,7 @@ func (x *SealSubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SealSubmissionResponse.ProtoReflect.Descriptor instead.
 func (*SealSubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{15}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SealSubmissionResponse) GetSubmission() *Submission {
@@ -1134,7 +1234,7 @@ type CancelSubmissionRequest struct {
 
 func (x *CancelSubmissionRequest) Reset() {
 	*x = CancelSubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[16]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1146,7 +1246,7 @@ func (x *CancelSubmissionRequest) String() string {
 func (*CancelSubmissionRequest) ProtoMessage() {}
 
 func (x *CancelSubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[16]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1159,7 +1259,7 @@ func (x *CancelSubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelSubmissionRequest.ProtoReflect.Descriptor instead.
 func (*CancelSubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{16}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CancelSubmissionRequest) GetName() string {
@@ -1180,7 +1280,7 @@ type CancelSubmissionResponse struct {
 
 func (x *CancelSubmissionResponse) Reset() {
 	*x = CancelSubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[17]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1192,7 +1292,7 @@ func (x *CancelSubmissionResponse) String() string {
 func (*CancelSubmissionResponse) ProtoMessage() {}
 
 func (x *CancelSubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[17]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1205,7 +1305,7 @@ func (x *CancelSubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelSubmissionResponse.ProtoReflect.Descriptor instead.
 func (*CancelSubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{17}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CancelSubmissionResponse) GetSubmission() *Submission {
@@ -1228,7 +1328,7 @@ type RetrySubmissionRequest struct {
 
 func (x *RetrySubmissionRequest) Reset() {
 	*x = RetrySubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[18]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1240,7 +1340,7 @@ func (x *RetrySubmissionRequest) String() string {
 func (*RetrySubmissionRequest) ProtoMessage() {}
 
 func (x *RetrySubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[18]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1253,7 +1353,7 @@ func (x *RetrySubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetrySubmissionRequest.ProtoReflect.Descriptor instead.
 func (*RetrySubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{18}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RetrySubmissionRequest) GetName() string {
@@ -1281,7 +1381,7 @@ type RetrySubmissionResponse struct {
 
 func (x *RetrySubmissionResponse) Reset() {
 	*x = RetrySubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[19]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1293,7 +1393,7 @@ func (x *RetrySubmissionResponse) String() string {
 func (*RetrySubmissionResponse) ProtoMessage() {}
 
 func (x *RetrySubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[19]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1306,7 +1406,7 @@ func (x *RetrySubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetrySubmissionResponse.ProtoReflect.Descriptor instead.
 func (*RetrySubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{19}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RetrySubmissionResponse) GetSubmission() *Submission {
@@ -1329,7 +1429,7 @@ type ChooseSubmissionRequest struct {
 
 func (x *ChooseSubmissionRequest) Reset() {
 	*x = ChooseSubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[20]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1341,7 +1441,7 @@ func (x *ChooseSubmissionRequest) String() string {
 func (*ChooseSubmissionRequest) ProtoMessage() {}
 
 func (x *ChooseSubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[20]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1354,7 +1454,7 @@ func (x *ChooseSubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChooseSubmissionRequest.ProtoReflect.Descriptor instead.
 func (*ChooseSubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{20}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ChooseSubmissionRequest) GetName() string {
@@ -1382,7 +1482,7 @@ type ChooseSubmissionResponse struct {
 
 func (x *ChooseSubmissionResponse) Reset() {
 	*x = ChooseSubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1394,7 +1494,7 @@ func (x *ChooseSubmissionResponse) String() string {
 func (*ChooseSubmissionResponse) ProtoMessage() {}
 
 func (x *ChooseSubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1407,7 +1507,7 @@ func (x *ChooseSubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChooseSubmissionResponse.ProtoReflect.Descriptor instead.
 func (*ChooseSubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{21}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ChooseSubmissionResponse) GetSubmission() *Submission {
@@ -1430,7 +1530,7 @@ type WatchSubmissionRequest struct {
 
 func (x *WatchSubmissionRequest) Reset() {
 	*x = WatchSubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1442,7 +1542,7 @@ func (x *WatchSubmissionRequest) String() string {
 func (*WatchSubmissionRequest) ProtoMessage() {}
 
 func (x *WatchSubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1455,7 +1555,7 @@ func (x *WatchSubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSubmissionRequest.ProtoReflect.Descriptor instead.
 func (*WatchSubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{22}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *WatchSubmissionRequest) GetName() string {
@@ -1485,7 +1585,7 @@ type WatchSubmissionResponse struct {
 
 func (x *WatchSubmissionResponse) Reset() {
 	*x = WatchSubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1497,7 +1597,7 @@ func (x *WatchSubmissionResponse) String() string {
 func (*WatchSubmissionResponse) ProtoMessage() {}
 
 func (x *WatchSubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1510,7 +1610,7 @@ func (x *WatchSubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSubmissionResponse.ProtoReflect.Descriptor instead.
 func (*WatchSubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{23}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *WatchSubmissionResponse) GetSubmission() *Submission {
@@ -1557,7 +1657,7 @@ type SubmissionScore struct {
 
 func (x *SubmissionScore) Reset() {
 	*x = SubmissionScore{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1569,7 +1669,7 @@ func (x *SubmissionScore) String() string {
 func (*SubmissionScore) ProtoMessage() {}
 
 func (x *SubmissionScore) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1582,7 +1682,7 @@ func (x *SubmissionScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionScore.ProtoReflect.Descriptor instead.
 func (*SubmissionScore) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{24}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SubmissionScore) GetName() string {
@@ -1656,7 +1756,7 @@ type ListScoresRequest struct {
 
 func (x *ListScoresRequest) Reset() {
 	*x = ListScoresRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1668,7 +1768,7 @@ func (x *ListScoresRequest) String() string {
 func (*ListScoresRequest) ProtoMessage() {}
 
 func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1681,7 +1781,7 @@ func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListScoresRequest.ProtoReflect.Descriptor instead.
 func (*ListScoresRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{25}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListScoresRequest) GetSubmission() string {
@@ -1718,7 +1818,7 @@ type ListScoresResponse struct {
 
 func (x *ListScoresResponse) Reset() {
 	*x = ListScoresResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1730,7 +1830,7 @@ func (x *ListScoresResponse) String() string {
 func (*ListScoresResponse) ProtoMessage() {}
 
 func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1743,7 +1843,7 @@ func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListScoresResponse.ProtoReflect.Descriptor instead.
 func (*ListScoresResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{26}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListScoresResponse) GetScores() []*SubmissionScore {
@@ -1780,7 +1880,7 @@ type ReadOutcomesRequest struct {
 
 func (x *ReadOutcomesRequest) Reset() {
 	*x = ReadOutcomesRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[27]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1792,7 +1892,7 @@ func (x *ReadOutcomesRequest) String() string {
 func (*ReadOutcomesRequest) ProtoMessage() {}
 
 func (x *ReadOutcomesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[27]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1805,7 +1905,7 @@ func (x *ReadOutcomesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadOutcomesRequest.ProtoReflect.Descriptor instead.
 func (*ReadOutcomesRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{27}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ReadOutcomesRequest) GetSubmission() string {
@@ -1860,7 +1960,7 @@ type ReadOutcomesResponse struct {
 
 func (x *ReadOutcomesResponse) Reset() {
 	*x = ReadOutcomesResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[28]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1872,7 +1972,7 @@ func (x *ReadOutcomesResponse) String() string {
 func (*ReadOutcomesResponse) ProtoMessage() {}
 
 func (x *ReadOutcomesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[28]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1885,7 +1985,7 @@ func (x *ReadOutcomesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadOutcomesResponse.ProtoReflect.Descriptor instead.
 func (*ReadOutcomesResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{28}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ReadOutcomesResponse) GetScore() string {
@@ -1916,11 +2016,140 @@ func (x *ReadOutcomesResponse) GetNextOffset() int64 {
 	return 0
 }
 
+// ReadDetectionsRequest asks for the frames of a submission.
+type ReadDetectionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name of the submission.
+	Submission string `protobuf:"bytes,1,opt,name=submission,proto3" json:"submission,omitempty"`
+	// Last part of the name of the stream to begin with, as a client has it that resumes; those before
+	// it by name are left out. Empty: all streams.
+	Stream string `protobuf:"bytes,2,opt,name=stream,proto3" json:"stream,omitempty"`
+	// Offset of the first frame to send of that stream.
+	Offset        int64 `protobuf:"varint,3,opt,name=offset,proto3" json:"offset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadDetectionsRequest) Reset() {
+	*x = ReadDetectionsRequest{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadDetectionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadDetectionsRequest) ProtoMessage() {}
+
+func (x *ReadDetectionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadDetectionsRequest.ProtoReflect.Descriptor instead.
+func (*ReadDetectionsRequest) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *ReadDetectionsRequest) GetSubmission() string {
+	if x != nil {
+		return x.Submission
+	}
+	return ""
+}
+
+func (x *ReadDetectionsRequest) GetStream() string {
+	if x != nil {
+		return x.Stream
+	}
+	return ""
+}
+
+func (x *ReadDetectionsRequest) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+// ReadDetectionsResponse has some frames of one stream, at least one.
+type ReadDetectionsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Last part of the stream's name: the `stream` to resume with.
+	Stream string `protobuf:"bytes,1,opt,name=stream,proto3" json:"stream,omitempty"`
+	// The frames.
+	Detections *AnnotationBatch `protobuf:"bytes,2,opt,name=detections,proto3" json:"detections,omitempty"`
+	// Offset behind the last of them: the `offset` to resume from.
+	NextOffset    int64 `protobuf:"varint,3,opt,name=next_offset,json=nextOffset,proto3" json:"next_offset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadDetectionsResponse) Reset() {
+	*x = ReadDetectionsResponse{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadDetectionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadDetectionsResponse) ProtoMessage() {}
+
+func (x *ReadDetectionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadDetectionsResponse.ProtoReflect.Descriptor instead.
+func (*ReadDetectionsResponse) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *ReadDetectionsResponse) GetStream() string {
+	if x != nil {
+		return x.Stream
+	}
+	return ""
+}
+
+func (x *ReadDetectionsResponse) GetDetections() *AnnotationBatch {
+	if x != nil {
+		return x.Detections
+	}
+	return nil
+}
+
+func (x *ReadDetectionsResponse) GetNextOffset() int64 {
+	if x != nil {
+		return x.NextOffset
+	}
+	return 0
+}
+
 var File_vidscore_v1_submission_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\n" +
-	"$vidscore/v1/submission_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1avidscore/v1/outcomes.proto\x1a\x18vidscore/v1/report.proto\"\xf1\x04\n" +
+	"$vidscore/v1/submission_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1avidscore/v1/outcomes.proto\x1a\x18vidscore/v1/report.proto\"\xa9\x05\n" +
 	"\n" +
 	"Submission\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
@@ -1943,7 +2172,13 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\bdue_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\adueTime\x12\x1d\n" +
 	"\n" +
 	"due_reason\x18\x0f \x01(\tR\tdueReason\x12\x16\n" +
-	"\x06chosen\x18\x14 \x01(\bR\x06chosen\"[\n" +
+	"\x06chosen\x18\x14 \x01(\bR\x06chosen\x126\n" +
+	"\ahistory\x18( \x03(\v2\x1c.vidscore.v1.SubmissionEventR\ahistory\"\x87\x01\n" +
+	"\x0fSubmissionEvent\x12.\n" +
+	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
+	"\x06stream\x18\x03 \x01(\tR\x06stream\x12\x14\n" +
+	"\x05epoch\x18\x04 \x01(\x03R\x05epoch\"[\n" +
 	"\n" +
 	"StreamInfo\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x14\n" +
@@ -1965,12 +2200,14 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x15GetSubmissionResponse\x127\n" +
 	"\n" +
 	"submission\x18\x01 \x01(\v2\x17.vidscore.v1.SubmissionR\n" +
-	"submission\"r\n" +
+	"submission\"\xba\x01\n" +
 	"\x16ListSubmissionsRequest\x12\x1c\n" +
 	"\tbenchmark\x18\x01 \x01(\tR\tbenchmark\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tR\tpageToken\"|\n" +
+	"page_token\x18\x03 \x01(\tR\tpageToken\x12\x12\n" +
+	"\x04team\x18( \x01(\tR\x04team\x122\n" +
+	"\x05state\x18) \x01(\x0e2\x1c.vidscore.v1.SubmissionStateR\x05state\"|\n" +
 	"\x17ListSubmissionsResponse\x129\n" +
 	"\vsubmissions\x18\x01 \x03(\v2\x17.vidscore.v1.SubmissionR\vsubmissions\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"K\n" +
@@ -2077,6 +2314,19 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\tevaluator\x18\x02 \x01(\tR\tevaluator\x125\n" +
 	"\boutcomes\x18\x03 \x01(\v2\x19.vidscore.v1.OutcomeBatchR\boutcomes\x12\x1f\n" +
 	"\vnext_offset\x18\x04 \x01(\x03R\n" +
+	"nextOffset\"g\n" +
+	"\x15ReadDetectionsRequest\x12\x1e\n" +
+	"\n" +
+	"submission\x18\x01 \x01(\tR\n" +
+	"submission\x12\x16\n" +
+	"\x06stream\x18\x02 \x01(\tR\x06stream\x12\x16\n" +
+	"\x06offset\x18\x03 \x01(\x03R\x06offset\"\x8f\x01\n" +
+	"\x16ReadDetectionsResponse\x12\x16\n" +
+	"\x06stream\x18\x01 \x01(\tR\x06stream\x12<\n" +
+	"\n" +
+	"detections\x18\x02 \x01(\v2\x1c.vidscore.v1.AnnotationBatchR\n" +
+	"detections\x12\x1f\n" +
+	"\vnext_offset\x18\x03 \x01(\x03R\n" +
 	"nextOffset*\xab\x02\n" +
 	"\x0fSubmissionState\x12 \n" +
 	"\x1cSUBMISSION_STATE_UNSPECIFIED\x10\x00\x12\x19\n" +
@@ -2087,7 +2337,8 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x18SUBMISSION_STATE_SCORING\x10\x05\x12\x1b\n" +
 	"\x17SUBMISSION_STATE_SCORED\x10\x06\x12\x1b\n" +
 	"\x17SUBMISSION_STATE_FAILED\x10\a\x12\x1e\n" +
-	"\x1aSUBMISSION_STATE_CANCELLED\x10\b2\xed\t\n" +
+	"\x1aSUBMISSION_STATE_CANCELLED\x10\b2\xca\n" +
+	"\n" +
 	"\x11SubmissionService\x12_\n" +
 	"\x10CreateSubmission\x12$.vidscore.v1.CreateSubmissionRequest\x1a%.vidscore.v1.CreateSubmissionResponse\x12V\n" +
 	"\rGetSubmission\x12!.vidscore.v1.GetSubmissionRequest\x1a\".vidscore.v1.GetSubmissionResponse\x12\\\n" +
@@ -2104,7 +2355,8 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x0fWatchSubmission\x12#.vidscore.v1.WatchSubmissionRequest\x1a$.vidscore.v1.WatchSubmissionResponse0\x01\x12M\n" +
 	"\n" +
 	"ListScores\x12\x1e.vidscore.v1.ListScoresRequest\x1a\x1f.vidscore.v1.ListScoresResponse\x12U\n" +
-	"\fReadOutcomes\x12 .vidscore.v1.ReadOutcomesRequest\x1a!.vidscore.v1.ReadOutcomesResponse0\x01Bq\n" +
+	"\fReadOutcomes\x12 .vidscore.v1.ReadOutcomesRequest\x1a!.vidscore.v1.ReadOutcomesResponse0\x01\x12[\n" +
+	"\x0eReadDetections\x12\".vidscore.v1.ReadDetectionsRequest\x1a#.vidscore.v1.ReadDetectionsResponse0\x01Bq\n" +
 	"\x15io.github.vidscore.v1B\x16SubmissionServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3"
 
 var (
@@ -2120,101 +2372,110 @@ func file_vidscore_v1_submission_service_proto_rawDescGZIP() []byte {
 }
 
 var file_vidscore_v1_submission_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_vidscore_v1_submission_service_proto_goTypes = []any{
 	(SubmissionState)(0),             // 0: vidscore.v1.SubmissionState
 	(*Submission)(nil),               // 1: vidscore.v1.Submission
-	(*StreamInfo)(nil),               // 2: vidscore.v1.StreamInfo
-	(*CreateSubmissionRequest)(nil),  // 3: vidscore.v1.CreateSubmissionRequest
-	(*CreateSubmissionResponse)(nil), // 4: vidscore.v1.CreateSubmissionResponse
-	(*GetSubmissionRequest)(nil),     // 5: vidscore.v1.GetSubmissionRequest
-	(*GetSubmissionResponse)(nil),    // 6: vidscore.v1.GetSubmissionResponse
-	(*ListSubmissionsRequest)(nil),   // 7: vidscore.v1.ListSubmissionsRequest
-	(*ListSubmissionsResponse)(nil),  // 8: vidscore.v1.ListSubmissionsResponse
-	(*OpenStreamRequest)(nil),        // 9: vidscore.v1.OpenStreamRequest
-	(*OpenStreamResponse)(nil),       // 10: vidscore.v1.OpenStreamResponse
-	(*AppendRequest)(nil),            // 11: vidscore.v1.AppendRequest
-	(*AppendResponse)(nil),           // 12: vidscore.v1.AppendResponse
-	(*CheckDetectionsRequest)(nil),   // 13: vidscore.v1.CheckDetectionsRequest
-	(*CheckDetectionsResponse)(nil),  // 14: vidscore.v1.CheckDetectionsResponse
-	(*SealSubmissionRequest)(nil),    // 15: vidscore.v1.SealSubmissionRequest
-	(*SealSubmissionResponse)(nil),   // 16: vidscore.v1.SealSubmissionResponse
-	(*CancelSubmissionRequest)(nil),  // 17: vidscore.v1.CancelSubmissionRequest
-	(*CancelSubmissionResponse)(nil), // 18: vidscore.v1.CancelSubmissionResponse
-	(*RetrySubmissionRequest)(nil),   // 19: vidscore.v1.RetrySubmissionRequest
-	(*RetrySubmissionResponse)(nil),  // 20: vidscore.v1.RetrySubmissionResponse
-	(*ChooseSubmissionRequest)(nil),  // 21: vidscore.v1.ChooseSubmissionRequest
-	(*ChooseSubmissionResponse)(nil), // 22: vidscore.v1.ChooseSubmissionResponse
-	(*WatchSubmissionRequest)(nil),   // 23: vidscore.v1.WatchSubmissionRequest
-	(*WatchSubmissionResponse)(nil),  // 24: vidscore.v1.WatchSubmissionResponse
-	(*SubmissionScore)(nil),          // 25: vidscore.v1.SubmissionScore
-	(*ListScoresRequest)(nil),        // 26: vidscore.v1.ListScoresRequest
-	(*ListScoresResponse)(nil),       // 27: vidscore.v1.ListScoresResponse
-	(*ReadOutcomesRequest)(nil),      // 28: vidscore.v1.ReadOutcomesRequest
-	(*ReadOutcomesResponse)(nil),     // 29: vidscore.v1.ReadOutcomesResponse
-	(*timestamppb.Timestamp)(nil),    // 30: google.protobuf.Timestamp
-	(*AnnotationBatch)(nil),          // 31: vidscore.v1.AnnotationBatch
-	(*Report)(nil),                   // 32: vidscore.v1.Report
-	(*OutcomeBatch)(nil),             // 33: vidscore.v1.OutcomeBatch
+	(*SubmissionEvent)(nil),          // 2: vidscore.v1.SubmissionEvent
+	(*StreamInfo)(nil),               // 3: vidscore.v1.StreamInfo
+	(*CreateSubmissionRequest)(nil),  // 4: vidscore.v1.CreateSubmissionRequest
+	(*CreateSubmissionResponse)(nil), // 5: vidscore.v1.CreateSubmissionResponse
+	(*GetSubmissionRequest)(nil),     // 6: vidscore.v1.GetSubmissionRequest
+	(*GetSubmissionResponse)(nil),    // 7: vidscore.v1.GetSubmissionResponse
+	(*ListSubmissionsRequest)(nil),   // 8: vidscore.v1.ListSubmissionsRequest
+	(*ListSubmissionsResponse)(nil),  // 9: vidscore.v1.ListSubmissionsResponse
+	(*OpenStreamRequest)(nil),        // 10: vidscore.v1.OpenStreamRequest
+	(*OpenStreamResponse)(nil),       // 11: vidscore.v1.OpenStreamResponse
+	(*AppendRequest)(nil),            // 12: vidscore.v1.AppendRequest
+	(*AppendResponse)(nil),           // 13: vidscore.v1.AppendResponse
+	(*CheckDetectionsRequest)(nil),   // 14: vidscore.v1.CheckDetectionsRequest
+	(*CheckDetectionsResponse)(nil),  // 15: vidscore.v1.CheckDetectionsResponse
+	(*SealSubmissionRequest)(nil),    // 16: vidscore.v1.SealSubmissionRequest
+	(*SealSubmissionResponse)(nil),   // 17: vidscore.v1.SealSubmissionResponse
+	(*CancelSubmissionRequest)(nil),  // 18: vidscore.v1.CancelSubmissionRequest
+	(*CancelSubmissionResponse)(nil), // 19: vidscore.v1.CancelSubmissionResponse
+	(*RetrySubmissionRequest)(nil),   // 20: vidscore.v1.RetrySubmissionRequest
+	(*RetrySubmissionResponse)(nil),  // 21: vidscore.v1.RetrySubmissionResponse
+	(*ChooseSubmissionRequest)(nil),  // 22: vidscore.v1.ChooseSubmissionRequest
+	(*ChooseSubmissionResponse)(nil), // 23: vidscore.v1.ChooseSubmissionResponse
+	(*WatchSubmissionRequest)(nil),   // 24: vidscore.v1.WatchSubmissionRequest
+	(*WatchSubmissionResponse)(nil),  // 25: vidscore.v1.WatchSubmissionResponse
+	(*SubmissionScore)(nil),          // 26: vidscore.v1.SubmissionScore
+	(*ListScoresRequest)(nil),        // 27: vidscore.v1.ListScoresRequest
+	(*ListScoresResponse)(nil),       // 28: vidscore.v1.ListScoresResponse
+	(*ReadOutcomesRequest)(nil),      // 29: vidscore.v1.ReadOutcomesRequest
+	(*ReadOutcomesResponse)(nil),     // 30: vidscore.v1.ReadOutcomesResponse
+	(*ReadDetectionsRequest)(nil),    // 31: vidscore.v1.ReadDetectionsRequest
+	(*ReadDetectionsResponse)(nil),   // 32: vidscore.v1.ReadDetectionsResponse
+	(*timestamppb.Timestamp)(nil),    // 33: google.protobuf.Timestamp
+	(*AnnotationBatch)(nil),          // 34: vidscore.v1.AnnotationBatch
+	(*Report)(nil),                   // 35: vidscore.v1.Report
+	(*OutcomeBatch)(nil),             // 36: vidscore.v1.OutcomeBatch
 }
 var file_vidscore_v1_submission_service_proto_depIdxs = []int32{
 	0,  // 0: vidscore.v1.Submission.state:type_name -> vidscore.v1.SubmissionState
-	30, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
-	30, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
-	30, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
-	2,  // 4: vidscore.v1.Submission.streams:type_name -> vidscore.v1.StreamInfo
-	30, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
-	1,  // 6: vidscore.v1.CreateSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 7: vidscore.v1.GetSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 8: vidscore.v1.ListSubmissionsResponse.submissions:type_name -> vidscore.v1.Submission
-	2,  // 9: vidscore.v1.OpenStreamResponse.stream:type_name -> vidscore.v1.StreamInfo
-	31, // 10: vidscore.v1.AppendRequest.detections:type_name -> vidscore.v1.AnnotationBatch
-	31, // 11: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
-	1,  // 12: vidscore.v1.SealSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 13: vidscore.v1.CancelSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 14: vidscore.v1.RetrySubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 15: vidscore.v1.ChooseSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 16: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	25, // 17: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	30, // 18: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
-	32, // 19: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
-	32, // 20: vidscore.v1.SubmissionScore.private_report:type_name -> vidscore.v1.Report
-	32, // 21: vidscore.v1.SubmissionScore.public_report:type_name -> vidscore.v1.Report
-	25, // 22: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	33, // 23: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
-	3,  // 24: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
-	5,  // 25: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
-	7,  // 26: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
-	9,  // 27: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
-	11, // 28: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
-	11, // 29: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
-	13, // 30: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
-	15, // 31: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
-	17, // 32: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
-	19, // 33: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
-	21, // 34: vidscore.v1.SubmissionService.ChooseSubmission:input_type -> vidscore.v1.ChooseSubmissionRequest
-	23, // 35: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
-	26, // 36: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
-	28, // 37: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
-	4,  // 38: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
-	6,  // 39: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
-	8,  // 40: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
-	10, // 41: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
-	12, // 42: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
-	12, // 43: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
-	14, // 44: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
-	16, // 45: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
-	18, // 46: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
-	20, // 47: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
-	22, // 48: vidscore.v1.SubmissionService.ChooseSubmission:output_type -> vidscore.v1.ChooseSubmissionResponse
-	24, // 49: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
-	27, // 50: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
-	29, // 51: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
-	38, // [38:52] is the sub-list for method output_type
-	24, // [24:38] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	33, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
+	33, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
+	33, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
+	3,  // 4: vidscore.v1.Submission.streams:type_name -> vidscore.v1.StreamInfo
+	33, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
+	2,  // 6: vidscore.v1.Submission.history:type_name -> vidscore.v1.SubmissionEvent
+	33, // 7: vidscore.v1.SubmissionEvent.time:type_name -> google.protobuf.Timestamp
+	1,  // 8: vidscore.v1.CreateSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 9: vidscore.v1.GetSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	0,  // 10: vidscore.v1.ListSubmissionsRequest.state:type_name -> vidscore.v1.SubmissionState
+	1,  // 11: vidscore.v1.ListSubmissionsResponse.submissions:type_name -> vidscore.v1.Submission
+	3,  // 12: vidscore.v1.OpenStreamResponse.stream:type_name -> vidscore.v1.StreamInfo
+	34, // 13: vidscore.v1.AppendRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	34, // 14: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	1,  // 15: vidscore.v1.SealSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 16: vidscore.v1.CancelSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 17: vidscore.v1.RetrySubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 18: vidscore.v1.ChooseSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 19: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	26, // 20: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	33, // 21: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
+	35, // 22: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
+	35, // 23: vidscore.v1.SubmissionScore.private_report:type_name -> vidscore.v1.Report
+	35, // 24: vidscore.v1.SubmissionScore.public_report:type_name -> vidscore.v1.Report
+	26, // 25: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	36, // 26: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
+	34, // 27: vidscore.v1.ReadDetectionsResponse.detections:type_name -> vidscore.v1.AnnotationBatch
+	4,  // 28: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
+	6,  // 29: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
+	8,  // 30: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
+	10, // 31: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
+	12, // 32: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
+	12, // 33: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
+	14, // 34: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
+	16, // 35: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
+	18, // 36: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
+	20, // 37: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
+	22, // 38: vidscore.v1.SubmissionService.ChooseSubmission:input_type -> vidscore.v1.ChooseSubmissionRequest
+	24, // 39: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
+	27, // 40: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
+	29, // 41: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
+	31, // 42: vidscore.v1.SubmissionService.ReadDetections:input_type -> vidscore.v1.ReadDetectionsRequest
+	5,  // 43: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
+	7,  // 44: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
+	9,  // 45: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
+	11, // 46: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
+	13, // 47: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
+	13, // 48: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
+	15, // 49: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
+	17, // 50: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
+	19, // 51: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
+	21, // 52: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
+	23, // 53: vidscore.v1.SubmissionService.ChooseSubmission:output_type -> vidscore.v1.ChooseSubmissionResponse
+	25, // 54: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
+	28, // 55: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
+	30, // 56: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
+	32, // 57: vidscore.v1.SubmissionService.ReadDetections:output_type -> vidscore.v1.ReadDetectionsResponse
+	43, // [43:58] is the sub-list for method output_type
+	28, // [28:43] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_submission_service_proto_init() }
@@ -2225,16 +2486,16 @@ func file_vidscore_v1_submission_service_proto_init() {
 	file_vidscore_v1_annotations_proto_init()
 	file_vidscore_v1_outcomes_proto_init()
 	file_vidscore_v1_report_proto_init()
-	file_vidscore_v1_submission_service_proto_msgTypes[10].OneofWrappers = []any{}
-	file_vidscore_v1_submission_service_proto_msgTypes[14].OneofWrappers = []any{}
-	file_vidscore_v1_submission_service_proto_msgTypes[27].OneofWrappers = []any{}
+	file_vidscore_v1_submission_service_proto_msgTypes[11].OneofWrappers = []any{}
+	file_vidscore_v1_submission_service_proto_msgTypes[15].OneofWrappers = []any{}
+	file_vidscore_v1_submission_service_proto_msgTypes[28].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_submission_service_proto_rawDesc), len(file_vidscore_v1_submission_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   29,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -35,6 +35,7 @@ const (
 	SubmissionService_WatchSubmission_FullMethodName  = "/vidscore.v1.SubmissionService/WatchSubmission"
 	SubmissionService_ListScores_FullMethodName       = "/vidscore.v1.SubmissionService/ListScores"
 	SubmissionService_ReadOutcomes_FullMethodName     = "/vidscore.v1.SubmissionService/ReadOutcomes"
+	SubmissionService_ReadDetections_FullMethodName   = "/vidscore.v1.SubmissionService/ReadDetections"
 )
 
 // SubmissionServiceClient is the client API for SubmissionService service.
@@ -93,6 +94,10 @@ type SubmissionServiceClient interface {
 	// does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
 	// has none.
 	ReadOutcomes(ctx context.Context, in *ReadOutcomesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ReadOutcomesResponse], error)
+	// ReadDetections sends the durable frames of a submission as they were appended, stream after
+	// stream by name. A call that breaks is resumed by `stream` and `offset`. FAILED_PRECONDITION with
+	// the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
+	ReadDetections(ctx context.Context, in *ReadDetectionsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ReadDetectionsResponse], error)
 }
 
 type submissionServiceClient struct {
@@ -264,6 +269,25 @@ func (c *submissionServiceClient) ReadOutcomes(ctx context.Context, in *ReadOutc
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type SubmissionService_ReadOutcomesClient = grpc.ServerStreamingClient[ReadOutcomesResponse]
 
+func (c *submissionServiceClient) ReadDetections(ctx context.Context, in *ReadDetectionsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ReadDetectionsResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &SubmissionService_ServiceDesc.Streams[3], SubmissionService_ReadDetections_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ReadDetectionsRequest, ReadDetectionsResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type SubmissionService_ReadDetectionsClient = grpc.ServerStreamingClient[ReadDetectionsResponse]
+
 // SubmissionServiceServer is the server API for SubmissionService service.
 // All implementations must embed UnimplementedSubmissionServiceServer
 // for forward compatibility.
@@ -320,6 +344,10 @@ type SubmissionServiceServer interface {
 	// does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
 	// has none.
 	ReadOutcomes(*ReadOutcomesRequest, grpc.ServerStreamingServer[ReadOutcomesResponse]) error
+	// ReadDetections sends the durable frames of a submission as they were appended, stream after
+	// stream by name. A call that breaks is resumed by `stream` and `offset`. FAILED_PRECONDITION with
+	// the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
+	ReadDetections(*ReadDetectionsRequest, grpc.ServerStreamingServer[ReadDetectionsResponse]) error
 	mustEmbedUnimplementedSubmissionServiceServer()
 }
 
@@ -371,6 +399,9 @@ func (UnimplementedSubmissionServiceServer) ListScores(context.Context, *ListSco
 }
 func (UnimplementedSubmissionServiceServer) ReadOutcomes(*ReadOutcomesRequest, grpc.ServerStreamingServer[ReadOutcomesResponse]) error {
 	return status.Error(codes.Unimplemented, "method ReadOutcomes not implemented")
+}
+func (UnimplementedSubmissionServiceServer) ReadDetections(*ReadDetectionsRequest, grpc.ServerStreamingServer[ReadDetectionsResponse]) error {
+	return status.Error(codes.Unimplemented, "method ReadDetections not implemented")
 }
 func (UnimplementedSubmissionServiceServer) mustEmbedUnimplementedSubmissionServiceServer() {}
 func (UnimplementedSubmissionServiceServer) testEmbeddedByValue()                           {}
@@ -620,6 +651,17 @@ func _SubmissionService_ReadOutcomes_Handler(srv interface{}, stream grpc.Server
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type SubmissionService_ReadOutcomesServer = grpc.ServerStreamingServer[ReadOutcomesResponse]
 
+func _SubmissionService_ReadDetections_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ReadDetectionsRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(SubmissionServiceServer).ReadDetections(m, &grpc.GenericServerStream[ReadDetectionsRequest, ReadDetectionsResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type SubmissionService_ReadDetectionsServer = grpc.ServerStreamingServer[ReadDetectionsResponse]
+
 // SubmissionService_ServiceDesc is the grpc.ServiceDesc for SubmissionService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -687,6 +729,11 @@ var SubmissionService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "ReadOutcomes",
 			Handler:       _SubmissionService_ReadOutcomes_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "ReadDetections",
+			Handler:       _SubmissionService_ReadDetections_Handler,
 			ServerStreams: true,
 		},
 	},

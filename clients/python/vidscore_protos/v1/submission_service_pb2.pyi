@@ -35,7 +35,7 @@ SUBMISSION_STATE_FAILED: SubmissionState
 SUBMISSION_STATE_CANCELLED: SubmissionState
 
 class Submission(_message.Message):
-    __slots__ = ("name", "team", "title", "state", "state_reason", "state_message", "state_time", "create_time", "seal_time", "frame_count", "streams", "revision", "warnings", "due_time", "due_reason", "chosen")
+    __slots__ = ("name", "team", "title", "state", "state_reason", "state_message", "state_time", "create_time", "seal_time", "frame_count", "streams", "revision", "warnings", "due_time", "due_reason", "chosen", "history")
     NAME_FIELD_NUMBER: _ClassVar[int]
     TEAM_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
@@ -52,6 +52,7 @@ class Submission(_message.Message):
     DUE_TIME_FIELD_NUMBER: _ClassVar[int]
     DUE_REASON_FIELD_NUMBER: _ClassVar[int]
     CHOSEN_FIELD_NUMBER: _ClassVar[int]
+    HISTORY_FIELD_NUMBER: _ClassVar[int]
     name: str
     team: str
     title: str
@@ -68,7 +69,20 @@ class Submission(_message.Message):
     due_time: _timestamp_pb2.Timestamp
     due_reason: str
     chosen: bool
-    def __init__(self, name: _Optional[str] = ..., team: _Optional[str] = ..., title: _Optional[str] = ..., state: _Optional[_Union[SubmissionState, str]] = ..., state_reason: _Optional[str] = ..., state_message: _Optional[str] = ..., state_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., frame_count: _Optional[int] = ..., streams: _Optional[_Iterable[_Union[StreamInfo, _Mapping]]] = ..., revision: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ..., due_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., due_reason: _Optional[str] = ..., chosen: bool = ...) -> None: ...
+    history: _containers.RepeatedCompositeFieldContainer[SubmissionEvent]
+    def __init__(self, name: _Optional[str] = ..., team: _Optional[str] = ..., title: _Optional[str] = ..., state: _Optional[_Union[SubmissionState, str]] = ..., state_reason: _Optional[str] = ..., state_message: _Optional[str] = ..., state_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., frame_count: _Optional[int] = ..., streams: _Optional[_Iterable[_Union[StreamInfo, _Mapping]]] = ..., revision: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ..., due_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., due_reason: _Optional[str] = ..., chosen: bool = ..., history: _Optional[_Iterable[_Union[SubmissionEvent, _Mapping]]] = ...) -> None: ...
+
+class SubmissionEvent(_message.Message):
+    __slots__ = ("time", "reason", "stream", "epoch")
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    EPOCH_FIELD_NUMBER: _ClassVar[int]
+    time: _timestamp_pb2.Timestamp
+    reason: str
+    stream: str
+    epoch: int
+    def __init__(self, time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[str] = ..., stream: _Optional[str] = ..., epoch: _Optional[int] = ...) -> None: ...
 
 class StreamInfo(_message.Message):
     __slots__ = ("stream", "epoch", "next_offset")
@@ -111,14 +125,18 @@ class GetSubmissionResponse(_message.Message):
     def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ...) -> None: ...
 
 class ListSubmissionsRequest(_message.Message):
-    __slots__ = ("benchmark", "page_size", "page_token")
+    __slots__ = ("benchmark", "page_size", "page_token", "team", "state")
     BENCHMARK_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    TEAM_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
     benchmark: str
     page_size: int
     page_token: str
-    def __init__(self, benchmark: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    team: str
+    state: SubmissionState
+    def __init__(self, benchmark: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., team: _Optional[str] = ..., state: _Optional[_Union[SubmissionState, str]] = ...) -> None: ...
 
 class ListSubmissionsResponse(_message.Message):
     __slots__ = ("submissions", "next_page_token")
@@ -311,3 +329,23 @@ class ReadOutcomesResponse(_message.Message):
     outcomes: _outcomes_pb2.OutcomeBatch
     next_offset: int
     def __init__(self, score: _Optional[str] = ..., evaluator: _Optional[str] = ..., outcomes: _Optional[_Union[_outcomes_pb2.OutcomeBatch, _Mapping]] = ..., next_offset: _Optional[int] = ...) -> None: ...
+
+class ReadDetectionsRequest(_message.Message):
+    __slots__ = ("submission", "stream", "offset")
+    SUBMISSION_FIELD_NUMBER: _ClassVar[int]
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    submission: str
+    stream: str
+    offset: int
+    def __init__(self, submission: _Optional[str] = ..., stream: _Optional[str] = ..., offset: _Optional[int] = ...) -> None: ...
+
+class ReadDetectionsResponse(_message.Message):
+    __slots__ = ("stream", "detections", "next_offset")
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    DETECTIONS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    stream: str
+    detections: _annotations_pb2.AnnotationBatch
+    next_offset: int
+    def __init__(self, stream: _Optional[str] = ..., detections: _Optional[_Union[_annotations_pb2.AnnotationBatch, _Mapping]] = ..., next_offset: _Optional[int] = ...) -> None: ...

@@ -105,6 +105,11 @@ class SubmissionServiceStub(object):
                 request_serializer=vidscore_dot_v1_dot_submission__service__pb2.ReadOutcomesRequest.SerializeToString,
                 response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.ReadOutcomesResponse.FromString,
                 _registered_method=True)
+        self.ReadDetections = channel.unary_stream(
+                '/vidscore.v1.SubmissionService/ReadDetections',
+                request_serializer=vidscore_dot_v1_dot_submission__service__pb2.ReadDetectionsRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.ReadDetectionsResponse.FromString,
+                _registered_method=True)
 
 
 class SubmissionServiceServicer(object):
@@ -231,6 +236,15 @@ class SubmissionServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ReadDetections(self, request, context):
+        """ReadDetections sends the durable frames of a submission as they were appended, stream after
+        stream by name. A call that breaks is resumed by `stream` and `offset`. FAILED_PRECONDITION with
+        the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_SubmissionServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -303,6 +317,11 @@ def add_SubmissionServiceServicer_to_server(servicer, server):
                     servicer.ReadOutcomes,
                     request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.ReadOutcomesRequest.FromString,
                     response_serializer=vidscore_dot_v1_dot_submission__service__pb2.ReadOutcomesResponse.SerializeToString,
+            ),
+            'ReadDetections': grpc.unary_stream_rpc_method_handler(
+                    servicer.ReadDetections,
+                    request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.ReadDetectionsRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_submission__service__pb2.ReadDetectionsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -684,6 +703,33 @@ class SubmissionService(object):
             '/vidscore.v1.SubmissionService/ReadOutcomes',
             vidscore_dot_v1_dot_submission__service__pb2.ReadOutcomesRequest.SerializeToString,
             vidscore_dot_v1_dot_submission__service__pb2.ReadOutcomesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReadDetections(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/vidscore.v1.SubmissionService/ReadDetections',
+            vidscore_dot_v1_dot_submission__service__pb2.ReadDetectionsRequest.SerializeToString,
+            vidscore_dot_v1_dot_submission__service__pb2.ReadDetectionsResponse.FromString,
             options,
             channel_credentials,
             insecure,

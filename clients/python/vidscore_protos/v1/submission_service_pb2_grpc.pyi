@@ -92,6 +92,11 @@ class SubmissionServiceStub:
     does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
     has none.
     """
+    ReadDetections: _grpc.UnaryStreamMultiCallable[_submission_service_pb2.ReadDetectionsRequest, _submission_service_pb2.ReadDetectionsResponse]
+    """ReadDetections sends the durable frames of a submission as they were appended, stream after
+    stream by name. A call that breaks is resumed by `stream` and `offset`. FAILED_PRECONDITION with
+    the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
+    """
 
 @_typing.type_check_only
 class SubmissionServiceAsyncStub(SubmissionServiceStub):
@@ -156,6 +161,11 @@ class SubmissionServiceAsyncStub(SubmissionServiceStub):
     against its submissions in all. FAILED_PRECONDITION with the reason NOT_RELEASED if the policy
     does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
     has none.
+    """
+    ReadDetections: _aio.UnaryStreamMultiCallable[_submission_service_pb2.ReadDetectionsRequest, _submission_service_pb2.ReadDetectionsResponse]  # type: ignore[assignment]
+    """ReadDetections sends the durable frames of a submission as they were appended, stream after
+    stream by name. A call that breaks is resumed by `stream` and `offset`. FAILED_PRECONDITION with
+    the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
     """
 
 class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -302,6 +312,17 @@ class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
         against its submissions in all. FAILED_PRECONDITION with the reason NOT_RELEASED if the policy
         does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
         has none.
+        """
+
+    @_abc_1.abstractmethod
+    def ReadDetections(
+        self,
+        request: _submission_service_pb2.ReadDetectionsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_submission_service_pb2.ReadDetectionsResponse], _abc.AsyncIterator[_submission_service_pb2.ReadDetectionsResponse]]:
+        """ReadDetections sends the durable frames of a submission as they were appended, stream after
+        stream by name. A call that breaks is resumed by `stream` and `offset`. FAILED_PRECONDITION with
+        the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
         """
 
 def add_SubmissionServiceServicer_to_server(servicer: SubmissionServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

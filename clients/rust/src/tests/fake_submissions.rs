@@ -185,6 +185,7 @@ impl SubmissionService for Fake {
     type AppendFramesStream = Answers<wire::AppendResponse>;
     type WatchSubmissionStream = Answers<wire::WatchSubmissionResponse>;
     type ReadOutcomesStream = Answers<wire::ReadOutcomesResponse>;
+    type ReadDetectionsStream = Answers<wire::ReadDetectionsResponse>;
 
     async fn create_submission(
         &self,
@@ -357,5 +358,12 @@ impl SubmissionService for Fake {
         _: Request<wire::ReadOutcomesRequest>,
     ) -> Result<Response<Self::ReadOutcomesStream>, Status> {
         Err(refusal(Code::FailedPrecondition, "NOT_RELEASED"))
+    }
+
+    async fn read_detections(
+        &self,
+        _: Request<wire::ReadDetectionsRequest>,
+    ) -> Result<Response<Self::ReadDetectionsStream>, Status> {
+        Err(refusal(Code::FailedPrecondition, "SUBMISSION_ENDED"))
     }
 }

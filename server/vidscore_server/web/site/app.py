@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import uuid
 from collections.abc import Awaitable, Callable, Iterable
 
 from starlette.applications import Starlette
@@ -15,14 +13,33 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from vidscore_server.logs import log, places_of
 from vidscore_server.web.rendering import STATIC
-from vidscore_server.web.site import benchmark, benchmarks, board, sign_in
+from vidscore_server.web.site import (
+    benchmark,
+    benchmarks,
+    board,
+    sign_in,
+    submission_files,
+    submission_frames,
+    submissions,
+    submit,
+)
 from vidscore_server.web.site.protection import HEADERS, SESSION_COOKIE, SiteAddress
-from vidscore_server.web.site.service import ServiceError
+from vidscore_server.web.site.service import ServiceError, incident
 from vidscore_server.web.site.visit import Site, Visit
 
 Page = Callable[[Visit], Awaitable[Response]]
+
+_PAGES = (
+    sign_in,
+    benchmarks,
+    benchmark,
+    board,
+    submissions,
+    submission_files,
+    submission_frames,
+    submit,
+)
 
 MISDIRECTED = 421
 
@@ -49,7 +66,7 @@ def site_app(site: Site, api: Iterable[BaseRoute] = ()) -> ASGIApp:
             except (ServiceError, HTTPException):
                 raise
             except Exception as error:  # noqa: BLE001 - a page may hold a mistake of ours
-                raise _incident(error) from None
+                raise incident(error) from None
 
         return Route(path, answer, methods=[*methods])
 
@@ -59,8 +76,7 @@ def site_app(site: Site, api: Iterable[BaseRoute] = ()) -> ASGIApp:
     async def start(_: Request) -> Response:
         return RedirectResponse("/benchmarks")
 
-    modules = (sign_in, benchmarks, benchmark, board)
-    pages = [route(*entry) for module in modules for entry in module.ROUTES]
+    pages = [route(*entry) for module in _PAGES for entry in module.ROUTES]
     routes = [
         Route("/", start),
         *pages,
@@ -89,14 +105,6 @@ async def _refused(visit: Visit, error: Exception) -> Response:
     if signed_out and visit.visitor.session:
         response.delete_cookie(SESSION_COOKIE, path="/")
     return response
-
-
-def _incident(error: Exception) -> ServiceError:
-    """A mistake of ours as an answer; the log has its places, and none of the data."""
-    incident = uuid.uuid4().hex[:16]
-    log(logging.ERROR, "incident", incident=incident, places=places_of(error))
-    text = f"The server made a mistake; its log tells more under incident {incident}."
-    return ServiceError("INTERNAL", "INTERNAL", text)
 
 
 def _of_http(error: HTTPException) -> ServiceError:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import logging
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from vidscore_server.logs import log, places_of
 
 HTTP_STATUS: Mapping[str, int] = {
     "INVALID_ARGUMENT": 400,
@@ -72,6 +76,14 @@ class ServiceError(Exception):
         return HTTP_STATUS.get(self.code, 500)
 
 
+def incident(error: Exception) -> ServiceError:
+    """A mistake of ours as an answer; the log has its places, and none of the data."""
+    incident = uuid.uuid4().hex[:16]
+    log(logging.ERROR, "incident", incident=incident, places=places_of(error))
+    text = f"The server made a mistake; its log tells more under incident {incident}."
+    return ServiceError("INTERNAL", "INTERNAL", text)
+
+
 @dataclass(frozen=True, slots=True)
 class Visitor:
     """Whose browser asks.
@@ -107,7 +119,7 @@ class Service(Protocol):
 
     def stream(
         self, rpc: str, visitor: Visitor, requests: AsyncIterator[Mapping[str, Any]], /
-    ) -> AsyncIterator[dict[str, Any]]:
+    ) -> AsyncGenerator[dict[str, Any], None]:
         """Make a call of which either side may be several messages.
 
         Args:

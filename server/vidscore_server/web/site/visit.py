@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import Message, Receive
 
 from vidscore_server.web.rendering import environment
 from vidscore_server.web.site.protection import (
@@ -22,6 +23,7 @@ from vidscore_server.web.site.protection import (
     is_foreign,
 )
 from vidscore_server.web.site.service import Service, ServiceError, Visitor
+from vidscore_server.web.site.spool import Spool
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Site:
         grpc_address: Where clients find the gRPC server, for commands on pages.
         tries: Bounds how often signing in may fail.
         clock: The time.
+        spool: Keeps uploaded files until they are submitted.
     """
 
     service: Service
@@ -41,6 +44,7 @@ class Site:
     grpc_address: str = ""
     tries: Tries = field(default_factory=Tries)
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    spool: Spool = field(default_factory=Spool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,7 @@ class Visit:
 
     def stream(
         self, rpc: str, requests: AsyncIterator[Mapping[str, Any]]
-    ) -> AsyncIterator[dict[str, Any]]:
+    ) -> AsyncGenerator[dict[str, Any], None]:
         """Make a call of several messages as the visitor."""
         return self.site.service.stream(rpc, self.visitor, requests)
 
@@ -142,25 +146,46 @@ class Visit:
             self._server = (await self.call("ServerService/GetServer"))["server"]
         return self._server
 
-    async def form(self) -> Mapping[str, Any]:
+    async def form(self, maximum_bytes: int | None = None) -> Mapping[str, Any]:
         """The fields of a form that was sent; texts, and files that were chosen.
 
+        Args:
+            maximum_bytes: Size of the largest form; not a byte more is read.
+
         Raises:
-            ServiceError: If it comes from another site, or carries no key.
+            ServiceError: If it comes from another site, carries no key, or is too large.
         """
-        if is_foreign(self.request, self.site.address):
-            raise ServiceError(
-                "PERMISSION_DENIED", "FOREIGN_FORM", "This form was sent by another site."
-            )
-        fields = await self.request.form(max_files=8, max_fields=1000)
-        if not has_key(fields.get(KEY_FIELD), self.form_key()):
+        self._refuse_foreign()
+        request = self.request
+        if maximum_bytes is not None:
+            request = Request(request.scope, _bounded(request, maximum_bytes))
+        fields = await request.form(max_files=8, max_fields=1000)
+        self.refuse_without_key(fields.get(KEY_FIELD))
+        return fields
+
+    def refuse_without_key(self, given: object) -> None:
+        """Refuse what another site may have sent.
+
+        Args:
+            given: The key of a form, or of a script of ours.
+
+        Raises:
+            ServiceError: If it comes from another site, or the key is wrong.
+        """
+        self._refuse_foreign()
+        if not has_key(given, self.form_key()):
             raise ServiceError(
                 "PERMISSION_DENIED",
                 "FORM_KEY",
                 "The form is older than your session, or its key is missing. Open the page "
                 "again and repeat what you did; nothing was changed.",
             )
-        return fields
+
+    def _refuse_foreign(self) -> None:
+        if is_foreign(self.request, self.site.address):
+            raise ServiceError(
+                "PERMISSION_DENIED", "FOREIGN_FORM", "This form was sent by another site."
+            )
 
     def form_key(self, text: str = "") -> str:
         """The key that forms of this visitor carry."""
@@ -192,3 +217,28 @@ class Visit:
     def go(path: str) -> Response:
         """Send the browser to another page, after a form."""
         return RedirectResponse(path, 303)
+
+
+def _bounded(request: Request, maximum_bytes: int) -> Receive:
+    """The body of a request, of which no more is read than is allowed.
+
+    Raises:
+        ServiceError: If it says that it has more; while it is read, if it has.
+    """
+    error = ServiceError(
+        "INVALID_ARGUMENT", "INPUT", f"The form has more than {maximum_bytes:,} bytes."
+    )
+    stated = request.headers.get("content-length", "")
+    if stated.isdigit() and int(stated) > maximum_bytes:
+        raise error
+    count = 0
+
+    async def receive() -> Message:
+        nonlocal count
+        message = await request.receive()
+        count += len(message.get("body", b""))
+        if count > maximum_bytes:
+            raise error
+        return message
+
+    return receive

@@ -1,0 +1,43 @@
+"""Detections out of files, as they are submitted to a hosted benchmark.
+
+The command line and the pages of a server do the same with the same files, so that an upload that
+one of them began can be finished by the other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.arrays import IntArray
+from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_evaluators.formats.coco import unresolved
+from vidscore_evaluators.formats.source import Source
+from vidscore_evaluators.live import frame_keys
+
+STREAM_PREFIX = "files-"
+"""With what the names of streams begin whose frames come out of files."""
+
+
+def refuse_image_names(detections: Source) -> None:
+    """Refuse detections that name their images, where there is no truth to say which these are.
+
+    Raises:
+        InputError: If they do.
+    """
+    faults = unresolved(detections)
+    if faults:
+        raise InputError(faults.listed())
+
+
+def submitted_order(detections: Annotations) -> IntArray:
+    """(F,) rows of the frames by sequence and number, however the files had them."""
+    keys = frame_keys(detections)
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    return np.array(order, dtype=np.int64)
+
+
+def submitted_stream(detections: Annotations) -> str:
+    """Name of the stream that these detections go into: the same for the same detections."""
+    return f"{STREAM_PREFIX}{str(fingerprint(detections))[:16]}"

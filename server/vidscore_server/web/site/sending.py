@@ -1,0 +1,131 @@
+"""A checked file on its way into a submission, over the offsets that every client uses.
+
+The name of the stream follows from the detections, as with `vidscore submit`: whoever sends the
+same file again, by page or by command, goes on where the stream ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.errors import InputError
+from vidscore_server.web.site.checking import pieces
+from vidscore_server.web.site.service import ServiceError, incident
+from vidscore_server.web.site.spool import UploadLimits
+
+Call = Callable[..., Awaitable[dict[str, Any]]]
+"""Makes a call as the visitor."""
+
+TAKES_FRAMES = frozenset({"open", "receiving"})
+MOST_LOOKED_AT = 200
+"""Newest submissions of a team among which one is looked for that has begun to take a file."""
+
+
+@dataclass(frozen=True)
+class Destination:
+    """Where a file goes.
+
+    Attributes:
+        submission: Resource name of the submission.
+        stream: Last part of the stream's name.
+        epoch: Epoch of this writer.
+        offset: Where the stream ends.
+    """
+
+    submission: str
+    stream: str
+    epoch: int
+    offset: int
+
+
+async def begun_before(
+    submissions: AsyncIterator[Mapping[str, Any]], stream: str, name: str
+) -> Mapping[str, Any] | None:
+    """A team's submission that takes, or has taken, this very file.
+
+    Args:
+        submissions: Submissions of the team, newest first.
+        stream: Name of the file's stream.
+        name: Last part of the name that was asked for; empty for any.
+    """
+    seen = 0
+    async for found in submissions:
+        seen += 1
+        named = not name or found["name"].rpartition("/")[2] == name
+        if named and found["state"] != "cancelled" and stream_of(found, stream) is not None:
+            return found
+        if seen == MOST_LOOKED_AT:
+            break
+    return None
+
+
+def stream_of(submission: Mapping[str, Any], stream: str) -> Mapping[str, Any] | None:
+    """A stream of a submission by its name."""
+    return next((one for one in submission["streams"] if one["stream"] == stream), None)
+
+
+async def open_destination(call: Call, submission: str, stream: str) -> Destination:
+    """Open the stream of a file, which shuts out whoever sent it before."""
+    answer = await call("SubmissionService/OpenStream", submission=submission, stream=stream)
+    found = answer["stream"]
+    return Destination(submission, stream, found["epoch"], found["next_offset"])
+
+
+async def send_frames(
+    call: Call,
+    destination: Destination,
+    frames: Annotations,
+    limits: UploadLimits,
+    stored: Callable[[], None],
+) -> None:
+    """Append what a stream does not have yet.
+
+    Args:
+        call: Makes a call as the visitor.
+        destination: Where to.
+        frames: The frames of the file.
+        limits: How much goes into one call.
+        stored: Called whenever frames have become durable.
+
+    Raises:
+        ServiceError: If a batch is refused.
+    """
+    name = f"{destination.submission}/streams/{destination.stream}"
+    parts = pieces(frames, limits, destination.offset)
+    while (part := await asyncio.to_thread(next, parts, None)) is not None:
+        start, piece = part
+        await call(
+            "SubmissionService/AppendBatch",
+            stream=name,
+            epoch=destination.epoch,
+            offset=start,
+            detections=piece,
+        )
+        stored()
+    stored()  # also where there was nothing left to send
+
+
+async def seal(call: Call, destination: Destination, frame_count: int) -> None:
+    """Seal a submission that has a whole file.
+
+    Raises:
+        ServiceError: If it is refused, or has other frames as well.
+    """
+    await call(
+        "SubmissionService/SealSubmission",
+        name=destination.submission,
+        expected_frame_count=frame_count,
+    )
+
+
+def what_stopped(error: Exception) -> ServiceError:
+    """Why sending stopped, for a page."""
+    if isinstance(error, ServiceError):
+        return error
+    if isinstance(error, InputError):
+        return ServiceError("INVALID_ARGUMENT", error.reason, str(error))
+    return incident(error)

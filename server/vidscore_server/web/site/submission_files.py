@@ -1,0 +1,165 @@
+"""Files of a submission to download: its own detections, its reports, and its outcomes."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from typing import Any
+
+import orjson
+from starlette.responses import Response, StreamingResponse
+
+from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.formats.generic_parts import GenericParts
+from vidscore_evaluators.outcome_files import CsvOutcomes
+from vidscore_evaluators.report import report_to_dict
+from vidscore_server.web.site.service import ServiceError
+from vidscore_server.web.site.submission_report import report_of
+from vidscore_server.web.site.visit import Visit
+
+ACCEPT = "accept"
+"""Field by which a participant agrees that outcomes cost a submission."""
+
+MOST_SCORES = 100
+"""Scores that are looked through for the newest ones."""
+
+_SAFE = re.compile(r"[^a-z0-9-]")
+
+Answers = AsyncGenerator[dict[str, Any], None]
+
+
+def submission_name(visit: Visit) -> str:
+    """Resource name of the submission that a path names."""
+    parts = visit.request.path_params
+    return f"benchmarks/{parts['benchmark']}/submissions/{parts['submission']}"
+
+
+async def benchmark_of(visit: Visit) -> Mapping[str, Any]:
+    """The benchmark that a path names."""
+    name = f"benchmarks/{visit.request.path_params['benchmark']}"
+    found = await visit.call("BenchmarkService/GetBenchmark", name=name)
+    benchmark: Mapping[str, Any] = found["benchmark"]
+    return benchmark
+
+
+async def accepts_cost(visit: Visit) -> bool:
+    """Whether a visitor takes what outcomes cost: a submission, of teams that may see them."""
+    if (await visit.account()).is_organiser or visit.request.query_params.get(ACCEPT) == "yes":
+        return True
+    await visit.call("SubmissionService/GetSubmission", name=submission_name(visit))
+    policy: Mapping[str, Any] = (await benchmark_of(visit))["policy"]
+    return bool(policy["outcomes"] != "own")  # then they are refused, for nothing
+
+
+def asked(visit: Visit, rpc: str, **request: Any) -> Answers:
+    """The answers of a call with one request."""
+
+    async def requests() -> AsyncIterator[Mapping[str, Any]]:
+        yield request
+
+    return visit.stream(f"SubmissionService/{rpc}", requests())
+
+
+async def reports(visit: Visit) -> Response:
+    """The newest report of each evaluator as JSON, as far as the visitor may see it."""
+    answer = await visit.call(
+        "SubmissionService/ListScores", submission=submission_name(visit), page_size=MOST_SCORES
+    )
+    found = [
+        {
+            "partial": score["partial"],
+            **report_to_dict(report_of(score["report"])),
+            **_private_of(score),
+        }
+        for score in answer["scores"]
+        if score["current"]
+    ]
+    data = orjson.dumps(found, option=orjson.OPT_INDENT_2)
+    return Response(data, headers=_headers(visit, "reports.json", "application/json"))
+
+
+def _private_of(score: Mapping[str, Any]) -> dict[str, Any]:
+    """The report over private sequences, where it is shown."""
+    private = score.get("private_report")
+    return {} if private is None else {"private_report": report_to_dict(report_of(private))}
+
+
+async def detections(visit: Visit) -> Response:
+    """The frames of the submission as generic CSV.
+
+    They are read twice: which columns the file has is known once all of them were seen.
+    """
+    parts = GenericParts(Side.DETECTIONS)
+    count = 0
+    async with aclosing(_detections_of(visit)) as found:
+        async for part in found:
+            try:
+                await asyncio.to_thread(parts.look_at, part)
+            except InputError as error:
+                text = f"CSV cannot hold these detections: {error}"
+                raise ServiceError("FAILED_PRECONDITION", error.reason, text) from None
+            count += part.frame_count
+    if not count:
+        raise ServiceError("FAILED_PRECONDITION", "NO_FRAMES", "There is no frame yet.")
+
+    async def lines() -> AsyncIterator[bytes]:
+        left = count  # frames that come meanwhile are not in the file
+        async with aclosing(_detections_of(visit)) as found:
+            async for part in found:
+                shown = part if part.frame_count <= left else part.frame_run(0, left)
+                left -= shown.frame_count
+                if shown.frame_count:
+                    yield await asyncio.to_thread(parts.write, shown)
+
+    headers = _headers(visit, "detections.csv", "text/csv; charset=utf-8")
+    return StreamingResponse(lines(), headers=headers)
+
+
+async def outcomes(visit: Visit) -> Response:
+    """The outcomes of the newest score as CSV, as far as the visitor may see them."""
+    if not await accepts_cost(visit):
+        return visit.go(f"/{submission_name(visit)}/outcomes")
+    evaluator = visit.request.query_params.get("evaluator", "")
+    answers = asked(visit, "ReadOutcomes", submission=submission_name(visit), evaluator=evaluator)
+    first = await anext(answers)  # or why there are none
+
+    async def lines() -> AsyncIterator[bytes]:
+        file = io.BytesIO()
+        writer = CsvOutcomes(file)
+        answer: dict[str, Any] | None = first
+        async with aclosing(answers):
+            while answer is not None:
+                await asyncio.to_thread(writer.write, answer["outcomes"], answer["evaluator"])
+                yield file.getvalue()
+                file.seek(0)
+                file.truncate()
+                answer = await anext(answers, None)
+
+    headers = _headers(visit, "outcomes.csv", "text/csv; charset=utf-8")
+    return StreamingResponse(lines(), headers=headers)
+
+
+async def _detections_of(visit: Visit) -> AsyncGenerator[Annotations, None]:
+    answers = asked(visit, "ReadDetections", submission=submission_name(visit))
+    async with aclosing(answers):
+        async for answer in answers:
+            yield answer["detections"]
+
+
+def _headers(visit: Visit, name: str, kind: str) -> dict[str, str]:
+    """What makes a browser keep an answer as a file of that name."""
+    own = _SAFE.sub("", str(visit.request.path_params["submission"]))[:63]
+    return {"content-type": kind, "content-disposition": f'attachment; filename="{own}-{name}"'}
+
+
+_OF_SUBMISSION = "/benchmarks/{benchmark}/submissions/{submission}"
+
+ROUTES = (
+    (f"{_OF_SUBMISSION}/reports.json", reports, "GET"),
+    (f"{_OF_SUBMISSION}/detections.csv", detections, "GET"),
+    (f"{_OF_SUBMISSION}/outcomes.csv", outcomes, "GET"),
+)

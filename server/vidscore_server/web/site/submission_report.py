@@ -1,0 +1,198 @@
+"""What a page shows of the scores of a submission: reports out of plain values, and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vidscore_evaluators.explanation.answer import figure
+from vidscore_evaluators.report import (
+    Curve,
+    Number,
+    Report,
+    ReportWarning,
+    Row,
+    Scores,
+    row_block,
+)
+from vidscore_server.web.charts import report_charts
+
+MOST_ROWS = 200
+"""Rows of a table of a report; the rest is in its JSON form."""
+
+
+Ranking = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class PartRow:
+    """Figures of a domain, label or sequence.
+
+    Attributes:
+        domain: Its domain; empty for all.
+        label: Its label; empty for all.
+        sequence: Its sequence; empty for all.
+        values: A text for each measure of the table; empty where there is none.
+    """
+
+    domain: str
+    label: str
+    sequence: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ShownScore:
+    """A score as a page shows it.
+
+    Attributes:
+        evaluator: Name and version of its evaluator.
+        over: What it is over.
+        partial: Whether frames without ground truth were left out.
+        figures: Measures over everything with their values as texts.
+        measures: Measures of the parts.
+        parts: Figures of domains, labels and sequences; the first of them.
+        part_count: Number of all of these.
+        warnings: What the report warns of.
+        charts: Its curves.
+    """
+
+    evaluator: str
+    over: str
+    partial: bool
+    figures: tuple[tuple[str, str], ...]
+    measures: tuple[str, ...]
+    parts: tuple[PartRow, ...]
+    part_count: int
+    warnings: tuple[str, ...]
+    charts: Sequence[Mapping[str, Any]]
+
+
+def report_of(values: Mapping[str, Any]) -> Report:
+    """A report out of the plain values of its message.
+
+    Args:
+        values: The values.
+    """
+    return Report(
+        evaluator=values["evaluator"],
+        version=values["version"],
+        parameters={entry["name"]: _parameter(entry) for entry in values["parameters"]},
+        truth_digest=values["truth_digest"],
+        detections_digest=values["detections_digest"],
+        scores=Scores(
+            blocks=tuple(row_block(_row(entry)) for entry in values["scores"]),
+            curves=tuple(_curve(entry) for entry in values["curves"]),
+            warnings=tuple(
+                ReportWarning(entry["code"], entry["message"], entry["count"])
+                for entry in values["warnings"]
+            ),
+        ),
+        specification=values["specification"],
+        software=values["software"],
+        preset=values["preset"],
+    )
+
+
+def shown_scores(
+    scores: Sequence[Mapping[str, Any]], title: str, ranking: Ranking
+) -> list[ShownScore]:
+    """Scores for a page, each followed by its part over private sequences where that is shown.
+
+    Args:
+        scores: The plain values of their messages.
+        title: What the submission is called on curves.
+        ranking: Measures that rank under each evaluator, first one first.
+    """
+    found = []
+    for score in scores:
+        private = score.get("private_report")
+        over = "everything" if private is None else "all sequences that are not private"
+        found.append(shown_score(score, title, ranking, over))
+        if private is not None:
+            of_private = {**score, "report": private}
+            found.append(shown_score(of_private, title, ranking, "the private sequences"))
+    return found
+
+
+def shown_score(
+    score: Mapping[str, Any],
+    title: str,
+    ranking: Ranking,
+    over: str = "everything",
+    *,
+    drawn: bool = True,
+) -> ShownScore:
+    """A score for a page.
+
+    Args:
+        score: The plain values of its message.
+        title: What the submission is called on curves.
+        ranking: Measures that rank under each evaluator, first one first.
+        over: What it is over.
+        drawn: Whether its curves are drawn.
+    """
+    report = report_of(score["report"])
+    rows = report.rows()
+    first = list(ranking.get(report.evaluator, ()))
+    places = {name: place for place, name in enumerate(first)}
+    over_all = sorted(
+        (row for row in rows if row[:3] == (None, None, None)),
+        key=lambda row: places.get(row.measure, len(first)),
+    )
+    of_parts: dict[tuple[str, str, str], dict[str, Number]] = {}
+    for row in rows:
+        if row[:3] != (None, None, None):
+            place = (row.domain or "", row.label or "", row.sequence or "")
+            of_parts.setdefault(place, {})[row.measure] = row.value
+    listed = list(of_parts.items())[:MOST_ROWS]
+    measures = tuple(dict.fromkeys(name for _, values in listed for name in values))
+    return ShownScore(
+        evaluator=f"{report.evaluator} {report.version}",
+        over=over,
+        partial=score["partial"],
+        figures=tuple((row.measure, figure(row.value)) for row in over_all),
+        measures=measures,
+        parts=tuple(
+            PartRow(
+                *place,
+                tuple(figure(values[name]) if name in values else "" for name in measures),
+            )
+            for place, values in listed
+        ),
+        part_count=len(of_parts),
+        warnings=tuple(warning.message for warning in report.warnings),
+        charts=report_charts({title: [report]}) if drawn else (),
+    )
+
+
+def _parameter(entry: Mapping[str, Any]) -> Any:
+    for name in ("boolean", "integer", "number", "text"):
+        if entry[name] is not None:
+            return entry[name]
+    lists = entry["numbers"] or entry["texts"] or {"values": ()}
+    return tuple(lists["values"])
+
+
+def _row(entry: Mapping[str, Any]) -> Row:
+    return Row(
+        entry["domain"],
+        entry["label"],
+        entry["sequence"],
+        entry["measure"],
+        _value(entry["value"]),
+    )
+
+
+def _curve(entry: Mapping[str, Any]) -> Curve:
+    columns = {column["name"]: tuple(map(_value, column["values"])) for column in entry["columns"]}
+    return Curve(entry["name"], columns, entry["domain"], entry["label"])
+
+
+def _value(value: Mapping[str, Any] | None) -> Number:
+    """A value; None where it is undefined."""
+    if value is None:
+        return None
+    number: Number = value["count"] if value["count"] is not None else value["number"]
+    return number

@@ -1,0 +1,404 @@
+"""Submitting a file: upload, check, and then one button; nothing is created before that."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from starlette.datastructures import UploadFile
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse, Response
+
+from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.formats import AUTO, FORMATS
+from vidscore_evaluators.submitting import STREAM_PREFIX
+from vidscore_server.web.site.checking import (
+    Checked,
+    checked_file,
+    held_to_benchmark,
+    read_file,
+    refused_file,
+)
+from vidscore_server.web.site.sending import (
+    TAKES_FRAMES,
+    Destination,
+    begun_before,
+    open_destination,
+    seal,
+    send_frames,
+    stream_of,
+    what_stopped,
+)
+from vidscore_server.web.site.service import ServiceError
+from vidscore_server.web.site.spool import CHUNK_BYTES, FileFacts, Typed, Upload
+from vidscore_server.web.site.submission_words import ORGANISERS_TEAM, quota_sentence
+from vidscore_server.web.site.visit import Visit
+
+SMALL_FORM_BYTES = 1 << 16
+FORM_OVERHEAD_BYTES = 1 << 16
+"""Bytes of a form beside its file."""
+
+WAIT_S = 2.0
+"""Time for which an answer waits for a check; where that takes longer, the page follows it."""
+
+KEY_HEADER = "x-form-key"
+MOST_TYPED = 200
+
+_NOT_NOW = frozenset({"FAILED_PRECONDITION", "RESOURCE_EXHAUSTED"})
+
+
+async def show(visit: Visit) -> Response:
+    """The form that takes a file."""
+    return await _form(visit, 200, Typed())
+
+
+async def take(visit: Visit) -> Response:
+    """Take a whole file out of the form, as browsers send it without a script."""
+    await _admit(visit)
+    most = visit.site.spool.limits.maximum_bytes + FORM_OVERHEAD_BYTES
+    fields = await visit.form(maximum_bytes=most)
+    typed = _typed(fields)
+    file = fields.get("file")
+    if not isinstance(file, UploadFile) or not file.filename:
+        refused = ServiceError("INVALID_ARGUMENT", "INPUT", "Choose a file first.")
+        return await _form(visit, 400, typed, refused)
+    facts = FileFacts(file.filename, file.size or 0)
+    try:
+        upload = await _begin(visit, facts, typed)
+        await visit.site.spool.append(upload, 0, _chunks_of(file))
+    except ServiceError as error:
+        return await _form(visit, error.http_status, typed, error)
+    finally:
+        await file.close()
+    return visit.go(upload.url)
+
+
+async def begin(visit: Visit) -> Response:
+    """Make room for a file that a script sends piece by piece, or find what is there of it."""
+    try:
+        await _admit(visit)
+        fields = await visit.form(maximum_bytes=SMALL_FORM_BYTES)
+        size = str(fields.get("size", ""))
+        facts = FileFacts(
+            str(fields.get("file_name", ""))[:1000],
+            int(size) if size.isdecimal() and len(size) < 20 else 0,
+            str(fields.get("modified", ""))[:MOST_TYPED],
+        )
+        upload = await _begin(visit, facts, _typed(fields))
+    except ServiceError as error:
+        return JSONResponse({"message": error.message}, error.http_status)
+    answer = {"path": upload.url, "offset": upload.received, "chunk_bytes": CHUNK_BYTES}
+    return JSONResponse(answer)
+
+
+async def add(visit: Visit) -> Response:
+    """Add a piece to a file; the answer has the offset up to which it is there."""
+    try:
+        visit.refuse_without_key(visit.request.headers.get(KEY_HEADER))
+        await visit.account()  # a session ends with its token
+        upload = _find(visit)
+        text = visit.request.query_params.get("offset", "")
+        offset = int(text) if text.isdecimal() and len(text) < 20 else -1
+        before = upload.received
+        now = await visit.site.spool.append(upload, offset, visit.request.stream())
+    except ClientDisconnect:
+        return Response(status_code=499)  # nobody reads it; what has come is there
+    except ServiceError as error:
+        return JSONResponse({"message": error.message}, error.http_status)
+    return JSONResponse({"offset": now}, 200 if offset == before else 409)
+
+
+async def look(visit: Visit) -> Response:
+    """A file that waits: what is there of it, what is wrong with it, or how to submit it."""
+    upload = _find(visit)
+    if upload.submission and upload.failure is None:
+        return visit.go(f"/{upload.submission}")
+    return await _page(visit, upload)
+
+
+async def submit(visit: Visit) -> Response:
+    """Submit a file that was checked."""
+    fields = await visit.form(maximum_bytes=SMALL_FORM_BYTES)
+    upload = _find(visit)
+    checked = await _checked(visit, upload) if upload.whole else None
+    if checked is None or checked.faults:
+        return visit.go(upload.url)
+    if not upload.submission:
+        upload.typed = replace(
+            upload.typed, name=_text(fields, "name"), title=_text(fields, "title")
+        )
+    if checked.doubts and fields.get("accept") != "yes":
+        return await _page(visit, upload, 400, not_accepted=True)
+    try:
+        submission = await _begin_sending(visit, upload, checked)
+    except ServiceError as error:
+        if error.http_status not in {400, 409, 429}:
+            raise
+        return await _page(visit, upload, error.http_status, refused=error)
+    return visit.go(f"/{submission}")
+
+
+async def discard(visit: Visit) -> Response:
+    """Forget a file that waits."""
+    await visit.form(maximum_bytes=SMALL_FORM_BYTES)
+    visit.site.spool.discard(_find(visit))
+    return visit.go(f"/{_benchmark(visit)}/submit")
+
+
+# --- Files that wait
+
+
+def _benchmark(visit: Visit) -> str:
+    return f"benchmarks/{visit.request.path_params['benchmark']}"
+
+
+def _find(visit: Visit) -> Upload:
+    upload = visit.request.path_params["upload"]
+    return visit.site.spool.find(upload, visit.visitor.session, _benchmark(visit))
+
+
+async def _admit(visit: Visit) -> None:
+    """Let in whoever may submit now, or has a file to go on with.
+
+    Raises:
+        ServiceError: If the benchmark takes no submission of the visitor.
+    """
+    try:
+        await visit.call("SubmissionService/CheckDetections", benchmark=_benchmark(visit))
+    except ServiceError as error:
+        if error.code != "RESOURCE_EXHAUSTED" or not await _may_go_on(visit):
+            raise
+
+
+async def _may_go_on(visit: Visit) -> bool:
+    """Whether a submission of the visitor's team has begun to take a file: it has its place."""
+    page = await visit.call(
+        "SubmissionService/ListSubmissions",
+        benchmark=_benchmark(visit),
+        team=await _team(visit),
+        state="receiving",
+        page_size=100,
+    )
+    streams = [stream for found in page["submissions"] for stream in found["streams"]]
+    return any(stream["stream"].startswith(STREAM_PREFIX) for stream in streams)
+
+
+async def _begin(visit: Visit, file: FileFacts, typed: Typed) -> Upload:
+    team = await _team(visit)
+    session = visit.visitor.session
+    return visit.site.spool.begin(session, team, _benchmark(visit), file, typed)
+
+
+async def _team(visit: Visit) -> str:
+    return (await visit.account()).team or ORGANISERS_TEAM
+
+
+async def _chunks_of(file: UploadFile) -> AsyncIterator[bytes]:
+    while chunk := await file.read(CHUNK_BYTES):
+        yield chunk
+
+
+def _typed(fields: Mapping[str, Any]) -> Typed:
+    chosen = _text(fields, "input_format")
+    return Typed(
+        chosen if chosen in FORMATS else AUTO,
+        _text(fields, "confidence_scale"),
+        _text(fields, "name"),
+        _text(fields, "title"),
+    )
+
+
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    return str(fields.get(name, "")).strip()[:MOST_TYPED]
+
+
+async def _checked(visit: Visit, upload: Upload) -> Checked | None:
+    """What the check of a file has found; None while it goes on.
+
+    Raises:
+        ServiceError: If it could not be made.
+    """
+    task = upload.work.get("check")
+    if task is None:
+        task = upload.work["check"] = asyncio.create_task(_check(visit, upload))
+    await asyncio.wait({task}, timeout=WAIT_S)
+    if task.done() and (task.cancelled() or task.exception() is not None):
+        upload.work.pop("check", None)  # the next look tries again
+    if not task.done() or task.cancelled():
+        return None
+    found: Checked = task.result()
+    return found
+
+
+async def _check(visit: Visit, upload: Upload) -> Checked:
+    spool = visit.site.spool
+    found = await visit.call("BenchmarkService/GetBenchmark", name=upload.benchmark)
+    names = _evaluators_of(found["benchmark"])
+    async with spool.readers:
+        try:
+            read = await asyncio.to_thread(
+                read_file, upload.path, upload.typed, names, spool.limits
+            )
+        except InputError as error:
+            return refused_file(error, upload.path)
+        checked = await asyncio.to_thread(checked_file, read, upload.path)
+        return await held_to_benchmark(checked, read, upload.benchmark, visit.call, spool.limits)
+
+
+def _evaluators_of(benchmark: Mapping[str, Any]) -> list[str]:
+    return [entry["name"] for entry in benchmark["specification"]["evaluators"]]
+
+
+# --- Sending
+
+
+async def _begin_sending(visit: Visit, upload: Upload, checked: Checked) -> str:
+    """Begin to send a file, or go on with it; gives its submission once frames are durable.
+
+    Raises:
+        ServiceError: If it is refused before anything is stored.
+    """
+    async with upload.lock:  # the button may be pressed twice
+        if upload.submission and upload.failure is None:
+            return upload.submission
+        submission, is_whole = upload.submission, False
+        if not submission:
+            submission, is_whole = await _submission_for(visit, upload, checked)
+        if is_whole:
+            return submission
+        destination = await open_destination(visit.call, submission, checked.stream)
+        upload.failure = None
+        sent = asyncio.Event()
+        task = asyncio.create_task(_send(visit, upload, destination, checked, sent))
+        upload.work["send"] = task
+        await sent.wait()
+        failure: ServiceError | None = upload.failure
+        if failure is not None and not upload.submission:
+            upload.failure = None
+            raise failure
+        return submission
+
+
+async def _submission_for(visit: Visit, upload: Upload, checked: Checked) -> tuple[str, bool]:
+    """The submission that a file goes into, and whether all of it is in there already."""
+    submissions = visit.pages(
+        "SubmissionService/ListSubmissions",
+        "submissions",
+        benchmark=upload.benchmark,
+        team=await _team(visit),
+        page_size=100,
+    )
+    found = await begun_before(submissions, checked.stream, upload.typed.name)
+    if found is not None:
+        stream = stream_of(found, checked.stream)
+        is_whole = stream is not None and stream["next_offset"] == checked.frames
+        if found["state"] in TAKES_FRAMES or is_whole:
+            return found["name"], is_whole and found["state"] not in TAKES_FRAMES
+    made = await visit.call(
+        "SubmissionService/CreateSubmission",
+        benchmark=upload.benchmark,
+        submission_id=upload.typed.name,
+        title=upload.typed.title,
+    )
+    return made["submission"]["name"], False
+
+
+async def _send(
+    visit: Visit, upload: Upload, destination: Destination, checked: Checked, sent: asyncio.Event
+) -> None:
+    """Send a file and seal its submission; what stops it is noted."""
+    spool = visit.site.spool
+
+    upload.frames = checked.frames
+
+    def stored() -> None:
+        upload.submission = destination.submission
+        sent.set()
+
+    try:
+        found = await visit.call("BenchmarkService/GetBenchmark", name=upload.benchmark)
+        names = _evaluators_of(found["benchmark"])
+        async with spool.readers:
+            read = await asyncio.to_thread(
+                read_file, upload.path, upload.typed, names, spool.limits
+            )
+            await send_frames(visit.call, destination, read.frames, spool.limits, stored)
+        await seal(visit.call, destination, checked.frames)
+    except Exception as error:  # noqa: BLE001 - nobody else would be told
+        upload.failure = what_stopped(error)
+    else:
+        upload.work.pop("send", None)
+        spool.discard(upload)
+    finally:
+        sent.set()
+
+
+# --- Pages
+
+
+async def _form(
+    visit: Visit, status: int, typed: Typed, refused: ServiceError | None = None
+) -> Response:
+    closed = None
+    try:
+        await _admit(visit)
+    except ServiceError as error:
+        if error.code not in _NOT_NOW:
+            raise
+        closed = error
+    name = _benchmark(visit)
+    found = await visit.call("BenchmarkService/GetBenchmark", name=name)
+    spool = visit.site.spool
+    return await visit.render(
+        "submit.html",
+        status,
+        benchmark=found["benchmark"],
+        quotas=quota_sentence(found["quotas"]),
+        typed=typed,
+        refused=refused,
+        closed=closed,
+        waiting=spool.waiting(visit.visitor.session, name),
+        formats=[(known.name, known.title) for known in FORMATS.values()],
+        maximum_bytes=spool.limits.maximum_bytes,
+    )
+
+
+async def _page(
+    visit: Visit,
+    upload: Upload,
+    status: int = 200,
+    *,
+    refused: ServiceError | None = None,
+    not_accepted: bool = False,
+) -> Response:
+    checked = await _checked(visit, upload) if upload.whole else None
+    found = await visit.call("BenchmarkService/GetBenchmark", name=upload.benchmark)
+    return await visit.render(
+        "upload.html",
+        status,
+        benchmark=found["benchmark"],
+        quotas=quota_sentence(found["quotas"]),
+        upload=upload,
+        checked=checked,
+        refused=refused or upload.failure,
+        not_accepted=not_accepted,
+        formats=[(known.name, known.title) for known in FORMATS.values()],
+        typed=upload.typed,
+        maximum_bytes=visit.site.spool.limits.maximum_bytes,
+    )
+
+
+_OF_BENCHMARK = "/benchmarks/{benchmark}"
+_OF_UPLOAD = f"{_OF_BENCHMARK}/uploads/{{upload}}"
+
+ROUTES = (
+    (f"{_OF_BENCHMARK}/submit", show, "GET"),
+    (f"{_OF_BENCHMARK}/submit", take, "POST"),
+    (f"{_OF_BENCHMARK}/uploads", begin, "POST"),
+    (_OF_UPLOAD, look, "GET"),
+    (_OF_UPLOAD, add, "PUT"),
+    (_OF_UPLOAD, submit, "POST"),
+    (f"{_OF_UPLOAD}/discard", discard, "POST"),
+)

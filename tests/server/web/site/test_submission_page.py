@@ -1,0 +1,403 @@
+"""The pages of submissions: each state, each policy, and nobody else's."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.server.domain.hosted import BENCHMARK, TRUTH
+from tests.server.domain.test_planted_truth import (
+    ALL_PUBLIC,
+    _forbidden,
+    _prepare,
+    _search,
+)
+from tests.server.domain.traced import DETECTIONS
+from tests.server.domain.traced import TRUTH as TRACED_TRUTH
+from tests.server.domain.traced import made as traced
+from tests.server.scene import HERE, points
+from tests.server.web.site.browsing import Browser, Browsing, browsing
+from tests.server.web.site.uploading import send_file
+
+from vidscore_client import connect
+from vidscore_protos.v1 import benchmark_pb2
+
+ONE = f"/{BENCHMARK}/submissions/one"
+PAGES = (
+    ONE,
+    f"{ONE}/live",
+    f"{ONE}/outcomes",
+    f"{ONE}/outcomes.csv",
+    f"{ONE}/detections.csv",
+    f"{ONE}/reports.json",
+    f"{ONE}/frames",
+)
+
+
+async def scored(site: Browsing, **policy: object) -> None:
+    """A scored submission of red's."""
+    await site.hosted.organiser.create_benchmark(**policy)  # type: ignore[arg-type]
+    await site.hosted.organiser.upload(TRUTH)
+    await site.hosted.red.submit(TRUTH)
+    await site.hosted.red.ended()
+
+
+# --- The list
+
+
+async def test_a_team_sees_its_own_submissions_and_organisers_all(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.red.begin(points({1: HERE}), "one")
+    await site.hosted.blue.begin(points({1: HERE}), "two")
+    path = f"/{BENCHMARK}/submissions"
+    red, blue = (await site.red.get(path)).words, (await site.blue.get(path)).words
+    assert "One" in red
+    assert "Two" not in red
+    assert "Two" in blue
+    assert "One" not in blue
+    both = (await site.organiser.get(path)).words
+    assert "One" in both
+    assert "Two" in both
+
+
+async def test_organisers_narrow_the_list_by_team_and_state(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.red.begin(points({1: HERE}), "one")
+    await site.hosted.blue.begin(points({1: HERE}), "two")
+    path = f"/{BENCHMARK}/submissions"
+    of_red = await site.organiser.get(f"{path}?team=red")
+    assert "One" in of_red.words
+    assert "Two" not in of_red.words
+    none = await site.organiser.get(f"{path}?team=red&state=scored")
+    assert "No submission matches" in none.words
+    ignored = await site.organiser.get(f"{path}?state=nonsense")
+    assert "Two" in ignored.words
+    of_blue = await site.red.get(f"{path}?team=blue")
+    assert "Two" not in of_blue.words
+
+
+async def test_a_long_list_has_pages(site: Browsing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vidscore_server.web.site.submissions.PAGE_SIZE", 2)
+    await site.hosted.organiser.create_benchmark()
+    for number in range(3):
+        await site.hosted.red.begin(points({1: HERE}), f"n{number:02}")
+        site.hosted.clock.pass_by(seconds=1)
+    first = await site.red.get(f"/{BENCHMARK}/submissions")
+    assert "N02" in first.words
+    assert "N00" not in first.words
+    [after] = re.findall(r'href="([^"]+page=[^"]+)"', first.text)
+    second = await site.red.get(after.replace("&amp;", "&"))
+    assert "N00" in second.words
+    assert "Newest" in second.words
+
+
+async def test_who_has_submitted_nothing_is_told_how(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    page = await site.red.get(f"/{BENCHMARK}/submissions")
+    assert "Your team has not submitted yet. Submit detections" in page.words
+    assert (await site.viewer.get(f"/{BENCHMARK}/submissions")).status == 403
+
+
+# --- One submission
+
+
+async def test_a_receiving_submission_says_what_is_durable_and_what_comes_next(
+    site: Browsing,
+) -> None:
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.red.begin(points({1: HERE, 2: []}))
+    page = await site.red.get(ONE)
+    assert "Receiving. 2 frames are durable." in page.words
+    assert "It is sealed on 1 May 2026, 13:00 UTC if nothing more comes." in page.words
+    assert 'hx-trigger="every 1s"' in page.text
+    part = await site.red.get(f"{ONE}/live?state=receiving", hx_request="true")
+    assert "hx-refresh" not in part.headers
+    assert "2 frames are durable" in part.words
+    assert "<html" not in part.text
+    whole = await site.red.get(f"{ONE}/live")
+    assert whole.path == ONE
+
+
+async def test_a_page_that_has_read_enough_leaves_no_call_behind(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.red.begin(points({1: HERE, 2: []}))
+    for path in (ONE, f"{ONE}/frames"):
+        assert (await site.red.get(path)).status == 200
+    writers = [task for task in asyncio.all_tasks() if "Responses._write" in repr(task)]
+    await asyncio.gather(*writers)
+
+
+async def test_the_part_that_follows_makes_the_page_anew_in_another_state(
+    site: Browsing,
+) -> None:
+    await scored(site)
+    part = await site.red.get(f"{ONE}/live?state=scoring", hx_request="true")
+    assert part.headers["hx-refresh"] == "true"
+    assert "every 1s" not in part.text
+
+
+async def test_seal_cancel_and_retry_are_buttons_where_they_can_be_done(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.organiser.upload(TRUTH)
+    await site.hosted.red.begin(TRUTH)
+    page = await site.red.get(ONE)
+    assert "Seal and score" in page.words
+    assert "Cancel submission" in page.words
+    assert "Retry" not in page.words
+    await site.red.send(page, f"{ONE}/actions/seal")
+    await site.hosted.red.ended()
+    page = await site.red.get(ONE)
+    assert "Seal and score" not in page.words
+    assert "Cancel submission" not in page.words
+    again = await site.red.post(f"{ONE}/actions/cancel", {"csrf": _key(page.text)})
+    assert again.status == 409
+    assert "Not done." in again.words
+
+
+async def test_a_cancelled_submission_says_what_that_costs(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.red.begin(TRUTH)
+    page = await site.red.send(await site.red.get(ONE), f"{ONE}/actions/cancel")
+    assert "Cancelled." in page.words
+    assert "It costs no quota" in page.words
+    assert "Detections as CSV" not in page.words
+
+
+async def test_an_action_needs_the_key_of_its_form(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.red.begin(TRUTH)
+    assert (await site.red.post(f"{ONE}/actions/cancel", {})).status == 403
+    assert (await site.red.post(f"{ONE}/actions/nonsense", {})).status == 404
+    assert "Receiving" in (await site.red.get(ONE)).words
+
+
+async def test_nothing_of_a_submission_is_there_for_another_team(site: Browsing) -> None:
+    await scored(site)
+    for path in PAGES:
+        page = await site.blue.get(path)
+        assert page.status == 404, path
+        absent = await site.blue.get(path.replace("/one", "/absent"))
+        assert page.words == absent.words.replace("absent", "one")
+        assert (await site.viewer.get(path)).status in {403, 404}
+        assert "Sign in" in (await site.nobody.get(path)).words
+    key = _key((await site.blue.get(f"/{BENCHMARK}/submissions")).text)
+    for action in ("seal", "cancel", "retry"):
+        answer = await site.blue.post(f"{ONE}/actions/{action}", {"csrf": key})
+        assert answer.status == 404
+
+
+# --- What each policy shows
+
+
+@pytest.mark.parametrize(
+    ("visibility", "shown", "hidden"),
+    [
+        ("LADDER", "F1 1.0000", "Everything but the ranking measures: organisers only"),
+        ("FINAL", "F1 1.0000", "Other measures, sequences and curves: organisers only"),
+    ],
+)
+async def test_figures_go_as_far_as_the_policy_and_the_rest_is_named(
+    site: Browsing, visibility: str, shown: str, hidden: str
+) -> None:
+    await scored(site, visibility=getattr(benchmark_pb2, f"VISIBILITY_{visibility}"))
+    page = await site.red.get(ONE)
+    assert shown in page.words
+    assert all(part in page.words for part in hidden.split(": "))
+    assert "MSE 0.0000" in page.words
+    assert 'class="hid"' in page.text
+    organiser = await site.organiser.get(ONE)
+    assert hidden.partition(":")[0] not in organiser.words
+
+
+async def test_the_whole_report_is_there_under_live(site: Browsing) -> None:
+    await scored(site, visibility=benchmark_pb2.VISIBILITY_LIVE, minimum_frames=1)
+    page = await site.red.get(ONE)
+    assert "By domain, label and sequence" in page.words
+    assert "visibility = live" in page.words
+    assert "Everything but" not in page.words
+
+
+async def test_running_scores_are_shown_live_where_the_policy_is(site: Browsing) -> None:
+    hosted = site.hosted
+    live = benchmark_pb2.VISIBILITY_LIVE
+    await hosted.organiser.create_benchmark(visibility=live, minimum_frames=1)
+    await hosted.organiser.upload(TRUTH)
+    await hosted.red.begin(TRUTH)
+    page = await site.red.get(ONE)
+    assert "Running scores by spotgeo" in page.words
+    assert "it reaches 1.0000 in F1" in page.words, page.words
+
+
+async def test_running_scores_that_are_not_shown_are_named(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.red.begin(TRUTH)
+    page = await site.red.get(ONE)
+    assert "Running scores are not shown while it receives" in page.words
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("tracer")
+@pytest.mark.parametrize("visibility", ["LADDER", "FINAL", "LIVE"])
+async def test_planted_truth_is_in_no_byte_of_any_page(tmp_path: Path, visibility: str) -> None:
+    public = ALL_PUBLIC if visibility == "LIVE" else ()
+    outcomes = "OWN" if visibility == "LIVE" else "NONE"
+    async with browsing(tmp_path) as site:
+        await _prepare(site.hosted, visibility, public, outcomes)
+        forbidden = _forbidden(visibility, public)
+        seen = 0
+        for path in _every_page():
+            for browser in (site.red, site.viewer):
+                page = await browser.get(path)
+                seen += page.status == 200
+                headers = [f"{name}: {text}" for name, text in page.headers.items()]
+                _search(path, [page.text, *headers], [page.body], forbidden)
+        assert seen > 10
+        data = b"sequence,frame,class,x1,y1,x2,y2\nnone,1,car,1,2,3,4\n"
+        await _check_upload(site.red, data, forbidden)
+
+
+def _every_page() -> list[str]:
+    found = [f"/{BENCHMARK}/submissions", f"/{BENCHMARK}/submit"]
+    for name in ("one", "two", "three", "absent"):
+        pages = [path.replace("/one", f"/{name}") for path in PAGES]
+        judged = f"/{BENCHMARK}/submissions/{name}"
+        found += [*pages, f"{judged}/outcomes?evaluator=tracer&accept=yes"]
+        found += [f"{judged}/outcomes.csv?accept=yes", f"{judged}/frames?accept=yes"]
+    return found
+
+
+async def _check_upload(browser: Browser, data: bytes, forbidden: list[str]) -> None:
+    page = await send_file(browser, data)
+    _search("upload", [page.text], [page.body], forbidden)
+
+
+# --- Files
+
+
+async def test_detections_come_back_as_generic_csv(site: Browsing) -> None:
+    await scored(site)
+    for browser in (site.red, site.organiser):
+        answer = await browser.get(f"{ONE}/detections.csv")
+        assert answer.headers["content-disposition"] == 'attachment; filename="one-detections.csv"'
+        rows = list(csv.DictReader(io.StringIO(answer.text)))
+        assert [(row["frame"], row["x"], row["y"]) for row in rows] == [
+            ("1", "10", "20"),
+            ("1", "300", "200"),
+            ("2", "", ""),
+            ("3", "50.5", "60.5"),
+            ("4", "", ""),
+            ("5", "", ""),
+        ]
+
+
+async def test_detections_of_several_streams_are_one_file(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.red.begin(points({1: HERE}))
+    await site.hosted.red.open(ONE[1:], "other")
+    await site.hosted.red.append(f"{ONE[1:]}/streams/other", 0, points({2: HERE}))
+    answer = await site.red.get(f"{ONE}/detections.csv")
+    assert [row["frame"] for row in csv.DictReader(io.StringIO(answer.text))] == ["1", "2"]
+
+
+async def test_names_that_csv_cannot_hold_are_refused_in_words(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.red.begin(points({1: HERE}, sequence="=1+1"))
+    answer = await site.red.get(f"{ONE}/detections.csv")
+    assert answer.status == 409
+    assert "CSV cannot hold these detections" in answer.words
+
+
+async def test_reports_come_as_json_as_far_as_they_are_shown(site: Browsing) -> None:
+    await scored(site)
+    [own] = json.loads((await site.red.get(f"{ONE}/reports.json")).body)
+    assert {row["measure"]: row["value"] for row in own["scores"]} == {"f1": 1.0, "mse": 0.0}
+    assert own["truth_digest"] == ""
+    [whole] = json.loads((await site.organiser.get(f"{ONE}/reports.json")).body)
+    assert whole["evaluator"] == "spotgeo"
+    assert len(whole["truth_digest"]) == 32
+    assert whole == {"partial": False, **await asyncio.to_thread(_report_of_one, site)}
+
+
+@pytest.mark.usefixtures("tracer")
+async def test_outcomes_are_a_table_and_csv_as_far_as_the_policy_goes(site: Browsing) -> None:
+    benchmark = traced()
+    await site.hosted.organiser.create(benchmark, public=("sequences", "labels"))
+    await site.hosted.organiser.upload(TRACED_TRUTH)
+    await site.hosted.red.submit(DETECTIONS)
+    await site.hosted.red.ended()
+    page = await site.organiser.get(f"{ONE}/outcomes")
+    assert "ground truth" in page.words
+    assert "misclassified" in page.words
+    assert "false negative" in page.words
+    text = (await site.organiser.get(f"{ONE}/outcomes.csv")).text
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert {row["side"] for row in rows} == {"truth", "detections"}
+    assert sum(row["side"] == "detections" for row in rows) == 5
+
+
+@pytest.mark.usefixtures("tracer")
+async def test_a_team_sees_outcomes_of_its_own_once_it_has_agreed_to_the_cost(
+    site: Browsing,
+) -> None:
+    await site.hosted.organiser.create(traced(), public=("sequences", "labels"))
+    await site.hosted.organiser.upload(TRACED_TRUTH)
+    await site.hosted.red.submit(DETECTIONS)
+    await site.hosted.red.ended()
+    for path in (f"{ONE}/outcomes", f"{ONE}/outcomes.csv"):
+        asks = await site.red.get(path)
+        assert "counts as one more submission" in asks.words
+        assert "Rows" not in asks.words
+    assert (await site.blue.get(f"{ONE}/outcomes")).status == 404
+    shown = await site.red.get(f"{ONE}/outcomes?accept=yes")
+    assert "Rows 1 to 5" in shown.words
+    assert "ground truth" not in shown.words.replace("places of the ground truth", "")
+    text = (await site.red.get(f"{ONE}/outcomes.csv?accept=yes")).text
+    assert {row["outcome"] for row in csv.DictReader(io.StringIO(text))} <= {
+        "true_positive",
+        "false_positive",
+        "ignored",
+    }
+    frame = await site.red.get(f"{ONE}/frames")
+    assert 'class="o-own"' in frame.text
+    judged = await site.red.get(f"{ONE}/frames?accept=yes")
+    assert 'class="o-own"' not in judged.text
+    assert 'class="o-tp"' in judged.text
+    assert 'class="o-fp"' in judged.text
+
+
+async def test_outcomes_that_are_not_shown_say_so(site: Browsing) -> None:
+    await scored(site)
+    assert "Show outcomes" not in (await site.red.get(ONE)).words
+    assert "Show outcomes" in (await site.organiser.get(ONE)).words
+    for path in (f"{ONE}/outcomes", f"{ONE}/outcomes.csv"):
+        page = await site.red.get(path)
+        assert page.status == 409
+        assert "shows participants no outcomes" in page.words
+
+
+async def test_a_frame_is_drawn_with_its_detections_alone(site: Browsing) -> None:
+    await scored(site)
+    page = await site.red.get(f"{ONE}/frames")
+    assert "Frame 1 of 1" in page.words
+    assert page.text.count("<tr><th") == 3
+    assert "<svg" in page.text
+    last = await site.red.get(f"{ONE}/frames?offset=999")
+    assert "Frame 5 of 1" in last.words
+    assert "Next frame" not in last.words
+
+
+def _report_of_one(site: Browsing) -> dict[str, object]:
+    """The report of the submission as the Python client has it."""
+    with connect(site.hosted.address, token=site.hosted.organiser.secret) as client:
+        [score] = client.submissions.scores(ONE[1:])
+        return dict(score.report.to_dict())
+
+
+def _key(text: str) -> str:
+    key: str = re.findall(r'name="csrf" value="([0-9a-f]+)"', text)[0]
+    return key

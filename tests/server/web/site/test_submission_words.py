@@ -1,0 +1,115 @@
+"""Sentences and tables about submissions, made of plain values."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from vidscore_server.domain.states import Event
+from vidscore_server.store.records import SubmissionState
+from vidscore_server.web.site import submission_words as words
+from vidscore_server.web.site.submission_report import shown_scores
+from vidscore_server.web.site.visibility_words import hidden_figures, seen_by_team
+
+
+def test_every_reason_of_a_state_has_a_sentence() -> None:
+    assert {event.value for event in Event} | {"created"} <= set(words._REASONS)
+    assert {state.value for state in SubmissionState} == set(words._WORDS)
+    assert set(words.STATES) | {"open"} == set(words._WORDS)
+
+
+def test_a_time_is_said_in_utc() -> None:
+    assert words.time_text(datetime(2026, 11, 2, 8, 5, tzinfo=UTC)) == "2 Nov 2026, 08:05 UTC"
+    assert words.time_text(None) == ""
+
+
+@pytest.mark.parametrize(
+    ("quotas", "expected"),
+    [
+        ([], ""),
+        ([("maximum_team_mebibytes", 5, 5)], ""),
+        ([("submissions_per_day", 3, 1)], "Your team may submit one more time today."),
+        (
+            [("submissions_per_day", 3, 2), ("submissions_in_all", 40, 17)],
+            "Your team may submit two more times today and seventeen more times in all.",
+        ),
+    ],
+)
+def test_quotas_are_said_as_what_is_left(quotas: list[tuple[str, int, int]], expected: str) -> None:
+    given = [
+        {"name": name, "maximum": maximum, "left": left, "renew_time": None}
+        for name, maximum, left in quotas
+    ]
+    assert words.quota_sentence(given) == expected
+
+
+def _benchmark(visibility: str, outcomes: str = "", **more: object) -> dict[str, Any]:
+    policy: dict[str, object] = {
+        "visibility": visibility,
+        "ladder_step": None,
+        "released_measures": [],
+        "minimum_frames": None,
+        "outcomes": outcomes,
+        "public_board": None,
+    }
+    return {"policy": policy, "close_time": None, **more}
+
+
+@pytest.mark.parametrize("visibility", ["", "ladder", "final", "live", "bootstrap"])
+@pytest.mark.parametrize("outcomes", ["", "none", "own"])
+def test_missed_objects_and_truth_are_never_seen(visibility: str, outcomes: str) -> None:
+    benchmark = _benchmark(visibility, outcomes)
+    never = {row.what for row in seen_by_team(benchmark) if row.when == "never"}
+    assert {"Missed objects", "Ground truth"} <= never
+    assert ("What became of your own detections" in never) == (outcomes != "own")
+    assert bool(hidden_figures(benchmark["policy"])) == (visibility != "live")
+
+
+def test_private_sequences_are_said_to_be_there_with_when_and_why() -> None:
+    closes = datetime(2026, 12, 15, 18, tzinfo=UTC)
+    rows = seen_by_team(_benchmark("", private_sequence_count=12, close_time=closes))
+    [row] = [row for row in rows if "private" in row.what]
+    assert row.what == "Scores of the twelve private sequences"
+    assert row.when == "after 15 Dec 2026, 18:00 UTC"
+    assert "they decide the final order" in row.why
+    assert not [row for row in seen_by_team(_benchmark("")) if "private" in row.what]
+
+
+def test_the_step_is_the_one_that_is_in_force() -> None:
+    rows = seen_by_team(_benchmark("ladder", ladder_step_in_force=0.035))
+    assert any("beat your team's best by 0.035" in row.when for row in rows)
+    rows = seen_by_team(_benchmark("ladder"))
+    assert any("beat your team's best by 0.01" in row.when for row in rows)
+
+
+def test_a_score_over_private_sequences_is_a_table_of_its_own() -> None:
+    report: dict[str, object] = {
+        "evaluator": "f1",
+        "version": "1.0.0",
+        "parameters": [{"name": "threshold", "boolean": None, "integer": None, "number": 0.5}],
+        "truth_digest": "",
+        "detections_digest": "",
+        "software": {},
+        "specification": {},
+        "scores": [
+            {
+                "domain": None,
+                "label": None,
+                "sequence": None,
+                "measure": "f1",
+                "value": {"count": None, "number": None},
+            }
+        ],
+        "curves": [],
+        "warnings": [],
+        "preset": None,
+    }
+    score = {"report": report, "private_report": report, "partial": False}
+    public, private = shown_scores([score], "one", {})
+    assert public.over == "all sequences that are not private"
+    assert private.over == "the private sequences"
+    assert private.figures == (("f1", "undefined"),)
+    [alone] = shown_scores([{"report": report, "partial": False}], "one", {})
+    assert alone.over == "everything"

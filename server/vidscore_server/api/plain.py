@@ -22,6 +22,8 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from vidscore_evaluators.annotations import Annotations
 from vidscore_server.api.batches import write_batch
 from vidscore_server.api.convert import write_duration, write_time
+from vidscore_server.api.definitions import write_definition
+from vidscore_server.domain.definition import Definition
 
 _OPTIONAL_KINDS = (FieldDescriptor.TYPE_MESSAGE, FieldDescriptor.TYPE_GROUP)
 
@@ -76,7 +78,8 @@ def fill(message: Message, values: Mapping[str, Any]) -> None:
 
     Args:
         message: The message.
-        values: Values by field name. Annotations may stand for a batch, numbers for durations.
+        values: Values by field name. Annotations may stand for a batch, a definition for a
+            benchmark, numbers for durations.
 
     Raises:
         KeyError: If the message has no such field.
@@ -111,6 +114,8 @@ def _fill_one(message: Message, value: Any) -> None:
         message.CopyFrom(value)
     elif isinstance(value, Annotations):
         message.CopyFrom(write_batch(value))
+    elif isinstance(value, Definition):
+        message.CopyFrom(write_definition(value))
     elif isinstance(value, datetime):
         message.CopyFrom(write_time(value) or Timestamp())
     elif isinstance(message, Duration):

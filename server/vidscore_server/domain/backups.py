@@ -113,7 +113,7 @@ _LOOKS: Mapping[tuple[str, str], Callable[[Any], object]] = {
 """Checks of columns beyond their types."""
 
 
-OF_THE_SITE = frozenset({"site", "tokens", "operations", "audit", "responses"})
+OF_THE_SITE = frozenset({"site", "tokens", "invitations", "operations", "audit", "responses"})
 """Tables that are not in a benchmark's backup; one with tokens would grant access."""
 
 
@@ -178,12 +178,19 @@ def _load(transaction: Transaction, rows: Iterator[Row]) -> None:
         raise BackupError([Fault(found, "rows as a store has them", field="backup")]) from None
 
 
+_ADDED_BY_0011: Mapping[str, Mapping[str, Any]] = {
+    "truth_revisions": {"object_count": None, "sequence_count": None, "label_count": None},
+    "submissions": {"disqualification": ""},
+}
+
 _ADDED_SINCE: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "0006": {
         "detection_batches": {"arrival_time": None},
         "scores": {"outcomes_shown": False},
+        **_ADDED_BY_0011,
     },
-    "0007": {"scores": {"outcomes_shown": False}},
+    "0007": {"scores": {"outcomes_shown": False}, **_ADDED_BY_0011},
+    "0008": _ADDED_BY_0011,
 }
 """Columns that rows of an earlier revision lack, by table, with what its migration gives them.
 

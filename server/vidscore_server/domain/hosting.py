@@ -12,7 +12,9 @@ from vidscore_server.domain.append_rules import RuleCache
 from vidscore_server.domain.benchmarks import Benchmarks
 from vidscore_server.domain.board_updates import BoardUpdater
 from vidscore_server.domain.context import ChangePoller, Context
+from vidscore_server.domain.disqualification import Disqualifications
 from vidscore_server.domain.expirer import Expirer
+from vidscore_server.domain.invitations import Invitations
 from vidscore_server.domain.leases import Leases
 from vidscore_server.domain.live import LiveScores
 from vidscore_server.domain.names import SubmissionName
@@ -42,6 +44,8 @@ class Hosting:
         truth: Their truth.
         rules: Rules of appends to them.
         submissions: Their submissions.
+        disqualifications: Takes submissions out of rankings.
+        invitations: Invitations of teams.
         budget: Bounds how much is taken in and not stored.
         appends: Queue of the batches that are appended to them.
         scorer: The scorer.
@@ -63,6 +67,8 @@ class Hosting:
         self.heartbeat = Heartbeat(context)
         self.rules = RuleCache(context, self.benchmarks, self.truth)
         self.submissions = Submissions(context, self.benchmarks, self.heartbeat)
+        self.disqualifications = Disqualifications(context, self.benchmarks)
+        self.invitations = Invitations(context)
         self.budget = ByteBudget(context.settings)
         self.appends = AppendQueue(context, self.benchmarks, self.budget)
         self.scorer = Scorer(context, self.benchmarks, self.truth, workers)

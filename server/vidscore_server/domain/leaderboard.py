@@ -34,6 +34,7 @@ class Entry:
         values: Ranking measures, first one first; None where undefined.
         truth_revision: Revision of the truth that they are under.
         evaluator_version: Version of the evaluator that they are by.
+        disqualification: Why it is not ranked; empty where it may be.
     """
 
     team: str
@@ -43,6 +44,7 @@ class Entry:
     values: tuple[float | None, ...]
     truth_revision: int = 0
     evaluator_version: str = ""
+    disqualification: str = ""
 
 
 APART = 0
@@ -162,7 +164,8 @@ def ranked_entries(
 ) -> list[RankedEntry]:
     """The entries of a board in rank order, as the caller may see them.
 
-    Only scores of what the board shows are compared. Submissions that were on an earlier board and
+    Only scores of what the board shows are compared. Disqualified submissions come last, one by
+    one, without ranks. Submissions that were on an earlier board and
     have no such score stand apart, after all others. Others than organisers see under ``ladder``
     what was released, and under ``final`` rounded scores, which is what their board ranks.
 
@@ -192,7 +195,9 @@ def ranked_entries(
     else:
         entries = view.entries(comparable)
     ranked = rank(entries, board_rules(policy, directions))
-    return [*ranked, *rank_apart(view.entries(others))]
+    disqualified = view.entries([*comparable, *others], disqualified=True)
+    last = [RankedEntry(APART, entry) for entry in sorted(disqualified, key=_settled)]
+    return [*ranked, *rank_apart(view.entries(others)), *last]
 
 
 def board_rules(policy: Policy, directions: Mapping[str, Direction]) -> BoardRules:
@@ -232,20 +237,28 @@ class BoardView:
             and (submission := self._submission(score)) is not None
         ]
 
-    def entries(self, scores: Iterable[ScoreRecord]) -> list[Entry]:
-        """Scores of the submissions that are scored, each as far as it is seen."""
+    def entries(self, scores: Iterable[ScoreRecord], *, disqualified: bool = False) -> list[Entry]:
+        """Scores of the submissions that are scored, each as far as it is seen.
+
+        Args:
+            scores: The scores.
+            disqualified: Whether those of disqualified submissions are wanted, or of all others.
+        """
         found = []
         for score in scores:
-            submission, values = self._submission(score), self._values(score)
+            submission = self._submission(score, disqualified=disqualified)
+            values = None if submission is None else self._values(score)
             if submission is not None and values is not None:
                 found.append(self._entry(score, submission, values))
         return found
 
-    def _submission(self, score: ScoreRecord) -> SubmissionRecord | None:
+    def _submission(
+        self, score: ScoreRecord, *, disqualified: bool = False
+    ) -> SubmissionRecord | None:
         found = self.reader.submission(self.board.benchmark, score.submission)
         if found is None or found.state is not SubmissionState.SCORED or is_draft(found):
             return None
-        return found
+        return found if bool(found.disqualification) == disqualified else None
 
     def _values(self, score: ScoreRecord) -> Scores | None:
         """Ranking measures of a score; None where it has, or shows, none for the board."""
@@ -270,6 +283,7 @@ class BoardView:
             values=tuple(values.get(name) for name in self.names),
             truth_revision=score.truth_revision,
             evaluator_version=version_of(score.configuration),
+            disqualification=submission.disqualification,
         )
 
 

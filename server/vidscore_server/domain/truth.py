@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from tempfile import SpooledTemporaryFile
+from typing import TypeVar
 
 import numpy as np
 
 from vidscore_evaluators.alignment import restrict
 from vidscore_evaluators.annotations import Annotations, ObjectFlag, SequenceKey, Side
+from vidscore_evaluators.arrays import AnyArray
 from vidscore_evaluators.errors import Fault, InputError, LimitError
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
 from vidscore_server.domain.basis import board_state
@@ -24,15 +26,23 @@ from vidscore_server.domain.batches import (
     repeated_frames,
     unpacked,
 )
-from vidscore_server.domain.benchmarks import required_benchmark, to_json, with_truth_of
+from vidscore_server.domain.benchmarks import (
+    from_json,
+    required_benchmark,
+    to_json,
+    with_truth_of,
+)
 from vidscore_server.domain.context import Context, Request
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.names import benchmark_name, parse_string
 from vidscore_server.domain.policy import TruthSize
+from vidscore_server.errors import NotFoundError
 from vidscore_server.settings import Settings
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreDamagedError
 from vidscore_server.store.records import FrameName, TruthRevisionRecord
+
+Name = TypeVar("Name")
 
 KEPT_REVISIONS = 2
 """Revisions whose columns stay in memory: submissions are mostly scored against the newest."""
@@ -75,7 +85,7 @@ class _MergedUpload:
         frame_count: Frames that it has.
         digest: Fingerprint of its annotations.
         arity: Coordinates that its objects have; None where nothing says so.
-        size: How much it has.
+        contents: What it has.
     """
 
     base: tuple[datetime, int]
@@ -84,24 +94,41 @@ class _MergedUpload:
     frame_count: int
     digest: str
     arity: int | None
-    size: TruthSize
+    contents: _Contents
 
 
 @dataclass(frozen=True, slots=True)
 class _Contents:
-    """Objects that are judged, and the sequences that have any."""
+    """What truth has.
 
+    Attributes:
+        judged: Objects that are judged.
+        judged_sequences: Sequences that have any of these.
+        objects: All objects.
+        sequences: All sequences with frames.
+        labels: Labels of objects.
+    """
+
+    judged: int = 0
+    judged_sequences: frozenset[SequenceKey] = frozenset()
     objects: int = 0
     sequences: frozenset[SequenceKey] = frozenset()
+    labels: frozenset[str] = frozenset()
 
     def __add__(self, other: _Contents) -> _Contents:
         """Both together."""
-        return _Contents(self.objects + other.objects, self.sequences | other.sequences)
+        return _Contents(
+            self.judged + other.judged,
+            self.judged_sequences | other.judged_sequences,
+            self.objects + other.objects,
+            self.sequences | other.sequences,
+            self.labels | other.labels,
+        )
 
     @property
     def size(self) -> TruthSize:
-        """How much that is."""
-        return TruthSize(self.objects, len(self.sequences))
+        """How much of it is judged."""
+        return TruthSize(self.judged, len(self.judged_sequences))
 
 
 class _Spool:
@@ -301,7 +328,7 @@ class TruthStore:
             digest += fingerprint(kept)
             contents += _contents_of(kept)
         return _MergedUpload(
-            base, before, upload.payloads, frames, str(digest), upload.arity, contents.size
+            base, before, upload.payloads, frames, str(digest), upload.arity, contents
         )
 
     def _commit(
@@ -329,11 +356,14 @@ class TruthStore:
                 frame_count=merged.frame_count,
                 complete=plan.complete,
                 comment=plan.comment,
+                object_count=merged.contents.objects,
+                sequence_count=len(merged.contents.sequences),
+                label_count=len(merged.contents.labels),
             )
             transaction.insert_truth_revision(revision, chain(merged.kept, merged.added))
             settled = with_truth_of(benchmark, merged.arity)
             if plan.complete:
-                settled = replace(settled, truth_size=merged.size)
+                settled = replace(settled, truth_size=merged.contents.size)
             changed = replace(benchmark, truth_revision=number, definition=to_json(settled))
             transaction.update_benchmark(
                 replace(changed, update_time=request.time, revision=benchmark.revision + 1)
@@ -371,6 +401,32 @@ class TruthStore:
                 self._kept.popitem(last=False)
         return found
 
+    async def read(self, benchmark: str, revision: int) -> tuple[int, Annotations | None]:
+        """A revision for its organisers.
+
+        Args:
+            benchmark: The benchmark.
+            revision: The revision; 0 for the newest.
+
+        Returns:
+            Its number, and its columns; None where it has no batch to say their shape.
+
+        Raises:
+            NotFoundError: If there is no such benchmark or revision.
+            StoreDamagedError: If what is stored is not what was uploaded.
+        """
+
+        def look(reader: Reader) -> tuple[int, Annotations | None]:
+            parent = required_benchmark(reader, benchmark)
+            number = revision or parent.truth_revision
+            if reader.truth_revision(benchmark, number) is None:
+                named = f"truth revision {number}" if number else "truth"
+                raise NotFoundError(f"{benchmark_name(benchmark)} has no {named}")
+            arity = from_json(parent.definition).truth_arity
+            return number, None if arity is None else self.load(reader, benchmark, number, arity)
+
+        return await self._context.read(look)
+
     def _stored(self, reader: Reader, benchmark: str, revision: int, arity: int) -> Annotations:
         payloads = reader.truth_payloads(benchmark, revision)
         batches = unpacked((payload, None) for payload in payloads)
@@ -387,8 +443,18 @@ def required_revision(reader: Reader, benchmark: str, revision: int) -> TruthRev
 
 def _contents_of(truth: Annotations) -> _Contents:
     judged = (truth.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) == 0
-    rows = np.unique(truth.frame_sequences[truth.object_frames[judged]]).tolist()
-    return _Contents(int(judged.sum()), frozenset(truth.sequences[row] for row in rows))
+    return _Contents(
+        int(judged.sum()),
+        _used(truth.sequences, truth.frame_sequences[truth.object_frames[judged]]),
+        truth.object_count,
+        _used(truth.sequences, truth.frame_sequences),
+        _used(truth.labels, truth.label_indices),
+    )
+
+
+def _used(names: Sequence[Name], rows: AnyArray) -> frozenset[Name]:
+    """The names that rows refer to."""
+    return frozenset(names[row] for row in np.unique(rows).tolist())
 
 
 def _without(truth: Annotations, upload: TruthUpload) -> Annotations:

@@ -134,9 +134,11 @@ type Submission struct {
 	// Time of its next state change by timeout, unless it changes before; absent: none.
 	DueTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=due_time,json=dueTime,proto3" json:"due_time,omitempty"`
 	// Effect of that timeout: the next `state_reason`, or `draft_deleted`.
-	DueReason     string `protobuf:"bytes,15,opt,name=due_reason,json=dueReason,proto3" json:"due_reason,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	DueReason string `protobuf:"bytes,15,opt,name=due_reason,json=dueReason,proto3" json:"due_reason,omitempty"`
+	// Why an organiser has disqualified it; empty: it is not disqualified.
+	Disqualification string `protobuf:"bytes,50,opt,name=disqualification,proto3" json:"disqualification,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Submission) Reset() {
@@ -270,6 +272,13 @@ func (x *Submission) GetDueTime() *timestamppb.Timestamp {
 func (x *Submission) GetDueReason() string {
 	if x != nil {
 		return x.DueReason
+	}
+	return ""
+}
+
+func (x *Submission) GetDisqualification() string {
+	if x != nil {
+		return x.Disqualification
 	}
 	return ""
 }
@@ -1307,6 +1316,199 @@ func (x *RetrySubmissionResponse) GetSubmission() *Submission {
 	return nil
 }
 
+// DisqualifySubmissionRequest disqualifies a submission.
+type DisqualifySubmissionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The reason, for everybody who sees the leaderboard; not empty.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DisqualifySubmissionRequest) Reset() {
+	*x = DisqualifySubmissionRequest{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DisqualifySubmissionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DisqualifySubmissionRequest) ProtoMessage() {}
+
+func (x *DisqualifySubmissionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DisqualifySubmissionRequest.ProtoReflect.Descriptor instead.
+func (*DisqualifySubmissionRequest) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *DisqualifySubmissionRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *DisqualifySubmissionRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// DisqualifySubmissionResponse has the disqualified submission.
+type DisqualifySubmissionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The submission.
+	Submission    *Submission `protobuf:"bytes,1,opt,name=submission,proto3" json:"submission,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DisqualifySubmissionResponse) Reset() {
+	*x = DisqualifySubmissionResponse{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DisqualifySubmissionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DisqualifySubmissionResponse) ProtoMessage() {}
+
+func (x *DisqualifySubmissionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DisqualifySubmissionResponse.ProtoReflect.Descriptor instead.
+func (*DisqualifySubmissionResponse) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *DisqualifySubmissionResponse) GetSubmission() *Submission {
+	if x != nil {
+		return x.Submission
+	}
+	return nil
+}
+
+// ReinstateSubmissionRequest undoes a disqualification.
+type ReinstateSubmissionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReinstateSubmissionRequest) Reset() {
+	*x = ReinstateSubmissionRequest{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReinstateSubmissionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReinstateSubmissionRequest) ProtoMessage() {}
+
+func (x *ReinstateSubmissionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReinstateSubmissionRequest.ProtoReflect.Descriptor instead.
+func (*ReinstateSubmissionRequest) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *ReinstateSubmissionRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+// ReinstateSubmissionResponse has the submission. Reinstating is idempotent.
+type ReinstateSubmissionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The submission.
+	Submission    *Submission `protobuf:"bytes,1,opt,name=submission,proto3" json:"submission,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReinstateSubmissionResponse) Reset() {
+	*x = ReinstateSubmissionResponse{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReinstateSubmissionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReinstateSubmissionResponse) ProtoMessage() {}
+
+func (x *ReinstateSubmissionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReinstateSubmissionResponse.ProtoReflect.Descriptor instead.
+func (*ReinstateSubmissionResponse) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ReinstateSubmissionResponse) GetSubmission() *Submission {
+	if x != nil {
+		return x.Submission
+	}
+	return nil
+}
+
 // WatchSubmissionRequest asks for the changes of a submission.
 type WatchSubmissionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1320,7 +1522,7 @@ type WatchSubmissionRequest struct {
 
 func (x *WatchSubmissionRequest) Reset() {
 	*x = WatchSubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[20]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1332,7 +1534,7 @@ func (x *WatchSubmissionRequest) String() string {
 func (*WatchSubmissionRequest) ProtoMessage() {}
 
 func (x *WatchSubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[20]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1345,7 +1547,7 @@ func (x *WatchSubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSubmissionRequest.ProtoReflect.Descriptor instead.
 func (*WatchSubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{20}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *WatchSubmissionRequest) GetName() string {
@@ -1375,7 +1577,7 @@ type WatchSubmissionResponse struct {
 
 func (x *WatchSubmissionResponse) Reset() {
 	*x = WatchSubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1387,7 +1589,7 @@ func (x *WatchSubmissionResponse) String() string {
 func (*WatchSubmissionResponse) ProtoMessage() {}
 
 func (x *WatchSubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1400,7 +1602,7 @@ func (x *WatchSubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSubmissionResponse.ProtoReflect.Descriptor instead.
 func (*WatchSubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{21}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *WatchSubmissionResponse) GetSubmission() *Submission {
@@ -1439,7 +1641,7 @@ type SubmissionScore struct {
 
 func (x *SubmissionScore) Reset() {
 	*x = SubmissionScore{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1451,7 +1653,7 @@ func (x *SubmissionScore) String() string {
 func (*SubmissionScore) ProtoMessage() {}
 
 func (x *SubmissionScore) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1464,7 +1666,7 @@ func (x *SubmissionScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionScore.ProtoReflect.Descriptor instead.
 func (*SubmissionScore) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{22}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SubmissionScore) GetName() string {
@@ -1524,7 +1726,7 @@ type ListScoresRequest struct {
 
 func (x *ListScoresRequest) Reset() {
 	*x = ListScoresRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1536,7 +1738,7 @@ func (x *ListScoresRequest) String() string {
 func (*ListScoresRequest) ProtoMessage() {}
 
 func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1549,7 +1751,7 @@ func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListScoresRequest.ProtoReflect.Descriptor instead.
 func (*ListScoresRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{23}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListScoresRequest) GetSubmission() string {
@@ -1586,7 +1788,7 @@ type ListScoresResponse struct {
 
 func (x *ListScoresResponse) Reset() {
 	*x = ListScoresResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1598,7 +1800,7 @@ func (x *ListScoresResponse) String() string {
 func (*ListScoresResponse) ProtoMessage() {}
 
 func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1611,7 +1813,7 @@ func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListScoresResponse.ProtoReflect.Descriptor instead.
 func (*ListScoresResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{24}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListScoresResponse) GetScores() []*SubmissionScore {
@@ -1648,7 +1850,7 @@ type ReadOutcomesRequest struct {
 
 func (x *ReadOutcomesRequest) Reset() {
 	*x = ReadOutcomesRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1660,7 +1862,7 @@ func (x *ReadOutcomesRequest) String() string {
 func (*ReadOutcomesRequest) ProtoMessage() {}
 
 func (x *ReadOutcomesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1673,7 +1875,7 @@ func (x *ReadOutcomesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadOutcomesRequest.ProtoReflect.Descriptor instead.
 func (*ReadOutcomesRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{25}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ReadOutcomesRequest) GetSubmission() string {
@@ -1728,7 +1930,7 @@ type ReadOutcomesResponse struct {
 
 func (x *ReadOutcomesResponse) Reset() {
 	*x = ReadOutcomesResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1740,7 +1942,7 @@ func (x *ReadOutcomesResponse) String() string {
 func (*ReadOutcomesResponse) ProtoMessage() {}
 
 func (x *ReadOutcomesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1753,7 +1955,7 @@ func (x *ReadOutcomesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadOutcomesResponse.ProtoReflect.Descriptor instead.
 func (*ReadOutcomesResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{26}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ReadOutcomesResponse) GetScore() string {
@@ -1788,7 +1990,7 @@ var File_vidscore_v1_submission_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\n" +
-	"$vidscore/v1/submission_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1avidscore/v1/outcomes.proto\x1a\x18vidscore/v1/report.proto\"\xd9\x04\n" +
+	"$vidscore/v1/submission_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1avidscore/v1/outcomes.proto\x1a\x18vidscore/v1/report.proto\"\x85\x05\n" +
 	"\n" +
 	"Submission\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
@@ -1810,7 +2012,8 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\bwarnings\x18\r \x03(\tR\bwarnings\x125\n" +
 	"\bdue_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\adueTime\x12\x1d\n" +
 	"\n" +
-	"due_reason\x18\x0f \x01(\tR\tdueReason\"[\n" +
+	"due_reason\x18\x0f \x01(\tR\tdueReason\x12*\n" +
+	"\x10disqualification\x182 \x01(\tR\x10disqualification\"[\n" +
 	"\n" +
 	"StreamInfo\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x14\n" +
@@ -1890,6 +2093,19 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x17RetrySubmissionResponse\x127\n" +
 	"\n" +
 	"submission\x18\x01 \x01(\v2\x17.vidscore.v1.SubmissionR\n" +
+	"submission\"I\n" +
+	"\x1bDisqualifySubmissionRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"W\n" +
+	"\x1cDisqualifySubmissionResponse\x127\n" +
+	"\n" +
+	"submission\x18\x01 \x01(\v2\x17.vidscore.v1.SubmissionR\n" +
+	"submission\"0\n" +
+	"\x1aReinstateSubmissionRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"V\n" +
+	"\x1bReinstateSubmissionResponse\x127\n" +
+	"\n" +
+	"submission\x18\x01 \x01(\v2\x17.vidscore.v1.SubmissionR\n" +
 	"submission\"Q\n" +
 	"\x16WatchSubmissionRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12#\n" +
@@ -1945,7 +2161,8 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x18SUBMISSION_STATE_SCORING\x10\x05\x12\x1b\n" +
 	"\x17SUBMISSION_STATE_SCORED\x10\x06\x12\x1b\n" +
 	"\x17SUBMISSION_STATE_FAILED\x10\a\x12\x1e\n" +
-	"\x1aSUBMISSION_STATE_CANCELLED\x10\b2\x8c\t\n" +
+	"\x1aSUBMISSION_STATE_CANCELLED\x10\b2\xe3\n" +
+	"\n" +
 	"\x11SubmissionService\x12_\n" +
 	"\x10CreateSubmission\x12$.vidscore.v1.CreateSubmissionRequest\x1a%.vidscore.v1.CreateSubmissionResponse\x12V\n" +
 	"\rGetSubmission\x12!.vidscore.v1.GetSubmissionRequest\x1a\".vidscore.v1.GetSubmissionResponse\x12\\\n" +
@@ -1957,7 +2174,9 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x0fCheckDetections\x12#.vidscore.v1.CheckDetectionsRequest\x1a$.vidscore.v1.CheckDetectionsResponse\x12Y\n" +
 	"\x0eSealSubmission\x12\".vidscore.v1.SealSubmissionRequest\x1a#.vidscore.v1.SealSubmissionResponse\x12_\n" +
 	"\x10CancelSubmission\x12$.vidscore.v1.CancelSubmissionRequest\x1a%.vidscore.v1.CancelSubmissionResponse\x12\\\n" +
-	"\x0fRetrySubmission\x12#.vidscore.v1.RetrySubmissionRequest\x1a$.vidscore.v1.RetrySubmissionResponse\x12^\n" +
+	"\x0fRetrySubmission\x12#.vidscore.v1.RetrySubmissionRequest\x1a$.vidscore.v1.RetrySubmissionResponse\x12k\n" +
+	"\x14DisqualifySubmission\x12(.vidscore.v1.DisqualifySubmissionRequest\x1a).vidscore.v1.DisqualifySubmissionResponse\x12h\n" +
+	"\x13ReinstateSubmission\x12'.vidscore.v1.ReinstateSubmissionRequest\x1a(.vidscore.v1.ReinstateSubmissionResponse\x12^\n" +
 	"\x0fWatchSubmission\x12#.vidscore.v1.WatchSubmissionRequest\x1a$.vidscore.v1.WatchSubmissionResponse0\x01\x12M\n" +
 	"\n" +
 	"ListScores\x12\x1e.vidscore.v1.ListScoresRequest\x1a\x1f.vidscore.v1.ListScoresResponse\x12U\n" +
@@ -1977,94 +2196,104 @@ func file_vidscore_v1_submission_service_proto_rawDescGZIP() []byte {
 }
 
 var file_vidscore_v1_submission_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_vidscore_v1_submission_service_proto_goTypes = []any{
-	(SubmissionState)(0),             // 0: vidscore.v1.SubmissionState
-	(*Submission)(nil),               // 1: vidscore.v1.Submission
-	(*StreamInfo)(nil),               // 2: vidscore.v1.StreamInfo
-	(*CreateSubmissionRequest)(nil),  // 3: vidscore.v1.CreateSubmissionRequest
-	(*CreateSubmissionResponse)(nil), // 4: vidscore.v1.CreateSubmissionResponse
-	(*GetSubmissionRequest)(nil),     // 5: vidscore.v1.GetSubmissionRequest
-	(*GetSubmissionResponse)(nil),    // 6: vidscore.v1.GetSubmissionResponse
-	(*ListSubmissionsRequest)(nil),   // 7: vidscore.v1.ListSubmissionsRequest
-	(*ListSubmissionsResponse)(nil),  // 8: vidscore.v1.ListSubmissionsResponse
-	(*OpenStreamRequest)(nil),        // 9: vidscore.v1.OpenStreamRequest
-	(*OpenStreamResponse)(nil),       // 10: vidscore.v1.OpenStreamResponse
-	(*AppendRequest)(nil),            // 11: vidscore.v1.AppendRequest
-	(*AppendResponse)(nil),           // 12: vidscore.v1.AppendResponse
-	(*CheckDetectionsRequest)(nil),   // 13: vidscore.v1.CheckDetectionsRequest
-	(*CheckDetectionsResponse)(nil),  // 14: vidscore.v1.CheckDetectionsResponse
-	(*SealSubmissionRequest)(nil),    // 15: vidscore.v1.SealSubmissionRequest
-	(*SealSubmissionResponse)(nil),   // 16: vidscore.v1.SealSubmissionResponse
-	(*CancelSubmissionRequest)(nil),  // 17: vidscore.v1.CancelSubmissionRequest
-	(*CancelSubmissionResponse)(nil), // 18: vidscore.v1.CancelSubmissionResponse
-	(*RetrySubmissionRequest)(nil),   // 19: vidscore.v1.RetrySubmissionRequest
-	(*RetrySubmissionResponse)(nil),  // 20: vidscore.v1.RetrySubmissionResponse
-	(*WatchSubmissionRequest)(nil),   // 21: vidscore.v1.WatchSubmissionRequest
-	(*WatchSubmissionResponse)(nil),  // 22: vidscore.v1.WatchSubmissionResponse
-	(*SubmissionScore)(nil),          // 23: vidscore.v1.SubmissionScore
-	(*ListScoresRequest)(nil),        // 24: vidscore.v1.ListScoresRequest
-	(*ListScoresResponse)(nil),       // 25: vidscore.v1.ListScoresResponse
-	(*ReadOutcomesRequest)(nil),      // 26: vidscore.v1.ReadOutcomesRequest
-	(*ReadOutcomesResponse)(nil),     // 27: vidscore.v1.ReadOutcomesResponse
-	(*timestamppb.Timestamp)(nil),    // 28: google.protobuf.Timestamp
-	(*AnnotationBatch)(nil),          // 29: vidscore.v1.AnnotationBatch
-	(*Report)(nil),                   // 30: vidscore.v1.Report
-	(*OutcomeBatch)(nil),             // 31: vidscore.v1.OutcomeBatch
+	(SubmissionState)(0),                 // 0: vidscore.v1.SubmissionState
+	(*Submission)(nil),                   // 1: vidscore.v1.Submission
+	(*StreamInfo)(nil),                   // 2: vidscore.v1.StreamInfo
+	(*CreateSubmissionRequest)(nil),      // 3: vidscore.v1.CreateSubmissionRequest
+	(*CreateSubmissionResponse)(nil),     // 4: vidscore.v1.CreateSubmissionResponse
+	(*GetSubmissionRequest)(nil),         // 5: vidscore.v1.GetSubmissionRequest
+	(*GetSubmissionResponse)(nil),        // 6: vidscore.v1.GetSubmissionResponse
+	(*ListSubmissionsRequest)(nil),       // 7: vidscore.v1.ListSubmissionsRequest
+	(*ListSubmissionsResponse)(nil),      // 8: vidscore.v1.ListSubmissionsResponse
+	(*OpenStreamRequest)(nil),            // 9: vidscore.v1.OpenStreamRequest
+	(*OpenStreamResponse)(nil),           // 10: vidscore.v1.OpenStreamResponse
+	(*AppendRequest)(nil),                // 11: vidscore.v1.AppendRequest
+	(*AppendResponse)(nil),               // 12: vidscore.v1.AppendResponse
+	(*CheckDetectionsRequest)(nil),       // 13: vidscore.v1.CheckDetectionsRequest
+	(*CheckDetectionsResponse)(nil),      // 14: vidscore.v1.CheckDetectionsResponse
+	(*SealSubmissionRequest)(nil),        // 15: vidscore.v1.SealSubmissionRequest
+	(*SealSubmissionResponse)(nil),       // 16: vidscore.v1.SealSubmissionResponse
+	(*CancelSubmissionRequest)(nil),      // 17: vidscore.v1.CancelSubmissionRequest
+	(*CancelSubmissionResponse)(nil),     // 18: vidscore.v1.CancelSubmissionResponse
+	(*RetrySubmissionRequest)(nil),       // 19: vidscore.v1.RetrySubmissionRequest
+	(*RetrySubmissionResponse)(nil),      // 20: vidscore.v1.RetrySubmissionResponse
+	(*DisqualifySubmissionRequest)(nil),  // 21: vidscore.v1.DisqualifySubmissionRequest
+	(*DisqualifySubmissionResponse)(nil), // 22: vidscore.v1.DisqualifySubmissionResponse
+	(*ReinstateSubmissionRequest)(nil),   // 23: vidscore.v1.ReinstateSubmissionRequest
+	(*ReinstateSubmissionResponse)(nil),  // 24: vidscore.v1.ReinstateSubmissionResponse
+	(*WatchSubmissionRequest)(nil),       // 25: vidscore.v1.WatchSubmissionRequest
+	(*WatchSubmissionResponse)(nil),      // 26: vidscore.v1.WatchSubmissionResponse
+	(*SubmissionScore)(nil),              // 27: vidscore.v1.SubmissionScore
+	(*ListScoresRequest)(nil),            // 28: vidscore.v1.ListScoresRequest
+	(*ListScoresResponse)(nil),           // 29: vidscore.v1.ListScoresResponse
+	(*ReadOutcomesRequest)(nil),          // 30: vidscore.v1.ReadOutcomesRequest
+	(*ReadOutcomesResponse)(nil),         // 31: vidscore.v1.ReadOutcomesResponse
+	(*timestamppb.Timestamp)(nil),        // 32: google.protobuf.Timestamp
+	(*AnnotationBatch)(nil),              // 33: vidscore.v1.AnnotationBatch
+	(*Report)(nil),                       // 34: vidscore.v1.Report
+	(*OutcomeBatch)(nil),                 // 35: vidscore.v1.OutcomeBatch
 }
 var file_vidscore_v1_submission_service_proto_depIdxs = []int32{
 	0,  // 0: vidscore.v1.Submission.state:type_name -> vidscore.v1.SubmissionState
-	28, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
-	28, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
-	28, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
+	32, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
+	32, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
+	32, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
 	2,  // 4: vidscore.v1.Submission.streams:type_name -> vidscore.v1.StreamInfo
-	28, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
+	32, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
 	1,  // 6: vidscore.v1.CreateSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 7: vidscore.v1.GetSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 8: vidscore.v1.ListSubmissionsResponse.submissions:type_name -> vidscore.v1.Submission
 	2,  // 9: vidscore.v1.OpenStreamResponse.stream:type_name -> vidscore.v1.StreamInfo
-	29, // 10: vidscore.v1.AppendRequest.detections:type_name -> vidscore.v1.AnnotationBatch
-	29, // 11: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	33, // 10: vidscore.v1.AppendRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	33, // 11: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
 	1,  // 12: vidscore.v1.SealSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 13: vidscore.v1.CancelSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 14: vidscore.v1.RetrySubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 15: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	23, // 16: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	28, // 17: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
-	30, // 18: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
-	23, // 19: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	31, // 20: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
-	3,  // 21: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
-	5,  // 22: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
-	7,  // 23: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
-	9,  // 24: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
-	11, // 25: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
-	11, // 26: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
-	13, // 27: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
-	15, // 28: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
-	17, // 29: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
-	19, // 30: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
-	21, // 31: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
-	24, // 32: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
-	26, // 33: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
-	4,  // 34: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
-	6,  // 35: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
-	8,  // 36: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
-	10, // 37: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
-	12, // 38: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
-	12, // 39: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
-	14, // 40: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
-	16, // 41: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
-	18, // 42: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
-	20, // 43: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
-	22, // 44: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
-	25, // 45: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
-	27, // 46: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
-	34, // [34:47] is the sub-list for method output_type
-	21, // [21:34] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	1,  // 15: vidscore.v1.DisqualifySubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 16: vidscore.v1.ReinstateSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 17: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	27, // 18: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	32, // 19: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
+	34, // 20: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
+	27, // 21: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	35, // 22: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
+	3,  // 23: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
+	5,  // 24: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
+	7,  // 25: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
+	9,  // 26: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
+	11, // 27: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
+	11, // 28: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
+	13, // 29: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
+	15, // 30: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
+	17, // 31: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
+	19, // 32: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
+	21, // 33: vidscore.v1.SubmissionService.DisqualifySubmission:input_type -> vidscore.v1.DisqualifySubmissionRequest
+	23, // 34: vidscore.v1.SubmissionService.ReinstateSubmission:input_type -> vidscore.v1.ReinstateSubmissionRequest
+	25, // 35: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
+	28, // 36: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
+	30, // 37: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
+	4,  // 38: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
+	6,  // 39: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
+	8,  // 40: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
+	10, // 41: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
+	12, // 42: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
+	12, // 43: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
+	14, // 44: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
+	16, // 45: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
+	18, // 46: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
+	20, // 47: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
+	22, // 48: vidscore.v1.SubmissionService.DisqualifySubmission:output_type -> vidscore.v1.DisqualifySubmissionResponse
+	24, // 49: vidscore.v1.SubmissionService.ReinstateSubmission:output_type -> vidscore.v1.ReinstateSubmissionResponse
+	26, // 50: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
+	29, // 51: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
+	31, // 52: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
+	38, // [38:53] is the sub-list for method output_type
+	23, // [23:38] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_submission_service_proto_init() }
@@ -2077,14 +2306,14 @@ func file_vidscore_v1_submission_service_proto_init() {
 	file_vidscore_v1_report_proto_init()
 	file_vidscore_v1_submission_service_proto_msgTypes[10].OneofWrappers = []any{}
 	file_vidscore_v1_submission_service_proto_msgTypes[14].OneofWrappers = []any{}
-	file_vidscore_v1_submission_service_proto_msgTypes[25].OneofWrappers = []any{}
+	file_vidscore_v1_submission_service_proto_msgTypes[29].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_submission_service_proto_rawDesc), len(file_vidscore_v1_submission_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   27,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -88,7 +88,7 @@ class GetLeaderboardResponse(_message.Message):
     def __init__(self, rows: _Optional[_Iterable[_Union[LeaderboardRow, _Mapping]]] = ..., ranking: _Optional[_Iterable[str]] = ..., truth_revision: _Optional[int] = ..., next_page_token: _Optional[str] = ..., newest_truth_revision: _Optional[int] = ..., submissions_to_rescore: _Optional[int] = ..., publishable: bool = ...) -> None: ...
 
 class LeaderboardRow(_message.Message):
-    __slots__ = ("rank", "team", "submission", "title", "seal_time", "scores", "truth_revision", "evaluator_version", "apart")
+    __slots__ = ("rank", "team", "submission", "title", "seal_time", "scores", "truth_revision", "evaluator_version", "apart", "disqualification")
     RANK_FIELD_NUMBER: _ClassVar[int]
     TEAM_FIELD_NUMBER: _ClassVar[int]
     SUBMISSION_FIELD_NUMBER: _ClassVar[int]
@@ -98,6 +98,7 @@ class LeaderboardRow(_message.Message):
     TRUTH_REVISION_FIELD_NUMBER: _ClassVar[int]
     EVALUATOR_VERSION_FIELD_NUMBER: _ClassVar[int]
     APART_FIELD_NUMBER: _ClassVar[int]
+    DISQUALIFICATION_FIELD_NUMBER: _ClassVar[int]
     rank: int
     team: str
     submission: str
@@ -107,7 +108,8 @@ class LeaderboardRow(_message.Message):
     truth_revision: int
     evaluator_version: str
     apart: bool
-    def __init__(self, rank: _Optional[int] = ..., team: _Optional[str] = ..., submission: _Optional[str] = ..., title: _Optional[str] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[LeaderboardScore, _Mapping]]] = ..., truth_revision: _Optional[int] = ..., evaluator_version: _Optional[str] = ..., apart: bool = ...) -> None: ...
+    disqualification: str
+    def __init__(self, rank: _Optional[int] = ..., team: _Optional[str] = ..., submission: _Optional[str] = ..., title: _Optional[str] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[LeaderboardScore, _Mapping]]] = ..., truth_revision: _Optional[int] = ..., evaluator_version: _Optional[str] = ..., apart: bool = ..., disqualification: _Optional[str] = ...) -> None: ...
 
 class LeaderboardScore(_message.Message):
     __slots__ = ("measure", "value")

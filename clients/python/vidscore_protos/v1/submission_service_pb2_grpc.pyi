@@ -74,6 +74,13 @@ class SubmissionServiceStub:
     count against the team's quota again. FAILED_PRECONDITION with the reason NOT_FAILED in any
     other state.
     """
+    DisqualifySubmission: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.DisqualifySubmissionRequest, _submission_service_pb2.DisqualifySubmissionResponse]
+    """DisqualifySubmission takes a submission out of the ranking, for a reason that everybody who sees
+    the leaderboard may read. Its scores stay, and so does its place in the team's quota. Organisers
+    only.
+    """
+    ReinstateSubmission: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.ReinstateSubmissionRequest, _submission_service_pb2.ReinstateSubmissionResponse]
+    """ReinstateSubmission undoes DisqualifySubmission. Organisers only."""
     WatchSubmission: _grpc.UnaryStreamMultiCallable[_submission_service_pb2.WatchSubmissionRequest, _submission_service_pb2.WatchSubmissionResponse]
     """WatchSubmission sends the submission now and after each change, until it has ended."""
     ListScores: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.ListScoresRequest, _submission_service_pb2.ListScoresResponse]
@@ -133,6 +140,13 @@ class SubmissionServiceAsyncStub(SubmissionServiceStub):
     count against the team's quota again. FAILED_PRECONDITION with the reason NOT_FAILED in any
     other state.
     """
+    DisqualifySubmission: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.DisqualifySubmissionRequest, _submission_service_pb2.DisqualifySubmissionResponse]  # type: ignore[assignment]
+    """DisqualifySubmission takes a submission out of the ranking, for a reason that everybody who sees
+    the leaderboard may read. Its scores stay, and so does its place in the team's quota. Organisers
+    only.
+    """
+    ReinstateSubmission: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.ReinstateSubmissionRequest, _submission_service_pb2.ReinstateSubmissionResponse]  # type: ignore[assignment]
+    """ReinstateSubmission undoes DisqualifySubmission. Organisers only."""
     WatchSubmission: _aio.UnaryStreamMultiCallable[_submission_service_pb2.WatchSubmissionRequest, _submission_service_pb2.WatchSubmissionResponse]  # type: ignore[assignment]
     """WatchSubmission sends the submission now and after each change, until it has ended."""
     ListScores: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.ListScoresRequest, _submission_service_pb2.ListScoresResponse]  # type: ignore[assignment]
@@ -249,6 +263,25 @@ class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
         count against the team's quota again. FAILED_PRECONDITION with the reason NOT_FAILED in any
         other state.
         """
+
+    @_abc_1.abstractmethod
+    def DisqualifySubmission(
+        self,
+        request: _submission_service_pb2.DisqualifySubmissionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_submission_service_pb2.DisqualifySubmissionResponse, _abc.Awaitable[_submission_service_pb2.DisqualifySubmissionResponse]]:
+        """DisqualifySubmission takes a submission out of the ranking, for a reason that everybody who sees
+        the leaderboard may read. Its scores stay, and so does its place in the team's quota. Organisers
+        only.
+        """
+
+    @_abc_1.abstractmethod
+    def ReinstateSubmission(
+        self,
+        request: _submission_service_pb2.ReinstateSubmissionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_submission_service_pb2.ReinstateSubmissionResponse, _abc.Awaitable[_submission_service_pb2.ReinstateSubmissionResponse]]:
+        """ReinstateSubmission undoes DisqualifySubmission. Organisers only."""
 
     @_abc_1.abstractmethod
     def WatchSubmission(

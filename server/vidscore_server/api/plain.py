@@ -1,7 +1,8 @@
 """Messages as plain values, for pages: dictionaries, lists, numbers, texts and times.
 
-Times are `datetime`, durations seconds, enums the lower-case name without its prefix. A message
-or an optional field that is not there is None; every other field is there, whatever it holds.
+Times are `datetime`, durations seconds, enums the lower-case name without its prefix; what a
+message holds without a type has the name of its type as ``type``. A message or an optional field
+that is not there is None; every other field is there, whatever it holds.
 """
 
 from __future__ import annotations
@@ -11,19 +12,22 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from google.protobuf import json_format
+from google.protobuf import descriptor_pool, json_format
+from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_server.api.batches import write_batch
 from vidscore_server.api.convert import write_duration, write_time
-from vidscore_server.api.definitions import write_definition
+from vidscore_server.api.definitions import write_definition, write_policy
 from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.policy import Policy
 
 _OPTIONAL_KINDS = (FieldDescriptor.TYPE_MESSAGE, FieldDescriptor.TYPE_GROUP)
 
@@ -38,7 +42,18 @@ def plain(message: Message) -> Any:
         return json_format.MessageToDict(message)
     if isinstance(message, FieldMask):
         return list(message.paths)
+    if isinstance(message, AnyMessage):
+        return _packed(message)
     return {field.name: _value(message, field) for field in message.DESCRIPTOR.fields}
+
+
+def _packed(message: AnyMessage) -> dict[str, Any]:
+    """A message that stands in another one without a type, with the last part of its name."""
+    name = message.TypeName()
+    inner = GetMessageClass(descriptor_pool.Default().FindMessageTypeByName(name))()
+    message.Unpack(inner)
+    found: dict[str, Any] = plain(inner)
+    return {"type": name.rpartition(".")[2], **found}
 
 
 def _value(message: Message, field: Any) -> Any:
@@ -79,7 +94,7 @@ def fill(message: Message, values: Mapping[str, Any]) -> None:
     Args:
         message: The message.
         values: Values by field name. Annotations may stand for a batch, a definition for a
-            benchmark, numbers for durations.
+            benchmark, a policy for its message, numbers for durations.
 
     Raises:
         KeyError: If the message has no such field.
@@ -114,6 +129,8 @@ def _fill_one(message: Message, value: Any) -> None:
         message.CopyFrom(value)
     elif isinstance(value, Annotations):
         message.CopyFrom(write_batch(value))
+    elif isinstance(value, Policy):
+        message.CopyFrom(write_policy(value))
     elif isinstance(value, Definition):
         message.CopyFrom(write_definition(value))
     elif isinstance(value, datetime):

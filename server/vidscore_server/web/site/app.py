@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vidscore_server.logs import log, places_of
 from vidscore_server.web.rendering import STATIC
-from vidscore_server.web.site import benchmarks, sign_in
+from vidscore_server.web.site import benchmarks, organise, sign_in
 from vidscore_server.web.site.protection import HEADERS, SESSION_COOKIE, SiteAddress
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Site, Visit
@@ -56,7 +56,11 @@ def site_app(site: Site, api: Iterable[BaseRoute] = ()) -> ASGIApp:
     async def start(_: Request) -> Response:
         return RedirectResponse("/benchmarks")
 
-    pages = [route(*entry) for module in (sign_in, benchmarks) for entry in module.ROUTES]
+    pages = [
+        route(*entry)
+        for module in (sign_in, benchmarks, *organise.PAGES)
+        for entry in module.ROUTES
+    ]
     routes = [
         Route("/", start),
         *pages,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from vidscore_evaluators.errors import Fault, InputError
@@ -21,7 +21,7 @@ from vidscore_server.api.requests import (
 from vidscore_server.api.stream import Responses
 from vidscore_server.domain.access import Gate, new_token
 from vidscore_server.domain.context import Context
-from vidscore_server.domain.invitations import Invitations, new_invitations
+from vidscore_server.domain.invitations import Invitations, new_invitations, why_ended
 from vidscore_server.domain.names import (
     parse_string,
     read_benchmark,
@@ -76,8 +76,13 @@ def write_token(record: TokenRecord) -> token_pb2.Token:
     )
 
 
-def write_invitation(record: InvitationRecord) -> pb.Invitation:
-    """An invitation as a message, without its secret's hash."""
+def write_invitation(record: InvitationRecord, now: datetime) -> pb.Invitation:
+    """An invitation as a message, without its secret's hash.
+
+    Args:
+        record: The invitation.
+        now: The time.
+    """
     return pb.Invitation(
         name=f"invitations/{record.invitation}",
         team=record.team,
@@ -87,6 +92,7 @@ def write_invitation(record: InvitationRecord) -> pb.Invitation:
         accept_time=write_time(record.accept_time),
         revoke_time=write_time(record.revoke_time),
         token=f"tokens/{record.token}" if record.token else "",
+        open=not why_ended(record, now),
     )
 
 
@@ -212,7 +218,7 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
         await self._invitations.create(made, new)
         return pb.CreateInvitationsResponse(
             invitations=[
-                pb.NewInvitation(invitation=write_invitation(record), secret=secret)
+                pb.NewInvitation(invitation=write_invitation(record, made.time), secret=secret)
                 for record, secret in new
             ]
         )
@@ -229,7 +235,8 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
             records, size, lambda last: (time_key(last.create_time), last.invitation)
         )
         return pb.ListInvitationsResponse(
-            invitations=[write_invitation(record) for record in shown], next_page_token=token
+            invitations=[write_invitation(record, self._context.clock()) for record in shown],
+            next_page_token=token,
         )
 
     async def RevokeInvitation(  # type: ignore[override]  # noqa: N802 - gRPC's name
@@ -238,7 +245,7 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
         """End an invitation that was not accepted."""
         made = request_of(request, "RevokeInvitation", self._context)
         revoked = await self._invitations.revoke(made, read_invitation(request.name))
-        return pb.RevokeInvitationResponse(invitation=write_invitation(revoked))
+        return pb.RevokeInvitationResponse(invitation=write_invitation(revoked, made.time))
 
     async def AcceptInvitation(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.AcceptInvitationRequest, _: Responses[Any]
@@ -247,9 +254,9 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
         now = self._context.clock()
         if request.validate_only:
             found = await self._invitations.look(request.secret, now)
-            return pb.AcceptInvitationResponse(invitation=write_invitation(found))
+            return pb.AcceptInvitationResponse(invitation=write_invitation(found, now))
         accepted, token = await self._invitations.accept(request.secret, now)
-        invitation = write_invitation(accepted)
+        invitation = write_invitation(accepted, now)
         return pb.AcceptInvitationResponse(
             invitation=invitation, token=write_token(token.record), secret=token.secret
         )

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
 
 import grpc
+from google.protobuf import descriptor_pool
 from google.rpc.status_pb2 import Status
 
 from vidscore_server.api.guard import Guard
@@ -75,7 +76,21 @@ class LocalCalls:
         self._rpcs: dict[str, Rpc] = {}
 
     def add_generic_rpc_handlers(self, handlers: Iterable[grpc.GenericRpcHandler]) -> None:
-        """Take in a service, for gRPC's generated code; its methods come with the next call."""
+        """Take in a service, for gRPC's generated code.
+
+        Newer code names its methods with the next call; older code, as Google's own services have
+        it, does not.
+        """
+        for handler in handlers:
+            if not isinstance(handler, grpc.ServiceRpcHandler):
+                continue
+            service = descriptor_pool.Default().FindServiceByName(handler.service_name())
+            for method in service.methods:
+                name = f"/{service.full_name}/{method.name}"
+                details = cast("grpc.HandlerCallDetails", _Details(name, ()))
+                found = handler.service(details)
+                if found is not None:
+                    self._rpcs[name] = Rpc(name, cast("Handler", found))
 
     def add_registered_method_handlers(self, service: str, handlers: Mapping[str, Handler]) -> None:
         """Take in the methods of a service, for gRPC's generated code."""

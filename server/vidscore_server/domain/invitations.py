@@ -109,13 +109,13 @@ def invitation_of(reader: Reader, secret: str, now: datetime) -> InvitationRecor
         raise NotFoundError(
             "there is no such invitation; the link may be mistyped: ask the organiser for a new one"
         )
-    ended = _ended(record, now)
+    ended = why_ended(record, now)
     if ended:
         raise InvitationEndedError(f"the invitation {ended}; ask the organiser for a new one")
     return record
 
 
-def _ended(record: InvitationRecord, now: datetime) -> str:
+def why_ended(record: InvitationRecord, now: datetime) -> str:
     """Why an invitation cannot be accepted any more; empty where it can."""
     if record.revoke_time is not None:
         return "was revoked"

@@ -60,7 +60,7 @@ class RevokeTokenResponse(_message.Message):
     def __init__(self, token: _Optional[_Union[_token_pb2.Token, _Mapping]] = ...) -> None: ...
 
 class Invitation(_message.Message):
-    __slots__ = ("name", "team", "comment", "create_time", "expire_time", "accept_time", "revoke_time", "token")
+    __slots__ = ("name", "team", "comment", "create_time", "expire_time", "accept_time", "revoke_time", "token", "open")
     NAME_FIELD_NUMBER: _ClassVar[int]
     TEAM_FIELD_NUMBER: _ClassVar[int]
     COMMENT_FIELD_NUMBER: _ClassVar[int]
@@ -69,6 +69,7 @@ class Invitation(_message.Message):
     ACCEPT_TIME_FIELD_NUMBER: _ClassVar[int]
     REVOKE_TIME_FIELD_NUMBER: _ClassVar[int]
     TOKEN_FIELD_NUMBER: _ClassVar[int]
+    OPEN_FIELD_NUMBER: _ClassVar[int]
     name: str
     team: str
     comment: str
@@ -77,7 +78,8 @@ class Invitation(_message.Message):
     accept_time: _timestamp_pb2.Timestamp
     revoke_time: _timestamp_pb2.Timestamp
     token: str
-    def __init__(self, name: _Optional[str] = ..., team: _Optional[str] = ..., comment: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., accept_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., revoke_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., token: _Optional[str] = ...) -> None: ...
+    open: bool
+    def __init__(self, name: _Optional[str] = ..., team: _Optional[str] = ..., comment: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., accept_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., revoke_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., token: _Optional[str] = ..., open: bool = ...) -> None: ...
 
 class CreateInvitationsRequest(_message.Message):
     __slots__ = ("teams", "comment", "lifetime", "token_lifetime")

@@ -47,6 +47,8 @@ def site_app(site: Site, api: Iterable[BaseRoute] = ()) -> ASGIApp:
                 raise
             except Exception as error:  # noqa: BLE001 - a page may hold a mistake of ours
                 raise _incident(error) from None
+            finally:
+                await request.close()  # of what was uploaded
 
         return Route(path, answer, methods=[*methods])
 

@@ -50,9 +50,7 @@ def typed(fields: Mapping[str, Any]) -> dict[str, str]:
         fields: Its fields.
     """
     return {
-        name: value
-        for name, value in fields.items()
-        if isinstance(value, str) and name not in {"csrf"}
+        name: value for name, value in fields.items() if isinstance(value, str) and name != "csrf"
     }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from starlette.responses import Response
 
@@ -73,7 +72,6 @@ async def _page(
         page_size=100,
         page_token=visit.request.query_params.get("after", ""),
     )
-    now: Any = (await visit.server())["time"]
     return await visit.render(
         "organise/invitations.html",
         status,
@@ -81,7 +79,6 @@ async def _page(
         made=made,
         invitations=page["invitations"],
         after=page["next_page_token"],
-        now=now,
     )
 
 

@@ -15,7 +15,7 @@ MOST_FRAMES = 50_000
 """Frames that a preview counts; further ones are left out, and the page says so."""
 
 MOST_DRAWN = 6
-"""Frames that are drawn: the first ones with objects, of different sequences where there are any."""
+"""Frames that are drawn: the first one with objects of each sequence."""
 
 MOST_MARKS = 200
 """Objects that are drawn of a frame."""

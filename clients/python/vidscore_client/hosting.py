@@ -96,6 +96,9 @@ class TruthRevision:
         comment: Why it was uploaded.
         submissions_to_rescore: Scored submissions that are still to be scored again under it; 0
             for all revisions but the one that the board is to stand on.
+        object_count: Objects that it has; None where an older server has stored it.
+        sequence_count: Sequences that it has; None likewise.
+        label_count: Labels that it has; None likewise.
     """
 
     revision: int
@@ -105,6 +108,9 @@ class TruthRevision:
     complete: bool
     comment: str
     submissions_to_rescore: int = 0
+    object_count: int | None = None
+    sequence_count: int | None = None
+    label_count: int | None = None
 
 
 class SubmissionState(StrEnum):
@@ -169,6 +175,7 @@ class Submission:
         due_reason: The ``state_reason`` that follows then, or ``draft_deleted``.
         warnings: What is doubtful about its detections, for people: names that the benchmark does
             not have, as far as they are public.
+        disqualification: Why an organiser has disqualified it; empty where it is not.
     """
 
     name: str
@@ -186,6 +193,7 @@ class Submission:
     due_time: datetime | None = None
     due_reason: str = ""
     warnings: tuple[str, ...] = ()
+    disqualification: str = ""
 
     @property
     def benchmark(self) -> str:
@@ -319,6 +327,7 @@ class LeaderboardRow:
         evaluator_version: Version of the evaluator that they are by.
         apart: Whether they cannot be compared with those of the ranked rows: the submission could
             not be scored again under the same truth, evaluator and parameters.
+        disqualification: Why the submission is disqualified and not ranked; empty where it is not.
     """
 
     rank: int
@@ -330,6 +339,7 @@ class LeaderboardRow:
     truth_revision: int = 0
     evaluator_version: str = ""
     apart: bool = False
+    disqualification: str = ""
 
 
 @dataclass(frozen=True)
@@ -413,6 +423,7 @@ class AuditFilter:
         action: What was done, such as ``UploadTruth``.
         since: The first moment, with its offset from UTC.
         until: The moment after the last.
+        resource: A resource: what was done to it and to what belongs to it; not beside a benchmark.
     """
 
     benchmark: str = ""
@@ -420,6 +431,7 @@ class AuditFilter:
     action: str = ""
     since: datetime | None = None
     until: datetime | None = None
+    resource: str = ""
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ class LocalCalls:
                 details = cast("grpc.HandlerCallDetails", _Details(name, ()))
                 found = handler.service(details)
                 if found is not None:
-                    self._rpcs[name] = Rpc(name, cast("Handler", found))
+                    self._rpcs[name] = Rpc(name, found)
 
     def add_registered_method_handlers(self, service: str, handlers: Mapping[str, Handler]) -> None:
         """Take in the methods of a service, for gRPC's generated code."""

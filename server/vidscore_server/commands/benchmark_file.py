@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,8 +17,15 @@ from vidscore_cli.options import (
     server_options,
 )
 from vidscore_cli.output import STDOUT, say
+from vidscore_cli.records import write_records
 from vidscore_cli.remote import open_client
 from vidscore_cli.sites import ServerChoice
+
+if TYPE_CHECKING:
+    from vidscore_client import SeenScores, TeamView
+
+
+VIEW_COLUMNS = ("team", "evaluator", "now", "then")
 
 
 @command(
@@ -75,11 +82,18 @@ def create(server: ServerChoice, benchmark: str, file: str) -> None:
     say_warnings(created.warnings)
 
 
-@command("update", examples=("vidscore benchmark update sky benchmark.toml",))
+@command(
+    "update",
+    examples=(
+        "vidscore benchmark update sky benchmark.toml",
+        "vidscore benchmark update sky benchmark.toml --check",
+    ),
+)
 @click.argument("benchmark", metavar="BENCHMARK")
 @click.argument("file", metavar="FILE", type=click.Path())
+@click.option("--check", is_flag=True, help="Only list what each team sees now, and would see.")
 @server_options()
-def update(server: ServerChoice, benchmark: str, file: str) -> None:
+def update(server: ServerChoice, benchmark: str, file: str, check: bool) -> None:
     """Make a benchmark what a TOML file says.
 
     What the file does not name goes back to its default, but submissions_in_all, which stays. The
@@ -88,12 +102,39 @@ def update(server: ServerChoice, benchmark: str, file: str) -> None:
     when that is done.
     """
     definition = _read_definition(file)
+    if check:
+        with open_client(server) as client:
+            views = client.benchmarks.preview(benchmark, definition, replace=True)
+        write_records([_line_of(view) for view in views], VIEW_COLUMNS, "table", STDOUT)
+        return
     with open_client(server) as client:
         changed = client.benchmarks.update(benchmark, definition, replace=True)
     say(f"{changed.name} is changed")
     if changed.submissions_to_rescore:
         say(what_happens(changed, "the new rules"))
     say_warnings(changed.warnings)
+
+
+def _line_of(view: TeamView) -> dict[str, object]:
+    """What a team sees, and would see, as a row."""
+    return {
+        "team": view.team,
+        "evaluator": view.evaluator,
+        "now": _seen(view.now),
+        "then": _seen(view.then),
+    }
+
+
+def _seen(seen: SeenScores) -> str:
+    values = " ".join(
+        f"{name}={'undefined' if value is None else f'{value:.4f}'}"
+        for name, value in seen.values.items()
+    )
+    parts = [f"rank {seen.rank}" if seen.rank else "not on the board", values]
+    parts += [f"{seen.score_count} scores", f"{seen.curve_count} curves"]
+    if seen.outcome_submission_count:
+        parts.append(f"outcomes of {seen.outcome_submission_count} submissions")
+    return ", ".join(filter(None, parts))
 
 
 def _read_definition(file: str) -> dict[str, Any]:

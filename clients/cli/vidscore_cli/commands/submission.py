@@ -27,7 +27,7 @@ from vidscore_cli.options import (
 )
 from vidscore_cli.outcome_output import check_outcome_output, open_outcomes
 from vidscore_cli.output import check_output, say
-from vidscore_cli.records import time_text, write_record, write_records
+from vidscore_cli.records import short_names, time_text, write_record, write_records
 from vidscore_cli.remote import open_client, to_outcomes
 from vidscore_cli.reporting import Presentation, View
 from vidscore_cli.sites import ServerChoice
@@ -49,6 +49,8 @@ SECTIONS = {
         "seal": Entry(f"{HERE}:seal"),
         "cancel": Entry(f"{HERE}:cancel"),
         "retry": Entry(f"{HERE}:retry"),
+        "disqualify": Entry(f"{HERE}:disqualify"),
+        "reinstate": Entry(f"{HERE}:reinstate"),
     },
 }
 
@@ -205,6 +207,32 @@ def retry(server: ServerChoice, submission: str) -> None:
     with open_client(server) as client:
         sealed = client.submissions.retry(submission)
     say(summary(sealed))
+
+
+@command(
+    "disqualify",
+    examples=("vidscore submission disqualify sky/mole --reason 'trained on the test videos'",),
+)
+@click.argument("submission", metavar="SUBMISSION")
+@click.option(
+    "--reason", metavar="TEXT", required=True, help="Why, for everybody who sees the leaderboard."
+)
+@server_options()
+def disqualify(server: ServerChoice, submission: str, reason: str) -> None:
+    """Take a submission out of the ranking; reinstate undoes it. For organisers."""
+    with open_client(server) as client:
+        found = client.submissions.disqualify(submission, reason)
+    say(f"{short_names(found.name)} is disqualified")
+
+
+@command("reinstate", examples=("vidscore submission reinstate sky/mole",))
+@click.argument("submission", metavar="SUBMISSION")
+@server_options()
+def reinstate(server: ServerChoice, submission: str) -> None:
+    """Undo a disqualification. For organisers."""
+    with open_client(server) as client:
+        found = client.submissions.reinstate(submission)
+    say(f"{short_names(found.name)} may be ranked again")
 
 
 def _ranking_scores(update: SubmissionUpdate, ranking: dict[str, tuple[str, ...]]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted
@@ -10,6 +11,7 @@ from tests.server.scene import points
 from tests.server.web.site.browsing import Browsing, Page
 
 from vidscore_protos.v1 import benchmark_pb2
+from vidscore_server.domain.hosting import Hosting
 
 HERE = f"/organise/{BENCHMARK}"
 PAGES = (
@@ -53,7 +55,14 @@ TRUTH_FILE = json.dumps(
 ).encode()
 
 
-async def _prepare(hosted: Hosted, **policy: object) -> None:
+def _hosting(site: Browsing) -> Hosting:
+    """The hosted benchmarks of a site."""
+    hosting = site.hosted.server.hosting
+    assert hosting is not None
+    return hosting
+
+
+async def _prepare(hosted: Hosted, **policy: Any) -> None:
     """A benchmark with truth, and a scored submission of each team."""
     await hosted.organiser.create_benchmark(**policy)
     await hosted.organiser.upload(TRUTH)
@@ -304,7 +313,7 @@ async def test_scoring_again_shows_its_differences(site: Browsing) -> None:
     await _prepare(site.hosted)
     page = await site.organiser.get(HERE)
     page = await site.organiser.send(page, f"{HERE}/rescore", comment="once more")
-    await site.hosted.server.hosting.rescoring.finish()
+    await _hosting(site).rescoring.finish()
     page = await _ended(site, page)
     assert "2 of 2 submissions are scored again" in page.words
     assert "No score and no rank differs." in page.words
@@ -315,9 +324,9 @@ async def _ended(site: Browsing, page: Page) -> Page:
     for _ in range(600):
         if "hx-trigger" not in page.text:
             return page
-        await site.hosted.server.hosting.work()
-        await site.hosted.server.hosting.rescoring.finish()
-        await site.hosted.server.hosting.trust.finish()
+        await _hosting(site).work()
+        await _hosting(site).rescoring.finish()
+        await _hosting(site).trust.finish()
         page = await site.organiser.get(page.path)
     raise AssertionError("the operation never ends")
 
@@ -325,7 +334,7 @@ async def _ended(site: Browsing, page: Page) -> Page:
 async def test_new_scores_are_published_after_a_review(site: Browsing) -> None:
     await _prepare(site.hosted, rescore=benchmark_pb2.RESCORE_REVIEW)
     await site.hosted.organiser.upload(points({1: [(300.0, 200.0)], 2: [], 3: [], 4: [], 5: []}))
-    hosting = site.hosted.server.hosting
+    hosting = _hosting(site)
     page = await site.organiser.get(HERE)
     for _ in range(600):
         if "Publish the new scores" in page.words:

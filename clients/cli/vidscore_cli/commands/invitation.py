@@ -38,7 +38,7 @@ class NewInvitations:
     comment: str
     lifetime_days: float
     token_lifetime_days: float | None
-    site: str
+    link_base: str
     secret_file: str | None
 
 
@@ -51,7 +51,7 @@ def invitation() -> None:
     "create",
     examples=(
         "vidscore invitation create falcon mole",
-        "vidscore invitation create falcon --site https://scores.example.org --lifetime-days 7",
+        "vidscore invitation create falcon --link-base https://scores.example.org --lifetime-days 7",
     ),
 )
 @click.argument("teams", metavar="TEAM...", nargs=-1, required=True)
@@ -71,7 +71,7 @@ def invitation() -> None:
     help="How long the tokens hold; by default for ever.",
 )
 @click.option(
-    "--site",
+    "--link-base",
     metavar="URL",
     default="",
     help="Address of the site, to write whole links instead of secrets.",
@@ -90,7 +90,7 @@ def create(**choices: Any) -> None:
                 lifetime_s=typed.lifetime_days * DAY_S,
                 token_lifetime_s=None if days is None else days * DAY_S,
             )
-        base = f"{typed.site.rstrip('/')}/invitations/" if typed.site else ""
+        base = f"{typed.link_base.rstrip('/')}/invitations/" if typed.link_base else ""
         lines = [f"{entry.invitation.team}  {base}{entry.secret}" for entry in made]
         say(f"teams invited: {len(made)}. {place_of(typed.secret_file)}", err=True)
         write("\n".join(lines))

@@ -61,11 +61,13 @@ def leaderboard(**choices: Any) -> None:
     measures = tuple(dict.fromkeys([*board.ranking, *_measures(row.scores for row in board.rows)]))
     basis = BASIS_COLUMNS[:1] if typed.format_ == "table" else BASIS_COLUMNS
     columns = ("rank", "team", "title", *measures, *basis, "seal_time", "submission")
+    if any(row.disqualification for row in board.rows):
+        columns = (*columns, "disqualification")
     missing = UNDEFINED if typed.format_ == "table" else None
     records: list[Record] = [
         {
             **asdict(row),
-            "rank": missing if row.apart else row.rank,
+            "rank": missing if row.apart or row.disqualification else row.rank,
             **{name: _shown(row.scores.get(name), missing) for name in measures},
         }
         for row in board.rows

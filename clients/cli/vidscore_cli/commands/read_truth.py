@@ -9,9 +9,8 @@ from typing import Any
 import click
 
 from vidscore_cli.command_tree import command
-from vidscore_cli.markup import counted
 from vidscore_cli.options import server_options
-from vidscore_cli.output import say, write_atomically
+from vidscore_cli.output import counted, say, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.remote import open_client, to_annotations
 from vidscore_cli.sites import ServerChoice

@@ -111,7 +111,7 @@ class TrustAnalyses:
             definition = self._benchmarks.definition(parent)
             names = scored_submissions(transaction, wish.benchmark, wish.submissions)
             if not wish.submissions:
-                names = [name for name in names if _may_rank(transaction, wish.benchmark, name)]
+                names = [name for name in names if may_rank(transaction, wish.benchmark, name)]
             if len(names) < 2:
                 few = Fault(
                     f"{len(names)} scored", "at least two to be ranked", field="submissions"
@@ -339,7 +339,7 @@ def _reason_of(error: VidscoreError) -> str:
     return f"{error.reason}: expected {'; '.join(list(expected)[:5])}"
 
 
-def _may_rank(reader: Reader, benchmark: str, submission: str) -> bool:
+def may_rank(reader: Reader, benchmark: str, submission: str) -> bool:
     """Whether a submission is there and is not disqualified."""
     record = reader.submission(benchmark, submission)
     return record is not None and not record.disqualification

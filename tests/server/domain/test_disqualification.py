@@ -102,8 +102,6 @@ async def test_an_examination_of_the_ranking_leaves_it_out(hosted: Hosted) -> No
     assert hosting is not None
     await disqualify(hosted, TWO)
 
-    from vidscore_server.domain.trust import may_rank
-
     found = await hosting.context.read(
         lambda reader: [may_rank(reader, "dots", name) for name in ("one", "two", "three", "four")]
     )

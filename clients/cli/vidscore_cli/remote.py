@@ -117,10 +117,10 @@ def to_annotations(frames: Frames) -> Annotations:
     return Annotations(
         sequences=tuple(SequenceKey(*names) for names in frames.sequences),
         labels=tuple(map(str, frames.labels)) or ("",),
-        frame_sequences=frames.frame_sequences,
-        frame_numbers=frames.frame_numbers,
+        frame_sequences=frames.frame_sequences.astype(np.int64),
+        frame_numbers=frames.frame_numbers.astype(np.int64),
         frame_flags=column(frames.frame_flags, 0, np.uint8, frame_count),
-        frame_starts=frames.frame_starts,
+        frame_starts=frames.frame_starts.astype(np.int64),
         coordinates=frames.coordinates,
         label_indices=column(frames.label_indices, 0, np.int32),
         confidences=column(frames.confidences, 1.0, np.float64),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import grpc
 import pytest
@@ -19,7 +20,7 @@ from vidscore_server.runtime import utc_now
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
-async def _invited(hosted: Hosted, *teams: str, **more: Duration) -> list[str]:
+async def _invited(hosted: Hosted, *teams: str, **more: Any) -> list[str]:
     """Secrets of new invitations."""
     request = access_service_pb2.CreateInvitationsRequest(teams=teams, **more)
     organiser = hosted.organiser

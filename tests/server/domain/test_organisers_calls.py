@@ -114,7 +114,7 @@ async def test_the_queue_lists_what_is_not_scored_and_counts_all(hosted: Hosted)
     await hosted.organiser.upload(TRUTH, complete=False)
     await hosted.red.submit(TRUTH, "one")
     await hosted.blue.begin(TRUTH, "two")
-    stub = server_service_pb2_grpc.ServerServiceStub(hosted.channel)  # type: ignore[no-untyped-call]
+    stub = server_service_pb2_grpc.ServerServiceStub(hosted.channel)
     hosting = hosted.server.hosting
     assert hosting is not None
     await hosting.work()

@@ -51,7 +51,7 @@ def invitation() -> None:
     "create",
     examples=(
         "vidscore invitation create falcon mole",
-        "vidscore invitation create falcon --link-base https://scores.example.org --lifetime-days 7",
+        "vidscore invitation create falcon --link-base https://scores.example.org",
     ),
 )
 @click.argument("teams", metavar="TEAM...", nargs=-1, required=True)

@@ -46,6 +46,11 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{in_words(count)} {noun if count == 1 else plural or noun + 's'}"
 
 
+def things(count: int, noun: str) -> str:
+    """``1 frame``, ``1,200 frames``: a number that is not written out."""
+    return f"{count:,} {noun if count == 1 else noun + 's'}"
+
+
 def value_text(value: float | None, digits: int = 4) -> str:
     """A score; ``undefined`` where it has no value."""
     if value is None or math.isnan(value):

@@ -22,6 +22,9 @@ from vidscore_server.web.site.protection import (
 )
 from vidscore_server.web.site.service import Service, ServiceError, Visitor
 
+MOST_FORM_BYTES = 1 << 20
+"""How large a form may be that says nothing else."""
+
 
 @dataclass(frozen=True)
 class Site:
@@ -139,12 +142,16 @@ class Visit:
             self._server = (await self.call("ServerService/GetServer"))["server"]
         return self._server
 
-    async def form(self) -> Mapping[str, Any]:
+    async def form(self, most_bytes: int = MOST_FORM_BYTES) -> Mapping[str, Any]:
         """The fields of a form that was sent; texts, and files that were chosen.
 
+        Args:
+            most_bytes: How large it may be, with its files.
+
         Raises:
-            ServiceError: If it comes from another site, or carries no key.
+            ServiceError: If it comes from another site, carries no key, or is too large.
         """
+        self._refuse_large(most_bytes)
         if is_foreign(self.request, self.site.address):
             raise ServiceError(
                 "PERMISSION_DENIED", "FOREIGN_FORM", "This form was sent by another site."
@@ -158,6 +165,18 @@ class Visit:
                 "again and repeat what you did; nothing was changed.",
             )
         return fields
+
+    def _refuse_large(self, most_bytes: int) -> None:
+        """Refuse a form that is too large, before any of it is read."""
+        length = self.request.headers.get("content-length", "")
+        if not (length.isascii() and length.isdigit()):
+            raise ServiceError("INVALID_ARGUMENT", "NO_LENGTH", "The form does not say its length.")
+        if int(length) > most_bytes:
+            raise ServiceError(
+                "RESOURCE_EXHAUSTED",
+                "LIMIT_EXCEEDED",
+                f"The form has {int(length):,} bytes; at most {most_bytes:,} are taken.",
+            )
 
     def form_key(self, text: str = "") -> str:
         """The key that forms of this visitor carry."""

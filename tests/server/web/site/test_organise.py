@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
+from google.longrunning import operations_pb2
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted
 from tests.server.scene import points
 from tests.server.web.site.browsing import Browsing, Page
 
 from vidscore_protos.v1 import benchmark_pb2
-from vidscore_server.domain.hosting import Hosting
+from vidscore_server.web.site.organise.uploads import safe_name
+from vidscore_server.web.site.visit import MOST_FORM_BYTES
+
+WAIT_S = 60
 
 HERE = f"/organise/{BENCHMARK}"
 PAGES = (
@@ -53,13 +58,6 @@ TRUTH_FILE = json.dumps(
         {"sequence_id": 1, "frame": 3, "num_objects": 1, "object_coords": [[50.5, 60.5]]},
     ]
 ).encode()
-
-
-def _hosting(site: Browsing) -> Hosting:
-    """The hosted benchmarks of a site."""
-    hosting = site.hosted.server.hosting
-    assert hosting is not None
-    return hosting
 
 
 async def _prepare(hosted: Hosted, **policy: Any) -> None:
@@ -193,7 +191,7 @@ async def test_truth_is_uploaded_and_shown(site: Browsing) -> None:
         comment="first night",
     )
     assert page.path == f"{HERE}/truth/1"
-    assert "3 objects in 3 frames of 1 sequences" in page.words
+    assert "3 objects in 3 frames of 1 sequence" in page.words
     assert page.text.count('role="img"') == 1
     row = (await site.organiser.get(HERE)).words
     assert "yes 3 3 1 1 first night" in row
@@ -313,7 +311,6 @@ async def test_scoring_again_shows_its_differences(site: Browsing) -> None:
     await _prepare(site.hosted)
     page = await site.organiser.get(HERE)
     page = await site.organiser.send(page, f"{HERE}/rescore", comment="once more")
-    await _hosting(site).rescoring.finish()
     page = await _ended(site, page)
     assert "2 of 2 submissions are scored again" in page.words
     assert "No score and no rank differs." in page.words
@@ -321,27 +318,22 @@ async def test_scoring_again_shows_its_differences(site: Browsing) -> None:
 
 async def _ended(site: Browsing, page: Page) -> Page:
     """The page of an operation, once it is done."""
-    for _ in range(600):
-        if "hx-trigger" not in page.text:
-            return page
-        await _hosting(site).work()
-        await _hosting(site).rescoring.finish()
-        await _hosting(site).trust.finish()
-        page = await site.organiser.get(page.path)
-    raise AssertionError("the operation never ends")
+    organiser = site.hosted.organiser
+    request = operations_pb2.WaitOperationRequest(name=f"operations/{page.path.rpartition('/')[2]}")
+    done = await organiser.operations.WaitOperation(request, metadata=organiser.metadata)
+    assert done.done
+    ended = await site.organiser.get(page.path)
+    assert "hx-trigger" not in ended.text
+    return ended
 
 
 async def test_new_scores_are_published_after_a_review(site: Browsing) -> None:
     await _prepare(site.hosted, rescore=benchmark_pb2.RESCORE_REVIEW)
     await site.hosted.organiser.upload(points({1: [(300.0, 200.0)], 2: [], 3: [], 4: [], 5: []}))
-    hosting = _hosting(site)
     page = await site.organiser.get(HERE)
-    for _ in range(600):
-        if "Publish the new scores" in page.words:
-            break
-        await hosting.work()
-        await hosting.boards.finish()
-        page = await site.organiser.get(HERE)
+    async with asyncio.timeout(WAIT_S):
+        while "Publish the new scores" not in page.words:
+            page = await site.organiser.get(HERE)
     assert "What would change on the board" in page.words
     page = await site.organiser.send(page, f"{HERE}/publish")
     assert "Nothing waits" in page.words
@@ -366,3 +358,21 @@ async def test_a_benchmarks_backup_is_downloaded(site: Browsing) -> None:
     assert answer.headers["content-disposition"] == 'attachment; filename="dots.vidscore-backup"'
     assert len(answer.body) > 1000
     assert (await site.organiser.get("/organise/backup/benchmarks/x.vidscore-backup")).status == 404
+
+
+async def test_a_form_that_is_too_large_is_refused_before_it_is_read(site: Browsing) -> None:
+    form = await site.organiser.get("/organise/new")
+    page = await site.organiser.send(form, "/organise/new", title="x" * (MOST_FORM_BYTES + 1))
+    assert page.status == 429
+    assert "at most 1,048,576 are taken" in page.words
+
+
+async def test_names_of_uploaded_files_are_harmless() -> None:
+    for given, expected in (
+        ("../../etc/passwd", "passwd"),
+        ("C:\\videos\\truth.csv", "truth.csv"),
+        ("..", "upload"),
+        ("", "upload"),
+        ("a b\n.json", "a_b_.json"),
+    ):
+        assert safe_name(given) == expected

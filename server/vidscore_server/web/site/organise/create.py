@@ -15,11 +15,8 @@ from vidscore_evaluators.registry import evaluator_names
 from vidscore_server.domain.benchmark_file import template
 from vidscore_server.domain.definition import Definition, definition_from_dict
 from vidscore_server.web.site.forms import Form, refused_by_service, refused_input, typed
-from vidscore_server.web.site.organise.uploads import refuse_large
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Visit
-
-MOST_TOML_BYTES = 1 << 20
 
 FORM_FIELDS: Mapping[str, str] = {
     name: name
@@ -59,7 +56,6 @@ async def create_from_form(visit: Visit) -> Response:
 
 async def create_from_toml(visit: Visit) -> Response:
     """Create a benchmark out of a TOML file, chosen or typed."""
-    refuse_large(visit, MOST_TOML_BYTES)
     fields = await visit.form()
     values = typed(fields)
     file = fields.get("file")

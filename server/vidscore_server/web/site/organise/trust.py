@@ -62,7 +62,7 @@ def read_questions(
         try:
             questions[name] = float(text) if name == "noise_px" else _integer(text)
         except ValueError:
-            expected = "a number" if name == "noise_px" else "a whole number of 31 bits"
+            expected = "a number" if name == "noise_px" else "an integer of 31 bits"
             faults[name] = (f"Found {text[:80]}, expected {expected}.",)
     return questions, faults
 

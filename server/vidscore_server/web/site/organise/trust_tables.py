@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from markupsafe import Markup
 
 from vidscore_evaluators.figures.whisker import whisker_svg
-from vidscore_evaluators.trust.tables import TextTable, ranking_tables
+from vidscore_evaluators.trust.tables import TextTable, ranking_tables, title_of
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,18 @@ def trust_view(document_json: str) -> TrustView:
         for one in document["rankings"]
         if (table := _whiskers(document["systems"], one)) is not None
     )
-    return TrustView(whiskers, tuple(ranking_tables(document)))
+    return TrustView(whiskers, tuple(map(_without_certainty, ranking_tables(document))))
+
+
+_NEVER_CERTAIN = {"1.000": "> 0.999", "0.000": "< 0.001"}
+
+
+def _without_certainty(table: TextTable) -> TextTable:
+    """A table whose shares of draws or trials are never said to be 0 or 1."""
+    if "share " not in table.title:
+        return table
+    lines = [tuple(_NEVER_CERTAIN.get(cell, cell) for cell in line) for line in table.lines]
+    return replace(table, lines=lines)
 
 
 def _whiskers(systems: Sequence[str], one: Mapping[str, Any]) -> WhiskerTable | None:
@@ -91,7 +102,12 @@ def _whiskers(systems: Sequence[str], one: Mapping[str, Any]) -> WhiskerTable | 
         _row(system, one["ranks"][system], values[system], found.get(system), scale)
         for system in sorted(systems, key=lambda name: one["ranks"][name])
     )
-    return WhiskerTable(one["evaluator"], measure, (f"{scale[0]:.4g}", f"{scale[1]:.4g}"), rows)
+    return WhiskerTable(
+        title_of(one["evaluator"], one["parameters"]),
+        measure,
+        (f"{scale[0]:.4g}", f"{scale[1]:.4g}"),
+        rows,
+    )
 
 
 def _row(

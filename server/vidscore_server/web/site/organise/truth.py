@@ -17,7 +17,7 @@ from vidscore_evaluators.formats import AUTO, FORMATS, read_source
 from vidscore_evaluators.formats.source import ReadLimits, Source
 from vidscore_server.web.site.forms import Form, refused_by_service, refused_input, typed
 from vidscore_server.web.site.organise.truth_preview import Preview
-from vidscore_server.web.site.organise.uploads import MOST_FILE_BYTES, kept, refuse_large
+from vidscore_server.web.site.organise.uploads import MOST_FILE_BYTES, kept
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Visit
 
@@ -36,8 +36,7 @@ async def show(visit: Visit) -> Response:
 
 async def upload(visit: Visit) -> Response:
     """Make a revision out of a file."""
-    refuse_large(visit, MOST_FILE_BYTES)
-    fields = await visit.form()
+    fields = await visit.form(MOST_FILE_BYTES)
     values = typed(fields)
     name = f"benchmarks/{visit.request.path_params['benchmark']}"
     file = fields.get("file")

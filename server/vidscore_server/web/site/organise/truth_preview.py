@@ -62,7 +62,7 @@ class Preview:
             for entry in sequences
         }
         self._counts: Counter[tuple[str, str]] = Counter()
-        self._extents: dict[str, tuple[float, float]] = {}
+        self._reaches: dict[str, tuple[float, float]] = {}
         self._frames: list[_Frame] = []
         self._drawn_sequences: set[str] = set()
         self.frame_counts: Counter[str] = Counter()
@@ -131,8 +131,8 @@ class Preview:
         """Keep how far a sequence reaches, and a frame that is to be drawn."""
         if not numbers:
             return
-        width, height = self._extents.get(sequence, (1.0, 1.0))
-        self._extents[sequence] = (
+        width, height = self._reaches.get(sequence, (1.0, 1.0))
+        self._reaches[sequence] = (
             max(width, *numbers[0::2]),
             max(height, *numbers[1::2]),
         )
@@ -147,7 +147,7 @@ class Preview:
     def _draw(self, frame: _Frame, row: int) -> DrawnFrame:
         width, height = self._sizes.get(frame.sequence, (0, 0))
         if not width or not height:
-            width, height = (int(extent) + 1 for extent in self._extents[frame.sequence])
+            width, height = (int(extent) + 1 for extent in self._reaches[frame.sequence])
         marks = [
             Mark("sw", coordinates, number, label)
             for number, (label, coordinates) in enumerate(frame.objects, start=1)

@@ -12,36 +12,10 @@ from pathlib import Path
 
 from starlette.datastructures import UploadFile
 
-from vidscore_server.web.site.service import ServiceError
-from vidscore_server.web.site.visit import Visit
-
 MOST_FILE_BYTES = 2 << 30
 MOST_NAME_CHARACTERS = 80
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-
-
-def refuse_large(visit: Visit, most_bytes: int) -> None:
-    """Refuse a form that says that it is too large, or does not say its size.
-
-    Args:
-        visit: The request.
-        most_bytes: How large it may be.
-
-    Raises:
-        ServiceError: If it is refused.
-    """
-    length = visit.request.headers.get("content-length", "")
-    if not length.isascii() or not length.isdigit():
-        raise ServiceError(
-            "INVALID_ARGUMENT", "NO_LENGTH", "The upload does not say how large it is."
-        )
-    if int(length) > most_bytes:
-        raise ServiceError(
-            "RESOURCE_EXHAUSTED",
-            "LIMIT_EXCEEDED",
-            f"The upload has {int(length):,} bytes; at most {most_bytes:,} are taken.",
-        )
 
 
 @asynccontextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -14,8 +15,11 @@ from tests.server.domain.hosted import Hosted, refusal
 from vidscore_evaluators.errors import InputError
 from vidscore_protos.v1 import access_service_pb2, benchmark_service_pb2, token_pb2
 from vidscore_server.domain.access import Gate, Transport, hash_of
-from vidscore_server.domain.invitations import MOST_AT_ONCE, new_invitations
+from vidscore_server.domain.administration import restore
+from vidscore_server.domain.backups import export_backup
+from vidscore_server.domain.invitations import MOST_AT_ONCE, invitation_of, new_invitations
 from vidscore_server.runtime import utc_now
+from vidscore_server.store.sqlite import open_sqlite_store
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -124,3 +128,25 @@ async def test_a_link_needs_no_token_from_another_machine() -> None:
     assert (await gate.admit(method, (), elsewhere)).role is None
     with pytest.raises(Exception, match="needs a token"):
         await gate.admit("/vidscore.v1.ScoringService/Score", (), elsewhere)
+
+
+async def test_a_backup_of_the_site_carries_invitations_and_one_of_a_benchmark_does_not(
+    hosted: Hosted, tmp_path: Path
+) -> None:
+    await hosted.organiser.create_benchmark()
+    [secret] = await _invited(hosted, "green")
+    hosting = hosted.server.hosting
+    assert hosting is not None
+    for benchmark, kept in ((None, 1), ("dots", 0)):
+        file, location = tmp_path / f"{kept}.backup", tmp_path / f"{kept}.db"
+        file.write_bytes(b"".join(export_backup(hosting.context.store, benchmark)))
+        restore(file, str(location))
+        store = open_sqlite_store(location)
+        try:
+            with store.read() as reader:
+                found = reader.invitations(None, 10)
+                assert len(found) == kept
+                if found:
+                    assert invitation_of(reader, secret, NOW) == found[0]
+        finally:
+            store.close()

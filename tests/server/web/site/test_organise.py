@@ -12,6 +12,7 @@ from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted
 from tests.server.scene import points
 from tests.server.web.site.browsing import Browsing, Page
 
+from vidscore_evaluators.jobs import Job
 from vidscore_protos.v1 import benchmark_pb2
 from vidscore_server.web.site.organise.uploads import safe_name
 from vidscore_server.web.site.visit import MOST_FORM_BYTES
@@ -376,3 +377,26 @@ async def test_names_of_uploaded_files_are_harmless() -> None:
         ("a b\n.json", "a_b_.json"),
     ):
         assert safe_name(given) == expected
+
+
+async def test_a_failed_submission_is_listed_with_its_reason_and_tried_again(
+    site: Browsing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(_: Job) -> bytes:
+        raise RuntimeError("out of order")
+
+    workers = site.hosted.workers
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.organiser.upload(TRUTH)
+    working = workers.run
+    monkeypatch.setattr(workers, "run", broken)
+    await site.hosted.red.submit(TRUTH, "one")
+    assert (await site.hosted.red.ended("one")).submission.state_reason == "scoring_failed"
+    page = await site.organiser.get("/organise")
+    assert "One submission has failed." in page.words
+    assert "failed: scoring_failed" in page.words
+    monkeypatch.setattr(workers, "run", working)
+    page = await site.organiser.send(page, "/organise/retry")
+    assert page.path == "/organise"
+    assert (await site.hosted.red.ended("one")).submission.state_reason == "scored"
+    assert "Try again" not in (await site.organiser.get("/organise")).words

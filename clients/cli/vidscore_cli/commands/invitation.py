@@ -10,7 +10,7 @@ import click
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.commands.token import DAY_S
 from vidscore_cli.options import records_options, secret_file_option, server_options
-from vidscore_cli.output import place_of, say, secret_output
+from vidscore_cli.output import counted, place_of, say, secret_output
 from vidscore_cli.records import write_records
 from vidscore_cli.remote import open_client
 from vidscore_cli.sites import ServerChoice
@@ -92,8 +92,14 @@ def create(**choices: Any) -> None:
             )
         base = f"{typed.link_base.rstrip('/')}/invitations/" if typed.link_base else ""
         lines = [f"{entry.invitation.team}  {base}{entry.secret}" for entry in made]
-        say(f"teams invited: {len(made)}. {place_of(typed.secret_file)}", err=True)
+        say(f"{counted(len(made), 'team')} invited. {_place_of(typed.secret_file)}", err=True)
         write("\n".join(lines))
+
+
+def _place_of(secret_file: str | None) -> str:
+    if secret_file is None:
+        return "Their links, which are shown this once:"
+    return f"Their links are in {secret_file}, which only you can read."
 
 
 @command("list", examples=("vidscore invitation list",))

@@ -42,7 +42,7 @@ class TruthReading:
 @click.option(
     "--revision",
     metavar="NUMBER",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, 1_000_000_000),
     default=0,
     help="Which revision. [default: the newest]",
 )

@@ -248,6 +248,8 @@ class BoardView:
         for score in scores:
             submission = self._submission(score, disqualified=disqualified)
             values = None if submission is None else self._values(score)
+            if disqualified and values is None and self.board.of_everything:
+                values = {}  # its reason is told, whatever was released of it
             if submission is not None and values is not None:
                 found.append(self._entry(score, submission, values))
         return found

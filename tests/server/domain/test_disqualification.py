@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
+from pathlib import Path
+
 import pytest
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, refusal
+from tests.server.domain.test_backups import dumped, export, made
 from tests.server.scene import points
+from tests.support.waiting import TIMEOUT_S
 
 from vidscore_protos.v1 import benchmark_pb2, submission_service_pb2
+from vidscore_server.domain.administration import restore
 from vidscore_server.domain.trust import may_rank
+from vidscore_server.store.backup_file import read_rows
 
 ONE, TWO = (f"{BENCHMARK}/submissions/{name}" for name in ("one", "two"))
 HALF = points({1: [(10.0, 20.0)], 2: [], 3: [], 4: [], 5: []})
@@ -106,3 +114,41 @@ async def test_an_examination_of_the_ranking_leaves_it_out(hosted: Hosted) -> No
         lambda reader: [may_rank(reader, "dots", name) for name in ("one", "two", "three", "four")]
     )
     assert found == [True, False, True, False]
+
+
+async def test_under_ladder_its_reason_stays_on_the_board_after_new_truth(hosted: Hosted) -> None:
+    """What is scored of it under the new truth releases nothing."""
+    await _contest(hosted, benchmark_pb2.VISIBILITY_LADDER)
+    await disqualify(hosted, TWO)
+    await hosted.organiser.upload(HALF)
+    async with asyncio.timeout(TIMEOUT_S):
+        board = await hosted.red.board()
+        while board.truth_revision != 2:
+            board = await hosted.red.board()
+    rows = board.rows
+    [row] = [row for row in rows if row.disqualification]
+    assert (row.title, row.rank, [score.HasField("value") for score in row.scores]) == (
+        "Two", 0, [False, False],
+    )  # fmt: skip
+    assert {row.title for row in rows if row.rank} == {"One", "Three"}
+
+
+async def test_a_backup_from_before_disqualifications_is_restored_without_any(
+    hosted: Hosted, tmp_path: Path
+) -> None:
+    await _contest(hosted, benchmark_pb2.VISIBILITY_FINAL)
+    await disqualify(hosted, TWO)
+    later = {"disqualification", "object_count", "sequence_count", "label_count"}
+    data = await export(hosted.organiser, BENCHMARK)
+    rows = [*read_rows(io.BytesIO(data))]
+    assert "a hand-made file" in {row.get("disqualification") for _, row in rows}
+    old = [
+        (table, {name: value for name, value in row.items() if name not in later})
+        for table, row in rows
+    ]
+    file, location = made(tmp_path, old, schema="0008")
+    restore(file, str(location))
+    found = dumped(location)
+    reasons = {row["disqualification"] for table, row in found if table == "submissions"}
+    [revision] = [row for table, row in found if table == "truth_revisions"]
+    assert (reasons, revision["object_count"]) == ({""}, None)

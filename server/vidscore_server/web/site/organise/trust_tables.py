@@ -10,7 +10,8 @@ from typing import Any
 from markupsafe import Markup
 
 from vidscore_evaluators.figures.whisker import whisker_svg
-from vidscore_evaluators.trust.tables import TextTable, ranking_tables, title_of
+from vidscore_evaluators.trust.systems import title_of
+from vidscore_evaluators.trust.tables import TextTable, ranking_tables
 
 
 @dataclass(frozen=True)

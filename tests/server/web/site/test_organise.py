@@ -400,3 +400,14 @@ async def test_a_failed_submission_is_listed_with_its_reason_and_tried_again(
     assert page.path == "/organise"
     assert (await site.hosted.red.ended("one")).submission.state_reason == "scored"
     assert "Try again" not in (await site.organiser.get("/organise")).words
+
+
+async def test_long_work_that_is_not_done_is_listed(site: Browsing) -> None:
+    await _prepare(site.hosted)
+    site.hosted.workers.gate.clear()
+    page = await site.organiser.get(HERE)
+    await site.organiser.send(page, f"{HERE}/rescore", comment="held")
+    words = (await site.organiser.get("/organise")).words
+    site.hosted.workers.gate.set()
+    assert "Long work that is not done" in words
+    assert "0 of 2" in words

@@ -39,11 +39,31 @@ async def show(visit: Visit) -> Response:
     return await visit.render(
         "organise/overview.html",
         benchmarks=found,
+        running=await running_operations(visit),
         queue=queue,
         store=server["store"],
         lede=queue_sentence(queue["counts"]),
         state_words=STATE_WORDS,
     )
+
+
+async def running_operations(visit: Visit) -> list[dict[str, Any]]:
+    """Long work that is not done: scoring again, and examinations.
+
+    Args:
+        visit: The request.
+    """
+    found = [
+        entry
+        async for entry in visit.pages(
+            "google.longrunning.Operations/ListOperations",
+            "operations",
+            name="operations",
+            page_size=1000,
+        )
+        if not entry["done"]
+    ]
+    return found[:MOST_LISTED]
 
 
 async def show_queue(visit: Visit) -> Response:

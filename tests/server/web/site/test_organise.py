@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
 import pytest
-from google.longrunning import operations_pb2
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted
 from tests.server.scene import points
-from tests.server.web.site.browsing import Browsing, Page
+from tests.server.web.site.browsing import Browsing
 
-from vidscore_evaluators.jobs import Job
 from vidscore_protos.v1 import benchmark_pb2
 from vidscore_server.web.site.organise.uploads import safe_name
 from vidscore_server.web.site.visit import MOST_FORM_BYTES
-
-WAIT_S = 60
 
 HERE = f"/organise/{BENCHMARK}"
 PAGES = (
@@ -61,7 +56,7 @@ TRUTH_FILE = json.dumps(
 ).encode()
 
 
-async def _prepare(hosted: Hosted, **policy: Any) -> None:
+async def prepare(hosted: Hosted, **policy: Any) -> None:
     """A benchmark with truth, and a scored submission of each team."""
     await hosted.organiser.create_benchmark(**policy)
     await hosted.organiser.upload(TRUTH)
@@ -72,7 +67,7 @@ async def _prepare(hosted: Hosted, **policy: Any) -> None:
 
 
 async def test_every_page_is_for_organisers_alone(site: Browsing) -> None:
-    await _prepare(site.hosted)
+    await prepare(site.hosted)
     for path in PAGES:
         assert (await site.organiser.get(path)).status == 200, path
         for browser in (site.red, site.viewer):
@@ -83,7 +78,7 @@ async def test_every_page_is_for_organisers_alone(site: Browsing) -> None:
 
 
 async def test_every_form_is_for_organisers_alone(site: Browsing) -> None:
-    await _prepare(site.hosted)
+    await prepare(site.hosted)
     key = (await site.red.get("/benchmarks")).fields("/sign-out")["csrf"]
     for path in WRITES:
         fields = {
@@ -232,7 +227,7 @@ async def test_truth_is_merged_and_read_back_by_revision(site: Browsing) -> None
 async def test_a_policy_is_shown_with_what_it_would_release_before_it_is_saved(
     site: Browsing,
 ) -> None:
-    await _prepare(site.hosted)
+    await prepare(site.hosted)
     form = await site.organiser.get(f"{HERE}/policy")
     wanted = {"visibility": "live", "ladder_step": "0.01", "selection": "best"} | _unchanged()
     page = await site.organiser.send(form, f"{HERE}/policy", **wanted)
@@ -247,7 +242,7 @@ async def test_a_policy_is_shown_with_what_it_would_release_before_it_is_saved(
 
 
 async def test_a_policy_that_somebody_else_has_changed_is_not_overwritten(site: Browsing) -> None:
-    await _prepare(site.hosted)
+    await prepare(site.hosted)
     form = await site.organiser.get(f"{HERE}/policy")
     wanted = {"visibility": "final", "ladder_step": "0.02", "selection": "best"} | _unchanged()
     other = await site.organiser.get(f"{HERE}/policy")
@@ -261,7 +256,7 @@ async def test_a_policy_that_somebody_else_has_changed_is_not_overwritten(site: 
 
 
 async def test_faults_of_a_policy_stand_beneath_their_fields(site: Browsing) -> None:
-    await _prepare(site.hosted)
+    await prepare(site.hosted)
     form = await site.organiser.get(f"{HERE}/policy")
     wrong = _unchanged() | {"visibility": "final", "selection": "best", "ladder_step": "-1"}
     wrong["ranking_measure"] = "nonsense"
@@ -287,7 +282,7 @@ def _unchanged() -> dict[str, str]:
 
 
 async def test_a_submission_is_disqualified_with_a_reason_and_reinstated(site: Browsing) -> None:
-    await _prepare(site.hosted, visibility=benchmark_pb2.VISIBILITY_FINAL)
+    await prepare(site.hosted, visibility=benchmark_pb2.VISIBILITY_FINAL)
     path = f"{HERE}/submissions/two/disqualify"
     form = await site.organiser.get(path)
     refused = await site.organiser.send(form, path, reason="  ")
@@ -308,59 +303,6 @@ async def test_a_submission_is_disqualified_with_a_reason_and_reinstated(site: B
     assert [(row.team, row.rank) for row in board.rows] == [("blue", 1), ("red", 2)]
 
 
-async def test_scoring_again_shows_its_differences(site: Browsing) -> None:
-    await _prepare(site.hosted)
-    page = await site.organiser.get(HERE)
-    page = await site.organiser.send(page, f"{HERE}/rescore", comment="once more")
-    page = await _ended(site, page)
-    assert "2 of 2 submissions are scored again" in page.words
-    assert "No score and no rank differs." in page.words
-
-
-async def _ended(site: Browsing, page: Page) -> Page:
-    """The page of an operation, once it is done."""
-    organiser = site.hosted.organiser
-    request = operations_pb2.WaitOperationRequest(name=f"operations/{page.path.rpartition('/')[2]}")
-    done = await organiser.operations.WaitOperation(request, metadata=organiser.metadata)
-    assert done.done
-    ended = await site.organiser.get(page.path)
-    assert "hx-trigger" not in ended.text
-    return ended
-
-
-async def test_new_scores_are_published_after_a_review(site: Browsing) -> None:
-    await _prepare(site.hosted, rescore=benchmark_pb2.RESCORE_REVIEW)
-    await site.hosted.organiser.upload(points({1: [(300.0, 200.0)], 2: [], 3: [], 4: [], 5: []}))
-    page = await site.organiser.get(HERE)
-    async with asyncio.timeout(WAIT_S):
-        while "Publish the new scores" not in page.words:
-            page = await site.organiser.get(HERE)
-    assert "What would change on the board" in page.words
-    page = await site.organiser.send(page, f"{HERE}/publish")
-    assert "Nothing waits" in page.words
-    assert "Board revision 2" in page.words
-
-
-async def test_trust_is_examined_and_shown_as_tables_and_pictures(site: Browsing) -> None:
-    await _prepare(site.hosted)
-    page = await site.organiser.get(f"{HERE}/trust")
-    wrong = await site.organiser.send(page, f"{HERE}/trust", draws="many")
-    assert wrong.status == 400
-    assert 'id="draws-fault-1"' in wrong.text
-    page = await site.organiser.send(page, f"{HERE}/trust", draws="20", trials="2", seed="1")
-    page = await _ended(site, page)
-    assert "spotgeo" in page.words
-    assert 'class="wh"' in page.text
-
-
-async def test_a_benchmarks_backup_is_downloaded(site: Browsing) -> None:
-    await _prepare(site.hosted)
-    answer = await site.organiser.get(f"/organise/backup/{BENCHMARK}.vidscore-backup")
-    assert answer.headers["content-disposition"] == 'attachment; filename="dots.vidscore-backup"'
-    assert len(answer.body) > 1000
-    assert (await site.organiser.get("/organise/backup/benchmarks/x.vidscore-backup")).status == 404
-
-
 async def test_a_form_that_is_too_large_is_refused_before_it_is_read(site: Browsing) -> None:
     form = await site.organiser.get("/organise/new")
     page = await site.organiser.send(form, "/organise/new", title="x" * (MOST_FORM_BYTES + 1))
@@ -377,37 +319,3 @@ async def test_names_of_uploaded_files_are_harmless() -> None:
         ("a b\n.json", "a_b_.json"),
     ):
         assert safe_name(given) == expected
-
-
-async def test_a_failed_submission_is_listed_with_its_reason_and_tried_again(
-    site: Browsing, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def broken(_: Job) -> bytes:
-        raise RuntimeError("out of order")
-
-    workers = site.hosted.workers
-    await site.hosted.organiser.create_benchmark()
-    await site.hosted.organiser.upload(TRUTH)
-    working = workers.run
-    monkeypatch.setattr(workers, "run", broken)
-    await site.hosted.red.submit(TRUTH, "one")
-    assert (await site.hosted.red.ended("one")).submission.state_reason == "scoring_failed"
-    page = await site.organiser.get("/organise")
-    assert "One submission has failed." in page.words
-    assert "failed: scoring_failed" in page.words
-    monkeypatch.setattr(workers, "run", working)
-    page = await site.organiser.send(page, "/organise/retry")
-    assert page.path == "/organise"
-    assert (await site.hosted.red.ended("one")).submission.state_reason == "scored"
-    assert "Try again" not in (await site.organiser.get("/organise")).words
-
-
-async def test_long_work_that_is_not_done_is_listed(site: Browsing) -> None:
-    await _prepare(site.hosted)
-    site.hosted.workers.gate.clear()
-    page = await site.organiser.get(HERE)
-    await site.organiser.send(page, f"{HERE}/rescore", comment="held")
-    words = (await site.organiser.get("/organise")).words
-    site.hosted.workers.gate.set()
-    assert "Long work that is not done" in words
-    assert "0 of 2" in words

@@ -174,6 +174,12 @@ class NoOutcomesError(StateError):
     reason: ClassVar[str] = "NO_OUTCOMES"
 
 
+class InvitationEndedError(StateError):
+    """The invitation was accepted or revoked, or its time is over."""
+
+    reason: ClassVar[str] = "INVITATION_ENDED"
+
+
 class OperationRunsError(StateError):
     """A running operation cannot be deleted."""
 

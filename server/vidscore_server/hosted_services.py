@@ -46,5 +46,5 @@ def add_hosted_services(
     trust_service_pb2_grpc.add_TrustServiceServicer_to_server(TrustService(hosting), server)
     operations_pb2_grpc.add_OperationsServicer_to_server(OperationsService(hosting), server)
     access_service_pb2_grpc.add_AccessServiceServicer_to_server(
-        AccessService(hosting.context, gate), server
+        AccessService(hosting.context, gate, hosting.invitations), server
     )

@@ -83,7 +83,15 @@ SECTIONS: Sections = {
         "leaderboard": Entry(
             f"{CLI}.leaderboard:leaderboard", "Show the submissions to a benchmark in rank order."
         ),
+        "queue": Entry(
+            f"{CLI}.queue:queue",
+            "List the submissions of all benchmarks that wait, run or have failed.",
+        ),
         "token": Entry(f"{CLI}.token:token", "Create, list and revoke keys to a server."),
+        "invitation": Entry(
+            f"{CLI}.invitation:invitation",
+            "Invite teams by a link each, list, revoke and accept invitations.",
+        ),
         "login": Entry(
             f"{CLI}.login:login", "Keep a server and its token as a site, for all commands."
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -100,6 +100,34 @@ def to_frames(annotations: Annotations) -> Frames:
         frame_flags=annotations.frame_flags,
         columns=annotations.columns,
         frame_times_s=annotations.frame_times_s,
+    )
+
+
+def to_annotations(frames: Frames) -> Annotations:
+    """Inverse of `to_frames`, with every column there."""
+    import numpy as np
+
+    from vidscore_evaluators.annotations import NO_TRACK, Annotations, SequenceKey
+
+    count, frame_count = len(frames.coordinates), len(frames.frame_numbers)
+
+    def column(values: Any, usual: float, dtype: Any, length: int = count) -> Any:
+        return np.full(length, usual, dtype=dtype) if values is None else values.astype(dtype)
+
+    return Annotations(
+        sequences=tuple(SequenceKey(*names) for names in frames.sequences),
+        labels=tuple(map(str, frames.labels)) or ("",),
+        frame_sequences=frames.frame_sequences.astype(np.int64),
+        frame_numbers=frames.frame_numbers.astype(np.int64),
+        frame_flags=column(frames.frame_flags, 0, np.uint8, frame_count),
+        frame_starts=frames.frame_starts.astype(np.int64),
+        coordinates=frames.coordinates,
+        label_indices=column(frames.label_indices, 0, np.int32),
+        confidences=column(frames.confidences, 1.0, np.float64),
+        track_ids=column(frames.track_ids, NO_TRACK, np.int64),
+        flags=column(frames.flags, 0, np.uint8),
+        columns=dict(frames.columns),
+        frame_times_s=frames.frame_times_s,
     )
 
 

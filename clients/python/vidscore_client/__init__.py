@@ -62,6 +62,14 @@ from vidscore_client.hosting import (
     TrustProgress,
     TruthRevision,
 )
+from vidscore_client.organising import (
+    Invitation,
+    Invitations,
+    NewInvitation,
+    Queue,
+    SeenScores,
+    TeamView,
+)
 from vidscore_client.outcomes import Outcomes
 from vidscore_client.reports import Coverage, Curve, LiveReport, Report, ReportWarning, Row
 from vidscore_client.servers import Health, ServerInfo, StoreInfo
@@ -100,6 +108,8 @@ __all__ = [
     "InputError",
     "InternalError",
     "InvalidArgumentError",
+    "Invitation",
+    "Invitations",
     "Keepalive",
     "Leaderboard",
     "LeaderboardRow",
@@ -107,12 +117,14 @@ __all__ = [
     "Live",
     "LiveReport",
     "Measure",
+    "NewInvitation",
     "NewToken",
     "NotFoundError",
     "ObjectFlag",
     "Outcomes",
     "Policy",
     "PresetDescription",
+    "Queue",
     "Quota",
     "QuotaExceededError",
     "RankingQuestions",
@@ -125,6 +137,7 @@ __all__ = [
     "Row",
     "ScoreDifference",
     "ScoreStream",
+    "SeenScores",
     "ServerInfo",
     "Side",
     "StoreInfo",
@@ -137,6 +150,7 @@ __all__ = [
     "SubmissionUpdate",
     "Submissions",
     "SupersededError",
+    "TeamView",
     "Tls",
     "Token",
     "Tokens",

@@ -18,6 +18,7 @@ from types import NoneType
 from typing import Any, NamedTuple, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 
 from vidscore_client.errors import InputError
@@ -208,6 +209,26 @@ def to_dataclass(kind: type[Result], message: Any, **given: Any) -> Result:
     readers = _readers(cast(Any, kind))
     values = {name: given[name] if name in given else read(message, name) for name, read in readers}
     return kind(**values)
+
+
+def duration_of(name: str, seconds: float | None) -> Duration | None:
+    """Seconds as a message; None for None.
+
+    Args:
+        name: Name of the argument, for errors.
+        seconds: The seconds.
+
+    Raises:
+        InputError: If it is no number of seconds.
+    """
+    if seconds is None:
+        return None
+    duration = Duration()
+    try:
+        duration.FromNanoseconds(round(seconds * 1e9))
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(name, repr(seconds)[:80], "a number of seconds") from None
+    return duration
 
 
 def read_time(message: Any, field: str) -> datetime | None:

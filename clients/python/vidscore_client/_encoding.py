@@ -69,9 +69,23 @@ def token_name(token: str) -> str:
     Raises:
         InputError: If it is neither; a secret is not sent, and not repeated either.
     """
-    if is_secret(parse_string("token", token)):
-        raise InputError("token", "a secret", "the token's name, which is no secret")
-    return f"tokens/{_parts('token', token, ('tokens',))[0]}"
+    return resource_name("token", token, "tokens")
+
+
+def resource_name(argument: str, name: str, collection: str) -> str:
+    """``{collection}/{name}``, from itself or its last part.
+
+    Args:
+        argument: Name of the argument, for errors.
+        name: The name.
+        collection: What it is of, such as ``invitations``.
+
+    Raises:
+        InputError: If it is neither; a secret is not sent, and not repeated either.
+    """
+    if is_secret(parse_string(argument, name)):
+        raise InputError(argument, "a secret", f"the {argument}'s name, which is no secret")
+    return f"{collection}/{_parts(argument, name, (collection,))[0]}"
 
 
 def is_secret(name: str) -> bool:

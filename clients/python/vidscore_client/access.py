@@ -5,9 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from datetime import datetime
 
-from google.protobuf.duration_pb2 import Duration
-
-from vidscore_client._convert import to_dataclass
+from vidscore_client._convert import duration_of, to_dataclass
 from vidscore_client._encoding import benchmark_name, token_name
 from vidscore_client._transport import Transport, list_pages, run_blocking
 from vidscore_client.errors import InputError
@@ -47,7 +45,7 @@ class AsyncTokens:
             role=f"ROLE_{known.upper()}",
             team=parse_string("team", team),
             comment=parse_string("comment", comment),
-            lifetime=_duration(lifetime_s),
+            lifetime=duration_of("lifetime_s", lifetime_s),
         )
         response = await self._transport.unary(
             ACCESS + "CreateToken", request, wire.CreateTokenResponse
@@ -147,6 +145,7 @@ def _audit_request(wanted: AuditFilter) -> wire.ListAuditRecordsRequest:
         benchmark=benchmark_name(wanted.benchmark) if wanted.benchmark else "",
         actor=token_name(actor) if actor not in {"", *NO_TOKENS} else actor,
         action=parse_string("action", wanted.action),
+        resource=parse_string("resource", wanted.resource),
     )
     for field in ("since", "until"):
         time = getattr(wanted, field)
@@ -156,14 +155,3 @@ def _audit_request(wanted: AuditFilter) -> wire.ListAuditRecordsRequest:
             raise InputError(field, repr(time)[:80], "a date and time with its offset from UTC")
         getattr(request, field).FromDatetime(time)
     return request
-
-
-def _duration(seconds: float | None) -> Duration | None:
-    if seconds is None:
-        return None
-    duration = Duration()
-    try:
-        duration.FromNanoseconds(round(seconds * 1e9))
-    except (TypeError, ValueError, OverflowError):
-        raise InputError("lifetime_s", repr(seconds)[:80], "a number of seconds") from None
-    return duration

@@ -26,7 +26,8 @@ from vidscore_client.access import AsyncTokens, list_audit_records
 from vidscore_client.benchmarks import AsyncBenchmarks, AsyncRescoring
 from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription, PresetDescription
 from vidscore_client.frames import Frames, Geometry
-from vidscore_client.hosting import AuditFilter, AuditRecord
+from vidscore_client.hosting import AuditFilter, AuditRecord, SubmissionState
+from vidscore_client.organising import AsyncInvitations, Queue, get_queue
 from vidscore_client.reports import Report
 from vidscore_client.servers import Health, ServerInfo
 from vidscore_client.settings import (
@@ -47,6 +48,7 @@ from vidscore_client.trust import AsyncTrust, AsyncTrustAnalysis
 __all__ = [
     "AsyncBenchmarks",
     "AsyncClient",
+    "AsyncInvitations",
     "AsyncRescoring",
     "AsyncScoreStream",
     "AsyncSubmissionStream",
@@ -115,11 +117,20 @@ class AsyncClient:
         """Tokens, for organisers."""
         return AsyncTokens(self._transport)
 
+    @property
+    def invitations(self) -> AsyncInvitations:
+        """Invitations of teams."""
+        return AsyncInvitations(self._transport)
+
     async def audit(
         self, maximum: int | None = None, wanted: AuditFilter = AuditFilter()
     ) -> list[AuditRecord]:
         """The audit record; see `vidscore_client.Client.audit`."""
         return await list_audit_records(self._transport, maximum, wanted)
+
+    async def queue(self, states: Iterable[SubmissionState | str] = ()) -> Queue:
+        """What waits, runs or has failed; see `vidscore_client.Client.queue`."""
+        return await get_queue(self._transport, states)
 
     async def server(self) -> ServerInfo:
         """What the server is; see `vidscore_client.Client.server`."""

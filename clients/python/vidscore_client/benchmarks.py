@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 
 from google.protobuf.field_mask_pb2 import FieldMask
 
@@ -12,7 +12,7 @@ from vidscore_client._decoding import (
     decode_benchmark,
     decode_leaderboard,
 )
-from vidscore_client._encoding import benchmark_name, checksum, encode_frames, submission_names
+from vidscore_client._encoding import benchmark_name, submission_names
 from vidscore_client._long_work import AsyncLongWork, LongKind, LongWork
 from vidscore_client._specification import (
     GEOMETRY_FIELDS,
@@ -23,12 +23,13 @@ from vidscore_client._specification import (
 )
 from vidscore_client._transport import (
     Transport,
+    iterate_blocking,
     list_pages,
     read_only,
     requests_of,
     run_blocking,
 )
-from vidscore_client._upload import messages_of
+from vidscore_client._truth import read_truth, truth_requests
 from vidscore_client.errors import InputError
 from vidscore_client.frames import Frames, parse_string
 from vidscore_client.hosting import (
@@ -39,12 +40,15 @@ from vidscore_client.hosting import (
     ScoreDifference,
     TruthRevision,
 )
+from vidscore_client.organising import TeamView, decode_team_view
+from vidscore_client.settings import DEFAULT_RETRY, Retry
 from vidscore_protos.v1 import benchmark_service_pb2 as wire
 from vidscore_protos.v1 import organiser_pb2
 
 BENCHMARKS = "/vidscore.v1.BenchmarkService/"
 
 TruthRevisions = list[TruthRevision]
+TeamViews = list[TeamView]
 ScoreDifferences = list[ScoreDifference]
 Checklist = list[ChecklistItem]
 
@@ -98,19 +102,33 @@ class AsyncBenchmarks:
         self, benchmark: str, definition: Definition, *, replace: bool = False
     ) -> Benchmark:
         """Change a benchmark; see `vidscore_client.Benchmarks.update`."""
+        return decode_benchmark((await self._update(benchmark, definition, replace)).benchmark)
+
+    async def preview(
+        self, benchmark: str, definition: Definition, *, replace: bool = False
+    ) -> TeamViews:
+        """What a change would release; see `vidscore_client.Benchmarks.preview`."""
+        response = await self._update(benchmark, definition, replace, validate_only=True)
+        return [decode_team_view(view) for view in response.team_views]
+
+    async def _update(
+        self, benchmark: str, definition: Definition, replace: bool, *, validate_only: bool = False
+    ) -> organiser_pb2.UpdateBenchmarkResponse:
         present = await self.get(benchmark)
         _refuse_other_geometries(definition, present)
         whole = definition if replace else {**present.definition, **definition}
         message = encode_definition(whole)
         message.name = benchmark_name(benchmark)
         message.etag = present.etag
-        mask = FieldMask(paths=UPDATABLE if replace else _fields_of(definition))
-        response = await self._transport.unary(
-            BENCHMARKS + "UpdateBenchmark",
-            organiser_pb2.UpdateBenchmarkRequest(benchmark=message, update_mask=mask),
-            organiser_pb2.UpdateBenchmarkResponse,
+        request = organiser_pb2.UpdateBenchmarkRequest(
+            benchmark=message,
+            update_mask=FieldMask(paths=UPDATABLE if replace else _fields_of(definition)),
+            validate_only=validate_only,
         )
-        return decode_benchmark(response.benchmark)
+        response: organiser_pb2.UpdateBenchmarkResponse = await self._transport.unary(
+            BENCHMARKS + "UpdateBenchmark", request, organiser_pb2.UpdateBenchmarkResponse
+        )
+        return response
 
     async def delete(self, benchmark: str, *, force: bool = False, etag: str = "") -> None:
         """Delete a benchmark; see `vidscore_client.Benchmarks.delete`."""
@@ -143,7 +161,7 @@ class AsyncBenchmarks:
         )
         call = self._transport.stream(
             BENCHMARKS + "UploadTruth",
-            requests_of(_truth_requests(header, batches)),
+            requests_of(truth_requests(header, batches)),
             organiser_pb2.UploadTruthResponse,
             timeout_s,
         )
@@ -160,6 +178,13 @@ class AsyncBenchmarks:
         return [
             to_dataclass(TruthRevision, revision) for page in pages for revision in page.revisions
         ]
+
+    async def read_truth(
+        self, benchmark: str, revision: int = 0, *, retry: Retry = DEFAULT_RETRY
+    ) -> AsyncGenerator[Frames, None]:
+        """Frames of a revision; see `vidscore_client.Benchmarks.read_truth`."""
+        async for frames in read_truth(self._transport, benchmark, revision, retry):
+            yield frames
 
     async def leaderboard(
         self,
@@ -344,6 +369,39 @@ class Benchmarks:
         """
         return run_blocking(self._benchmarks.truth_revisions(benchmark))
 
+    def preview(
+        self, benchmark: str, definition: Definition, *, replace: bool = False
+    ) -> TeamViews:
+        """What each team sees of its scores now, and would see after a change. For organisers.
+
+        Nothing is changed.
+
+        Args:
+            benchmark: The benchmark.
+            definition: As for `update`.
+            replace: As for `update`.
+
+        Raises:
+            VidscoreError: As for `update`.
+        """
+        return run_blocking(self._benchmarks.preview(benchmark, definition, replace=replace))
+
+    def read_truth(
+        self, benchmark: str, revision: int = 0, *, retry: Retry = DEFAULT_RETRY
+    ) -> Iterator[Frames]:
+        """Frames of a revision of the truth, batch by batch. For organisers.
+
+        Args:
+            benchmark: The benchmark.
+            revision: Its number; 0 for the newest.
+            retry: What happens after a break.
+
+        Raises:
+            NotFoundError: If there is no such benchmark or revision.
+            VidscoreError: If it cannot be read.
+        """
+        return iterate_blocking(self._benchmarks.read_truth(benchmark, revision, retry=retry))
+
     def leaderboard(
         self,
         benchmark: str,
@@ -450,17 +508,3 @@ def _fields_of(definition: Definition) -> list[str]:
     if set(definition) - apart - set(GEOMETRY_FIELDS):
         fields.append("specification")
     return fields
-
-
-def _truth_requests(
-    header: organiser_pb2.UploadTruthHeader, batches: Iterable[Frames]
-) -> Iterator[organiser_pb2.UploadTruthRequest]:
-    yield organiser_pb2.UploadTruthRequest(header=header)
-    frame_count = 0
-    for frames in messages_of("batches", batches):
-        frame_count += frames.frame_count
-        truth = encode_frames(frames)
-        yield organiser_pb2.UploadTruthRequest(truth=truth, truth_crc32=checksum(truth))
-    yield organiser_pb2.UploadTruthRequest(
-        end=organiser_pb2.UploadTruthEnd(frame_count=frame_count)
-    )

@@ -16,7 +16,8 @@ from vidscore_client.aio import AsyncClient
 from vidscore_client.benchmarks import Benchmarks
 from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription, PresetDescription
 from vidscore_client.frames import Frames, Geometry
-from vidscore_client.hosting import AuditFilter, AuditRecord
+from vidscore_client.hosting import AuditFilter, AuditRecord, SubmissionState
+from vidscore_client.organising import Invitations, Queue
 from vidscore_client.reports import Report
 from vidscore_client.servers import Health, ServerInfo
 from vidscore_client.settings import (
@@ -101,6 +102,11 @@ class Client:
         """Tokens, for organisers."""
         return Tokens(self._client.tokens)
 
+    @property
+    def invitations(self) -> Invitations:
+        """Invitations of teams."""
+        return Invitations(self._client.invitations)
+
     def audit(
         self, maximum: int | None = None, wanted: AuditFilter = AuditFilter()
     ) -> list[AuditRecord]:
@@ -114,6 +120,18 @@ class Client:
             VidscoreError: If the call fails.
         """
         return run_blocking(self._client.audit(maximum, wanted))
+
+    def queue(self, states: Iterable[SubmissionState | str] = ()) -> Queue:
+        """Submissions of all benchmarks that wait, run or have failed. For organisers.
+
+        Args:
+            states: Only those in these states; none for sealed, waiting, scoring and failed ones.
+
+        Raises:
+            InputError: If there is no such state.
+            VidscoreError: If the call fails.
+        """
+        return run_blocking(self._client.queue(states))
 
     def server(self) -> ServerInfo:
         """What the server is; it answers clients of any version.

@@ -105,6 +105,9 @@ class TruthRevision:
         comment: Why it was uploaded.
         submissions_to_rescore: Scored submissions that are still to be scored again under it; 0
             for all revisions but the one that the board is to stand on.
+        object_count: Objects that it has; None where an older server has stored it.
+        sequence_count: Sequences that it has; None likewise.
+        label_count: Labels that it has; None likewise.
     """
 
     revision: int
@@ -114,6 +117,9 @@ class TruthRevision:
     complete: bool
     comment: str
     submissions_to_rescore: int = 0
+    object_count: int | None = None
+    sequence_count: int | None = None
+    label_count: int | None = None
 
 
 class SubmissionState(StrEnum):
@@ -180,6 +186,7 @@ class Submission:
             not have, as far as they are public.
         chosen: Whether its team has chosen it for the final order of a benchmark with private
             sequences.
+        disqualification: Why an organiser has disqualified it; empty where it is not.
     """
 
     name: str
@@ -198,6 +205,7 @@ class Submission:
     due_reason: str = ""
     warnings: tuple[str, ...] = ()
     chosen: bool = False
+    disqualification: str = ""
 
     @property
     def benchmark(self) -> str:
@@ -342,6 +350,7 @@ class LeaderboardRow:
             not shown.
         submission_count: Submissions of the team that count as scored.
         curves: Curves of the first rows, where the policy releases them.
+        disqualification: Why the submission is disqualified and not ranked; empty where it is not.
     """
 
     rank: int
@@ -357,6 +366,7 @@ class LeaderboardRow:
     first_probability: float | None = None
     submission_count: int = 0
     curves: tuple[Curve, ...] = ()
+    disqualification: str = ""
 
 
 @dataclass(frozen=True)
@@ -465,6 +475,7 @@ class AuditFilter:
         action: What was done, such as ``UploadTruth``.
         since: The first moment, with its offset from UTC.
         until: The moment after the last.
+        resource: A resource: what was done to it and to what belongs to it; not beside a benchmark.
     """
 
     benchmark: str = ""
@@ -472,6 +483,7 @@ class AuditFilter:
     action: str = ""
     since: datetime | None = None
     until: datetime | None = None
+    resource: str = ""
 
 
 @dataclass(frozen=True)

@@ -135,6 +135,25 @@ class AsyncSubmissions:
         )
         return to_dataclass(Submission, response.submission)
 
+    async def disqualify(self, submission: str, reason: str) -> Submission:
+        """Take a submission out of the ranking; see `vidscore_client.Submissions.disqualify`."""
+        request = wire.DisqualifySubmissionRequest(
+            name=submission_name(submission), reason=parse_string("reason", reason)
+        )
+        response = await self._transport.unary(
+            SUBMISSIONS + "DisqualifySubmission", request, wire.DisqualifySubmissionResponse
+        )
+        return to_dataclass(Submission, response.submission)
+
+    async def reinstate(self, submission: str) -> Submission:
+        """Undo a disqualification; see `vidscore_client.Submissions.reinstate`."""
+        response = await self._transport.unary(
+            SUBMISSIONS + "ReinstateSubmission",
+            wire.ReinstateSubmissionRequest(name=submission_name(submission)),
+            wire.ReinstateSubmissionResponse,
+        )
+        return to_dataclass(Submission, response.submission)
+
     async def choose(self, submission: str, *, undo: bool = False) -> Submission:
         """Choose one for the final order; see `vidscore_client.Submissions.choose`."""
         response = await self._transport.unary(
@@ -319,6 +338,31 @@ class Submissions:
             VidscoreError: If the call fails.
         """
         return run_blocking(self._submissions.retry(submission))
+
+    def disqualify(self, submission: str, reason: str) -> Submission:
+        """Take a submission out of the ranking; it can be undone. For organisers.
+
+        Args:
+            submission: The submission.
+            reason: Why, for everybody who sees the leaderboard.
+
+        Raises:
+            NotFoundError: If there is no such submission.
+            VidscoreError: If the call fails.
+        """
+        return run_blocking(self._submissions.disqualify(submission, reason))
+
+    def reinstate(self, submission: str) -> Submission:
+        """Undo a disqualification. For organisers.
+
+        Args:
+            submission: The submission.
+
+        Raises:
+            NotFoundError: If there is no such submission.
+            VidscoreError: If the call fails.
+        """
+        return run_blocking(self._submissions.reinstate(submission))
 
     def choose(self, submission: str, *, undo: bool = False) -> Submission:
         """Choose a submission for the final order of a benchmark with private sequences.

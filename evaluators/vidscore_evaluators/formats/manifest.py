@@ -70,6 +70,24 @@ def read_document(path: Path) -> dict[str, Any]:
     return document
 
 
+def parse_document(data: bytes, name: str) -> dict[str, Any]:
+    """A TOML file that has a manifest's keys and others, out of its bytes.
+
+    It has no folder, so that what it names of files is left as it stands, for the caller to refuse.
+
+    Args:
+        data: Its bytes.
+        name: Its name, for error messages.
+
+    Raises:
+        SpecificationError: If it is no TOML, with line and column, or would take too much.
+    """
+    if len(data) > MAXIMUM_BYTES:
+        fault = Fault(f"{len(data)} bytes", f"at most {MAXIMUM_BYTES}", source=name)
+        raise SpecificationError([fault])
+    return _parse(data, name, "a manifest")
+
+
 def write_document(document: Mapping[str, Any]) -> str:
     """A document as TOML; `read_document` reads it back."""
     return tomli_w.dumps(_without_tuples(dict(document)))

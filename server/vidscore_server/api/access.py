@@ -1,11 +1,12 @@
-"""AccessService: tokens, and the audit record."""
+"""AccessService: tokens, invitations, and the audit record."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
+from vidscore_evaluators.errors import Fault, InputError
 from vidscore_protos.v1 import access_service_pb2 as pb
 from vidscore_protos.v1 import access_service_pb2_grpc, token_pb2
 from vidscore_server.api.convert import read_seconds, read_time, write_time
@@ -20,10 +21,22 @@ from vidscore_server.api.requests import (
 from vidscore_server.api.stream import Responses
 from vidscore_server.domain.access import Gate, new_token
 from vidscore_server.domain.context import Context
-from vidscore_server.domain.names import parse_string, read_benchmark, read_token
+from vidscore_server.domain.invitations import Invitations, new_invitations, why_ended
+from vidscore_server.domain.names import (
+    parse_string,
+    read_benchmark,
+    read_invitation,
+    read_token,
+)
 from vidscore_server.errors import NotFoundError
 from vidscore_server.store import Transaction
-from vidscore_server.store.records import AuditFilter, AuditRecord, Role, TokenRecord
+from vidscore_server.store.records import (
+    AuditFilter,
+    AuditRecord,
+    InvitationRecord,
+    Role,
+    TokenRecord,
+)
 
 _ROLES = {
     Role.ORGANISER: token_pb2.ROLE_ORGANISER,
@@ -38,11 +51,16 @@ def read_role(number: int) -> Role | None:
     return _ROLES_BY_NUMBER.get(number)  # type: ignore[call-overload, no-any-return] # a plain number
 
 
-def read_lifetime(request: pb.CreateTokenRequest) -> timedelta | None:
-    """How long a token is to hold; None for ever."""
-    if not request.HasField("lifetime"):
+def read_lifetime(request: Any, field: str = "lifetime") -> timedelta | None:
+    """How long something is to hold; None where it is not said.
+
+    Args:
+        request: The request.
+        field: Its field that says so.
+    """
+    if not request.HasField(field):
         return None
-    return timedelta(seconds=read_seconds(request.lifetime))
+    return timedelta(seconds=read_seconds(getattr(request, field)))
 
 
 def write_token(record: TokenRecord) -> token_pb2.Token:
@@ -58,6 +76,26 @@ def write_token(record: TokenRecord) -> token_pb2.Token:
     )
 
 
+def write_invitation(record: InvitationRecord, now: datetime) -> pb.Invitation:
+    """An invitation as a message, without its secret's hash.
+
+    Args:
+        record: The invitation.
+        now: The time.
+    """
+    return pb.Invitation(
+        name=f"invitations/{record.invitation}",
+        team=record.team,
+        comment=record.comment,
+        create_time=write_time(record.create_time),
+        expire_time=write_time(record.expire_time),
+        accept_time=write_time(record.accept_time),
+        revoke_time=write_time(record.revoke_time),
+        token=f"tokens/{record.token}" if record.token else "",
+        open=not why_ended(record, now),
+    )
+
+
 def read_audit_filter(request: pb.ListAuditRecordsRequest) -> AuditFilter:
     """Which records are wanted.
 
@@ -66,13 +104,17 @@ def read_audit_filter(request: pb.ListAuditRecordsRequest) -> AuditFilter:
     """
     if request.benchmark:
         read_benchmark(request.benchmark, "benchmark")
-    for field in ("actor", "action"):
+        if request.resource:
+            found = "resource and benchmark"
+            raise InputError([Fault(found, "one of them", field="resource")])
+    for field in ("actor", "action", "resource"):
         parse_string(getattr(request, field), field)
     times = {
         field: read_time(getattr(request, field), field) if request.HasField(field) else None
         for field in ("since", "until")
     }
-    return AuditFilter(request.benchmark, request.actor, request.action, **times)
+    resource = request.benchmark or request.resource
+    return AuditFilter(resource, request.actor, request.action, **times)
 
 
 def write_audit_record(record: AuditRecord) -> pb.AuditRecord:
@@ -96,11 +138,13 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
     Args:
         context: The hosting context.
         gate: Admits callers; it must learn of every change of a token.
+        invitations: The invitations of the site.
     """
 
-    def __init__(self, context: Context, gate: Gate) -> None:
+    def __init__(self, context: Context, gate: Gate, invitations: Invitations) -> None:
         self._context = context
         self._gate = gate
+        self._invitations = invitations
 
     async def CreateToken(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.CreateTokenRequest, _: Responses[Any]
@@ -158,6 +202,64 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
         revoked = await self._context.write(command)
         self._gate.revoked(name)
         return pb.RevokeTokenResponse(token=write_token(revoked))
+
+    async def CreateInvitations(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.CreateInvitationsRequest, _: Responses[Any]
+    ) -> pb.CreateInvitationsResponse:
+        """Invite teams; the secrets are in the answer and nowhere else."""
+        made = request_of(request, "CreateInvitations", self._context)
+        new = new_invitations(
+            request.teams,
+            request.comment,
+            made.time,
+            read_lifetime(request),
+            read_lifetime(request, "token_lifetime"),
+        )
+        await self._invitations.create(made, new)
+        return pb.CreateInvitationsResponse(
+            invitations=[
+                pb.NewInvitation(invitation=write_invitation(record, made.time), secret=secret)
+                for record, secret in new
+            ]
+        )
+
+    async def ListInvitations(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.ListInvitationsRequest, _: Responses[Any]
+    ) -> pb.ListInvitationsResponse:
+        """A page of invitations, newest first."""
+        size = page_size_of(request)
+        key = read_page_token(request, str, str)
+        before = None if key is None else (read_time_key(key[0]), key[1])
+        records = await self._context.read(lambda reader: reader.invitations(before, size + 1))
+        shown, token = cut_page(
+            records, size, lambda last: (time_key(last.create_time), last.invitation)
+        )
+        return pb.ListInvitationsResponse(
+            invitations=[write_invitation(record, self._context.clock()) for record in shown],
+            next_page_token=token,
+        )
+
+    async def RevokeInvitation(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.RevokeInvitationRequest, _: Responses[Any]
+    ) -> pb.RevokeInvitationResponse:
+        """End an invitation that was not accepted."""
+        made = request_of(request, "RevokeInvitation", self._context)
+        revoked = await self._invitations.revoke(made, read_invitation(request.name))
+        return pb.RevokeInvitationResponse(invitation=write_invitation(revoked, made.time))
+
+    async def AcceptInvitation(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.AcceptInvitationRequest, _: Responses[Any]
+    ) -> pb.AcceptInvitationResponse:
+        """Make the token of an invited team, or only look at the invitation."""
+        now = self._context.clock()
+        if request.validate_only:
+            found = await self._invitations.look(request.secret, now)
+            return pb.AcceptInvitationResponse(invitation=write_invitation(found, now))
+        accepted, token = await self._invitations.accept(request.secret, now)
+        invitation = write_invitation(accepted, now)
+        return pb.AcceptInvitationResponse(
+            invitation=invitation, token=write_token(token.record), secret=token.secret
+        )
 
     async def ListAuditRecords(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.ListAuditRecordsRequest, _: Responses[Any]

@@ -42,11 +42,15 @@ from vidscore_server.api.requests import (
     request_of,
 )
 from vidscore_server.api.stream import Requests, Responses
+from vidscore_server.api.team_views import write_team_view
+from vidscore_server.api.truth import send_truth
 from vidscore_server.domain.access import current_caller
 from vidscore_server.domain.basis import board_state
 from vidscore_server.domain.batches import BatchRules
 from vidscore_server.domain.benchmarks import policy_warnings, required_benchmark
 from vidscore_server.domain.checklist import TruthState, checklist
+from vidscore_server.domain.context import Request
+from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.kept_boards import KeptBoards
 from vidscore_server.domain.names import (
@@ -54,6 +58,7 @@ from vidscore_server.domain.names import (
     read_benchmark,
     read_submission,
 )
+from vidscore_server.domain.policy_preview import preview_update
 from vidscore_server.domain.quotas import Quota, quotas_of, team_usage
 from vidscore_server.domain.release import public_definition, sees_board
 from vidscore_server.domain.sessions import Sessions, Use
@@ -146,6 +151,8 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         keep_private(merged.policy, present.policy)
         definition = read_definition(merged)
         made = request_of(request, "UpdateBenchmark", self._context)
+        if request.validate_only:
+            return await self._preview(made, record, definition, request.benchmark.etag)
         changed, to_rescore = await self._hosting.benchmarks.update(
             made, record, definition, request.benchmark.etag
         )
@@ -154,6 +161,19 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         written = await self._written(changed)
         written.submissions_to_rescore = to_rescore
         return organiser_pb2.UpdateBenchmarkResponse(benchmark=written)
+
+    async def _preview(
+        self, made: Request, record: BenchmarkRecord, definition: Definition, etag: str
+    ) -> organiser_pb2.UpdateBenchmarkResponse:
+        """What an update would lead to."""
+        preview = await preview_update(
+            self._context, self._hosting.benchmarks, made, record, definition, etag
+        )
+        written = await self._written(preview.record)
+        written.submissions_to_rescore = preview.to_rescore
+        return organiser_pb2.UpdateBenchmarkResponse(
+            benchmark=written, team_views=map(write_team_view, preview.views)
+        )
 
     async def DeleteBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: organiser_pb2.DeleteBenchmarkRequest, _: Responses[Any]
@@ -234,6 +254,15 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         revisions = await self._context.read(read)
         shown, token = cut_page(revisions, size, lambda last: (last.revision,))
         return organiser_pb2.ListTruthRevisionsResponse(revisions=shown, next_page_token=token)
+
+    async def ReadTruth(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self,
+        request: organiser_pb2.ReadTruthRequest,
+        responses: Responses[organiser_pb2.ReadTruthResponse],
+    ) -> None:
+        """Send the frames of a revision."""
+        async with self._sessions.resumable():
+            await send_truth(self._hosting, request, responses)
 
     async def RescoreSubmissions(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: organiser_pb2.RescoreSubmissionsRequest, _: Responses[Any]

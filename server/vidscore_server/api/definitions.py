@@ -101,26 +101,31 @@ def read_definition(message: benchmark_pb2.Benchmark) -> Definition:
 
 def write_benchmark(record: BenchmarkRecord, definition: Definition) -> benchmark_pb2.Benchmark:
     """All of a benchmark as a message, but its truth's digest."""
-    policy = write_policy(definition.policy)
+    message = write_definition(definition)
+    message.name = benchmark_name(record.benchmark)
+    message.create_time.FromDatetime(record.create_time)
+    message.update_time.FromDatetime(record.update_time)
+    message.truth_revision = record.truth_revision
+    message.submission_budget = definition.submission_budget
+    message.ladder_step_in_force = definition.step(definition.evaluators[0])
+    message.private_sequence_count = definition.private_sequence_count
     if definition.policy.private_share:
-        policy.private_sequences.extend(definition.private_names)
+        message.policy.private_sequences.extend(definition.private_names)
+    return message
+
+
+def write_definition(definition: Definition) -> benchmark_pb2.Benchmark:
+    """What an organiser defines of a benchmark as a message."""
     return benchmark_pb2.Benchmark(
-        name=benchmark_name(record.benchmark),
         specification=write_specification(to_dict(definition.specification)),
         truth_geometry=_geometry(definition.truth_arity),
         detection_geometry=_geometry(definition.detection_arity),
         open_time=write_time(definition.open_time),
         close_time=write_time(definition.close_time),
-        policy=policy,
-        create_time=write_time(record.create_time),
-        update_time=write_time(record.update_time),
-        truth_revision=record.truth_revision,
+        policy=write_policy(definition.policy),
         public_names=benchmark_pb2.PublicNames(
             kinds=[_NAME_KINDS[NameKind(kind)] for kind in in_order(definition.public_names)]
         ),
-        submission_budget=definition.submission_budget,
-        ladder_step_in_force=definition.step(definition.evaluators[0]),
-        private_sequence_count=definition.private_sequence_count,
         description=definition.description,
     )
 
@@ -187,6 +192,9 @@ def write_truth_revision(
         complete=record.complete,
         comment=record.comment,
         submissions_to_rescore=to_rescore,
+        object_count=record.object_count,
+        sequence_count=record.sequence_count,
+        label_count=record.label_count,
     )
 
 

@@ -1,7 +1,8 @@
 """Messages as plain values, for pages: dictionaries, lists, numbers, texts and times.
 
-Times are `datetime`, durations seconds, enums the lower-case name without its prefix. A message
-or an optional field that is not there is None; every other field is there, whatever it holds.
+Times are `datetime`, durations seconds, enums the lower-case name without its prefix; what a
+message holds without a type has the name of its type as ``type``. A message or an optional field
+that is not there is None; every other field is there, whatever it holds.
 Packed columns are Annotations and Outcomes; the specification of a report is its JSON form.
 """
 
@@ -12,11 +13,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from google.protobuf import json_format
+from google.protobuf import descriptor_pool, json_format
+from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -27,7 +30,10 @@ from vidscore_protos.v1.outcomes_pb2 import OutcomeBatch
 from vidscore_protos.v1.report_pb2 import Report
 from vidscore_server.api.batches import read_own_batch, write_batch
 from vidscore_server.api.convert import read_specification, write_duration, write_time
+from vidscore_server.api.definitions import write_definition, write_policy
 from vidscore_server.api.outcomes import read_outcomes
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.policy import Policy
 
 _OPTIONAL_KINDS = (FieldDescriptor.TYPE_MESSAGE, FieldDescriptor.TYPE_GROUP)
 
@@ -42,6 +48,8 @@ def plain(message: Message) -> Any:
         return json_format.MessageToDict(message)
     if isinstance(message, FieldMask):
         return list(message.paths)
+    if isinstance(message, AnyMessage):
+        return _packed(message)
     if isinstance(message, AnnotationBatch):
         return read_own_batch(message)
     if isinstance(message, OutcomeBatch):
@@ -51,6 +59,15 @@ def plain(message: Message) -> Any:
         specification = read_specification(message.specification, "specification")
         values["specification"] = to_dict(specification)
     return values
+
+
+def _packed(message: AnyMessage) -> dict[str, Any]:
+    """A message that stands in another one without a type, with the last part of its name."""
+    name = message.TypeName()
+    inner = GetMessageClass(descriptor_pool.Default().FindMessageTypeByName(name))()
+    message.Unpack(inner)
+    found: dict[str, Any] = plain(inner)
+    return {"type": name.rpartition(".")[2], **found}
 
 
 def _value(message: Message, field: Any) -> Any:
@@ -90,7 +107,8 @@ def fill(message: Message, values: Mapping[str, Any]) -> None:
 
     Args:
         message: The message.
-        values: Values by field name. Annotations may stand for a batch, numbers for durations.
+        values: Values by field name. Annotations may stand for a batch, a definition for a
+            benchmark, a policy for its message, numbers for durations.
 
     Raises:
         KeyError: If the message has no such field.
@@ -125,6 +143,10 @@ def _fill_one(message: Message, value: Any) -> None:
         message.CopyFrom(value)
     elif isinstance(value, Annotations):
         message.CopyFrom(write_batch(value))
+    elif isinstance(value, Policy):
+        message.CopyFrom(write_policy(value))
+    elif isinstance(value, Definition):
+        message.CopyFrom(write_definition(value))
     elif isinstance(value, datetime):
         message.CopyFrom(write_time(value) or Timestamp())
     elif isinstance(message, Duration):

@@ -33,6 +33,7 @@ from vidscore_protos.v1.specification_pb2 import ClassList
 from vidscore_server.api.access import write_token
 from vidscore_server.api.batches import GEOMETRY_OF_ARITY
 from vidscore_server.api.convert import write_specification, write_time
+from vidscore_server.api.queue import queue_page
 from vidscore_server.api.requests import page_size_of, read_page_token, request_of, write_page_token
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.access import Gate, current_caller
@@ -116,6 +117,12 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
             keeps=keeps,
         )
         return pb.GetServerResponse(server=server)
+
+    async def GetQueue(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.GetQueueRequest, _: Responses[Any]
+    ) -> pb.GetQueueResponse:
+        """A page of the queue."""
+        return await self._hosted().context.read(lambda reader: queue_page(request, reader))
 
     async def ExportBackup(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self,

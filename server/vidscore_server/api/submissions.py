@@ -48,7 +48,7 @@ from vidscore_server.runtime import offload
 from vidscore_server.store import Reader
 from vidscore_server.store.records import StreamRecord, SubmissionState
 
-_STATES = {state: getattr(pb, f"SUBMISSION_STATE_{state.name}") for state in SubmissionState}
+STATES = {state: getattr(pb, f"SUBMISSION_STATE_{state.name}") for state in SubmissionState}
 
 
 def write_submission(found: SubmissionView) -> pb.Submission:
@@ -58,7 +58,7 @@ def write_submission(found: SubmissionView) -> pb.Submission:
         name=str(SubmissionName(record.benchmark, record.submission)),
         team=record.team,
         title=record.title,
-        state=_STATES[record.state],
+        state=STATES[record.state],
         state_reason=record.state_reason,
         state_message=record.state_message,
         state_time=write_time(record.state_time),
@@ -71,6 +71,7 @@ def write_submission(found: SubmissionView) -> pb.Submission:
         due_reason=found.due.reason if found.due else "",
         warnings=read_warnings(record.warnings),
         chosen=record.chosen,
+        disqualification=record.disqualification,
     )
 
 
@@ -299,6 +300,30 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         self._hosting.wake()
         return pb.RetrySubmissionResponse(submission=write_submission(found))
 
+    async def DisqualifySubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.DisqualifySubmissionRequest, _: Responses[Any]
+    ) -> pb.DisqualifySubmissionResponse:
+        """Take a submission out of the ranking."""
+        made = request_of(request, "DisqualifySubmission", self._context)
+        name = read_submission(request.name)
+        await self._hosting.disqualifications.disqualify(made, name, request.reason)
+        return pb.DisqualifySubmissionResponse(submission=await self._one(name))
+
+    async def ReinstateSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.ReinstateSubmissionRequest, _: Responses[Any]
+    ) -> pb.ReinstateSubmissionResponse:
+        """Take a submission into the ranking again."""
+        made = request_of(request, "ReinstateSubmission", self._context)
+        name = read_submission(request.name)
+        await self._hosting.disqualifications.reinstate(made, name)
+        return pb.ReinstateSubmissionResponse(submission=await self._one(name))
+
+    async def _one(self, name: SubmissionName) -> pb.Submission:
+        """A submission that the caller may see."""
+        caller = current_caller()
+        view = self._hosting.submissions.view
+        return write_submission(await self._context.read(lambda reader: view(reader, name, caller)))
+
     async def ChooseSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.ChooseSubmissionRequest, _: Responses[Any]
     ) -> pb.ChooseSubmissionResponse:
@@ -364,7 +389,7 @@ def _read_state(number: int) -> SubmissionState | None:
     """
     if number == pb.SUBMISSION_STATE_UNSPECIFIED:
         return None
-    for state, value in _STATES.items():
+    for state, value in STATES.items():
         if value == number:
             return state
     raise InputError([Fault(f"state {number}", "a state of submissions", field="state")])

@@ -114,6 +114,7 @@ ROLES_BY_RPC: Mapping[str, Roles] = {
     "/vidscore.v1.ScoringService/ScoreBatch": ANYONE,
     "/vidscore.v1.RankingService/ExamineUpload": ANYONE,
     "/vidscore.v1.ServerService/GetServer": ANYONE,
+    "/vidscore.v1.ServerService/GetQueue": ORGANISERS,
     "/vidscore.v1.ServerService/ExportBackup": ORGANISERS,
     "/vidscore.v1.ServerService/ImportBackup": ORGANISERS,
     "/vidscore.v1.BenchmarkService/CreateBenchmark": ORGANISERS,
@@ -123,6 +124,7 @@ ROLES_BY_RPC: Mapping[str, Roles] = {
     "/vidscore.v1.BenchmarkService/DeleteBenchmark": ORGANISERS,
     "/vidscore.v1.BenchmarkService/UploadTruth": ORGANISERS,
     "/vidscore.v1.BenchmarkService/ListTruthRevisions": ORGANISERS,
+    "/vidscore.v1.BenchmarkService/ReadTruth": ORGANISERS,
     "/vidscore.v1.BenchmarkService/RescoreSubmissions": ORGANISERS,
     "/vidscore.v1.BenchmarkService/GetLeaderboard": ANYONE,
     "/vidscore.v1.BenchmarkService/PublishLeaderboard": ORGANISERS,
@@ -138,6 +140,8 @@ ROLES_BY_RPC: Mapping[str, Roles] = {
     "/vidscore.v1.SubmissionService/CancelSubmission": TEAMS,
     "/vidscore.v1.SubmissionService/RetrySubmission": TEAMS,
     "/vidscore.v1.SubmissionService/ChooseSubmission": TEAMS,
+    "/vidscore.v1.SubmissionService/DisqualifySubmission": ORGANISERS,
+    "/vidscore.v1.SubmissionService/ReinstateSubmission": ORGANISERS,
     "/vidscore.v1.SubmissionService/WatchSubmission": TEAMS,
     "/vidscore.v1.SubmissionService/ListScores": TEAMS,
     "/vidscore.v1.SubmissionService/ReadOutcomes": TEAMS,
@@ -145,6 +149,10 @@ ROLES_BY_RPC: Mapping[str, Roles] = {
     "/vidscore.v1.AccessService/CreateToken": ORGANISERS,
     "/vidscore.v1.AccessService/ListTokens": ORGANISERS,
     "/vidscore.v1.AccessService/RevokeToken": ORGANISERS,
+    "/vidscore.v1.AccessService/CreateInvitations": ORGANISERS,
+    "/vidscore.v1.AccessService/ListInvitations": ORGANISERS,
+    "/vidscore.v1.AccessService/RevokeInvitation": ORGANISERS,
+    "/vidscore.v1.AccessService/AcceptInvitation": ANYONE,
     "/vidscore.v1.AccessService/ListAuditRecords": ORGANISERS,
     "/vidscore.v1.TrustService/ExamineRanking": ORGANISERS,
     "/vidscore.v1.TrustService/TestCriterion": ORGANISERS,
@@ -154,6 +162,9 @@ ROLES_BY_RPC: Mapping[str, Roles] = {
     "/google.longrunning.Operations/CancelOperation": ORGANISERS,
     "/google.longrunning.Operations/WaitOperation": ORGANISERS,
 }
+
+BY_LINK = frozenset({"/vidscore.v1.AccessService/AcceptInvitation"})
+"""RPCs that carry a secret of their own, and need no token from anywhere."""
 
 OF_SUBMISSIONS = frozenset(
     f"/vidscore.v1.SubmissionService/{name}"
@@ -172,7 +183,7 @@ OF_SUBMISSIONS = frozenset(
         "ReadDetections",
     )
 )
-"""RPCs about one submission: to a participant of another team it is as if it were not there."""
+"""RPCs of teams about one submission: to another team it is as if it were not there."""
 
 
 # --- Tokens: only a hash of a secret is stored
@@ -212,15 +223,10 @@ def new_token(
     Raises:
         InputError: With every fault.
     """
-    faults = [*_team_faults(role, team), *string_faults(comment, "comment")]
+    faults = [*team_faults(role, team), *string_faults(comment, "comment")]
     expire_time = None
     if lifetime is not None:
-        if lifetime <= timedelta(0):
-            faults.append(Fault(f"{lifetime.total_seconds():g} s", "over 0 s", field="lifetime"))
-        try:
-            expire_time = now + lifetime
-        except OverflowError:
-            faults.append(Fault("a time after the year 9999", "less", field="lifetime"))
+        expire_time = end_after(now, lifetime, "lifetime", faults)
     if role is None or faults:
         missing = [Fault("no role", "organiser, participant or viewer", field="role")]
         raise InputError([*([] if role else missing), *faults])
@@ -229,6 +235,26 @@ def new_token(
     secret = f"{SECRET_PREFIX}{name}_{digits}"
     record = TokenRecord(name, hash_of(secret), role, team, comment, now, expire_time)
     return NewToken(record, secret)
+
+
+def end_after(
+    now: datetime, lifetime: timedelta, field: str, faults: list[Fault]
+) -> datetime | None:
+    """The time at which something ends; None where that cannot be.
+
+    Args:
+        now: The time.
+        lifetime: How long it holds.
+        field: Field that says so, for the fault.
+        faults: Where a fault is added.
+    """
+    if lifetime <= timedelta(0):
+        faults.append(Fault(f"{lifetime.total_seconds():g} s", "over 0 s", field=field))
+    try:
+        return now + lifetime
+    except OverflowError:
+        faults.append(Fault("a time after the year 9999", "less", field=field))
+        return None
 
 
 def hash_of(secret: str) -> bytes:
@@ -253,14 +279,21 @@ def is_valid(record: TokenRecord, now: datetime) -> bool:
     return record.revoke_time is None and (record.expire_time is None or now < record.expire_time)
 
 
-def _team_faults(role: Role | None, team: str) -> list[Fault]:
+def team_faults(role: Role | None, team: str, field: str = "team") -> list[Fault]:
+    """Faults of the team of a role.
+
+    Args:
+        role: The role.
+        team: The team; empty for none.
+        field: Where it stands.
+    """
     if role is not Role.PARTICIPANT:
         return [
-            Fault(repr(team)[:80], "no team, unless it is a participant's", field="team")
+            Fault(repr(team)[:80], "no team, unless it is a participant's", field=field)
         ] * bool(team)
     if _TEAM.fullmatch(team) is None or team == ORGANISERS_TEAM:
         expected = f"1 to 63 lower-case letters, digits and hyphens, not {ORGANISERS_TEAM}"
-        return [Fault(repr(team)[:80], expected, field="team")]
+        return [Fault(repr(team)[:80], expected, field=field)]
     return []
 
 
@@ -381,7 +414,9 @@ class Gate:
         """
         caller = await self._caller(metadata, transport)
         allowed = ROLES_BY_RPC.get(method, frozenset())
-        anyone = None in allowed and (transport.open_to_anyone or method in PUBLIC_RPCS)
+        anyone = None in allowed and (
+            transport.open_to_anyone or method in PUBLIC_RPCS or method in BY_LINK
+        )
         if caller.role is None and not anyone:
             raise UnauthenticatedError(
                 "the call needs a token, sent as metadata `authorization: Bearer {secret}`"

@@ -126,7 +126,7 @@ _LOOKS: Mapping[tuple[str, str], Callable[[Any], object]] = {
 """Checks of columns beyond their types."""
 
 
-OF_THE_SITE = frozenset({"site", "tokens", "operations", "audit", "responses"})
+OF_THE_SITE = frozenset({"site", "tokens", "invitations", "operations", "audit", "responses"})
 """Tables that are not in a benchmark's backup; one with tokens would grant access."""
 
 
@@ -214,11 +214,17 @@ _ADDED_0009: Mapping[str, Mapping[str, Any]] = {
     "submissions": {"chosen": False},
 }
 
+_ADDED_0011: Mapping[str, Mapping[str, Any]] = {
+    "truth_revisions": {"object_count": None, "sequence_count": None, "label_count": None},
+    "submissions": {"disqualification": ""},
+}
+
 _ADDED_SINCE: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    "0006": _together(_ADDED_0007, _ADDED_0008, _ADDED_0009),
-    "0007": _together(_ADDED_0008, _ADDED_0009),
-    "0008": _ADDED_0009,
-    "0009": {},  # the next one has further tables
+    "0006": _together(_ADDED_0007, _ADDED_0008, _ADDED_0009, _ADDED_0011),
+    "0007": _together(_ADDED_0008, _ADDED_0009, _ADDED_0011),
+    "0008": _together(_ADDED_0009, _ADDED_0011),
+    "0009": _ADDED_0011,
+    "0010": _ADDED_0011,
 }
 """Columns that rows of an earlier revision lack, by table, with what its migration gives them.
 

@@ -138,34 +138,43 @@ class Benchmarks:
             PolicyFixedError: If it changes what cannot be changed any more.
             SpecificationError: If a title or name holds control characters.
         """
+        return await self._context.write(
+            lambda transaction: self.change(transaction, request, record, definition, etag)
+        )
+
+    def change(
+        self,
+        transaction: Transaction,
+        request: Request,
+        record: BenchmarkRecord,
+        definition: Definition,
+        etag: str,
+    ) -> tuple[BenchmarkRecord, int]:
+        """The work of `update`, within a command."""
         refuse_control_characters(definition)
-
-        def command(transaction: Transaction) -> tuple[BenchmarkRecord, int]:
-            present = required_benchmark(transaction, record.benchmark)
-            self._refuse_changed(present, etag)
-            before = self.definition(present)
-            _refuse_fixed(transaction, present, before, definition, request)
-            after = replace(
-                definition,
-                truth_size=before.truth_size,
-                private_names=before.private_names,
-                draw=before.draw,
-            )
-            changed = replace(
-                present,
-                definition=to_json(after),
-                open_time=definition.open_time,
-                close_time=definition.close_time,
-                update_time=request.time,
-                revision=present.revision + 1,
-            )
-            transaction.update_benchmark(changed)
-            if releases_differ(before, after):
-                publish_anew(transaction, after, changed, request.time)
-            request.audit(transaction, benchmark_name(record.benchmark))
-            return changed, len(board_state(transaction, after, changed).waiting)
-
-        return await self._context.write(command)
+        present = required_benchmark(transaction, record.benchmark)
+        self._refuse_changed(present, etag)
+        before = self.definition(present)
+        _refuse_fixed(transaction, present, before, definition, request)
+        after = replace(
+            definition,
+            truth_size=before.truth_size,
+            private_names=before.private_names,
+            draw=before.draw,
+        )
+        changed = replace(
+            present,
+            definition=to_json(after),
+            open_time=definition.open_time,
+            close_time=definition.close_time,
+            update_time=request.time,
+            revision=present.revision + 1,
+        )
+        transaction.update_benchmark(changed)
+        if releases_differ(before, after):
+            publish_anew(transaction, after, changed, request.time)
+        request.audit(transaction, benchmark_name(record.benchmark))
+        return changed, len(board_state(transaction, after, changed).waiting)
 
     def etag(self, record: BenchmarkRecord) -> str:
         """Identifies what an update may change, as it is stored; keyed like digests of truth."""

@@ -12,8 +12,10 @@ from vidscore_server.domain.append_rules import RuleCache
 from vidscore_server.domain.benchmarks import Benchmarks
 from vidscore_server.domain.board_updates import BoardUpdater
 from vidscore_server.domain.context import ChangePoller, Context
+from vidscore_server.domain.disqualification import Disqualifications
 from vidscore_server.domain.expirer import Expirer
 from vidscore_server.domain.final_order import FinalChoices
+from vidscore_server.domain.invitations import Invitations
 from vidscore_server.domain.leases import Leases
 from vidscore_server.domain.live import LiveScores
 from vidscore_server.domain.names import SubmissionName
@@ -45,6 +47,8 @@ class Hosting:
         truth: Their truth.
         rules: Rules of appends to them.
         submissions: Their submissions.
+        disqualifications: Takes submissions out of rankings.
+        invitations: Invitations of teams.
         budget: Bounds how much is taken in and not stored.
         appends: Queue of the batches that are appended to them.
         scorer: The scorer.
@@ -70,6 +74,8 @@ class Hosting:
         self.rules = RuleCache(context, self.benchmarks, self.truth)
         self.submissions = Submissions(context, self.benchmarks, self.heartbeat)
         self.choices = FinalChoices(context, self.benchmarks, self.submissions)
+        self.disqualifications = Disqualifications(context, self.benchmarks)
+        self.invitations = Invitations(context)
         self.budget = ByteBudget(context.settings)
         self.appends = AppendQueue(context, self.benchmarks, self.budget)
         self.scorer = Scorer(context, self.benchmarks, self.truth, workers)

@@ -43,6 +43,7 @@ class Entry:
         evaluator_version: Version of the evaluator that they are by.
         chosen: Whether its team has chosen it for the final order.
         score: Number of the score within the submission.
+        disqualification: Why it is not ranked; empty where it may be.
     """
 
     team: str
@@ -54,6 +55,7 @@ class Entry:
     evaluator_version: str = ""
     chosen: bool = False
     score: int = 0
+    disqualification: str = ""
 
 
 APART = 0
@@ -196,7 +198,8 @@ def ranked_entries(
     """The entries of a board in rank order, as the caller may see them.
 
     Only scores of what the board shows are compared. Submissions that were on an earlier board and
-    have no such score stand apart, after all others. Others than organisers see under ``ladder``
+    have no such score stand apart, after all others; disqualified ones come last, one by one,
+    without ranks. Others than organisers see under ``ladder``
     what was released, and under ``final`` rounded scores, which is what their board ranks. Where
     sequences are private the board is by all others and, once the benchmark has closed, by the
     private ones: of the submissions that count for the final order, exactly, to everyone.
@@ -230,7 +233,9 @@ def ranked_entries(
     else:
         entries = view.entries(comparable)
     ranked = rank(entries, board_rules(policy, directions))
-    return [*ranked, *rank_apart(view.entries(others))]
+    disqualified = view.entries([*comparable, *others], disqualified=True)
+    last = [RankedEntry(APART, entry) for entry in sorted(disqualified, key=_settled)]
+    return [*ranked, *rank_apart(view.entries(others)), *last]
 
 
 def counted_scores(
@@ -295,11 +300,19 @@ class BoardView:
             and (submission := self._submission(score)) is not None
         ]
 
-    def entries(self, scores: Iterable[ScoreRecord]) -> list[Entry]:
-        """Scores of the submissions that are scored, each as far as it is seen."""
+    def entries(self, scores: Iterable[ScoreRecord], *, disqualified: bool = False) -> list[Entry]:
+        """Scores of the submissions that are scored, each as far as it is seen.
+
+        Args:
+            scores: The scores.
+            disqualified: Whether those of disqualified submissions are wanted, or of all others.
+        """
         found = []
         for score in scores:
-            submission, values = self._submission(score), self._values(score)
+            submission = self._submission(score, disqualified=disqualified)
+            values = None if submission is None else self._values(score)
+            if disqualified and values is None and self.board.of_everything:
+                values = {}  # its reason is told, whatever was released of it
             if submission is not None and values is not None:
                 found.append(self._entry(score, submission, values))
         return found
@@ -309,8 +322,11 @@ class BoardView:
         """The submissions that may be on the board, by name."""
         return self.reader.scored_submissions(self.board.benchmark)
 
-    def _submission(self, score: ScoreRecord) -> SubmissionRecord | None:
-        return self._scored.get(score.submission)
+    def _submission(
+        self, score: ScoreRecord, *, disqualified: bool = False
+    ) -> SubmissionRecord | None:
+        found = self._scored.get(score.submission)
+        return found if found and bool(found.disqualification) == disqualified else None
 
     def _whole(self, score: ScoreRecord) -> ScoreRecord:
         """A score with its report, which boards over everything seldom need."""
@@ -350,6 +366,7 @@ class BoardView:
             evaluator_version=version_of(score.configuration),
             chosen=submission.chosen,
             score=score.number,
+            disqualification=submission.disqualification,
         )
 
 

@@ -16,6 +16,7 @@ _BENCHMARK = re.compile(rf"benchmarks/({_ID})")
 _SUBMISSION = re.compile(rf"benchmarks/({_ID})/submissions/({_ID})")
 _STREAM = re.compile(rf"benchmarks/({_ID})/submissions/({_ID})/streams/({_ID})")
 _TOKEN = re.compile(r"tokens/([0-9a-f]{16})")
+_INVITATION = re.compile(r"invitations/([0-9a-f]{16})")
 _OPERATION = re.compile(r"operations/([0-9a-z-]{1,63})")
 
 DEFAULT_STREAM = "default"
@@ -92,6 +93,15 @@ def read_token(name: str) -> str:
         InputError: If it is no such name.
     """
     return _matched(_TOKEN, name, "tokens/{token}", "name")[0]
+
+
+def read_invitation(name: str) -> str:
+    """The last part of an invitation's resource name.
+
+    Raises:
+        InputError: If it is no such name.
+    """
+    return _matched(_INVITATION, name, "invitations/{invitation}", "name")[0]
 
 
 def read_operation(name: str) -> str:

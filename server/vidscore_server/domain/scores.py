@@ -310,7 +310,14 @@ def moves_by_itself(definition: Definition, state: BoardState) -> bool:
 def publish_anew(
     transaction: Transaction, definition: Definition, record: BenchmarkRecord, now: datetime
 ) -> None:
-    """Recompute what the scores on a benchmark's board release, under another policy."""
+    """Recompute what the scores on a benchmark's board release, by other rules.
+
+    Args:
+        transaction: Where.
+        definition: The benchmark, with the policy that holds now.
+        record: Its record.
+        now: The time.
+    """
     shown = shown_basis(record)
     for evaluator in definition.evaluators:
         key = None if shown is None else shown.key(evaluator.name)
@@ -337,6 +344,9 @@ def _publish(
     best: dict[str, Values] = {}
     for submission, score in sorted(scored, key=lambda pair: sealing_order(pair[0])):
         before = best.get(submission.team, {})
+        if submission.disqualification:
+            transaction.publish_score(score)  # it releases nothing more than it has
+            continue
         values = _answered_values(definition, score, list(scales))
         released = released_values(definition.policy, before, values, scales, step)
         if released != before:
@@ -363,6 +373,8 @@ def _released_with(
     scales = definition.scales(result.evaluator)
     best = team_release(transaction, submission.benchmark, name, submission.team)
     step = definition.step(result.evaluator)
+    if submission.disqualification:
+        return _released_text(best), step
     released = released_values(definition.policy, best, result.answered, scales, step)
     if released != best:
         _put_release(transaction, submission, name, released, now)

@@ -110,6 +110,8 @@ class TrustAnalyses:
                 raise NotFoundError(f"{benchmark_name(wish.benchmark)} has no truth yet")
             definition = self._benchmarks.definition(parent)
             names = scored_submissions(transaction, wish.benchmark, wish.submissions)
+            if not wish.submissions:
+                names = [name for name in names if may_rank(transaction, wish.benchmark, name)]
             if len(names) < 2:
                 few = Fault(
                     f"{len(names)} scored", "at least two to be ranked", field="submissions"
@@ -335,3 +337,9 @@ def _reason_of(error: VidscoreError) -> str:
         return error.reason
     expected = dict.fromkeys(fault.expected for fault in error.faults)
     return f"{error.reason}: expected {'; '.join(list(expected)[:5])}"
+
+
+def may_rank(reader: Reader, benchmark: str, submission: str) -> bool:
+    """Whether a submission is there and is not disqualified."""
+    record = reader.submission(benchmark, submission)
+    return record is not None and not record.disqualification

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
 from tempfile import SpooledTemporaryFile
@@ -24,11 +24,17 @@ from vidscore_server.domain.batches import (
     repeated_frames,
     unpacked,
 )
-from vidscore_server.domain.benchmarks import required_benchmark, to_json, with_truth_of
+from vidscore_server.domain.benchmarks import (
+    from_json,
+    required_benchmark,
+    to_json,
+    with_truth_of,
+)
 from vidscore_server.domain.context import Context, Request, audit_server
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.names import benchmark_name, parse_string
 from vidscore_server.domain.private_part import settle
+from vidscore_server.errors import NotFoundError
 from vidscore_server.settings import Settings
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreDamagedError
@@ -78,7 +84,7 @@ class _MergedUpload:
         frame_count: Frames that it has.
         digest: Fingerprint of its annotations.
         arity: Coordinates that its objects have; None where nothing says so.
-        objects: By sequence the objects that are judged.
+        contents: What it has.
     """
 
     base: tuple[datetime, int]
@@ -87,7 +93,28 @@ class _MergedUpload:
     frame_count: int
     digest: str
     arity: int | None
-    objects: Counter[SequenceKey]
+    contents: _Contents
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """What truth has.
+
+    Attributes:
+        judged: By sequence with frames the objects that are judged.
+        objects: All objects.
+        labels: Labels of objects.
+    """
+
+    judged: Counter[SequenceKey] = field(default_factory=Counter)
+    objects: int = 0
+    labels: frozenset[str] = frozenset()
+
+    def __add__(self, other: _Contents) -> _Contents:
+        """Both together."""
+        judged = self.judged.copy()
+        judged.update(other.judged)  # which keeps sequences without objects
+        return _Contents(judged, self.objects + other.objects, self.labels | other.labels)
 
 
 class _Spool:
@@ -127,12 +154,12 @@ class TruthUpload:
         self._payloads = _Spool()
         self._fingerprint = Fingerprint()
         self._arity = definition.truth_arity
-        self._objects: Counter[SequenceKey] = Counter()
+        self._contents = _Contents()
 
     @property
-    def objects(self) -> Counter[SequenceKey]:
-        """By sequence the objects that have come and are judged."""
-        return self._objects
+    def contents(self) -> _Contents:
+        """What has come."""
+        return self._contents
 
     @property
     def arity(self) -> int | None:
@@ -209,7 +236,7 @@ class TruthUpload:
                 raise LimitError(f"{found} {what}", limit, maximum)
         self._arity = batch.arity
         self._fingerprint += fingerprint(batch)
-        self._objects.update(_objects_of(batch))
+        self._contents += _contents_of(batch)
 
     def close(self) -> None:
         """Release the received batches."""
@@ -276,7 +303,7 @@ class TruthStore:
         base = (benchmark.create_time, benchmark.truth_revision)
         before: list[bytes] = []
         frames, digest = len(upload.frames), upload.digest
-        objects = upload.objects.copy()
+        contents = upload.contents
         if plan.merge and benchmark.truth_revision:
             definition = with_truth_of(benchmark, upload.arity)
             arity = definition.arity(Side.TRUTH)
@@ -286,9 +313,9 @@ class TruthStore:
             before = [pack(codec.data_of(codec.write_batch(kept)))[0]]
             frames += kept.frame_count
             digest += fingerprint(kept)
-            objects.update(_objects_of(kept))
+            contents += _contents_of(kept)
         return _MergedUpload(
-            base, before, upload.payloads, frames, str(digest), upload.arity, objects
+            base, before, upload.payloads, frames, str(digest), upload.arity, contents
         )
 
     def _commit(
@@ -316,10 +343,13 @@ class TruthStore:
                 frame_count=merged.frame_count,
                 complete=plan.complete,
                 comment=plan.comment,
+                object_count=merged.contents.objects,
+                sequence_count=len(merged.contents.judged),
+                label_count=len(merged.contents.labels),
             )
             transaction.insert_truth_revision(revision, chain(merged.kept, merged.added))
             before = with_truth_of(benchmark, merged.arity)
-            settled = self._settled(plan, before, merged.objects)
+            settled = self._settled(plan, before, merged.contents.judged)
             if settled.draw != before.draw:
                 drawn = f"{settled.private_sequence_count} sequences"
                 name = benchmark_name(plan.benchmark)
@@ -378,6 +408,32 @@ class TruthStore:
                 self._kept.popitem(last=False)
         return found
 
+    async def read(self, benchmark: str, revision: int) -> tuple[int, Annotations | None]:
+        """A revision for its organisers.
+
+        Args:
+            benchmark: The benchmark.
+            revision: The revision; 0 for the newest.
+
+        Returns:
+            Its number, and its columns; None where it has no batch to say their shape.
+
+        Raises:
+            NotFoundError: If there is no such benchmark or revision.
+            StoreDamagedError: If what is stored is not what was uploaded.
+        """
+
+        def look(reader: Reader) -> tuple[int, Annotations | None]:
+            parent = required_benchmark(reader, benchmark)
+            number = revision or parent.truth_revision
+            if reader.truth_revision(benchmark, number) is None:
+                named = f"truth revision {number}" if number else "truth"
+                raise NotFoundError(f"{benchmark_name(benchmark)} has no {named}")
+            arity = from_json(parent.definition).truth_arity
+            return number, None if arity is None else self.load(reader, benchmark, number, arity)
+
+        return await self._context.read(look)
+
     def _stored(self, reader: Reader, benchmark: str, revision: int, arity: int) -> Annotations:
         payloads = reader.truth_payloads(benchmark, revision)
         batches = unpacked((payload, None) for payload in payloads)
@@ -392,13 +448,16 @@ def required_revision(reader: Reader, benchmark: str, revision: int) -> TruthRev
     return record
 
 
-def _objects_of(truth: Annotations) -> dict[SequenceKey, int]:
-    """Objects that are judged, of each sequence that has frames."""
+def _contents_of(truth: Annotations) -> _Contents:
     judged = (truth.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) == 0
     rows = truth.frame_sequences[truth.object_frames[judged]]
     counts = np.bincount(rows, minlength=len(truth.sequences))
     there = np.unique(truth.frame_sequences).tolist()
-    return {truth.sequences[row]: int(counts[row]) for row in there}
+    return _Contents(
+        Counter({truth.sequences[row]: int(counts[row]) for row in there}),
+        truth.object_count,
+        frozenset(truth.labels[row] for row in np.unique(truth.label_indices).tolist()),
+    )
 
 
 def _without(truth: Annotations, upload: TruthUpload) -> Annotations:

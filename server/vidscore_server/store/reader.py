@@ -129,6 +129,29 @@ class Reader(BoardReader):
         ordered = query.order_by(t.submissions.c.state_time, t.submissions.c.id)
         return self._all(ordered, SubmissionRecord)
 
+    def queue(
+        self, states: Iterable[SubmissionState], after: tuple[datetime, str, str] | None, limit: int
+    ) -> list[SubmissionRecord]:
+        """Submissions of all benchmarks in some states, oldest state first, then by name.
+
+        Args:
+            states: The states.
+            after: (state_time, benchmark, submission) of the last one on the page before.
+            limit: Most records wanted.
+        """
+        key = (t.submissions.c.state_time, t.benchmarks.c.benchmark, t.submissions.c.submission)
+        wanted = [state.value for state in states]
+        query = self._submissions().where(t.submissions.c.state.in_(wanted))
+        if after is not None:
+            query = query.where(tuple_(*key) > (to_microseconds(after[0]), *after[1:]))
+        return self._all(query.order_by(*key).limit(limit), SubmissionRecord)
+
+    def state_counts(self) -> dict[SubmissionState, int]:
+        """Number of submissions of all benchmarks in each state that has any."""
+        state = t.submissions.c.state
+        rows = self._connection.execute(select(state, func.count()).group_by(state))
+        return {SubmissionState(name): int(count) for name, count in rows}
+
     def submission_revisions(self, names: Iterable[SubmissionKey]) -> dict[SubmissionKey, int]:
         """Revisions of those submissions that exist."""
         key = (t.benchmarks.c.benchmark, t.submissions.c.submission)

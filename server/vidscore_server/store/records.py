@@ -103,6 +103,9 @@ class TruthRevisionRecord:
         frame_count: Number of frames.
         complete: Whether no more truth is to come.
         comment: Reason, for people.
+        object_count: Number of objects; None for a revision from before they were counted.
+        sequence_count: Number of sequences; None likewise.
+        label_count: Number of labels; None likewise.
     """
 
     benchmark: str
@@ -112,6 +115,9 @@ class TruthRevisionRecord:
     frame_count: int
     complete: bool
     comment: str
+    object_count: int | None = None
+    sequence_count: int | None = None
+    label_count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +143,7 @@ class SubmissionRecord:
         score_shown: Whether the team was shown a score before the seal.
         byte_count: Stored bytes of its frames; 0 after they were freed.
         chosen: Whether its team has chosen it for the final order.
+        disqualification: Why an organiser has disqualified it; empty if it is not.
     """
 
     benchmark: str
@@ -157,6 +164,7 @@ class SubmissionRecord:
     score_shown: bool = False
     byte_count: int = 0
     chosen: bool = False
+    disqualification: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +358,35 @@ class TokenRecord:
     create_time: datetime
     expire_time: datetime | None = None
     revoke_time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InvitationRecord:
+    """An invitation of a team, without its secret.
+
+    Attributes:
+        invitation: Name.
+        secret_hash: Hash of the secret.
+        team: The team.
+        comment: Purpose, for people.
+        create_time: Time of creation.
+        expire_time: Time after which it cannot be accepted.
+        token_lifetime_s: Seconds that the token holds that it is accepted for; None for ever.
+        accept_time: Time of acceptance; None if it is not accepted.
+        revoke_time: Time of revocation; None if it is not revoked.
+        token: Name of the token that it was accepted for; empty for none.
+    """
+
+    invitation: str
+    secret_hash: bytes
+    team: str
+    comment: str
+    create_time: datetime
+    expire_time: datetime
+    token_lifetime_s: int | None = None
+    accept_time: datetime | None = None
+    revoke_time: datetime | None = None
+    token: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from vidscore_server.store.migrations import schema_of
 from vidscore_server.store.records import (
     AuditFilter,
     AuditRecord,
+    InvitationRecord,
     LeaseRecord,
     OperationRecord,
     Row,
@@ -63,6 +64,22 @@ class SiteReader(RecordReader):
             last = to_microseconds(before[0])
             query = query.where(or_(time < last, and_(time == last, name > before[1])))
         return self._all(query.order_by(time.desc(), name).limit(limit), TokenRecord)
+
+    def invitation(self, invitation: str) -> InvitationRecord | None:
+        """One invitation."""
+        query = select(t.invitations).where(t.invitations.c.invitation == invitation)
+        return self._one(query, InvitationRecord)
+
+    def invitations(
+        self, before: tuple[datetime, str] | None, limit: int
+    ) -> list[InvitationRecord]:
+        """Invitations, newest first, then by name; `before` as in `submissions`."""
+        time, name = t.invitations.c.create_time, t.invitations.c.invitation
+        query = select(t.invitations)
+        if before is not None:
+            last = to_microseconds(before[0])
+            query = query.where(or_(time < last, and_(time == last, name > before[1])))
+        return self._all(query.order_by(time.desc(), name).limit(limit), InvitationRecord)
 
     def operation(self, operation: str) -> OperationRecord | None:
         """One operation."""

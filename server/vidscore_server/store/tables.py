@@ -88,6 +88,9 @@ truth_revisions = Table(
     Column("frame_count", BigInteger, nullable=False),
     Column("complete", Boolean, nullable=False),
     Column("comment", Text, nullable=False),
+    Column("object_count", BigInteger),
+    Column("sequence_count", BigInteger),
+    Column("label_count", BigInteger),
     UniqueConstraint("benchmark_id", "revision"),
 )
 
@@ -121,6 +124,7 @@ submissions = Table(
     Column("score_shown", Boolean, nullable=False, server_default=false()),
     Column("byte_count", BigInteger, nullable=False, server_default="0"),
     Column("chosen", Boolean, nullable=False, server_default=false()),
+    Column("disqualification", Text, nullable=False, server_default=""),
     UniqueConstraint("benchmark_id", "submission"),
     Index(None, "benchmark_id", "create_time"),
 )
@@ -237,6 +241,21 @@ tokens = Table(
     Column("create_time", _Time, nullable=False),
     Column("expire_time", _Time),
     Column("revoke_time", _Time),
+)
+
+invitations = Table(
+    "invitations",
+    metadata,
+    Column("invitation", _Name, primary_key=True),
+    Column("secret_hash", LargeBinary, nullable=False),
+    Column("team", _Name, nullable=False),
+    Column("comment", Text, nullable=False),
+    Column("create_time", _Time, nullable=False),
+    Column("expire_time", _Time, nullable=False),
+    Column("token_lifetime_s", BigInteger),
+    Column("accept_time", _Time),
+    Column("revoke_time", _Time),
+    Column("token", _Name, nullable=False, server_default=""),
 )
 
 operations = Table(

@@ -20,6 +20,7 @@ from vidscore_server.store.reader import Reader
 from vidscore_server.store.records import (
     AuditRecord,
     BenchmarkRecord,
+    InvitationRecord,
     OperationRecord,
     ReleaseRecord,
     Row,
@@ -192,6 +193,15 @@ class Transaction(Appends, Reader):
         """Replace the record of a token."""
         key = t.tokens.c.token == record.token
         self._update(t.tokens, key, to_row(record), f"token {record.token}")
+
+    def insert_invitation(self, record: InvitationRecord) -> None:
+        """Add an invitation."""
+        self._insert(t.invitations, to_row(record), f"invitation {record.invitation}")
+
+    def update_invitation(self, record: InvitationRecord) -> None:
+        """Replace the record of an invitation."""
+        key = t.invitations.c.invitation == record.invitation
+        self._update(t.invitations, key, to_row(record), f"invitation {record.invitation}")
 
     def insert_operation(self, record: OperationRecord) -> None:
         """Add an operation."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from vidscore_evaluators.explanation.answer import figure, in_words, measure_title, percent
+from vidscore_server.web.site.phrases import last_part, size_text, things, time_text, value_text
 
 STATIC = Path(__file__).parent / "static"
 
@@ -37,6 +38,11 @@ def environment() -> Environment:
         in_words=in_words,
         measure_title=measure_title,
         counted=lambda count: f"{count:,}",
+        time_text=time_text,
+        size_text=size_text,
+        last_part=last_part,
+        things=things,
+        value_text=value_text,
     )
     made.globals.update(kind_words=KIND_WORDS)
     return made

@@ -164,3 +164,30 @@ def test_the_audit_record_is_filtered_by_benchmark_actor_action_and_time(
         "CreateSubmission", "OpenStream", "SealSubmission",
     ]  # fmt: skip
     assert organiser("audit", "--since", "soon").exit_code == ExitCode.USAGE
+
+
+def test_an_invitation_makes_a_teams_token_once(organiser: Call, site: tuple[str, str]) -> None:
+    base = ("--link-base", "https://scores.example.org/")
+    made = organiser("invitation", "create", "wren", "tern", "--lifetime-days", "2", *base)
+    lines = [line.split() for line in well(made).splitlines()]
+    assert [team for team, _ in lines] == ["wren", "tern"]
+    first, second = (link for _, link in lines)
+    assert first.startswith("https://scores.example.org/invitations/vidscore_i_")
+    accepted = run("invitation", "accept", first, "--server", site[0])
+    assert re.fullmatch(r"vidscore_[0-9a-f]{16}_[0-9a-f]{64}\n", accepted.stdout)
+    again = run("invitation", "accept", first, "--server", site[0])
+    assert again.exit_code == ExitCode.INPUT
+    assert "was accepted already" in again.stderr
+    name = second.split("_")[2]
+    assert "is revoked" in well(organiser("invitation", "revoke", name))
+    listed = json.loads(well(organiser("invitation", "list", "--format", "json")))
+    states = {entry["team"]: (entry["open"], bool(entry["token"])) for entry in listed}
+    assert (states["wren"], states["tern"]) == ((False, True), (False, False))
+
+
+def test_the_secret_of_an_invitation_is_no_name_of_one(organiser: Call) -> None:
+    [line] = well(organiser("invitation", "create", "rook")).splitlines()
+    secret = line.split()[1]
+    result = organiser("invitation", "revoke", secret)
+    assert result.exit_code != 0
+    assert secret[-40:] not in result.stderr

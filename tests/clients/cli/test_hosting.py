@@ -37,6 +37,7 @@ def test_every_example_of_hosting_runs_in_the_order_of_a_competition(organiser: 
         if path.split()[0] not in {"login", "logout"}  # at a server of its own: see test_sites
         if path != "submission retry"  # nothing has failed: see below
         if path != "submission choose"  # nothing is private: see below
+        if path not in {"invitation revoke", "invitation accept"}  # see test_access_keys
     }
 
     def examples(*beginnings: str) -> None:
@@ -54,12 +55,15 @@ def test_every_example_of_hosting_runs_in_the_order_of_a_competition(organiser: 
     examples("vidscore benchmark checklist")
     well(organiser("benchmark", "truth", "sky", "--truth", "truth.json"))
     examples("vidscore benchmark revisions", "vidscore token create", "vidscore token list")
+    examples("vidscore benchmark read-truth", "vidscore invitation create")
+    examples("vidscore invitation list")
     for name in ("falcon", "mole"):
         arguments = ("--detections", "detections.json", "--name", name)
         well(organiser("submit", "sky", *arguments, "--no-seal"))
     examples("vidscore submission cancel", "vidscore submission show", "vidscore submission list")
     examples("vidscore submission seal", "vidscore submission watch", "vidscore submission scores")
-    examples("vidscore submission outcomes")
+    examples("vidscore submission outcomes", "vidscore queue")
+    examples("vidscore submission disqualify", "vidscore submission reinstate")
     examples("vidscore submit", "vidscore leaderboard", "vidscore benchmark rescore")
     examples("vidscore benchmark publish")
     examples("vidscore trust ranking")

@@ -66,6 +66,10 @@ class BlockingClient:
     def tokens(self) -> Any:
         return Blocking(self._client.tokens, self._run)
 
+    @property
+    def invitations(self) -> Any:
+        return Blocking(self._client.invitations, self._run)
+
 
 class BlockingBenchmarks:
     """Benchmarks, or trust, of an asyncio client, whose long work is blocking too."""

@@ -24,6 +24,7 @@ def submission_row(**changed: object) -> Row:
         "state": "scored", "state_reason": "", "state_message": "", "state_time": 1,
         "create_time": 1, "activity_time": 1, "seal_time": 1, "frame_count": 1, "revision": 1,
         "attempts": 0, "warnings": "", "byte_count": 0, "score_shown": False, "chosen": False,
+        "disqualification": "",
     }  # fmt: skip
     return "submissions", {**values, **changed}
 

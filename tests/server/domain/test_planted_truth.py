@@ -116,11 +116,20 @@ CASES: dict[str, Case] = {
     **{f"{V1}ScoringService/{name}": NOTHING for name in ("Score", "ScoreBatch")},
     **{
         f"{V1}AccessService/{name}": NOTHING
-        for name in ("CreateToken", "ListTokens", "RevokeToken", "ListAuditRecords")
+        for name in (
+            "CreateToken",
+            "ListTokens",
+            "RevokeToken",
+            "CreateInvitations",
+            "ListInvitations",
+            "RevokeInvitation",
+            "AcceptInvitation",
+            "ListAuditRecords",
+        )
     },
     **{
         f"{V1}ServerService/{name}": NOTHING
-        for name in ("GetServer", "ExportBackup", "ImportBackup")
+        for name in ("GetServer", "GetQueue", "ExportBackup", "ImportBackup")
     },
     **{f"{V1}TrustService/{name}": OF_BENCHMARK for name in ("ExamineRanking", "TestCriterion")},
     **{
@@ -141,6 +150,9 @@ CASES: dict[str, Case] = {
     f"{V1}BenchmarkService/DeleteBenchmark": OF_BENCHMARK,
     f"{V1}BenchmarkService/UploadTruth": NOTHING,
     f"{V1}BenchmarkService/ListTruthRevisions": OF_BENCHMARK,
+    f"{V1}BenchmarkService/ReadTruth": asked(
+        {"benchmark": BENCHMARK}, {"benchmark": BENCHMARK, "revision": 1, "offset": 1}
+    ),
     f"{V1}BenchmarkService/RescoreSubmissions": OF_BENCHMARK,
     f"{V1}BenchmarkService/GetLeaderboard": asked(
         {"benchmark": BENCHMARK},
@@ -184,6 +196,8 @@ CASES: dict[str, Case] = {
     f"{V1}SubmissionService/CancelSubmission": OF_SUBMISSION,
     f"{V1}SubmissionService/RetrySubmission": OF_SUBMISSION,
     f"{V1}SubmissionService/ChooseSubmission": OF_SUBMISSION,
+    f"{V1}SubmissionService/DisqualifySubmission": asked({"name": ONE, "reason": "for fun"}),
+    f"{V1}SubmissionService/ReinstateSubmission": OF_SUBMISSION,
 }
 
 ALL_PUBLIC = ("sequences", "labels", "frame_counts")

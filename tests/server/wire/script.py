@@ -97,6 +97,7 @@ def script() -> list[Call]:
             caller="",
         ),
         *_outcomes(),
+        *_organising(),
     ]
 
 
@@ -327,6 +328,49 @@ def _outcomes() -> Iterator[Call]:
     yield _submitting("ReadOutcomes", request, caller="organiser")
     yield _submitting("ReadOutcomes", request)
     yield _submitting("ReadDetections", submissions.ReadDetectionsRequest(submission=SUBMISSION))
+
+
+def _organising() -> Iterator[Call]:
+    """What organisers do besides, after everything else."""
+    asked = organiser_pb2.ReadTruthRequest(benchmark=BENCHMARK, offset=1)
+    yield _hosted("ReadTruth", asked)
+    changed = dots(visibility=benchmark_pb2.VISIBILITY_LIVE)
+    changed.name = BENCHMARK
+    preview = organiser_pb2.UpdateBenchmarkRequest(
+        benchmark=changed, update_mask=FieldMask(paths=["policy"]), validate_only=True
+    )
+    yield _hosted("UpdateBenchmark", preview)
+    disqualified = submissions.DisqualifySubmissionRequest(name=SUBMISSION, reason="a test")
+    yield _submitting("DisqualifySubmission", disqualified, caller="organiser")
+    board = benchmarks.GetLeaderboardRequest(benchmark=BENCHMARK)
+    yield _hosted("GetLeaderboard", board, caller="viewer")
+    reinstated = submissions.ReinstateSubmissionRequest(name=SUBMISSION)
+    yield _submitting("ReinstateSubmission", reinstated, caller="organiser")
+    queued = server.GetQueueRequest(states=[submissions.SUBMISSION_STATE_SCORED], page_size=5)
+    yield Call("vidscore.v1.ServerService", "GetQueue", [queued])
+
+    def invite(rpc: str, requests: Requests, caller: str = "organiser") -> Call:
+        return Call("vidscore.v1.AccessService", rpc, requests, caller)
+
+    teams = access.CreateInvitationsRequest(
+        teams=["teal", "pink"],
+        comment="for a replay",
+        lifetime=Duration(seconds=3600),
+        token_lifetime=Duration(seconds=7200),
+    )
+    yield invite("CreateInvitations", [teams])
+
+    def accepted(answers: Answers) -> list[Message]:
+        made = answers["CreateInvitations"][0]["invitations"][0]
+        return [access.AcceptInvitationRequest(secret=made["secret"])]
+
+    def revoked(answers: Answers) -> list[Message]:
+        made = answers["CreateInvitations"][0]["invitations"][1]
+        return [access.RevokeInvitationRequest(name=made["invitation"]["name"])]
+
+    yield invite("AcceptInvitation", accepted, caller="")
+    yield invite("RevokeInvitation", revoked)
+    yield invite("ListInvitations", [access.ListInvitationsRequest(page_size=5)])
 
 
 async def play(hosted: Hosted) -> list[Exchange]:

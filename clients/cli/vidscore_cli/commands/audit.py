@@ -23,6 +23,7 @@ class AuditQuery:
 
     server: ServerChoice
     benchmark: str | None
+    resource: str | None
     actor: str | None
     action: str | None
     since: datetime | None
@@ -42,6 +43,7 @@ class AuditQuery:
     ),
 )
 @click.option("--benchmark", metavar="NAME", help="Only what was done to a benchmark.")
+@click.option("--resource", metavar="NAME", help="Only what was done to it, such as tokens/...")
 @click.option("--actor", metavar="NAME", help="Only what a token did, or `server` on its own.")
 @click.option("--action", metavar="NAME", help="Only one action, such as UploadTruth.")
 @time_option("--since", "Only what was done then or later")
@@ -62,7 +64,12 @@ def audit(**choices: Any) -> None:
 
     typed = AuditQuery(**choices)
     wanted = AuditFilter(
-        typed.benchmark or "", typed.actor or "", typed.action or "", typed.since, typed.until
+        typed.benchmark or "",
+        typed.actor or "",
+        typed.action or "",
+        typed.since,
+        typed.until,
+        typed.resource or "",
     )
     with open_client(typed.server) as client:
         found = client.audit(typed.limit, wanted)

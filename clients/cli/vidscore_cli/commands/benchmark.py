@@ -43,7 +43,17 @@ if TYPE_CHECKING:
 
 BENCHMARK_COLUMNS = ("name", "title", "evaluators", "open_time", "close_time", "truth_revision")
 
-REVISION_COLUMNS = ("revision", "create_time", "frame_count", "complete", "digest", "comment")
+REVISION_COLUMNS = (
+    "revision",
+    "create_time",
+    "frame_count",
+    "object_count",
+    "label_count",
+    "sequence_count",
+    "complete",
+    "digest",
+    "comment",
+)
 
 DIFFERENCE_COLUMNS = (
     "submission",
@@ -112,6 +122,7 @@ SECTIONS = {
     "Truth and scores": {
         "truth": Entry(f"{HERE}:truth"),
         "revisions": Entry(f"{HERE}:revisions"),
+        "read-truth": Entry("vidscore_cli.commands.read_truth:read_truth"),
         "rescore": Entry(f"{HERE}:rescore"),
         "publish": Entry(f"{HERE}:publish"),
     },

@@ -67,11 +67,13 @@ def leaderboard(**choices: Any) -> None:
             name for name in tiers if any(getattr(row, name) is not None for row in board.rows)
         )
     columns = ("rank", *tiers, "team", "title", *measures, *basis, "seal_time", "submission")
+    if any(row.disqualification for row in board.rows):
+        columns = (*columns, "disqualification")
     missing = UNDEFINED if typed.format_ == "table" else None
     records: list[Record] = [
         {
             **asdict(row),
-            "rank": missing if row.apart else row.rank,
+            "rank": missing if row.apart or row.disqualification else row.rank,
             "tier": missing if row.tier is None else row.tier,
             "first_probability": _shown(row.first_probability, missing),
             **{name: _shown(row.scores.get(name), missing) for name in measures},

@@ -51,6 +51,8 @@ SECTIONS = {
         "cancel": Entry(f"{HERE}:cancel"),
         "retry": Entry(f"{HERE}:retry"),
         "choose": Entry(f"{HERE}:choose"),
+        "disqualify": Entry(f"{HERE}:disqualify"),
+        "reinstate": Entry(f"{HERE}:reinstate"),
     },
 }
 
@@ -219,6 +221,32 @@ def retry(server: ServerChoice, submission: str) -> None:
     with open_client(server) as client:
         sealed = client.submissions.retry(submission)
     say(summary(sealed))
+
+
+@command(
+    "disqualify",
+    examples=("vidscore submission disqualify sky/mole --reason 'trained on the test videos'",),
+)
+@click.argument("submission", metavar="SUBMISSION")
+@click.option(
+    "--reason", metavar="TEXT", required=True, help="Why, for everybody who sees the leaderboard."
+)
+@server_options()
+def disqualify(server: ServerChoice, submission: str, reason: str) -> None:
+    """Take a submission out of the ranking; reinstate undoes it. For organisers."""
+    with open_client(server) as client:
+        found = client.submissions.disqualify(submission, reason)
+    say(f"{short_names(found.name)} is disqualified")
+
+
+@command("reinstate", examples=("vidscore submission reinstate sky/mole",))
+@click.argument("submission", metavar="SUBMISSION")
+@server_options()
+def reinstate(server: ServerChoice, submission: str) -> None:
+    """Undo a disqualification. For organisers."""
+    with open_client(server) as client:
+        found = client.submissions.reinstate(submission)
+    say(f"{short_names(found.name)} may be ranked again")
 
 
 @command(

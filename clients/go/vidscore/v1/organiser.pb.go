@@ -142,7 +142,9 @@ type UpdateBenchmarkRequest struct {
 	// ETAG_DIFFERS if it is not the present one: somebody else changed the benchmark in between.
 	Benchmark *Benchmark `protobuf:"bytes,1,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
 	// Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
-	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	// Whether to change nothing, and only to return what teams see now and would see.
+	ValidateOnly  bool `protobuf:"varint,50,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -191,11 +193,20 @@ func (x *UpdateBenchmarkRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
+func (x *UpdateBenchmarkRequest) GetValidateOnly() bool {
+	if x != nil {
+		return x.ValidateOnly
+	}
+	return false
+}
+
 // UpdateBenchmarkResponse has the changed benchmark.
 type UpdateBenchmarkResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The benchmark.
-	Benchmark     *Benchmark `protobuf:"bytes,1,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
+	// The benchmark; if `validate_only` was set, as it would be.
+	Benchmark *Benchmark `protobuf:"bytes,1,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
+	// If `validate_only` was set, what each team sees now and would see, in the order of their names.
+	TeamViews     []*TeamView `protobuf:"bytes,50,rep,name=team_views,json=teamViews,proto3" json:"team_views,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -237,6 +248,232 @@ func (x *UpdateBenchmarkResponse) GetBenchmark() *Benchmark {
 	return nil
 }
 
+func (x *UpdateBenchmarkResponse) GetTeamViews() []*TeamView {
+	if x != nil {
+		return x.TeamViews
+	}
+	return nil
+}
+
+// TeamView is what a team sees of its own scores under an evaluator.
+type TeamView struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Team.
+	Team string `protobuf:"bytes,1,opt,name=team,proto3" json:"team,omitempty"`
+	// Name of the evaluator.
+	Evaluator string `protobuf:"bytes,2,opt,name=evaluator,proto3" json:"evaluator,omitempty"`
+	// What it sees now.
+	Now *SeenScores `protobuf:"bytes,3,opt,name=now,proto3" json:"now,omitempty"`
+	// What it would see after the change.
+	Then          *SeenScores `protobuf:"bytes,4,opt,name=then,proto3" json:"then,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TeamView) Reset() {
+	*x = TeamView{}
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TeamView) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TeamView) ProtoMessage() {}
+
+func (x *TeamView) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TeamView.ProtoReflect.Descriptor instead.
+func (*TeamView) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *TeamView) GetTeam() string {
+	if x != nil {
+		return x.Team
+	}
+	return ""
+}
+
+func (x *TeamView) GetEvaluator() string {
+	if x != nil {
+		return x.Evaluator
+	}
+	return ""
+}
+
+func (x *TeamView) GetNow() *SeenScores {
+	if x != nil {
+		return x.Now
+	}
+	return nil
+}
+
+func (x *TeamView) GetThen() *SeenScores {
+	if x != nil {
+		return x.Then
+	}
+	return nil
+}
+
+// SeenScores is how much a team sees under one evaluator.
+type SeenScores struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name of the submission with which it is on the board that it sees; empty: none.
+	Submission string `protobuf:"bytes,1,opt,name=submission,proto3" json:"submission,omitempty"`
+	// Its rank there; 0: none.
+	Rank int32 `protobuf:"varint,2,opt,name=rank,proto3" json:"rank,omitempty"`
+	// Its values there.
+	Values []*SeenValue `protobuf:"bytes,3,rep,name=values,proto3" json:"values,omitempty"`
+	// Number of single scores that it sees in the report of its newest scored submission.
+	ScoreCount int64 `protobuf:"varint,4,opt,name=score_count,json=scoreCount,proto3" json:"score_count,omitempty"`
+	// Number of curves that it sees there.
+	CurveCount int64 `protobuf:"varint,5,opt,name=curve_count,json=curveCount,proto3" json:"curve_count,omitempty"`
+	// Number of its submissions of which it may read outcomes.
+	OutcomeSubmissionCount int64 `protobuf:"varint,6,opt,name=outcome_submission_count,json=outcomeSubmissionCount,proto3" json:"outcome_submission_count,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
+}
+
+func (x *SeenScores) Reset() {
+	*x = SeenScores{}
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SeenScores) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SeenScores) ProtoMessage() {}
+
+func (x *SeenScores) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SeenScores.ProtoReflect.Descriptor instead.
+func (*SeenScores) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *SeenScores) GetSubmission() string {
+	if x != nil {
+		return x.Submission
+	}
+	return ""
+}
+
+func (x *SeenScores) GetRank() int32 {
+	if x != nil {
+		return x.Rank
+	}
+	return 0
+}
+
+func (x *SeenScores) GetValues() []*SeenValue {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+func (x *SeenScores) GetScoreCount() int64 {
+	if x != nil {
+		return x.ScoreCount
+	}
+	return 0
+}
+
+func (x *SeenScores) GetCurveCount() int64 {
+	if x != nil {
+		return x.CurveCount
+	}
+	return 0
+}
+
+func (x *SeenScores) GetOutcomeSubmissionCount() int64 {
+	if x != nil {
+		return x.OutcomeSubmissionCount
+	}
+	return 0
+}
+
+// SeenValue is the value of a measure as a team sees it.
+type SeenValue struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the measure.
+	Measure string `protobuf:"bytes,1,opt,name=measure,proto3" json:"measure,omitempty"`
+	// The value; absent: undefined.
+	Value         *float64 `protobuf:"fixed64,2,opt,name=value,proto3,oneof" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SeenValue) Reset() {
+	*x = SeenValue{}
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SeenValue) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SeenValue) ProtoMessage() {}
+
+func (x *SeenValue) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SeenValue.ProtoReflect.Descriptor instead.
+func (*SeenValue) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *SeenValue) GetMeasure() string {
+	if x != nil {
+		return x.Measure
+	}
+	return ""
+}
+
+func (x *SeenValue) GetValue() float64 {
+	if x != nil && x.Value != nil {
+		return *x.Value
+	}
+	return 0
+}
+
 // DeleteBenchmarkRequest deletes a benchmark.
 type DeleteBenchmarkRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -253,7 +490,7 @@ type DeleteBenchmarkRequest struct {
 
 func (x *DeleteBenchmarkRequest) Reset() {
 	*x = DeleteBenchmarkRequest{}
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[4]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -265,7 +502,7 @@ func (x *DeleteBenchmarkRequest) String() string {
 func (*DeleteBenchmarkRequest) ProtoMessage() {}
 
 func (x *DeleteBenchmarkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[4]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -278,7 +515,7 @@ func (x *DeleteBenchmarkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteBenchmarkRequest.ProtoReflect.Descriptor instead.
 func (*DeleteBenchmarkRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{4}
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *DeleteBenchmarkRequest) GetName() string {
@@ -311,7 +548,7 @@ type DeleteBenchmarkResponse struct {
 
 func (x *DeleteBenchmarkResponse) Reset() {
 	*x = DeleteBenchmarkResponse{}
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[5]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -323,7 +560,7 @@ func (x *DeleteBenchmarkResponse) String() string {
 func (*DeleteBenchmarkResponse) ProtoMessage() {}
 
 func (x *DeleteBenchmarkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[5]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -336,7 +573,7 @@ func (x *DeleteBenchmarkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteBenchmarkResponse.ProtoReflect.Descriptor instead.
 func (*DeleteBenchmarkResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{5}
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{8}
 }
 
 // UploadTruthHeader states what an upload of truth is for.
@@ -359,7 +596,7 @@ type UploadTruthHeader struct {
 
 func (x *UploadTruthHeader) Reset() {
 	*x = UploadTruthHeader{}
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[6]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -371,7 +608,7 @@ func (x *UploadTruthHeader) String() string {
 func (*UploadTruthHeader) ProtoMessage() {}
 
 func (x *UploadTruthHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[6]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -384,7 +621,7 @@ func (x *UploadTruthHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthHeader.ProtoReflect.Descriptor instead.
 func (*UploadTruthHeader) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{6}
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *UploadTruthHeader) GetBenchmark() string {
@@ -442,7 +679,7 @@ type UploadTruthRequest struct {
 
 func (x *UploadTruthRequest) Reset() {
 	*x = UploadTruthRequest{}
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[7]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -454,7 +691,7 @@ func (x *UploadTruthRequest) String() string {
 func (*UploadTruthRequest) ProtoMessage() {}
 
 func (x *UploadTruthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[7]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -467,7 +704,7 @@ func (x *UploadTruthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthRequest.ProtoReflect.Descriptor instead.
 func (*UploadTruthRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{7}
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *UploadTruthRequest) GetMessage() isUploadTruthRequest_Message {
@@ -547,7 +784,7 @@ type UploadTruthEnd struct {
 
 func (x *UploadTruthEnd) Reset() {
 	*x = UploadTruthEnd{}
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[8]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -559,7 +796,7 @@ func (x *UploadTruthEnd) String() string {
 func (*UploadTruthEnd) ProtoMessage() {}
 
 func (x *UploadTruthEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[8]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -572,7 +809,7 @@ func (x *UploadTruthEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthEnd.ProtoReflect.Descriptor instead.
 func (*UploadTruthEnd) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{8}
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *UploadTruthEnd) GetFrameCount() int64 {
@@ -593,7 +830,7 @@ type UploadTruthResponse struct {
 
 func (x *UploadTruthResponse) Reset() {
 	*x = UploadTruthResponse{}
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[9]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -605,7 +842,7 @@ func (x *UploadTruthResponse) String() string {
 func (*UploadTruthResponse) ProtoMessage() {}
 
 func (x *UploadTruthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[9]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -618,7 +855,7 @@ func (x *UploadTruthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthResponse.ProtoReflect.Descriptor instead.
 func (*UploadTruthResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{9}
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *UploadTruthResponse) GetRevision() *TruthRevision {
@@ -646,13 +883,19 @@ type TruthRevision struct {
 	// Number of submissions still to be scored again under it; 0 for all revisions but the one that
 	// the leaderboard is to be based on.
 	SubmissionsToRescore int64 `protobuf:"varint,7,opt,name=submissions_to_rescore,json=submissionsToRescore,proto3" json:"submissions_to_rescore,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// Number of objects; absent: not counted, because an older version has stored the revision.
+	ObjectCount *int64 `protobuf:"varint,50,opt,name=object_count,json=objectCount,proto3,oneof" json:"object_count,omitempty"`
+	// Number of sequences; absent likewise.
+	SequenceCount *int64 `protobuf:"varint,51,opt,name=sequence_count,json=sequenceCount,proto3,oneof" json:"sequence_count,omitempty"`
+	// Number of labels; absent likewise.
+	LabelCount    *int64 `protobuf:"varint,52,opt,name=label_count,json=labelCount,proto3,oneof" json:"label_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TruthRevision) Reset() {
 	*x = TruthRevision{}
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[10]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -664,7 +907,7 @@ func (x *TruthRevision) String() string {
 func (*TruthRevision) ProtoMessage() {}
 
 func (x *TruthRevision) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[10]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -677,7 +920,7 @@ func (x *TruthRevision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TruthRevision.ProtoReflect.Descriptor instead.
 func (*TruthRevision) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{10}
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TruthRevision) GetRevision() int64 {
@@ -729,6 +972,156 @@ func (x *TruthRevision) GetSubmissionsToRescore() int64 {
 	return 0
 }
 
+func (x *TruthRevision) GetObjectCount() int64 {
+	if x != nil && x.ObjectCount != nil {
+		return *x.ObjectCount
+	}
+	return 0
+}
+
+func (x *TruthRevision) GetSequenceCount() int64 {
+	if x != nil && x.SequenceCount != nil {
+		return *x.SequenceCount
+	}
+	return 0
+}
+
+func (x *TruthRevision) GetLabelCount() int64 {
+	if x != nil && x.LabelCount != nil {
+		return *x.LabelCount
+	}
+	return 0
+}
+
+// ReadTruthRequest asks for the frames of a revision.
+type ReadTruthRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name: `benchmarks/{benchmark}`.
+	Benchmark string `protobuf:"bytes,1,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
+	// Number of the revision; 0: the newest.
+	Revision int64 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Number of frames to leave out at the beginning, as a client has them that resumes.
+	Offset        int64 `protobuf:"varint,3,opt,name=offset,proto3" json:"offset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadTruthRequest) Reset() {
+	*x = ReadTruthRequest{}
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadTruthRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadTruthRequest) ProtoMessage() {}
+
+func (x *ReadTruthRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadTruthRequest.ProtoReflect.Descriptor instead.
+func (*ReadTruthRequest) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ReadTruthRequest) GetBenchmark() string {
+	if x != nil {
+		return x.Benchmark
+	}
+	return ""
+}
+
+func (x *ReadTruthRequest) GetRevision() int64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *ReadTruthRequest) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+// ReadTruthResponse has some frames, in an order that does not change. There is at least one
+// response, which may have no frames.
+type ReadTruthResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of the revision. A client that resumes asks for it.
+	Revision int64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	// The frames.
+	Truth *AnnotationBatch `protobuf:"bytes,2,opt,name=truth,proto3" json:"truth,omitempty"`
+	// Number of frames up to the end of this response: the `offset` to resume from.
+	NextOffset    int64 `protobuf:"varint,3,opt,name=next_offset,json=nextOffset,proto3" json:"next_offset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadTruthResponse) Reset() {
+	*x = ReadTruthResponse{}
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadTruthResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadTruthResponse) ProtoMessage() {}
+
+func (x *ReadTruthResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadTruthResponse.ProtoReflect.Descriptor instead.
+func (*ReadTruthResponse) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *ReadTruthResponse) GetRevision() int64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *ReadTruthResponse) GetTruth() *AnnotationBatch {
+	if x != nil {
+		return x.Truth
+	}
+	return nil
+}
+
+func (x *ReadTruthResponse) GetNextOffset() int64 {
+	if x != nil {
+		return x.NextOffset
+	}
+	return 0
+}
+
 // ListTruthRevisionsRequest asks for a page of revisions.
 type ListTruthRevisionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -744,7 +1137,7 @@ type ListTruthRevisionsRequest struct {
 
 func (x *ListTruthRevisionsRequest) Reset() {
 	*x = ListTruthRevisionsRequest{}
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[11]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -756,7 +1149,7 @@ func (x *ListTruthRevisionsRequest) String() string {
 func (*ListTruthRevisionsRequest) ProtoMessage() {}
 
 func (x *ListTruthRevisionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[11]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -769,7 +1162,7 @@ func (x *ListTruthRevisionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTruthRevisionsRequest.ProtoReflect.Descriptor instead.
 func (*ListTruthRevisionsRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{11}
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListTruthRevisionsRequest) GetBenchmark() string {
@@ -806,7 +1199,7 @@ type ListTruthRevisionsResponse struct {
 
 func (x *ListTruthRevisionsResponse) Reset() {
 	*x = ListTruthRevisionsResponse{}
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[12]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -818,7 +1211,7 @@ func (x *ListTruthRevisionsResponse) String() string {
 func (*ListTruthRevisionsResponse) ProtoMessage() {}
 
 func (x *ListTruthRevisionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[12]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -831,7 +1224,7 @@ func (x *ListTruthRevisionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTruthRevisionsResponse.ProtoReflect.Descriptor instead.
 func (*ListTruthRevisionsResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{12}
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListTruthRevisionsResponse) GetRevisions() []*TruthRevision {
@@ -865,7 +1258,7 @@ type RescoreSubmissionsRequest struct {
 
 func (x *RescoreSubmissionsRequest) Reset() {
 	*x = RescoreSubmissionsRequest{}
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[13]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -877,7 +1270,7 @@ func (x *RescoreSubmissionsRequest) String() string {
 func (*RescoreSubmissionsRequest) ProtoMessage() {}
 
 func (x *RescoreSubmissionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[13]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -890,7 +1283,7 @@ func (x *RescoreSubmissionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescoreSubmissionsRequest.ProtoReflect.Descriptor instead.
 func (*RescoreSubmissionsRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{13}
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RescoreSubmissionsRequest) GetBenchmark() string {
@@ -932,7 +1325,7 @@ type RescoreSubmissionsResponse struct {
 
 func (x *RescoreSubmissionsResponse) Reset() {
 	*x = RescoreSubmissionsResponse{}
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[14]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -944,7 +1337,7 @@ func (x *RescoreSubmissionsResponse) String() string {
 func (*RescoreSubmissionsResponse) ProtoMessage() {}
 
 func (x *RescoreSubmissionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[14]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -957,7 +1350,7 @@ func (x *RescoreSubmissionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescoreSubmissionsResponse.ProtoReflect.Descriptor instead.
 func (*RescoreSubmissionsResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{14}
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RescoreSubmissionsResponse) GetOperation() string {
@@ -982,7 +1375,7 @@ type RescoreMetadata struct {
 
 func (x *RescoreMetadata) Reset() {
 	*x = RescoreMetadata{}
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[15]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -994,7 +1387,7 @@ func (x *RescoreMetadata) String() string {
 func (*RescoreMetadata) ProtoMessage() {}
 
 func (x *RescoreMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[15]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1007,7 +1400,7 @@ func (x *RescoreMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescoreMetadata.ProtoReflect.Descriptor instead.
 func (*RescoreMetadata) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{15}
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RescoreMetadata) GetSubmissionsInAll() int64 {
@@ -1042,7 +1435,7 @@ type RescoreResponse struct {
 
 func (x *RescoreResponse) Reset() {
 	*x = RescoreResponse{}
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[16]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1054,7 +1447,7 @@ func (x *RescoreResponse) String() string {
 func (*RescoreResponse) ProtoMessage() {}
 
 func (x *RescoreResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[16]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1067,7 +1460,7 @@ func (x *RescoreResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescoreResponse.ProtoReflect.Descriptor instead.
 func (*RescoreResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{16}
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RescoreResponse) GetDifferences() []*ScoreDifference {
@@ -1100,7 +1493,7 @@ type ScoreDifference struct {
 
 func (x *ScoreDifference) Reset() {
 	*x = ScoreDifference{}
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[17]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1112,7 +1505,7 @@ func (x *ScoreDifference) String() string {
 func (*ScoreDifference) ProtoMessage() {}
 
 func (x *ScoreDifference) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[17]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1125,7 +1518,7 @@ func (x *ScoreDifference) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreDifference.ProtoReflect.Descriptor instead.
 func (*ScoreDifference) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{17}
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ScoreDifference) GetSubmission() string {
@@ -1190,7 +1583,7 @@ type PublishLeaderboardRequest struct {
 
 func (x *PublishLeaderboardRequest) Reset() {
 	*x = PublishLeaderboardRequest{}
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[18]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1202,7 +1595,7 @@ func (x *PublishLeaderboardRequest) String() string {
 func (*PublishLeaderboardRequest) ProtoMessage() {}
 
 func (x *PublishLeaderboardRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[18]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1215,7 +1608,7 @@ func (x *PublishLeaderboardRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PublishLeaderboardRequest.ProtoReflect.Descriptor instead.
 func (*PublishLeaderboardRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{18}
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PublishLeaderboardRequest) GetBenchmark() string {
@@ -1245,7 +1638,7 @@ type PublishLeaderboardResponse struct {
 
 func (x *PublishLeaderboardResponse) Reset() {
 	*x = PublishLeaderboardResponse{}
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[19]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1257,7 +1650,7 @@ func (x *PublishLeaderboardResponse) String() string {
 func (*PublishLeaderboardResponse) ProtoMessage() {}
 
 func (x *PublishLeaderboardResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_organiser_proto_msgTypes[19]
+	mi := &file_vidscore_v1_organiser_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1270,7 +1663,7 @@ func (x *PublishLeaderboardResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PublishLeaderboardResponse.ProtoReflect.Descriptor instead.
 func (*PublishLeaderboardResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{19}
+	return file_vidscore_v1_organiser_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *PublishLeaderboardResponse) GetDifferences() []*ScoreDifference {
@@ -1298,13 +1691,37 @@ const file_vidscore_v1_organiser_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x03 \x01(\tR\trequestId\"O\n" +
 	"\x17CreateBenchmarkResponse\x124\n" +
-	"\tbenchmark\x18\x01 \x01(\v2\x16.vidscore.v1.BenchmarkR\tbenchmark\"\x8b\x01\n" +
+	"\tbenchmark\x18\x01 \x01(\v2\x16.vidscore.v1.BenchmarkR\tbenchmark\"\xb0\x01\n" +
 	"\x16UpdateBenchmarkRequest\x124\n" +
 	"\tbenchmark\x18\x01 \x01(\v2\x16.vidscore.v1.BenchmarkR\tbenchmark\x12;\n" +
 	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask\"O\n" +
+	"updateMask\x12#\n" +
+	"\rvalidate_only\x182 \x01(\bR\fvalidateOnly\"\x85\x01\n" +
 	"\x17UpdateBenchmarkResponse\x124\n" +
-	"\tbenchmark\x18\x01 \x01(\v2\x16.vidscore.v1.BenchmarkR\tbenchmark\"V\n" +
+	"\tbenchmark\x18\x01 \x01(\v2\x16.vidscore.v1.BenchmarkR\tbenchmark\x124\n" +
+	"\n" +
+	"team_views\x182 \x03(\v2\x15.vidscore.v1.TeamViewR\tteamViews\"\x94\x01\n" +
+	"\bTeamView\x12\x12\n" +
+	"\x04team\x18\x01 \x01(\tR\x04team\x12\x1c\n" +
+	"\tevaluator\x18\x02 \x01(\tR\tevaluator\x12)\n" +
+	"\x03now\x18\x03 \x01(\v2\x17.vidscore.v1.SeenScoresR\x03now\x12+\n" +
+	"\x04then\x18\x04 \x01(\v2\x17.vidscore.v1.SeenScoresR\x04then\"\xec\x01\n" +
+	"\n" +
+	"SeenScores\x12\x1e\n" +
+	"\n" +
+	"submission\x18\x01 \x01(\tR\n" +
+	"submission\x12\x12\n" +
+	"\x04rank\x18\x02 \x01(\x05R\x04rank\x12.\n" +
+	"\x06values\x18\x03 \x03(\v2\x16.vidscore.v1.SeenValueR\x06values\x12\x1f\n" +
+	"\vscore_count\x18\x04 \x01(\x03R\n" +
+	"scoreCount\x12\x1f\n" +
+	"\vcurve_count\x18\x05 \x01(\x03R\n" +
+	"curveCount\x128\n" +
+	"\x18outcome_submission_count\x18\x06 \x01(\x03R\x16outcomeSubmissionCount\"J\n" +
+	"\tSeenValue\x12\x18\n" +
+	"\ameasure\x18\x01 \x01(\tR\ameasure\x12\x19\n" +
+	"\x05value\x18\x02 \x01(\x01H\x00R\x05value\x88\x01\x01B\b\n" +
+	"\x06_value\"V\n" +
 	"\x16DeleteBenchmarkRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05force\x18\x02 \x01(\bR\x05force\x12\x12\n" +
@@ -1329,7 +1746,7 @@ const file_vidscore_v1_organiser_proto_rawDesc = "" +
 	"\vframe_count\x18\x01 \x01(\x03R\n" +
 	"frameCount\"M\n" +
 	"\x13UploadTruthResponse\x126\n" +
-	"\brevision\x18\x01 \x01(\v2\x1a.vidscore.v1.TruthRevisionR\brevision\"\x8d\x02\n" +
+	"\brevision\x18\x01 \x01(\v2\x1a.vidscore.v1.TruthRevisionR\brevision\"\xbb\x03\n" +
 	"\rTruthRevision\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x12;\n" +
@@ -1339,7 +1756,23 @@ const file_vidscore_v1_organiser_proto_rawDesc = "" +
 	"frameCount\x12\x1a\n" +
 	"\bcomplete\x18\x05 \x01(\bR\bcomplete\x12\x18\n" +
 	"\acomment\x18\x06 \x01(\tR\acomment\x124\n" +
-	"\x16submissions_to_rescore\x18\a \x01(\x03R\x14submissionsToRescore\"u\n" +
+	"\x16submissions_to_rescore\x18\a \x01(\x03R\x14submissionsToRescore\x12&\n" +
+	"\fobject_count\x182 \x01(\x03H\x00R\vobjectCount\x88\x01\x01\x12*\n" +
+	"\x0esequence_count\x183 \x01(\x03H\x01R\rsequenceCount\x88\x01\x01\x12$\n" +
+	"\vlabel_count\x184 \x01(\x03H\x02R\n" +
+	"labelCount\x88\x01\x01B\x0f\n" +
+	"\r_object_countB\x11\n" +
+	"\x0f_sequence_countB\x0e\n" +
+	"\f_label_count\"d\n" +
+	"\x10ReadTruthRequest\x12\x1c\n" +
+	"\tbenchmark\x18\x01 \x01(\tR\tbenchmark\x12\x1a\n" +
+	"\brevision\x18\x02 \x01(\x03R\brevision\x12\x16\n" +
+	"\x06offset\x18\x03 \x01(\x03R\x06offset\"\x84\x01\n" +
+	"\x11ReadTruthResponse\x12\x1a\n" +
+	"\brevision\x18\x01 \x01(\x03R\brevision\x122\n" +
+	"\x05truth\x18\x02 \x01(\v2\x1c.vidscore.v1.AnnotationBatchR\x05truth\x12\x1f\n" +
+	"\vnext_offset\x18\x03 \x01(\x03R\n" +
+	"nextOffset\"u\n" +
 	"\x19ListTruthRevisionsRequest\x12\x1c\n" +
 	"\tbenchmark\x18\x01 \x01(\tR\tbenchmark\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
@@ -1399,53 +1832,63 @@ func file_vidscore_v1_organiser_proto_rawDescGZIP() []byte {
 	return file_vidscore_v1_organiser_proto_rawDescData
 }
 
-var file_vidscore_v1_organiser_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_vidscore_v1_organiser_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_vidscore_v1_organiser_proto_goTypes = []any{
 	(*CreateBenchmarkRequest)(nil),     // 0: vidscore.v1.CreateBenchmarkRequest
 	(*CreateBenchmarkResponse)(nil),    // 1: vidscore.v1.CreateBenchmarkResponse
 	(*UpdateBenchmarkRequest)(nil),     // 2: vidscore.v1.UpdateBenchmarkRequest
 	(*UpdateBenchmarkResponse)(nil),    // 3: vidscore.v1.UpdateBenchmarkResponse
-	(*DeleteBenchmarkRequest)(nil),     // 4: vidscore.v1.DeleteBenchmarkRequest
-	(*DeleteBenchmarkResponse)(nil),    // 5: vidscore.v1.DeleteBenchmarkResponse
-	(*UploadTruthHeader)(nil),          // 6: vidscore.v1.UploadTruthHeader
-	(*UploadTruthRequest)(nil),         // 7: vidscore.v1.UploadTruthRequest
-	(*UploadTruthEnd)(nil),             // 8: vidscore.v1.UploadTruthEnd
-	(*UploadTruthResponse)(nil),        // 9: vidscore.v1.UploadTruthResponse
-	(*TruthRevision)(nil),              // 10: vidscore.v1.TruthRevision
-	(*ListTruthRevisionsRequest)(nil),  // 11: vidscore.v1.ListTruthRevisionsRequest
-	(*ListTruthRevisionsResponse)(nil), // 12: vidscore.v1.ListTruthRevisionsResponse
-	(*RescoreSubmissionsRequest)(nil),  // 13: vidscore.v1.RescoreSubmissionsRequest
-	(*RescoreSubmissionsResponse)(nil), // 14: vidscore.v1.RescoreSubmissionsResponse
-	(*RescoreMetadata)(nil),            // 15: vidscore.v1.RescoreMetadata
-	(*RescoreResponse)(nil),            // 16: vidscore.v1.RescoreResponse
-	(*ScoreDifference)(nil),            // 17: vidscore.v1.ScoreDifference
-	(*PublishLeaderboardRequest)(nil),  // 18: vidscore.v1.PublishLeaderboardRequest
-	(*PublishLeaderboardResponse)(nil), // 19: vidscore.v1.PublishLeaderboardResponse
-	(*Benchmark)(nil),                  // 20: vidscore.v1.Benchmark
-	(*fieldmaskpb.FieldMask)(nil),      // 21: google.protobuf.FieldMask
-	(*AnnotationBatch)(nil),            // 22: vidscore.v1.AnnotationBatch
-	(*timestamppb.Timestamp)(nil),      // 23: google.protobuf.Timestamp
+	(*TeamView)(nil),                   // 4: vidscore.v1.TeamView
+	(*SeenScores)(nil),                 // 5: vidscore.v1.SeenScores
+	(*SeenValue)(nil),                  // 6: vidscore.v1.SeenValue
+	(*DeleteBenchmarkRequest)(nil),     // 7: vidscore.v1.DeleteBenchmarkRequest
+	(*DeleteBenchmarkResponse)(nil),    // 8: vidscore.v1.DeleteBenchmarkResponse
+	(*UploadTruthHeader)(nil),          // 9: vidscore.v1.UploadTruthHeader
+	(*UploadTruthRequest)(nil),         // 10: vidscore.v1.UploadTruthRequest
+	(*UploadTruthEnd)(nil),             // 11: vidscore.v1.UploadTruthEnd
+	(*UploadTruthResponse)(nil),        // 12: vidscore.v1.UploadTruthResponse
+	(*TruthRevision)(nil),              // 13: vidscore.v1.TruthRevision
+	(*ReadTruthRequest)(nil),           // 14: vidscore.v1.ReadTruthRequest
+	(*ReadTruthResponse)(nil),          // 15: vidscore.v1.ReadTruthResponse
+	(*ListTruthRevisionsRequest)(nil),  // 16: vidscore.v1.ListTruthRevisionsRequest
+	(*ListTruthRevisionsResponse)(nil), // 17: vidscore.v1.ListTruthRevisionsResponse
+	(*RescoreSubmissionsRequest)(nil),  // 18: vidscore.v1.RescoreSubmissionsRequest
+	(*RescoreSubmissionsResponse)(nil), // 19: vidscore.v1.RescoreSubmissionsResponse
+	(*RescoreMetadata)(nil),            // 20: vidscore.v1.RescoreMetadata
+	(*RescoreResponse)(nil),            // 21: vidscore.v1.RescoreResponse
+	(*ScoreDifference)(nil),            // 22: vidscore.v1.ScoreDifference
+	(*PublishLeaderboardRequest)(nil),  // 23: vidscore.v1.PublishLeaderboardRequest
+	(*PublishLeaderboardResponse)(nil), // 24: vidscore.v1.PublishLeaderboardResponse
+	(*Benchmark)(nil),                  // 25: vidscore.v1.Benchmark
+	(*fieldmaskpb.FieldMask)(nil),      // 26: google.protobuf.FieldMask
+	(*AnnotationBatch)(nil),            // 27: vidscore.v1.AnnotationBatch
+	(*timestamppb.Timestamp)(nil),      // 28: google.protobuf.Timestamp
 }
 var file_vidscore_v1_organiser_proto_depIdxs = []int32{
-	20, // 0: vidscore.v1.CreateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
-	20, // 1: vidscore.v1.CreateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
-	20, // 2: vidscore.v1.UpdateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
-	21, // 3: vidscore.v1.UpdateBenchmarkRequest.update_mask:type_name -> google.protobuf.FieldMask
-	20, // 4: vidscore.v1.UpdateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
-	6,  // 5: vidscore.v1.UploadTruthRequest.header:type_name -> vidscore.v1.UploadTruthHeader
-	22, // 6: vidscore.v1.UploadTruthRequest.truth:type_name -> vidscore.v1.AnnotationBatch
-	8,  // 7: vidscore.v1.UploadTruthRequest.end:type_name -> vidscore.v1.UploadTruthEnd
-	10, // 8: vidscore.v1.UploadTruthResponse.revision:type_name -> vidscore.v1.TruthRevision
-	23, // 9: vidscore.v1.TruthRevision.create_time:type_name -> google.protobuf.Timestamp
-	10, // 10: vidscore.v1.ListTruthRevisionsResponse.revisions:type_name -> vidscore.v1.TruthRevision
-	23, // 11: vidscore.v1.RescoreMetadata.start_time:type_name -> google.protobuf.Timestamp
-	17, // 12: vidscore.v1.RescoreResponse.differences:type_name -> vidscore.v1.ScoreDifference
-	17, // 13: vidscore.v1.PublishLeaderboardResponse.differences:type_name -> vidscore.v1.ScoreDifference
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	25, // 0: vidscore.v1.CreateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
+	25, // 1: vidscore.v1.CreateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
+	25, // 2: vidscore.v1.UpdateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
+	26, // 3: vidscore.v1.UpdateBenchmarkRequest.update_mask:type_name -> google.protobuf.FieldMask
+	25, // 4: vidscore.v1.UpdateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
+	4,  // 5: vidscore.v1.UpdateBenchmarkResponse.team_views:type_name -> vidscore.v1.TeamView
+	5,  // 6: vidscore.v1.TeamView.now:type_name -> vidscore.v1.SeenScores
+	5,  // 7: vidscore.v1.TeamView.then:type_name -> vidscore.v1.SeenScores
+	6,  // 8: vidscore.v1.SeenScores.values:type_name -> vidscore.v1.SeenValue
+	9,  // 9: vidscore.v1.UploadTruthRequest.header:type_name -> vidscore.v1.UploadTruthHeader
+	27, // 10: vidscore.v1.UploadTruthRequest.truth:type_name -> vidscore.v1.AnnotationBatch
+	11, // 11: vidscore.v1.UploadTruthRequest.end:type_name -> vidscore.v1.UploadTruthEnd
+	13, // 12: vidscore.v1.UploadTruthResponse.revision:type_name -> vidscore.v1.TruthRevision
+	28, // 13: vidscore.v1.TruthRevision.create_time:type_name -> google.protobuf.Timestamp
+	27, // 14: vidscore.v1.ReadTruthResponse.truth:type_name -> vidscore.v1.AnnotationBatch
+	13, // 15: vidscore.v1.ListTruthRevisionsResponse.revisions:type_name -> vidscore.v1.TruthRevision
+	28, // 16: vidscore.v1.RescoreMetadata.start_time:type_name -> google.protobuf.Timestamp
+	22, // 17: vidscore.v1.RescoreResponse.differences:type_name -> vidscore.v1.ScoreDifference
+	22, // 18: vidscore.v1.PublishLeaderboardResponse.differences:type_name -> vidscore.v1.ScoreDifference
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_organiser_proto_init() }
@@ -1455,19 +1898,21 @@ func file_vidscore_v1_organiser_proto_init() {
 	}
 	file_vidscore_v1_annotations_proto_init()
 	file_vidscore_v1_benchmark_proto_init()
-	file_vidscore_v1_organiser_proto_msgTypes[7].OneofWrappers = []any{
+	file_vidscore_v1_organiser_proto_msgTypes[6].OneofWrappers = []any{}
+	file_vidscore_v1_organiser_proto_msgTypes[10].OneofWrappers = []any{
 		(*UploadTruthRequest_Header)(nil),
 		(*UploadTruthRequest_Truth)(nil),
 		(*UploadTruthRequest_End)(nil),
 	}
-	file_vidscore_v1_organiser_proto_msgTypes[17].OneofWrappers = []any{}
+	file_vidscore_v1_organiser_proto_msgTypes[13].OneofWrappers = []any{}
+	file_vidscore_v1_organiser_proto_msgTypes[22].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_organiser_proto_rawDesc), len(file_vidscore_v1_organiser_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

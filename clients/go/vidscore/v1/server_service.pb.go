@@ -107,6 +107,189 @@ func (x *GetServerResponse) GetServer() *Server {
 	return nil
 }
 
+// GetQueueRequest asks for a page of the queue.
+type GetQueueRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only submissions in these states; empty: SEALED, WAITING_FOR_TRUTH, SCORING and FAILED.
+	States []SubmissionState `protobuf:"varint,1,rep,packed,name=states,proto3,enum=vidscore.v1.SubmissionState" json:"states,omitempty"`
+	// Maximum number of submissions on the page; 0 lets the server choose.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// `next_page_token` of the previous page; empty for the first.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetQueueRequest) Reset() {
+	*x = GetQueueRequest{}
+	mi := &file_vidscore_v1_server_service_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetQueueRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetQueueRequest) ProtoMessage() {}
+
+func (x *GetQueueRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_server_service_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetQueueRequest.ProtoReflect.Descriptor instead.
+func (*GetQueueRequest) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_server_service_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *GetQueueRequest) GetStates() []SubmissionState {
+	if x != nil {
+		return x.States
+	}
+	return nil
+}
+
+func (x *GetQueueRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *GetQueueRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// GetQueueResponse is a page of the queue.
+type GetQueueResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The submissions without their streams, those that are longest in their state first.
+	Submissions []*Submission `protobuf:"bytes,1,rep,name=submissions,proto3" json:"submissions,omitempty"`
+	// Token of the next page; empty on the last.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Number of submissions of all benchmarks in each state that has any.
+	Counts        []*StateCount `protobuf:"bytes,3,rep,name=counts,proto3" json:"counts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetQueueResponse) Reset() {
+	*x = GetQueueResponse{}
+	mi := &file_vidscore_v1_server_service_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetQueueResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetQueueResponse) ProtoMessage() {}
+
+func (x *GetQueueResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_server_service_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetQueueResponse.ProtoReflect.Descriptor instead.
+func (*GetQueueResponse) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_server_service_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *GetQueueResponse) GetSubmissions() []*Submission {
+	if x != nil {
+		return x.Submissions
+	}
+	return nil
+}
+
+func (x *GetQueueResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *GetQueueResponse) GetCounts() []*StateCount {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+// StateCount is a number of submissions.
+type StateCount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Their state.
+	State SubmissionState `protobuf:"varint,1,opt,name=state,proto3,enum=vidscore.v1.SubmissionState" json:"state,omitempty"`
+	// How many there are.
+	Count         int64 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StateCount) Reset() {
+	*x = StateCount{}
+	mi := &file_vidscore_v1_server_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StateCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StateCount) ProtoMessage() {}
+
+func (x *StateCount) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_server_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StateCount.ProtoReflect.Descriptor instead.
+func (*StateCount) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_server_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *StateCount) GetState() SubmissionState {
+	if x != nil {
+		return x.State
+	}
+	return SubmissionState_SUBMISSION_STATE_UNSPECIFIED
+}
+
+func (x *StateCount) GetCount() int64 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
 // Server describes a server.
 type Server struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -132,7 +315,7 @@ type Server struct {
 
 func (x *Server) Reset() {
 	*x = Server{}
-	mi := &file_vidscore_v1_server_service_proto_msgTypes[2]
+	mi := &file_vidscore_v1_server_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -144,7 +327,7 @@ func (x *Server) String() string {
 func (*Server) ProtoMessage() {}
 
 func (x *Server) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_server_service_proto_msgTypes[2]
+	mi := &file_vidscore_v1_server_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -157,7 +340,7 @@ func (x *Server) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Server.ProtoReflect.Descriptor instead.
 func (*Server) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_server_service_proto_rawDescGZIP(), []int{2}
+	return file_vidscore_v1_server_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Server) GetVersion() string {
@@ -233,7 +416,7 @@ type StoreInfo struct {
 
 func (x *StoreInfo) Reset() {
 	*x = StoreInfo{}
-	mi := &file_vidscore_v1_server_service_proto_msgTypes[3]
+	mi := &file_vidscore_v1_server_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -245,7 +428,7 @@ func (x *StoreInfo) String() string {
 func (*StoreInfo) ProtoMessage() {}
 
 func (x *StoreInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_server_service_proto_msgTypes[3]
+	mi := &file_vidscore_v1_server_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -258,7 +441,7 @@ func (x *StoreInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoreInfo.ProtoReflect.Descriptor instead.
 func (*StoreInfo) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_server_service_proto_rawDescGZIP(), []int{3}
+	return file_vidscore_v1_server_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *StoreInfo) GetUp() bool {
@@ -293,10 +476,23 @@ var File_vidscore_v1_server_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_server_service_proto_rawDesc = "" +
 	"\n" +
-	" vidscore/v1/server_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18vidscore/v1/backup.proto\x1a\x17vidscore/v1/token.proto\"\x12\n" +
+	" vidscore/v1/server_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18vidscore/v1/backup.proto\x1a$vidscore/v1/submission_service.proto\x1a\x17vidscore/v1/token.proto\"\x12\n" +
 	"\x10GetServerRequest\"@\n" +
 	"\x11GetServerResponse\x12+\n" +
-	"\x06server\x18\x01 \x01(\v2\x13.vidscore.v1.ServerR\x06server\"\xc8\x02\n" +
+	"\x06server\x18\x01 \x01(\v2\x13.vidscore.v1.ServerR\x06server\"\x83\x01\n" +
+	"\x0fGetQueueRequest\x124\n" +
+	"\x06states\x18\x01 \x03(\x0e2\x1c.vidscore.v1.SubmissionStateR\x06states\x12\x1b\n" +
+	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tR\tpageToken\"\xa6\x01\n" +
+	"\x10GetQueueResponse\x129\n" +
+	"\vsubmissions\x18\x01 \x03(\v2\x17.vidscore.v1.SubmissionR\vsubmissions\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12/\n" +
+	"\x06counts\x18\x03 \x03(\v2\x17.vidscore.v1.StateCountR\x06counts\"V\n" +
+	"\n" +
+	"StateCount\x122\n" +
+	"\x05state\x18\x01 \x01(\x0e2\x1c.vidscore.v1.SubmissionStateR\x05state\x12\x14\n" +
+	"\x05count\x18\x02 \x01(\x03R\x05count\"\xc8\x02\n" +
 	"\x06Server\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x122\n" +
 	"\x15oldest_client_version\x18\x02 \x01(\tR\x13oldestClientVersion\x122\n" +
@@ -313,9 +509,10 @@ const file_vidscore_v1_server_service_proto_rawDesc = "" +
 	"size_bytes\x18\x03 \x01(\x04H\x00R\tsizeBytes\x88\x01\x01\x12+\n" +
 	"\x0ffree_disk_bytes\x18\x04 \x01(\x04H\x01R\rfreeDiskBytes\x88\x01\x01B\r\n" +
 	"\v_size_bytesB\x12\n" +
-	"\x10_free_disk_bytes2\x89\x02\n" +
+	"\x10_free_disk_bytes2\xd2\x02\n" +
 	"\rServerService\x12J\n" +
-	"\tGetServer\x12\x1d.vidscore.v1.GetServerRequest\x1a\x1e.vidscore.v1.GetServerResponse\x12U\n" +
+	"\tGetServer\x12\x1d.vidscore.v1.GetServerRequest\x1a\x1e.vidscore.v1.GetServerResponse\x12G\n" +
+	"\bGetQueue\x12\x1c.vidscore.v1.GetQueueRequest\x1a\x1d.vidscore.v1.GetQueueResponse\x12U\n" +
 	"\fExportBackup\x12 .vidscore.v1.ExportBackupRequest\x1a!.vidscore.v1.ExportBackupResponse0\x01\x12U\n" +
 	"\fImportBackup\x12 .vidscore.v1.ImportBackupRequest\x1a!.vidscore.v1.ImportBackupResponse(\x01Bm\n" +
 	"\x15io.github.vidscore.v1B\x12ServerServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3"
@@ -332,35 +529,46 @@ func file_vidscore_v1_server_service_proto_rawDescGZIP() []byte {
 	return file_vidscore_v1_server_service_proto_rawDescData
 }
 
-var file_vidscore_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_vidscore_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_vidscore_v1_server_service_proto_goTypes = []any{
 	(*GetServerRequest)(nil),      // 0: vidscore.v1.GetServerRequest
 	(*GetServerResponse)(nil),     // 1: vidscore.v1.GetServerResponse
-	(*Server)(nil),                // 2: vidscore.v1.Server
-	(*StoreInfo)(nil),             // 3: vidscore.v1.StoreInfo
-	(*timestamppb.Timestamp)(nil), // 4: google.protobuf.Timestamp
-	(*Token)(nil),                 // 5: vidscore.v1.Token
-	(*ExportBackupRequest)(nil),   // 6: vidscore.v1.ExportBackupRequest
-	(*ImportBackupRequest)(nil),   // 7: vidscore.v1.ImportBackupRequest
-	(*ExportBackupResponse)(nil),  // 8: vidscore.v1.ExportBackupResponse
-	(*ImportBackupResponse)(nil),  // 9: vidscore.v1.ImportBackupResponse
+	(*GetQueueRequest)(nil),       // 2: vidscore.v1.GetQueueRequest
+	(*GetQueueResponse)(nil),      // 3: vidscore.v1.GetQueueResponse
+	(*StateCount)(nil),            // 4: vidscore.v1.StateCount
+	(*Server)(nil),                // 5: vidscore.v1.Server
+	(*StoreInfo)(nil),             // 6: vidscore.v1.StoreInfo
+	(SubmissionState)(0),          // 7: vidscore.v1.SubmissionState
+	(*Submission)(nil),            // 8: vidscore.v1.Submission
+	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
+	(*Token)(nil),                 // 10: vidscore.v1.Token
+	(*ExportBackupRequest)(nil),   // 11: vidscore.v1.ExportBackupRequest
+	(*ImportBackupRequest)(nil),   // 12: vidscore.v1.ImportBackupRequest
+	(*ExportBackupResponse)(nil),  // 13: vidscore.v1.ExportBackupResponse
+	(*ImportBackupResponse)(nil),  // 14: vidscore.v1.ImportBackupResponse
 }
 var file_vidscore_v1_server_service_proto_depIdxs = []int32{
-	2, // 0: vidscore.v1.GetServerResponse.server:type_name -> vidscore.v1.Server
-	4, // 1: vidscore.v1.Server.time:type_name -> google.protobuf.Timestamp
-	5, // 2: vidscore.v1.Server.token:type_name -> vidscore.v1.Token
-	3, // 3: vidscore.v1.Server.store:type_name -> vidscore.v1.StoreInfo
-	0, // 4: vidscore.v1.ServerService.GetServer:input_type -> vidscore.v1.GetServerRequest
-	6, // 5: vidscore.v1.ServerService.ExportBackup:input_type -> vidscore.v1.ExportBackupRequest
-	7, // 6: vidscore.v1.ServerService.ImportBackup:input_type -> vidscore.v1.ImportBackupRequest
-	1, // 7: vidscore.v1.ServerService.GetServer:output_type -> vidscore.v1.GetServerResponse
-	8, // 8: vidscore.v1.ServerService.ExportBackup:output_type -> vidscore.v1.ExportBackupResponse
-	9, // 9: vidscore.v1.ServerService.ImportBackup:output_type -> vidscore.v1.ImportBackupResponse
-	7, // [7:10] is the sub-list for method output_type
-	4, // [4:7] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	5,  // 0: vidscore.v1.GetServerResponse.server:type_name -> vidscore.v1.Server
+	7,  // 1: vidscore.v1.GetQueueRequest.states:type_name -> vidscore.v1.SubmissionState
+	8,  // 2: vidscore.v1.GetQueueResponse.submissions:type_name -> vidscore.v1.Submission
+	4,  // 3: vidscore.v1.GetQueueResponse.counts:type_name -> vidscore.v1.StateCount
+	7,  // 4: vidscore.v1.StateCount.state:type_name -> vidscore.v1.SubmissionState
+	9,  // 5: vidscore.v1.Server.time:type_name -> google.protobuf.Timestamp
+	10, // 6: vidscore.v1.Server.token:type_name -> vidscore.v1.Token
+	6,  // 7: vidscore.v1.Server.store:type_name -> vidscore.v1.StoreInfo
+	0,  // 8: vidscore.v1.ServerService.GetServer:input_type -> vidscore.v1.GetServerRequest
+	2,  // 9: vidscore.v1.ServerService.GetQueue:input_type -> vidscore.v1.GetQueueRequest
+	11, // 10: vidscore.v1.ServerService.ExportBackup:input_type -> vidscore.v1.ExportBackupRequest
+	12, // 11: vidscore.v1.ServerService.ImportBackup:input_type -> vidscore.v1.ImportBackupRequest
+	1,  // 12: vidscore.v1.ServerService.GetServer:output_type -> vidscore.v1.GetServerResponse
+	3,  // 13: vidscore.v1.ServerService.GetQueue:output_type -> vidscore.v1.GetQueueResponse
+	13, // 14: vidscore.v1.ServerService.ExportBackup:output_type -> vidscore.v1.ExportBackupResponse
+	14, // 15: vidscore.v1.ServerService.ImportBackup:output_type -> vidscore.v1.ImportBackupResponse
+	12, // [12:16] is the sub-list for method output_type
+	8,  // [8:12] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_server_service_proto_init() }
@@ -369,15 +577,16 @@ func file_vidscore_v1_server_service_proto_init() {
 		return
 	}
 	file_vidscore_v1_backup_proto_init()
+	file_vidscore_v1_submission_service_proto_init()
 	file_vidscore_v1_token_proto_init()
-	file_vidscore_v1_server_service_proto_msgTypes[3].OneofWrappers = []any{}
+	file_vidscore_v1_server_service_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_server_service_proto_rawDesc), len(file_vidscore_v1_server_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,6 +22,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	ServerService_GetServer_FullMethodName    = "/vidscore.v1.ServerService/GetServer"
+	ServerService_GetQueue_FullMethodName     = "/vidscore.v1.ServerService/GetQueue"
 	ServerService_ExportBackup_FullMethodName = "/vidscore.v1.ServerService/ExportBackup"
 	ServerService_ImportBackup_FullMethodName = "/vidscore.v1.ServerService/ImportBackup"
 )
@@ -34,6 +35,9 @@ const (
 type ServerServiceClient interface {
 	// GetServer describes the server. It answers clients of any version.
 	GetServer(ctx context.Context, in *GetServerRequest, opts ...grpc.CallOption) (*GetServerResponse, error)
+	// GetQueue lists submissions of all benchmarks that are not scored: those that wait, run or have
+	// failed. Organisers only.
+	GetQueue(ctx context.Context, in *GetQueueRequest, opts ...grpc.CallOption) (*GetQueueResponse, error)
 	// ExportBackup sends a consistent backup of one benchmark or of the whole server without
 	// interrupting other calls. It contains the truth and the hashes of tokens. Organisers only.
 	ExportBackup(ctx context.Context, in *ExportBackupRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportBackupResponse], error)
@@ -53,6 +57,16 @@ func (c *serverServiceClient) GetServer(ctx context.Context, in *GetServerReques
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetServerResponse)
 	err := c.cc.Invoke(ctx, ServerService_GetServer_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *serverServiceClient) GetQueue(ctx context.Context, in *GetQueueRequest, opts ...grpc.CallOption) (*GetQueueResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetQueueResponse)
+	err := c.cc.Invoke(ctx, ServerService_GetQueue_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +113,9 @@ type ServerService_ImportBackupClient = grpc.ClientStreamingClient[ImportBackupR
 type ServerServiceServer interface {
 	// GetServer describes the server. It answers clients of any version.
 	GetServer(context.Context, *GetServerRequest) (*GetServerResponse, error)
+	// GetQueue lists submissions of all benchmarks that are not scored: those that wait, run or have
+	// failed. Organisers only.
+	GetQueue(context.Context, *GetQueueRequest) (*GetQueueResponse, error)
 	// ExportBackup sends a consistent backup of one benchmark or of the whole server without
 	// interrupting other calls. It contains the truth and the hashes of tokens. Organisers only.
 	ExportBackup(*ExportBackupRequest, grpc.ServerStreamingServer[ExportBackupResponse]) error
@@ -116,6 +133,9 @@ type UnimplementedServerServiceServer struct{}
 
 func (UnimplementedServerServiceServer) GetServer(context.Context, *GetServerRequest) (*GetServerResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetServer not implemented")
+}
+func (UnimplementedServerServiceServer) GetQueue(context.Context, *GetQueueRequest) (*GetQueueResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetQueue not implemented")
 }
 func (UnimplementedServerServiceServer) ExportBackup(*ExportBackupRequest, grpc.ServerStreamingServer[ExportBackupResponse]) error {
 	return status.Error(codes.Unimplemented, "method ExportBackup not implemented")
@@ -162,6 +182,24 @@ func _ServerService_GetServer_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ServerService_GetQueue_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetQueueRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ServerServiceServer).GetQueue(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ServerService_GetQueue_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ServerServiceServer).GetQueue(ctx, req.(*GetQueueRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ServerService_ExportBackup_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(ExportBackupRequest)
 	if err := stream.RecvMsg(m); err != nil {
@@ -190,6 +228,10 @@ var ServerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetServer",
 			Handler:    _ServerService_GetServer_Handler,
+		},
+		{
+			MethodName: "GetQueue",
+			Handler:    _ServerService_GetQueue_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

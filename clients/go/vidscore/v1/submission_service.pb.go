@@ -135,6 +135,8 @@ type Submission struct {
 	DueTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=due_time,json=dueTime,proto3" json:"due_time,omitempty"`
 	// Effect of that timeout: the next `state_reason`, or `draft_deleted`.
 	DueReason string `protobuf:"bytes,15,opt,name=due_reason,json=dueReason,proto3" json:"due_reason,omitempty"`
+	// Why an organiser has disqualified it; empty: it is not disqualified.
+	Disqualification string `protobuf:"bytes,50,opt,name=disqualification,proto3" json:"disqualification,omitempty"`
 	// Whether its team has chosen it for the final order of a benchmark with private sequences.
 	Chosen bool `protobuf:"varint,20,opt,name=chosen,proto3" json:"chosen,omitempty"`
 	// What happened to it, newest first: the newest 100 events. Only in GetSubmissionResponse.
@@ -274,6 +276,13 @@ func (x *Submission) GetDueTime() *timestamppb.Timestamp {
 func (x *Submission) GetDueReason() string {
 	if x != nil {
 		return x.DueReason
+	}
+	return ""
+}
+
+func (x *Submission) GetDisqualification() string {
+	if x != nil {
+		return x.Disqualification
 	}
 	return ""
 }
@@ -1416,6 +1425,199 @@ func (x *RetrySubmissionResponse) GetSubmission() *Submission {
 	return nil
 }
 
+// DisqualifySubmissionRequest disqualifies a submission.
+type DisqualifySubmissionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The reason, for everybody who sees the leaderboard; not empty.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DisqualifySubmissionRequest) Reset() {
+	*x = DisqualifySubmissionRequest{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DisqualifySubmissionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DisqualifySubmissionRequest) ProtoMessage() {}
+
+func (x *DisqualifySubmissionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DisqualifySubmissionRequest.ProtoReflect.Descriptor instead.
+func (*DisqualifySubmissionRequest) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *DisqualifySubmissionRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *DisqualifySubmissionRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// DisqualifySubmissionResponse has the disqualified submission.
+type DisqualifySubmissionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The submission.
+	Submission    *Submission `protobuf:"bytes,1,opt,name=submission,proto3" json:"submission,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DisqualifySubmissionResponse) Reset() {
+	*x = DisqualifySubmissionResponse{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DisqualifySubmissionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DisqualifySubmissionResponse) ProtoMessage() {}
+
+func (x *DisqualifySubmissionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DisqualifySubmissionResponse.ProtoReflect.Descriptor instead.
+func (*DisqualifySubmissionResponse) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *DisqualifySubmissionResponse) GetSubmission() *Submission {
+	if x != nil {
+		return x.Submission
+	}
+	return nil
+}
+
+// ReinstateSubmissionRequest undoes a disqualification.
+type ReinstateSubmissionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReinstateSubmissionRequest) Reset() {
+	*x = ReinstateSubmissionRequest{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReinstateSubmissionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReinstateSubmissionRequest) ProtoMessage() {}
+
+func (x *ReinstateSubmissionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReinstateSubmissionRequest.ProtoReflect.Descriptor instead.
+func (*ReinstateSubmissionRequest) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ReinstateSubmissionRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+// ReinstateSubmissionResponse has the submission. Reinstating is idempotent.
+type ReinstateSubmissionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The submission.
+	Submission    *Submission `protobuf:"bytes,1,opt,name=submission,proto3" json:"submission,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReinstateSubmissionResponse) Reset() {
+	*x = ReinstateSubmissionResponse{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReinstateSubmissionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReinstateSubmissionResponse) ProtoMessage() {}
+
+func (x *ReinstateSubmissionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReinstateSubmissionResponse.ProtoReflect.Descriptor instead.
+func (*ReinstateSubmissionResponse) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *ReinstateSubmissionResponse) GetSubmission() *Submission {
+	if x != nil {
+		return x.Submission
+	}
+	return nil
+}
+
 // ChooseSubmissionRequest chooses a submission for the final order.
 type ChooseSubmissionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1429,7 +1631,7 @@ type ChooseSubmissionRequest struct {
 
 func (x *ChooseSubmissionRequest) Reset() {
 	*x = ChooseSubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1441,7 +1643,7 @@ func (x *ChooseSubmissionRequest) String() string {
 func (*ChooseSubmissionRequest) ProtoMessage() {}
 
 func (x *ChooseSubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1454,7 +1656,7 @@ func (x *ChooseSubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChooseSubmissionRequest.ProtoReflect.Descriptor instead.
 func (*ChooseSubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{21}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ChooseSubmissionRequest) GetName() string {
@@ -1482,7 +1684,7 @@ type ChooseSubmissionResponse struct {
 
 func (x *ChooseSubmissionResponse) Reset() {
 	*x = ChooseSubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1494,7 +1696,7 @@ func (x *ChooseSubmissionResponse) String() string {
 func (*ChooseSubmissionResponse) ProtoMessage() {}
 
 func (x *ChooseSubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1507,7 +1709,7 @@ func (x *ChooseSubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChooseSubmissionResponse.ProtoReflect.Descriptor instead.
 func (*ChooseSubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{22}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ChooseSubmissionResponse) GetSubmission() *Submission {
@@ -1530,7 +1732,7 @@ type WatchSubmissionRequest struct {
 
 func (x *WatchSubmissionRequest) Reset() {
 	*x = WatchSubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1542,7 +1744,7 @@ func (x *WatchSubmissionRequest) String() string {
 func (*WatchSubmissionRequest) ProtoMessage() {}
 
 func (x *WatchSubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1555,7 +1757,7 @@ func (x *WatchSubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSubmissionRequest.ProtoReflect.Descriptor instead.
 func (*WatchSubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{23}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *WatchSubmissionRequest) GetName() string {
@@ -1585,7 +1787,7 @@ type WatchSubmissionResponse struct {
 
 func (x *WatchSubmissionResponse) Reset() {
 	*x = WatchSubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1597,7 +1799,7 @@ func (x *WatchSubmissionResponse) String() string {
 func (*WatchSubmissionResponse) ProtoMessage() {}
 
 func (x *WatchSubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1610,7 +1812,7 @@ func (x *WatchSubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSubmissionResponse.ProtoReflect.Descriptor instead.
 func (*WatchSubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{24}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *WatchSubmissionResponse) GetSubmission() *Submission {
@@ -1657,7 +1859,7 @@ type SubmissionScore struct {
 
 func (x *SubmissionScore) Reset() {
 	*x = SubmissionScore{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1669,7 +1871,7 @@ func (x *SubmissionScore) String() string {
 func (*SubmissionScore) ProtoMessage() {}
 
 func (x *SubmissionScore) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1682,7 +1884,7 @@ func (x *SubmissionScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionScore.ProtoReflect.Descriptor instead.
 func (*SubmissionScore) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{25}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SubmissionScore) GetName() string {
@@ -1756,7 +1958,7 @@ type ListScoresRequest struct {
 
 func (x *ListScoresRequest) Reset() {
 	*x = ListScoresRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1768,7 +1970,7 @@ func (x *ListScoresRequest) String() string {
 func (*ListScoresRequest) ProtoMessage() {}
 
 func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1781,7 +1983,7 @@ func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListScoresRequest.ProtoReflect.Descriptor instead.
 func (*ListScoresRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{26}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListScoresRequest) GetSubmission() string {
@@ -1818,7 +2020,7 @@ type ListScoresResponse struct {
 
 func (x *ListScoresResponse) Reset() {
 	*x = ListScoresResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[27]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1830,7 +2032,7 @@ func (x *ListScoresResponse) String() string {
 func (*ListScoresResponse) ProtoMessage() {}
 
 func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[27]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1843,7 +2045,7 @@ func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListScoresResponse.ProtoReflect.Descriptor instead.
 func (*ListScoresResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{27}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListScoresResponse) GetScores() []*SubmissionScore {
@@ -1880,7 +2082,7 @@ type ReadOutcomesRequest struct {
 
 func (x *ReadOutcomesRequest) Reset() {
 	*x = ReadOutcomesRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[28]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1892,7 +2094,7 @@ func (x *ReadOutcomesRequest) String() string {
 func (*ReadOutcomesRequest) ProtoMessage() {}
 
 func (x *ReadOutcomesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[28]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1905,7 +2107,7 @@ func (x *ReadOutcomesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadOutcomesRequest.ProtoReflect.Descriptor instead.
 func (*ReadOutcomesRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{28}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ReadOutcomesRequest) GetSubmission() string {
@@ -1960,7 +2162,7 @@ type ReadOutcomesResponse struct {
 
 func (x *ReadOutcomesResponse) Reset() {
 	*x = ReadOutcomesResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[29]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1972,7 +2174,7 @@ func (x *ReadOutcomesResponse) String() string {
 func (*ReadOutcomesResponse) ProtoMessage() {}
 
 func (x *ReadOutcomesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[29]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1985,7 +2187,7 @@ func (x *ReadOutcomesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadOutcomesResponse.ProtoReflect.Descriptor instead.
 func (*ReadOutcomesResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{29}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ReadOutcomesResponse) GetScore() string {
@@ -2032,7 +2234,7 @@ type ReadDetectionsRequest struct {
 
 func (x *ReadDetectionsRequest) Reset() {
 	*x = ReadDetectionsRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[30]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2044,7 +2246,7 @@ func (x *ReadDetectionsRequest) String() string {
 func (*ReadDetectionsRequest) ProtoMessage() {}
 
 func (x *ReadDetectionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[30]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2057,7 +2259,7 @@ func (x *ReadDetectionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDetectionsRequest.ProtoReflect.Descriptor instead.
 func (*ReadDetectionsRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{30}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ReadDetectionsRequest) GetSubmission() string {
@@ -2096,7 +2298,7 @@ type ReadDetectionsResponse struct {
 
 func (x *ReadDetectionsResponse) Reset() {
 	*x = ReadDetectionsResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[31]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2108,7 +2310,7 @@ func (x *ReadDetectionsResponse) String() string {
 func (*ReadDetectionsResponse) ProtoMessage() {}
 
 func (x *ReadDetectionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[31]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2121,7 +2323,7 @@ func (x *ReadDetectionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDetectionsResponse.ProtoReflect.Descriptor instead.
 func (*ReadDetectionsResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{31}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ReadDetectionsResponse) GetStream() string {
@@ -2149,7 +2351,7 @@ var File_vidscore_v1_submission_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\n" +
-	"$vidscore/v1/submission_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1avidscore/v1/outcomes.proto\x1a\x18vidscore/v1/report.proto\"\xa9\x05\n" +
+	"$vidscore/v1/submission_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1avidscore/v1/outcomes.proto\x1a\x18vidscore/v1/report.proto\"\xd5\x05\n" +
 	"\n" +
 	"Submission\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
@@ -2171,7 +2373,8 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\bwarnings\x18\r \x03(\tR\bwarnings\x125\n" +
 	"\bdue_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\adueTime\x12\x1d\n" +
 	"\n" +
-	"due_reason\x18\x0f \x01(\tR\tdueReason\x12\x16\n" +
+	"due_reason\x18\x0f \x01(\tR\tdueReason\x12*\n" +
+	"\x10disqualification\x182 \x01(\tR\x10disqualification\x12\x16\n" +
 	"\x06chosen\x18\x14 \x01(\bR\x06chosen\x126\n" +
 	"\ahistory\x18( \x03(\v2\x1c.vidscore.v1.SubmissionEventR\ahistory\"\x87\x01\n" +
 	"\x0fSubmissionEvent\x12.\n" +
@@ -2260,6 +2463,19 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x17RetrySubmissionResponse\x127\n" +
 	"\n" +
 	"submission\x18\x01 \x01(\v2\x17.vidscore.v1.SubmissionR\n" +
+	"submission\"I\n" +
+	"\x1bDisqualifySubmissionRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"W\n" +
+	"\x1cDisqualifySubmissionResponse\x127\n" +
+	"\n" +
+	"submission\x18\x01 \x01(\v2\x17.vidscore.v1.SubmissionR\n" +
+	"submission\"0\n" +
+	"\x1aReinstateSubmissionRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"V\n" +
+	"\x1bReinstateSubmissionResponse\x127\n" +
+	"\n" +
+	"submission\x18\x01 \x01(\v2\x17.vidscore.v1.SubmissionR\n" +
 	"submission\"A\n" +
 	"\x17ChooseSubmissionRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
@@ -2337,8 +2553,7 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x18SUBMISSION_STATE_SCORING\x10\x05\x12\x1b\n" +
 	"\x17SUBMISSION_STATE_SCORED\x10\x06\x12\x1b\n" +
 	"\x17SUBMISSION_STATE_FAILED\x10\a\x12\x1e\n" +
-	"\x1aSUBMISSION_STATE_CANCELLED\x10\b2\xca\n" +
-	"\n" +
+	"\x1aSUBMISSION_STATE_CANCELLED\x10\b2\xa1\f\n" +
 	"\x11SubmissionService\x12_\n" +
 	"\x10CreateSubmission\x12$.vidscore.v1.CreateSubmissionRequest\x1a%.vidscore.v1.CreateSubmissionResponse\x12V\n" +
 	"\rGetSubmission\x12!.vidscore.v1.GetSubmissionRequest\x1a\".vidscore.v1.GetSubmissionResponse\x12\\\n" +
@@ -2351,7 +2566,9 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x0eSealSubmission\x12\".vidscore.v1.SealSubmissionRequest\x1a#.vidscore.v1.SealSubmissionResponse\x12_\n" +
 	"\x10CancelSubmission\x12$.vidscore.v1.CancelSubmissionRequest\x1a%.vidscore.v1.CancelSubmissionResponse\x12\\\n" +
 	"\x0fRetrySubmission\x12#.vidscore.v1.RetrySubmissionRequest\x1a$.vidscore.v1.RetrySubmissionResponse\x12_\n" +
-	"\x10ChooseSubmission\x12$.vidscore.v1.ChooseSubmissionRequest\x1a%.vidscore.v1.ChooseSubmissionResponse\x12^\n" +
+	"\x10ChooseSubmission\x12$.vidscore.v1.ChooseSubmissionRequest\x1a%.vidscore.v1.ChooseSubmissionResponse\x12k\n" +
+	"\x14DisqualifySubmission\x12(.vidscore.v1.DisqualifySubmissionRequest\x1a).vidscore.v1.DisqualifySubmissionResponse\x12h\n" +
+	"\x13ReinstateSubmission\x12'.vidscore.v1.ReinstateSubmissionRequest\x1a(.vidscore.v1.ReinstateSubmissionResponse\x12^\n" +
 	"\x0fWatchSubmission\x12#.vidscore.v1.WatchSubmissionRequest\x1a$.vidscore.v1.WatchSubmissionResponse0\x01\x12M\n" +
 	"\n" +
 	"ListScores\x12\x1e.vidscore.v1.ListScoresRequest\x1a\x1f.vidscore.v1.ListScoresResponse\x12U\n" +
@@ -2372,110 +2589,120 @@ func file_vidscore_v1_submission_service_proto_rawDescGZIP() []byte {
 }
 
 var file_vidscore_v1_submission_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_vidscore_v1_submission_service_proto_goTypes = []any{
-	(SubmissionState)(0),             // 0: vidscore.v1.SubmissionState
-	(*Submission)(nil),               // 1: vidscore.v1.Submission
-	(*SubmissionEvent)(nil),          // 2: vidscore.v1.SubmissionEvent
-	(*StreamInfo)(nil),               // 3: vidscore.v1.StreamInfo
-	(*CreateSubmissionRequest)(nil),  // 4: vidscore.v1.CreateSubmissionRequest
-	(*CreateSubmissionResponse)(nil), // 5: vidscore.v1.CreateSubmissionResponse
-	(*GetSubmissionRequest)(nil),     // 6: vidscore.v1.GetSubmissionRequest
-	(*GetSubmissionResponse)(nil),    // 7: vidscore.v1.GetSubmissionResponse
-	(*ListSubmissionsRequest)(nil),   // 8: vidscore.v1.ListSubmissionsRequest
-	(*ListSubmissionsResponse)(nil),  // 9: vidscore.v1.ListSubmissionsResponse
-	(*OpenStreamRequest)(nil),        // 10: vidscore.v1.OpenStreamRequest
-	(*OpenStreamResponse)(nil),       // 11: vidscore.v1.OpenStreamResponse
-	(*AppendRequest)(nil),            // 12: vidscore.v1.AppendRequest
-	(*AppendResponse)(nil),           // 13: vidscore.v1.AppendResponse
-	(*CheckDetectionsRequest)(nil),   // 14: vidscore.v1.CheckDetectionsRequest
-	(*CheckDetectionsResponse)(nil),  // 15: vidscore.v1.CheckDetectionsResponse
-	(*SealSubmissionRequest)(nil),    // 16: vidscore.v1.SealSubmissionRequest
-	(*SealSubmissionResponse)(nil),   // 17: vidscore.v1.SealSubmissionResponse
-	(*CancelSubmissionRequest)(nil),  // 18: vidscore.v1.CancelSubmissionRequest
-	(*CancelSubmissionResponse)(nil), // 19: vidscore.v1.CancelSubmissionResponse
-	(*RetrySubmissionRequest)(nil),   // 20: vidscore.v1.RetrySubmissionRequest
-	(*RetrySubmissionResponse)(nil),  // 21: vidscore.v1.RetrySubmissionResponse
-	(*ChooseSubmissionRequest)(nil),  // 22: vidscore.v1.ChooseSubmissionRequest
-	(*ChooseSubmissionResponse)(nil), // 23: vidscore.v1.ChooseSubmissionResponse
-	(*WatchSubmissionRequest)(nil),   // 24: vidscore.v1.WatchSubmissionRequest
-	(*WatchSubmissionResponse)(nil),  // 25: vidscore.v1.WatchSubmissionResponse
-	(*SubmissionScore)(nil),          // 26: vidscore.v1.SubmissionScore
-	(*ListScoresRequest)(nil),        // 27: vidscore.v1.ListScoresRequest
-	(*ListScoresResponse)(nil),       // 28: vidscore.v1.ListScoresResponse
-	(*ReadOutcomesRequest)(nil),      // 29: vidscore.v1.ReadOutcomesRequest
-	(*ReadOutcomesResponse)(nil),     // 30: vidscore.v1.ReadOutcomesResponse
-	(*ReadDetectionsRequest)(nil),    // 31: vidscore.v1.ReadDetectionsRequest
-	(*ReadDetectionsResponse)(nil),   // 32: vidscore.v1.ReadDetectionsResponse
-	(*timestamppb.Timestamp)(nil),    // 33: google.protobuf.Timestamp
-	(*AnnotationBatch)(nil),          // 34: vidscore.v1.AnnotationBatch
-	(*Report)(nil),                   // 35: vidscore.v1.Report
-	(*OutcomeBatch)(nil),             // 36: vidscore.v1.OutcomeBatch
+	(SubmissionState)(0),                 // 0: vidscore.v1.SubmissionState
+	(*Submission)(nil),                   // 1: vidscore.v1.Submission
+	(*SubmissionEvent)(nil),              // 2: vidscore.v1.SubmissionEvent
+	(*StreamInfo)(nil),                   // 3: vidscore.v1.StreamInfo
+	(*CreateSubmissionRequest)(nil),      // 4: vidscore.v1.CreateSubmissionRequest
+	(*CreateSubmissionResponse)(nil),     // 5: vidscore.v1.CreateSubmissionResponse
+	(*GetSubmissionRequest)(nil),         // 6: vidscore.v1.GetSubmissionRequest
+	(*GetSubmissionResponse)(nil),        // 7: vidscore.v1.GetSubmissionResponse
+	(*ListSubmissionsRequest)(nil),       // 8: vidscore.v1.ListSubmissionsRequest
+	(*ListSubmissionsResponse)(nil),      // 9: vidscore.v1.ListSubmissionsResponse
+	(*OpenStreamRequest)(nil),            // 10: vidscore.v1.OpenStreamRequest
+	(*OpenStreamResponse)(nil),           // 11: vidscore.v1.OpenStreamResponse
+	(*AppendRequest)(nil),                // 12: vidscore.v1.AppendRequest
+	(*AppendResponse)(nil),               // 13: vidscore.v1.AppendResponse
+	(*CheckDetectionsRequest)(nil),       // 14: vidscore.v1.CheckDetectionsRequest
+	(*CheckDetectionsResponse)(nil),      // 15: vidscore.v1.CheckDetectionsResponse
+	(*SealSubmissionRequest)(nil),        // 16: vidscore.v1.SealSubmissionRequest
+	(*SealSubmissionResponse)(nil),       // 17: vidscore.v1.SealSubmissionResponse
+	(*CancelSubmissionRequest)(nil),      // 18: vidscore.v1.CancelSubmissionRequest
+	(*CancelSubmissionResponse)(nil),     // 19: vidscore.v1.CancelSubmissionResponse
+	(*RetrySubmissionRequest)(nil),       // 20: vidscore.v1.RetrySubmissionRequest
+	(*RetrySubmissionResponse)(nil),      // 21: vidscore.v1.RetrySubmissionResponse
+	(*DisqualifySubmissionRequest)(nil),  // 22: vidscore.v1.DisqualifySubmissionRequest
+	(*DisqualifySubmissionResponse)(nil), // 23: vidscore.v1.DisqualifySubmissionResponse
+	(*ReinstateSubmissionRequest)(nil),   // 24: vidscore.v1.ReinstateSubmissionRequest
+	(*ReinstateSubmissionResponse)(nil),  // 25: vidscore.v1.ReinstateSubmissionResponse
+	(*ChooseSubmissionRequest)(nil),      // 26: vidscore.v1.ChooseSubmissionRequest
+	(*ChooseSubmissionResponse)(nil),     // 27: vidscore.v1.ChooseSubmissionResponse
+	(*WatchSubmissionRequest)(nil),       // 28: vidscore.v1.WatchSubmissionRequest
+	(*WatchSubmissionResponse)(nil),      // 29: vidscore.v1.WatchSubmissionResponse
+	(*SubmissionScore)(nil),              // 30: vidscore.v1.SubmissionScore
+	(*ListScoresRequest)(nil),            // 31: vidscore.v1.ListScoresRequest
+	(*ListScoresResponse)(nil),           // 32: vidscore.v1.ListScoresResponse
+	(*ReadOutcomesRequest)(nil),          // 33: vidscore.v1.ReadOutcomesRequest
+	(*ReadOutcomesResponse)(nil),         // 34: vidscore.v1.ReadOutcomesResponse
+	(*ReadDetectionsRequest)(nil),        // 35: vidscore.v1.ReadDetectionsRequest
+	(*ReadDetectionsResponse)(nil),       // 36: vidscore.v1.ReadDetectionsResponse
+	(*timestamppb.Timestamp)(nil),        // 37: google.protobuf.Timestamp
+	(*AnnotationBatch)(nil),              // 38: vidscore.v1.AnnotationBatch
+	(*Report)(nil),                       // 39: vidscore.v1.Report
+	(*OutcomeBatch)(nil),                 // 40: vidscore.v1.OutcomeBatch
 }
 var file_vidscore_v1_submission_service_proto_depIdxs = []int32{
 	0,  // 0: vidscore.v1.Submission.state:type_name -> vidscore.v1.SubmissionState
-	33, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
-	33, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
-	33, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
+	37, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
+	37, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
+	37, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
 	3,  // 4: vidscore.v1.Submission.streams:type_name -> vidscore.v1.StreamInfo
-	33, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
+	37, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
 	2,  // 6: vidscore.v1.Submission.history:type_name -> vidscore.v1.SubmissionEvent
-	33, // 7: vidscore.v1.SubmissionEvent.time:type_name -> google.protobuf.Timestamp
+	37, // 7: vidscore.v1.SubmissionEvent.time:type_name -> google.protobuf.Timestamp
 	1,  // 8: vidscore.v1.CreateSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 9: vidscore.v1.GetSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	0,  // 10: vidscore.v1.ListSubmissionsRequest.state:type_name -> vidscore.v1.SubmissionState
 	1,  // 11: vidscore.v1.ListSubmissionsResponse.submissions:type_name -> vidscore.v1.Submission
 	3,  // 12: vidscore.v1.OpenStreamResponse.stream:type_name -> vidscore.v1.StreamInfo
-	34, // 13: vidscore.v1.AppendRequest.detections:type_name -> vidscore.v1.AnnotationBatch
-	34, // 14: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	38, // 13: vidscore.v1.AppendRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	38, // 14: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
 	1,  // 15: vidscore.v1.SealSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 16: vidscore.v1.CancelSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 17: vidscore.v1.RetrySubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 18: vidscore.v1.ChooseSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 19: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	26, // 20: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	33, // 21: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
-	35, // 22: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
-	35, // 23: vidscore.v1.SubmissionScore.private_report:type_name -> vidscore.v1.Report
-	35, // 24: vidscore.v1.SubmissionScore.public_report:type_name -> vidscore.v1.Report
-	26, // 25: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	36, // 26: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
-	34, // 27: vidscore.v1.ReadDetectionsResponse.detections:type_name -> vidscore.v1.AnnotationBatch
-	4,  // 28: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
-	6,  // 29: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
-	8,  // 30: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
-	10, // 31: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
-	12, // 32: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
-	12, // 33: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
-	14, // 34: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
-	16, // 35: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
-	18, // 36: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
-	20, // 37: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
-	22, // 38: vidscore.v1.SubmissionService.ChooseSubmission:input_type -> vidscore.v1.ChooseSubmissionRequest
-	24, // 39: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
-	27, // 40: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
-	29, // 41: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
-	31, // 42: vidscore.v1.SubmissionService.ReadDetections:input_type -> vidscore.v1.ReadDetectionsRequest
-	5,  // 43: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
-	7,  // 44: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
-	9,  // 45: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
-	11, // 46: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
-	13, // 47: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
-	13, // 48: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
-	15, // 49: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
-	17, // 50: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
-	19, // 51: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
-	21, // 52: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
-	23, // 53: vidscore.v1.SubmissionService.ChooseSubmission:output_type -> vidscore.v1.ChooseSubmissionResponse
-	25, // 54: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
-	28, // 55: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
-	30, // 56: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
-	32, // 57: vidscore.v1.SubmissionService.ReadDetections:output_type -> vidscore.v1.ReadDetectionsResponse
-	43, // [43:58] is the sub-list for method output_type
-	28, // [28:43] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	1,  // 18: vidscore.v1.DisqualifySubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 19: vidscore.v1.ReinstateSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 20: vidscore.v1.ChooseSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 21: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	30, // 22: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	37, // 23: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
+	39, // 24: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
+	39, // 25: vidscore.v1.SubmissionScore.private_report:type_name -> vidscore.v1.Report
+	39, // 26: vidscore.v1.SubmissionScore.public_report:type_name -> vidscore.v1.Report
+	30, // 27: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	40, // 28: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
+	38, // 29: vidscore.v1.ReadDetectionsResponse.detections:type_name -> vidscore.v1.AnnotationBatch
+	4,  // 30: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
+	6,  // 31: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
+	8,  // 32: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
+	10, // 33: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
+	12, // 34: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
+	12, // 35: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
+	14, // 36: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
+	16, // 37: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
+	18, // 38: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
+	20, // 39: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
+	26, // 40: vidscore.v1.SubmissionService.ChooseSubmission:input_type -> vidscore.v1.ChooseSubmissionRequest
+	22, // 41: vidscore.v1.SubmissionService.DisqualifySubmission:input_type -> vidscore.v1.DisqualifySubmissionRequest
+	24, // 42: vidscore.v1.SubmissionService.ReinstateSubmission:input_type -> vidscore.v1.ReinstateSubmissionRequest
+	28, // 43: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
+	31, // 44: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
+	33, // 45: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
+	35, // 46: vidscore.v1.SubmissionService.ReadDetections:input_type -> vidscore.v1.ReadDetectionsRequest
+	5,  // 47: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
+	7,  // 48: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
+	9,  // 49: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
+	11, // 50: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
+	13, // 51: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
+	13, // 52: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
+	15, // 53: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
+	17, // 54: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
+	19, // 55: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
+	21, // 56: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
+	27, // 57: vidscore.v1.SubmissionService.ChooseSubmission:output_type -> vidscore.v1.ChooseSubmissionResponse
+	23, // 58: vidscore.v1.SubmissionService.DisqualifySubmission:output_type -> vidscore.v1.DisqualifySubmissionResponse
+	25, // 59: vidscore.v1.SubmissionService.ReinstateSubmission:output_type -> vidscore.v1.ReinstateSubmissionResponse
+	29, // 60: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
+	32, // 61: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
+	34, // 62: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
+	36, // 63: vidscore.v1.SubmissionService.ReadDetections:output_type -> vidscore.v1.ReadDetectionsResponse
+	47, // [47:64] is the sub-list for method output_type
+	30, // [30:47] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_submission_service_proto_init() }
@@ -2488,14 +2715,14 @@ func file_vidscore_v1_submission_service_proto_init() {
 	file_vidscore_v1_report_proto_init()
 	file_vidscore_v1_submission_service_proto_msgTypes[11].OneofWrappers = []any{}
 	file_vidscore_v1_submission_service_proto_msgTypes[15].OneofWrappers = []any{}
-	file_vidscore_v1_submission_service_proto_msgTypes[28].OneofWrappers = []any{}
+	file_vidscore_v1_submission_service_proto_msgTypes[32].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_submission_service_proto_rawDesc), len(file_vidscore_v1_submission_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   32,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

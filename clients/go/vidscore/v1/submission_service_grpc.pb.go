@@ -21,21 +21,23 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	SubmissionService_CreateSubmission_FullMethodName = "/vidscore.v1.SubmissionService/CreateSubmission"
-	SubmissionService_GetSubmission_FullMethodName    = "/vidscore.v1.SubmissionService/GetSubmission"
-	SubmissionService_ListSubmissions_FullMethodName  = "/vidscore.v1.SubmissionService/ListSubmissions"
-	SubmissionService_OpenStream_FullMethodName       = "/vidscore.v1.SubmissionService/OpenStream"
-	SubmissionService_AppendFrames_FullMethodName     = "/vidscore.v1.SubmissionService/AppendFrames"
-	SubmissionService_AppendBatch_FullMethodName      = "/vidscore.v1.SubmissionService/AppendBatch"
-	SubmissionService_CheckDetections_FullMethodName  = "/vidscore.v1.SubmissionService/CheckDetections"
-	SubmissionService_SealSubmission_FullMethodName   = "/vidscore.v1.SubmissionService/SealSubmission"
-	SubmissionService_CancelSubmission_FullMethodName = "/vidscore.v1.SubmissionService/CancelSubmission"
-	SubmissionService_RetrySubmission_FullMethodName  = "/vidscore.v1.SubmissionService/RetrySubmission"
-	SubmissionService_ChooseSubmission_FullMethodName = "/vidscore.v1.SubmissionService/ChooseSubmission"
-	SubmissionService_WatchSubmission_FullMethodName  = "/vidscore.v1.SubmissionService/WatchSubmission"
-	SubmissionService_ListScores_FullMethodName       = "/vidscore.v1.SubmissionService/ListScores"
-	SubmissionService_ReadOutcomes_FullMethodName     = "/vidscore.v1.SubmissionService/ReadOutcomes"
-	SubmissionService_ReadDetections_FullMethodName   = "/vidscore.v1.SubmissionService/ReadDetections"
+	SubmissionService_CreateSubmission_FullMethodName     = "/vidscore.v1.SubmissionService/CreateSubmission"
+	SubmissionService_GetSubmission_FullMethodName        = "/vidscore.v1.SubmissionService/GetSubmission"
+	SubmissionService_ListSubmissions_FullMethodName      = "/vidscore.v1.SubmissionService/ListSubmissions"
+	SubmissionService_OpenStream_FullMethodName           = "/vidscore.v1.SubmissionService/OpenStream"
+	SubmissionService_AppendFrames_FullMethodName         = "/vidscore.v1.SubmissionService/AppendFrames"
+	SubmissionService_AppendBatch_FullMethodName          = "/vidscore.v1.SubmissionService/AppendBatch"
+	SubmissionService_CheckDetections_FullMethodName      = "/vidscore.v1.SubmissionService/CheckDetections"
+	SubmissionService_SealSubmission_FullMethodName       = "/vidscore.v1.SubmissionService/SealSubmission"
+	SubmissionService_CancelSubmission_FullMethodName     = "/vidscore.v1.SubmissionService/CancelSubmission"
+	SubmissionService_RetrySubmission_FullMethodName      = "/vidscore.v1.SubmissionService/RetrySubmission"
+	SubmissionService_ChooseSubmission_FullMethodName     = "/vidscore.v1.SubmissionService/ChooseSubmission"
+	SubmissionService_DisqualifySubmission_FullMethodName = "/vidscore.v1.SubmissionService/DisqualifySubmission"
+	SubmissionService_ReinstateSubmission_FullMethodName  = "/vidscore.v1.SubmissionService/ReinstateSubmission"
+	SubmissionService_WatchSubmission_FullMethodName      = "/vidscore.v1.SubmissionService/WatchSubmission"
+	SubmissionService_ListScores_FullMethodName           = "/vidscore.v1.SubmissionService/ListScores"
+	SubmissionService_ReadOutcomes_FullMethodName         = "/vidscore.v1.SubmissionService/ReadOutcomes"
+	SubmissionService_ReadDetections_FullMethodName       = "/vidscore.v1.SubmissionService/ReadDetections"
 )
 
 // SubmissionServiceClient is the client API for SubmissionService service.
@@ -83,6 +85,12 @@ type SubmissionServiceClient interface {
 	// reason QUOTA_EXCEEDED if the team has chosen as many as `Policy.final_submissions`,
 	// FAILED_PRECONDITION with the reason NOTHING_TO_CHOOSE if the submission cannot count.
 	ChooseSubmission(ctx context.Context, in *ChooseSubmissionRequest, opts ...grpc.CallOption) (*ChooseSubmissionResponse, error)
+	// DisqualifySubmission takes a submission out of the ranking, for a reason that everybody who sees
+	// the leaderboard may read. Its scores stay, and so does its place in the team's quota. Organisers
+	// only.
+	DisqualifySubmission(ctx context.Context, in *DisqualifySubmissionRequest, opts ...grpc.CallOption) (*DisqualifySubmissionResponse, error)
+	// ReinstateSubmission undoes DisqualifySubmission. Organisers only.
+	ReinstateSubmission(ctx context.Context, in *ReinstateSubmissionRequest, opts ...grpc.CallOption) (*ReinstateSubmissionResponse, error)
 	// WatchSubmission sends the submission now and after each change, until it has ended.
 	WatchSubmission(ctx context.Context, in *WatchSubmissionRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchSubmissionResponse], error)
 	// ListScores lists the scores of a submission that are visible to the caller, newest first.
@@ -221,6 +229,26 @@ func (c *submissionServiceClient) ChooseSubmission(ctx context.Context, in *Choo
 	return out, nil
 }
 
+func (c *submissionServiceClient) DisqualifySubmission(ctx context.Context, in *DisqualifySubmissionRequest, opts ...grpc.CallOption) (*DisqualifySubmissionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DisqualifySubmissionResponse)
+	err := c.cc.Invoke(ctx, SubmissionService_DisqualifySubmission_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *submissionServiceClient) ReinstateSubmission(ctx context.Context, in *ReinstateSubmissionRequest, opts ...grpc.CallOption) (*ReinstateSubmissionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReinstateSubmissionResponse)
+	err := c.cc.Invoke(ctx, SubmissionService_ReinstateSubmission_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *submissionServiceClient) WatchSubmission(ctx context.Context, in *WatchSubmissionRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchSubmissionResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	stream, err := c.cc.NewStream(ctx, &SubmissionService_ServiceDesc.Streams[1], SubmissionService_WatchSubmission_FullMethodName, cOpts...)
@@ -333,6 +361,12 @@ type SubmissionServiceServer interface {
 	// reason QUOTA_EXCEEDED if the team has chosen as many as `Policy.final_submissions`,
 	// FAILED_PRECONDITION with the reason NOTHING_TO_CHOOSE if the submission cannot count.
 	ChooseSubmission(context.Context, *ChooseSubmissionRequest) (*ChooseSubmissionResponse, error)
+	// DisqualifySubmission takes a submission out of the ranking, for a reason that everybody who sees
+	// the leaderboard may read. Its scores stay, and so does its place in the team's quota. Organisers
+	// only.
+	DisqualifySubmission(context.Context, *DisqualifySubmissionRequest) (*DisqualifySubmissionResponse, error)
+	// ReinstateSubmission undoes DisqualifySubmission. Organisers only.
+	ReinstateSubmission(context.Context, *ReinstateSubmissionRequest) (*ReinstateSubmissionResponse, error)
 	// WatchSubmission sends the submission now and after each change, until it has ended.
 	WatchSubmission(*WatchSubmissionRequest, grpc.ServerStreamingServer[WatchSubmissionResponse]) error
 	// ListScores lists the scores of a submission that are visible to the caller, newest first.
@@ -390,6 +424,12 @@ func (UnimplementedSubmissionServiceServer) RetrySubmission(context.Context, *Re
 }
 func (UnimplementedSubmissionServiceServer) ChooseSubmission(context.Context, *ChooseSubmissionRequest) (*ChooseSubmissionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ChooseSubmission not implemented")
+}
+func (UnimplementedSubmissionServiceServer) DisqualifySubmission(context.Context, *DisqualifySubmissionRequest) (*DisqualifySubmissionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DisqualifySubmission not implemented")
+}
+func (UnimplementedSubmissionServiceServer) ReinstateSubmission(context.Context, *ReinstateSubmissionRequest) (*ReinstateSubmissionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReinstateSubmission not implemented")
 }
 func (UnimplementedSubmissionServiceServer) WatchSubmission(*WatchSubmissionRequest, grpc.ServerStreamingServer[WatchSubmissionResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchSubmission not implemented")
@@ -611,6 +651,42 @@ func _SubmissionService_ChooseSubmission_Handler(srv interface{}, ctx context.Co
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SubmissionService_DisqualifySubmission_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DisqualifySubmissionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SubmissionServiceServer).DisqualifySubmission(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SubmissionService_DisqualifySubmission_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SubmissionServiceServer).DisqualifySubmission(ctx, req.(*DisqualifySubmissionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SubmissionService_ReinstateSubmission_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReinstateSubmissionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SubmissionServiceServer).ReinstateSubmission(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SubmissionService_ReinstateSubmission_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SubmissionServiceServer).ReinstateSubmission(ctx, req.(*ReinstateSubmissionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _SubmissionService_WatchSubmission_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(WatchSubmissionRequest)
 	if err := stream.RecvMsg(m); err != nil {
@@ -708,6 +784,14 @@ var SubmissionService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ChooseSubmission",
 			Handler:    _SubmissionService_ChooseSubmission_Handler,
+		},
+		{
+			MethodName: "DisqualifySubmission",
+			Handler:    _SubmissionService_DisqualifySubmission_Handler,
+		},
+		{
+			MethodName: "ReinstateSubmission",
+			Handler:    _SubmissionService_ReinstateSubmission_Handler,
 		},
 		{
 			MethodName: "ListScores",

@@ -27,7 +27,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from vidscore_protos.v1 import token_pb2 as vidscore_dot_v1_dot_token__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n vidscore/v1/access_service.proto\x12\x0bvidscore.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17vidscore/v1/token.proto\"\x81\x01\n\x12\x43reateTokenRequest\x12\x1f\n\x04role\x18\x01 \x01(\x0e\x32\x11.vidscore.v1.Role\x12\x0c\n\x04team\x18\x02 \x01(\t\x12\x0f\n\x07\x63omment\x18\x03 \x01(\t\x12+\n\x08lifetime\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"H\n\x13\x43reateTokenResponse\x12!\n\x05token\x18\x01 \x01(\x0b\x32\x12.vidscore.v1.Token\x12\x0e\n\x06secret\x18\x02 \x01(\t\":\n\x11ListTokensRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"Q\n\x12ListTokensResponse\x12\"\n\x06tokens\x18\x01 \x03(\x0b\x32\x12.vidscore.v1.Token\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\"\n\x12RevokeTokenRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"8\n\x13RevokeTokenResponse\x12!\n\x05token\x18\x01 \x01(\x0b\x32\x12.vidscore.v1.Token\"\xc8\x01\n\x17ListAuditRecordsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x11\n\tbenchmark\x18\x03 \x01(\t\x12\r\n\x05\x61\x63tor\x18\x04 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x05 \x01(\t\x12)\n\x05since\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"^\n\x18ListAuditRecordsResponse\x12)\n\x07records\x18\x01 \x03(\x0b\x32\x18.vidscore.v1.AuditRecord\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x88\x01\n\x0b\x41uditRecord\x12\x0e\n\x06number\x18\x01 \x01(\x03\x12(\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x61\x63tor\x18\x03 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x04 \x01(\t\x12\x10\n\x08resource\x18\x05 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x06 \x01(\t2\xe3\x02\n\rAccessService\x12P\n\x0b\x43reateToken\x12\x1f.vidscore.v1.CreateTokenRequest\x1a .vidscore.v1.CreateTokenResponse\x12M\n\nListTokens\x12\x1e.vidscore.v1.ListTokensRequest\x1a\x1f.vidscore.v1.ListTokensResponse\x12P\n\x0bRevokeToken\x12\x1f.vidscore.v1.RevokeTokenRequest\x1a .vidscore.v1.RevokeTokenResponse\x12_\n\x10ListAuditRecords\x12$.vidscore.v1.ListAuditRecordsRequest\x1a%.vidscore.v1.ListAuditRecordsResponseBm\n\x15io.github.vidscore.v1B\x12\x41\x63\x63\x65ssServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n vidscore/v1/access_service.proto\x12\x0bvidscore.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17vidscore/v1/token.proto\"\x81\x01\n\x12\x43reateTokenRequest\x12\x1f\n\x04role\x18\x01 \x01(\x0e\x32\x11.vidscore.v1.Role\x12\x0c\n\x04team\x18\x02 \x01(\t\x12\x0f\n\x07\x63omment\x18\x03 \x01(\t\x12+\n\x08lifetime\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"H\n\x13\x43reateTokenResponse\x12!\n\x05token\x18\x01 \x01(\x0b\x32\x12.vidscore.v1.Token\x12\x0e\n\x06secret\x18\x02 \x01(\t\":\n\x11ListTokensRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"Q\n\x12ListTokensResponse\x12\"\n\x06tokens\x18\x01 \x03(\x0b\x32\x12.vidscore.v1.Token\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\"\n\x12RevokeTokenRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"8\n\x13RevokeTokenResponse\x12!\n\x05token\x18\x01 \x01(\x0b\x32\x12.vidscore.v1.Token\"\x9a\x02\n\nInvitation\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04team\x18\x02 \x01(\t\x12\x0f\n\x07\x63omment\x18\x03 \x01(\t\x12/\n\x0b\x63reate_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x61\x63\x63\x65pt_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0brevoke_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05token\x18\x08 \x01(\t\x12\x0c\n\x04open\x18\t \x01(\x08\"\x9a\x01\n\x18\x43reateInvitationsRequest\x12\r\n\x05teams\x18\x01 \x03(\t\x12\x0f\n\x07\x63omment\x18\x02 \x01(\t\x12+\n\x08lifetime\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x31\n\x0etoken_lifetime\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"L\n\x19\x43reateInvitationsResponse\x12/\n\x0binvitations\x18\x01 \x03(\x0b\x32\x1a.vidscore.v1.NewInvitation\"L\n\rNewInvitation\x12+\n\ninvitation\x18\x01 \x01(\x0b\x32\x17.vidscore.v1.Invitation\x12\x0e\n\x06secret\x18\x02 \x01(\t\"?\n\x16ListInvitationsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"`\n\x17ListInvitationsResponse\x12,\n\x0binvitations\x18\x01 \x03(\x0b\x32\x17.vidscore.v1.Invitation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\'\n\x17RevokeInvitationRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"G\n\x18RevokeInvitationResponse\x12+\n\ninvitation\x18\x01 \x01(\x0b\x32\x17.vidscore.v1.Invitation\"@\n\x17\x41\x63\x63\x65ptInvitationRequest\x12\x0e\n\x06secret\x18\x01 \x01(\t\x12\x15\n\rvalidate_only\x18\x02 \x01(\x08\"z\n\x18\x41\x63\x63\x65ptInvitationResponse\x12+\n\ninvitation\x18\x01 \x01(\x0b\x32\x17.vidscore.v1.Invitation\x12!\n\x05token\x18\x02 \x01(\x0b\x32\x12.vidscore.v1.Token\x12\x0e\n\x06secret\x18\x03 \x01(\t\"\xda\x01\n\x17ListAuditRecordsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x11\n\tbenchmark\x18\x03 \x01(\t\x12\r\n\x05\x61\x63tor\x18\x04 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x05 \x01(\t\x12)\n\x05since\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08resource\x18\x32 \x01(\t\"^\n\x18ListAuditRecordsResponse\x12)\n\x07records\x18\x01 \x03(\x0b\x32\x18.vidscore.v1.AuditRecord\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x88\x01\n\x0b\x41uditRecord\x12\x0e\n\x06number\x18\x01 \x01(\x03\x12(\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x61\x63tor\x18\x03 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x04 \x01(\t\x12\x10\n\x08resource\x18\x05 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x06 \x01(\t2\xe7\x05\n\rAccessService\x12P\n\x0b\x43reateToken\x12\x1f.vidscore.v1.CreateTokenRequest\x1a .vidscore.v1.CreateTokenResponse\x12M\n\nListTokens\x12\x1e.vidscore.v1.ListTokensRequest\x1a\x1f.vidscore.v1.ListTokensResponse\x12P\n\x0bRevokeToken\x12\x1f.vidscore.v1.RevokeTokenRequest\x1a .vidscore.v1.RevokeTokenResponse\x12\x62\n\x11\x43reateInvitations\x12%.vidscore.v1.CreateInvitationsRequest\x1a&.vidscore.v1.CreateInvitationsResponse\x12\\\n\x0fListInvitations\x12#.vidscore.v1.ListInvitationsRequest\x1a$.vidscore.v1.ListInvitationsResponse\x12_\n\x10RevokeInvitation\x12$.vidscore.v1.RevokeInvitationRequest\x1a%.vidscore.v1.RevokeInvitationResponse\x12_\n\x10\x41\x63\x63\x65ptInvitation\x12$.vidscore.v1.AcceptInvitationRequest\x1a%.vidscore.v1.AcceptInvitationResponse\x12_\n\x10ListAuditRecords\x12$.vidscore.v1.ListAuditRecordsRequest\x1a%.vidscore.v1.ListAuditRecordsResponseBm\n\x15io.github.vidscore.v1B\x12\x41\x63\x63\x65ssServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -47,12 +47,32 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_REVOKETOKENREQUEST']._serialized_end=522
   _globals['_REVOKETOKENRESPONSE']._serialized_start=524
   _globals['_REVOKETOKENRESPONSE']._serialized_end=580
-  _globals['_LISTAUDITRECORDSREQUEST']._serialized_start=583
-  _globals['_LISTAUDITRECORDSREQUEST']._serialized_end=783
-  _globals['_LISTAUDITRECORDSRESPONSE']._serialized_start=785
-  _globals['_LISTAUDITRECORDSRESPONSE']._serialized_end=879
-  _globals['_AUDITRECORD']._serialized_start=882
-  _globals['_AUDITRECORD']._serialized_end=1018
-  _globals['_ACCESSSERVICE']._serialized_start=1021
-  _globals['_ACCESSSERVICE']._serialized_end=1376
+  _globals['_INVITATION']._serialized_start=583
+  _globals['_INVITATION']._serialized_end=865
+  _globals['_CREATEINVITATIONSREQUEST']._serialized_start=868
+  _globals['_CREATEINVITATIONSREQUEST']._serialized_end=1022
+  _globals['_CREATEINVITATIONSRESPONSE']._serialized_start=1024
+  _globals['_CREATEINVITATIONSRESPONSE']._serialized_end=1100
+  _globals['_NEWINVITATION']._serialized_start=1102
+  _globals['_NEWINVITATION']._serialized_end=1178
+  _globals['_LISTINVITATIONSREQUEST']._serialized_start=1180
+  _globals['_LISTINVITATIONSREQUEST']._serialized_end=1243
+  _globals['_LISTINVITATIONSRESPONSE']._serialized_start=1245
+  _globals['_LISTINVITATIONSRESPONSE']._serialized_end=1341
+  _globals['_REVOKEINVITATIONREQUEST']._serialized_start=1343
+  _globals['_REVOKEINVITATIONREQUEST']._serialized_end=1382
+  _globals['_REVOKEINVITATIONRESPONSE']._serialized_start=1384
+  _globals['_REVOKEINVITATIONRESPONSE']._serialized_end=1455
+  _globals['_ACCEPTINVITATIONREQUEST']._serialized_start=1457
+  _globals['_ACCEPTINVITATIONREQUEST']._serialized_end=1521
+  _globals['_ACCEPTINVITATIONRESPONSE']._serialized_start=1523
+  _globals['_ACCEPTINVITATIONRESPONSE']._serialized_end=1645
+  _globals['_LISTAUDITRECORDSREQUEST']._serialized_start=1648
+  _globals['_LISTAUDITRECORDSREQUEST']._serialized_end=1866
+  _globals['_LISTAUDITRECORDSRESPONSE']._serialized_start=1868
+  _globals['_LISTAUDITRECORDSRESPONSE']._serialized_end=1962
+  _globals['_AUDITRECORD']._serialized_start=1965
+  _globals['_AUDITRECORD']._serialized_end=2101
+  _globals['_ACCESSSERVICE']._serialized_start=2104
+  _globals['_ACCESSSERVICE']._serialized_end=2847
 # @@protoc_insertion_point(module_scope)

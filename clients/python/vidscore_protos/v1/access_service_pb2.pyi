@@ -59,8 +59,102 @@ class RevokeTokenResponse(_message.Message):
     token: _token_pb2.Token
     def __init__(self, token: _Optional[_Union[_token_pb2.Token, _Mapping]] = ...) -> None: ...
 
+class Invitation(_message.Message):
+    __slots__ = ("name", "team", "comment", "create_time", "expire_time", "accept_time", "revoke_time", "token", "open")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    TEAM_FIELD_NUMBER: _ClassVar[int]
+    COMMENT_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
+    ACCEPT_TIME_FIELD_NUMBER: _ClassVar[int]
+    REVOKE_TIME_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_FIELD_NUMBER: _ClassVar[int]
+    OPEN_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    team: str
+    comment: str
+    create_time: _timestamp_pb2.Timestamp
+    expire_time: _timestamp_pb2.Timestamp
+    accept_time: _timestamp_pb2.Timestamp
+    revoke_time: _timestamp_pb2.Timestamp
+    token: str
+    open: bool
+    def __init__(self, name: _Optional[str] = ..., team: _Optional[str] = ..., comment: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., accept_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., revoke_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., token: _Optional[str] = ..., open: bool = ...) -> None: ...
+
+class CreateInvitationsRequest(_message.Message):
+    __slots__ = ("teams", "comment", "lifetime", "token_lifetime")
+    TEAMS_FIELD_NUMBER: _ClassVar[int]
+    COMMENT_FIELD_NUMBER: _ClassVar[int]
+    LIFETIME_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_LIFETIME_FIELD_NUMBER: _ClassVar[int]
+    teams: _containers.RepeatedScalarFieldContainer[str]
+    comment: str
+    lifetime: _duration_pb2.Duration
+    token_lifetime: _duration_pb2.Duration
+    def __init__(self, teams: _Optional[_Iterable[str]] = ..., comment: _Optional[str] = ..., lifetime: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., token_lifetime: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class CreateInvitationsResponse(_message.Message):
+    __slots__ = ("invitations",)
+    INVITATIONS_FIELD_NUMBER: _ClassVar[int]
+    invitations: _containers.RepeatedCompositeFieldContainer[NewInvitation]
+    def __init__(self, invitations: _Optional[_Iterable[_Union[NewInvitation, _Mapping]]] = ...) -> None: ...
+
+class NewInvitation(_message.Message):
+    __slots__ = ("invitation", "secret")
+    INVITATION_FIELD_NUMBER: _ClassVar[int]
+    SECRET_FIELD_NUMBER: _ClassVar[int]
+    invitation: Invitation
+    secret: str
+    def __init__(self, invitation: _Optional[_Union[Invitation, _Mapping]] = ..., secret: _Optional[str] = ...) -> None: ...
+
+class ListInvitationsRequest(_message.Message):
+    __slots__ = ("page_size", "page_token")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListInvitationsResponse(_message.Message):
+    __slots__ = ("invitations", "next_page_token")
+    INVITATIONS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    invitations: _containers.RepeatedCompositeFieldContainer[Invitation]
+    next_page_token: str
+    def __init__(self, invitations: _Optional[_Iterable[_Union[Invitation, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class RevokeInvitationRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class RevokeInvitationResponse(_message.Message):
+    __slots__ = ("invitation",)
+    INVITATION_FIELD_NUMBER: _ClassVar[int]
+    invitation: Invitation
+    def __init__(self, invitation: _Optional[_Union[Invitation, _Mapping]] = ...) -> None: ...
+
+class AcceptInvitationRequest(_message.Message):
+    __slots__ = ("secret", "validate_only")
+    SECRET_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    secret: str
+    validate_only: bool
+    def __init__(self, secret: _Optional[str] = ..., validate_only: bool = ...) -> None: ...
+
+class AcceptInvitationResponse(_message.Message):
+    __slots__ = ("invitation", "token", "secret")
+    INVITATION_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_FIELD_NUMBER: _ClassVar[int]
+    SECRET_FIELD_NUMBER: _ClassVar[int]
+    invitation: Invitation
+    token: _token_pb2.Token
+    secret: str
+    def __init__(self, invitation: _Optional[_Union[Invitation, _Mapping]] = ..., token: _Optional[_Union[_token_pb2.Token, _Mapping]] = ..., secret: _Optional[str] = ...) -> None: ...
+
 class ListAuditRecordsRequest(_message.Message):
-    __slots__ = ("page_size", "page_token", "benchmark", "actor", "action", "since", "until")
+    __slots__ = ("page_size", "page_token", "benchmark", "actor", "action", "since", "until", "resource")
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     BENCHMARK_FIELD_NUMBER: _ClassVar[int]
@@ -68,6 +162,7 @@ class ListAuditRecordsRequest(_message.Message):
     ACTION_FIELD_NUMBER: _ClassVar[int]
     SINCE_FIELD_NUMBER: _ClassVar[int]
     UNTIL_FIELD_NUMBER: _ClassVar[int]
+    RESOURCE_FIELD_NUMBER: _ClassVar[int]
     page_size: int
     page_token: str
     benchmark: str
@@ -75,7 +170,8 @@ class ListAuditRecordsRequest(_message.Message):
     action: str
     since: _timestamp_pb2.Timestamp
     until: _timestamp_pb2.Timestamp
-    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., benchmark: _Optional[str] = ..., actor: _Optional[str] = ..., action: _Optional[str] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    resource: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., benchmark: _Optional[str] = ..., actor: _Optional[str] = ..., action: _Optional[str] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., resource: _Optional[str] = ...) -> None: ...
 
 class ListAuditRecordsResponse(_message.Message):
     __slots__ = ("records", "next_page_token")

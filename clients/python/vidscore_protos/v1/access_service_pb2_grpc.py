@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class AccessServiceStub(object):
-    """AccessService creates, lists and revokes tokens, and lists the audit record. Organisers only.
+    """AccessService creates, lists and revokes tokens and invitations, and lists the audit record.
+    Organisers only, but for AcceptInvitation.
     """
 
     def __init__(self, channel):
@@ -50,6 +51,26 @@ class AccessServiceStub(object):
                 request_serializer=vidscore_dot_v1_dot_access__service__pb2.RevokeTokenRequest.SerializeToString,
                 response_deserializer=vidscore_dot_v1_dot_access__service__pb2.RevokeTokenResponse.FromString,
                 _registered_method=True)
+        self.CreateInvitations = channel.unary_unary(
+                '/vidscore.v1.AccessService/CreateInvitations',
+                request_serializer=vidscore_dot_v1_dot_access__service__pb2.CreateInvitationsRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_access__service__pb2.CreateInvitationsResponse.FromString,
+                _registered_method=True)
+        self.ListInvitations = channel.unary_unary(
+                '/vidscore.v1.AccessService/ListInvitations',
+                request_serializer=vidscore_dot_v1_dot_access__service__pb2.ListInvitationsRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_access__service__pb2.ListInvitationsResponse.FromString,
+                _registered_method=True)
+        self.RevokeInvitation = channel.unary_unary(
+                '/vidscore.v1.AccessService/RevokeInvitation',
+                request_serializer=vidscore_dot_v1_dot_access__service__pb2.RevokeInvitationRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_access__service__pb2.RevokeInvitationResponse.FromString,
+                _registered_method=True)
+        self.AcceptInvitation = channel.unary_unary(
+                '/vidscore.v1.AccessService/AcceptInvitation',
+                request_serializer=vidscore_dot_v1_dot_access__service__pb2.AcceptInvitationRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_access__service__pb2.AcceptInvitationResponse.FromString,
+                _registered_method=True)
         self.ListAuditRecords = channel.unary_unary(
                 '/vidscore.v1.AccessService/ListAuditRecords',
                 request_serializer=vidscore_dot_v1_dot_access__service__pb2.ListAuditRecordsRequest.SerializeToString,
@@ -58,7 +79,8 @@ class AccessServiceStub(object):
 
 
 class AccessServiceServicer(object):
-    """AccessService creates, lists and revokes tokens, and lists the audit record. Organisers only.
+    """AccessService creates, lists and revokes tokens and invitations, and lists the audit record.
+    Organisers only, but for AcceptInvitation.
     """
 
     def CreateToken(self, request, context):
@@ -77,6 +99,35 @@ class AccessServiceServicer(object):
 
     def RevokeToken(self, request, context):
         """RevokeToken revokes a token with immediate effect.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CreateInvitations(self, request, context):
+        """CreateInvitations creates an invitation for each team. Only its response contains the secrets.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListInvitations(self, request, context):
+        """ListInvitations lists invitations without their secrets.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RevokeInvitation(self, request, context):
+        """RevokeInvitation revokes an invitation that was not accepted yet.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def AcceptInvitation(self, request, context):
+        """AcceptInvitation creates the token of the invited team and ends the invitation. It needs no
+        token: the invitation's secret is enough.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -107,6 +158,26 @@ def add_AccessServiceServicer_to_server(servicer, server):
                     request_deserializer=vidscore_dot_v1_dot_access__service__pb2.RevokeTokenRequest.FromString,
                     response_serializer=vidscore_dot_v1_dot_access__service__pb2.RevokeTokenResponse.SerializeToString,
             ),
+            'CreateInvitations': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateInvitations,
+                    request_deserializer=vidscore_dot_v1_dot_access__service__pb2.CreateInvitationsRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_access__service__pb2.CreateInvitationsResponse.SerializeToString,
+            ),
+            'ListInvitations': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListInvitations,
+                    request_deserializer=vidscore_dot_v1_dot_access__service__pb2.ListInvitationsRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_access__service__pb2.ListInvitationsResponse.SerializeToString,
+            ),
+            'RevokeInvitation': grpc.unary_unary_rpc_method_handler(
+                    servicer.RevokeInvitation,
+                    request_deserializer=vidscore_dot_v1_dot_access__service__pb2.RevokeInvitationRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_access__service__pb2.RevokeInvitationResponse.SerializeToString,
+            ),
+            'AcceptInvitation': grpc.unary_unary_rpc_method_handler(
+                    servicer.AcceptInvitation,
+                    request_deserializer=vidscore_dot_v1_dot_access__service__pb2.AcceptInvitationRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_access__service__pb2.AcceptInvitationResponse.SerializeToString,
+            ),
             'ListAuditRecords': grpc.unary_unary_rpc_method_handler(
                     servicer.ListAuditRecords,
                     request_deserializer=vidscore_dot_v1_dot_access__service__pb2.ListAuditRecordsRequest.FromString,
@@ -121,7 +192,8 @@ def add_AccessServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AccessService(object):
-    """AccessService creates, lists and revokes tokens, and lists the audit record. Organisers only.
+    """AccessService creates, lists and revokes tokens and invitations, and lists the audit record.
+    Organisers only, but for AcceptInvitation.
     """
 
     @staticmethod
@@ -195,6 +267,114 @@ class AccessService(object):
             '/vidscore.v1.AccessService/RevokeToken',
             vidscore_dot_v1_dot_access__service__pb2.RevokeTokenRequest.SerializeToString,
             vidscore_dot_v1_dot_access__service__pb2.RevokeTokenResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateInvitations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/vidscore.v1.AccessService/CreateInvitations',
+            vidscore_dot_v1_dot_access__service__pb2.CreateInvitationsRequest.SerializeToString,
+            vidscore_dot_v1_dot_access__service__pb2.CreateInvitationsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListInvitations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/vidscore.v1.AccessService/ListInvitations',
+            vidscore_dot_v1_dot_access__service__pb2.ListInvitationsRequest.SerializeToString,
+            vidscore_dot_v1_dot_access__service__pb2.ListInvitationsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RevokeInvitation(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/vidscore.v1.AccessService/RevokeInvitation',
+            vidscore_dot_v1_dot_access__service__pb2.RevokeInvitationRequest.SerializeToString,
+            vidscore_dot_v1_dot_access__service__pb2.RevokeInvitationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AcceptInvitation(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/vidscore.v1.AccessService/AcceptInvitation',
+            vidscore_dot_v1_dot_access__service__pb2.AcceptInvitationRequest.SerializeToString,
+            vidscore_dot_v1_dot_access__service__pb2.AcceptInvitationResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -103,7 +103,7 @@ class GetLeaderboardResponse(_message.Message):
     def __init__(self, rows: _Optional[_Iterable[_Union[LeaderboardRow, _Mapping]]] = ..., ranking: _Optional[_Iterable[str]] = ..., truth_revision: _Optional[int] = ..., next_page_token: _Optional[str] = ..., newest_truth_revision: _Optional[int] = ..., submissions_to_rescore: _Optional[int] = ..., publishable: bool = ..., tiers_note: _Optional[str] = ..., tiers_stale: bool = ..., further_measures: _Optional[_Iterable[str]] = ..., total_size: _Optional[int] = ..., submission_count: _Optional[int] = ..., most_submissions: _Optional[int] = ..., sequence_count: _Optional[int] = ...) -> None: ...
 
 class LeaderboardRow(_message.Message):
-    __slots__ = ("rank", "team", "submission", "title", "seal_time", "scores", "truth_revision", "evaluator_version", "apart", "tier", "first_probability", "submission_count", "curves")
+    __slots__ = ("rank", "team", "submission", "title", "seal_time", "scores", "truth_revision", "evaluator_version", "apart", "tier", "first_probability", "submission_count", "curves", "disqualification")
     RANK_FIELD_NUMBER: _ClassVar[int]
     TEAM_FIELD_NUMBER: _ClassVar[int]
     SUBMISSION_FIELD_NUMBER: _ClassVar[int]
@@ -117,6 +117,7 @@ class LeaderboardRow(_message.Message):
     FIRST_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
     SUBMISSION_COUNT_FIELD_NUMBER: _ClassVar[int]
     CURVES_FIELD_NUMBER: _ClassVar[int]
+    DISQUALIFICATION_FIELD_NUMBER: _ClassVar[int]
     rank: int
     team: str
     submission: str
@@ -130,7 +131,8 @@ class LeaderboardRow(_message.Message):
     first_probability: float
     submission_count: int
     curves: _containers.RepeatedCompositeFieldContainer[_report_pb2.Curve]
-    def __init__(self, rank: _Optional[int] = ..., team: _Optional[str] = ..., submission: _Optional[str] = ..., title: _Optional[str] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[LeaderboardScore, _Mapping]]] = ..., truth_revision: _Optional[int] = ..., evaluator_version: _Optional[str] = ..., apart: bool = ..., tier: _Optional[int] = ..., first_probability: _Optional[float] = ..., submission_count: _Optional[int] = ..., curves: _Optional[_Iterable[_Union[_report_pb2.Curve, _Mapping]]] = ...) -> None: ...
+    disqualification: str
+    def __init__(self, rank: _Optional[int] = ..., team: _Optional[str] = ..., submission: _Optional[str] = ..., title: _Optional[str] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[LeaderboardScore, _Mapping]]] = ..., truth_revision: _Optional[int] = ..., evaluator_version: _Optional[str] = ..., apart: bool = ..., tier: _Optional[int] = ..., first_probability: _Optional[float] = ..., submission_count: _Optional[int] = ..., curves: _Optional[_Iterable[_Union[_report_pb2.Curve, _Mapping]]] = ..., disqualification: _Optional[str] = ...) -> None: ...
 
 class LeaderboardScore(_message.Message):
     __slots__ = ("measure", "value")

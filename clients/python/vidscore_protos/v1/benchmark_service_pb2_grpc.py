@@ -71,6 +71,11 @@ class BenchmarkServiceStub(object):
                 request_serializer=vidscore_dot_v1_dot_organiser__pb2.ListTruthRevisionsRequest.SerializeToString,
                 response_deserializer=vidscore_dot_v1_dot_organiser__pb2.ListTruthRevisionsResponse.FromString,
                 _registered_method=True)
+        self.ReadTruth = channel.unary_stream(
+                '/vidscore.v1.BenchmarkService/ReadTruth',
+                request_serializer=vidscore_dot_v1_dot_organiser__pb2.ReadTruthRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_organiser__pb2.ReadTruthResponse.FromString,
+                _registered_method=True)
         self.RescoreSubmissions = channel.unary_unary(
                 '/vidscore.v1.BenchmarkService/RescoreSubmissions',
                 request_serializer=vidscore_dot_v1_dot_organiser__pb2.RescoreSubmissionsRequest.SerializeToString,
@@ -153,6 +158,14 @@ class BenchmarkServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ReadTruth(self, request, context):
+        """ReadTruth sends the frames of a revision of the truth. A call that breaks is resumed by
+        `offset`. Organisers only.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def RescoreSubmissions(self, request, context):
         """RescoreSubmissions starts a long-running operation that scores stored detections again, keeps
         the earlier scores, and lists the differences; what the leaderboard needs is scored again
@@ -225,6 +238,11 @@ def add_BenchmarkServiceServicer_to_server(servicer, server):
                     servicer.ListTruthRevisions,
                     request_deserializer=vidscore_dot_v1_dot_organiser__pb2.ListTruthRevisionsRequest.FromString,
                     response_serializer=vidscore_dot_v1_dot_organiser__pb2.ListTruthRevisionsResponse.SerializeToString,
+            ),
+            'ReadTruth': grpc.unary_stream_rpc_method_handler(
+                    servicer.ReadTruth,
+                    request_deserializer=vidscore_dot_v1_dot_organiser__pb2.ReadTruthRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_organiser__pb2.ReadTruthResponse.SerializeToString,
             ),
             'RescoreSubmissions': grpc.unary_unary_rpc_method_handler(
                     servicer.RescoreSubmissions,
@@ -437,6 +455,33 @@ class BenchmarkService(object):
             '/vidscore.v1.BenchmarkService/ListTruthRevisions',
             vidscore_dot_v1_dot_organiser__pb2.ListTruthRevisionsRequest.SerializeToString,
             vidscore_dot_v1_dot_organiser__pb2.ListTruthRevisionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReadTruth(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/vidscore.v1.BenchmarkService/ReadTruth',
+            vidscore_dot_v1_dot_organiser__pb2.ReadTruthRequest.SerializeToString,
+            vidscore_dot_v1_dot_organiser__pb2.ReadTruthResponse.FromString,
             options,
             channel_credentials,
             insecure,

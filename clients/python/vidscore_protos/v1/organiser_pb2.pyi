@@ -29,18 +29,58 @@ class CreateBenchmarkResponse(_message.Message):
     def __init__(self, benchmark: _Optional[_Union[_benchmark_pb2.Benchmark, _Mapping]] = ...) -> None: ...
 
 class UpdateBenchmarkRequest(_message.Message):
-    __slots__ = ("benchmark", "update_mask")
+    __slots__ = ("benchmark", "update_mask", "validate_only")
     BENCHMARK_FIELD_NUMBER: _ClassVar[int]
     UPDATE_MASK_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
     benchmark: _benchmark_pb2.Benchmark
     update_mask: _field_mask_pb2.FieldMask
-    def __init__(self, benchmark: _Optional[_Union[_benchmark_pb2.Benchmark, _Mapping]] = ..., update_mask: _Optional[_Union[_field_mask_pb2.FieldMask, _Mapping]] = ...) -> None: ...
+    validate_only: bool
+    def __init__(self, benchmark: _Optional[_Union[_benchmark_pb2.Benchmark, _Mapping]] = ..., update_mask: _Optional[_Union[_field_mask_pb2.FieldMask, _Mapping]] = ..., validate_only: bool = ...) -> None: ...
 
 class UpdateBenchmarkResponse(_message.Message):
-    __slots__ = ("benchmark",)
+    __slots__ = ("benchmark", "team_views")
     BENCHMARK_FIELD_NUMBER: _ClassVar[int]
+    TEAM_VIEWS_FIELD_NUMBER: _ClassVar[int]
     benchmark: _benchmark_pb2.Benchmark
-    def __init__(self, benchmark: _Optional[_Union[_benchmark_pb2.Benchmark, _Mapping]] = ...) -> None: ...
+    team_views: _containers.RepeatedCompositeFieldContainer[TeamView]
+    def __init__(self, benchmark: _Optional[_Union[_benchmark_pb2.Benchmark, _Mapping]] = ..., team_views: _Optional[_Iterable[_Union[TeamView, _Mapping]]] = ...) -> None: ...
+
+class TeamView(_message.Message):
+    __slots__ = ("team", "evaluator", "now", "then")
+    TEAM_FIELD_NUMBER: _ClassVar[int]
+    EVALUATOR_FIELD_NUMBER: _ClassVar[int]
+    NOW_FIELD_NUMBER: _ClassVar[int]
+    THEN_FIELD_NUMBER: _ClassVar[int]
+    team: str
+    evaluator: str
+    now: SeenScores
+    then: SeenScores
+    def __init__(self, team: _Optional[str] = ..., evaluator: _Optional[str] = ..., now: _Optional[_Union[SeenScores, _Mapping]] = ..., then: _Optional[_Union[SeenScores, _Mapping]] = ...) -> None: ...
+
+class SeenScores(_message.Message):
+    __slots__ = ("submission", "rank", "values", "score_count", "curve_count", "outcome_submission_count")
+    SUBMISSION_FIELD_NUMBER: _ClassVar[int]
+    RANK_FIELD_NUMBER: _ClassVar[int]
+    VALUES_FIELD_NUMBER: _ClassVar[int]
+    SCORE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    CURVE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    OUTCOME_SUBMISSION_COUNT_FIELD_NUMBER: _ClassVar[int]
+    submission: str
+    rank: int
+    values: _containers.RepeatedCompositeFieldContainer[SeenValue]
+    score_count: int
+    curve_count: int
+    outcome_submission_count: int
+    def __init__(self, submission: _Optional[str] = ..., rank: _Optional[int] = ..., values: _Optional[_Iterable[_Union[SeenValue, _Mapping]]] = ..., score_count: _Optional[int] = ..., curve_count: _Optional[int] = ..., outcome_submission_count: _Optional[int] = ...) -> None: ...
+
+class SeenValue(_message.Message):
+    __slots__ = ("measure", "value")
+    MEASURE_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    measure: str
+    value: float
+    def __init__(self, measure: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
 
 class DeleteBenchmarkRequest(_message.Message):
     __slots__ = ("name", "force", "etag")
@@ -95,7 +135,7 @@ class UploadTruthResponse(_message.Message):
     def __init__(self, revision: _Optional[_Union[TruthRevision, _Mapping]] = ...) -> None: ...
 
 class TruthRevision(_message.Message):
-    __slots__ = ("revision", "digest", "create_time", "frame_count", "complete", "comment", "submissions_to_rescore")
+    __slots__ = ("revision", "digest", "create_time", "frame_count", "complete", "comment", "submissions_to_rescore", "object_count", "sequence_count", "label_count")
     REVISION_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
@@ -103,6 +143,9 @@ class TruthRevision(_message.Message):
     COMPLETE_FIELD_NUMBER: _ClassVar[int]
     COMMENT_FIELD_NUMBER: _ClassVar[int]
     SUBMISSIONS_TO_RESCORE_FIELD_NUMBER: _ClassVar[int]
+    OBJECT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    LABEL_COUNT_FIELD_NUMBER: _ClassVar[int]
     revision: int
     digest: str
     create_time: _timestamp_pb2.Timestamp
@@ -110,7 +153,30 @@ class TruthRevision(_message.Message):
     complete: bool
     comment: str
     submissions_to_rescore: int
-    def __init__(self, revision: _Optional[int] = ..., digest: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., frame_count: _Optional[int] = ..., complete: bool = ..., comment: _Optional[str] = ..., submissions_to_rescore: _Optional[int] = ...) -> None: ...
+    object_count: int
+    sequence_count: int
+    label_count: int
+    def __init__(self, revision: _Optional[int] = ..., digest: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., frame_count: _Optional[int] = ..., complete: bool = ..., comment: _Optional[str] = ..., submissions_to_rescore: _Optional[int] = ..., object_count: _Optional[int] = ..., sequence_count: _Optional[int] = ..., label_count: _Optional[int] = ...) -> None: ...
+
+class ReadTruthRequest(_message.Message):
+    __slots__ = ("benchmark", "revision", "offset")
+    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    benchmark: str
+    revision: int
+    offset: int
+    def __init__(self, benchmark: _Optional[str] = ..., revision: _Optional[int] = ..., offset: _Optional[int] = ...) -> None: ...
+
+class ReadTruthResponse(_message.Message):
+    __slots__ = ("revision", "truth", "next_offset")
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    TRUTH_FIELD_NUMBER: _ClassVar[int]
+    NEXT_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    revision: int
+    truth: _annotations_pb2.AnnotationBatch
+    next_offset: int
+    def __init__(self, revision: _Optional[int] = ..., truth: _Optional[_Union[_annotations_pb2.AnnotationBatch, _Mapping]] = ..., next_offset: _Optional[int] = ...) -> None: ...
 
 class ListTruthRevisionsRequest(_message.Message):
     __slots__ = ("benchmark", "page_size", "page_token")

@@ -41,6 +41,11 @@ class ServerServiceStub(object):
                 request_serializer=vidscore_dot_v1_dot_server__service__pb2.GetServerRequest.SerializeToString,
                 response_deserializer=vidscore_dot_v1_dot_server__service__pb2.GetServerResponse.FromString,
                 _registered_method=True)
+        self.GetQueue = channel.unary_unary(
+                '/vidscore.v1.ServerService/GetQueue',
+                request_serializer=vidscore_dot_v1_dot_server__service__pb2.GetQueueRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_server__service__pb2.GetQueueResponse.FromString,
+                _registered_method=True)
         self.ExportBackup = channel.unary_stream(
                 '/vidscore.v1.ServerService/ExportBackup',
                 request_serializer=vidscore_dot_v1_dot_backup__pb2.ExportBackupRequest.SerializeToString,
@@ -59,6 +64,14 @@ class ServerServiceServicer(object):
 
     def GetServer(self, request, context):
         """GetServer describes the server. It answers clients of any version.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetQueue(self, request, context):
+        """GetQueue lists submissions of all benchmarks that are not scored: those that wait, run or have
+        failed. Organisers only.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -86,6 +99,11 @@ def add_ServerServiceServicer_to_server(servicer, server):
                     servicer.GetServer,
                     request_deserializer=vidscore_dot_v1_dot_server__service__pb2.GetServerRequest.FromString,
                     response_serializer=vidscore_dot_v1_dot_server__service__pb2.GetServerResponse.SerializeToString,
+            ),
+            'GetQueue': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetQueue,
+                    request_deserializer=vidscore_dot_v1_dot_server__service__pb2.GetQueueRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_server__service__pb2.GetQueueResponse.SerializeToString,
             ),
             'ExportBackup': grpc.unary_stream_rpc_method_handler(
                     servicer.ExportBackup,
@@ -126,6 +144,33 @@ class ServerService(object):
             '/vidscore.v1.ServerService/GetServer',
             vidscore_dot_v1_dot_server__service__pb2.GetServerRequest.SerializeToString,
             vidscore_dot_v1_dot_server__service__pb2.GetServerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetQueue(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/vidscore.v1.ServerService/GetQueue',
+            vidscore_dot_v1_dot_server__service__pb2.GetQueueRequest.SerializeToString,
+            vidscore_dot_v1_dot_server__service__pb2.GetQueueResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -36,6 +36,10 @@ class ServerServiceStub:
     def __new__(cls, channel: _aio.Channel) -> ServerServiceAsyncStub: ...
     GetServer: _grpc.UnaryUnaryMultiCallable[_server_service_pb2.GetServerRequest, _server_service_pb2.GetServerResponse]
     """GetServer describes the server. It answers clients of any version."""
+    GetQueue: _grpc.UnaryUnaryMultiCallable[_server_service_pb2.GetQueueRequest, _server_service_pb2.GetQueueResponse]
+    """GetQueue lists submissions of all benchmarks that are not scored: those that wait, run or have
+    failed. Organisers only.
+    """
     ExportBackup: _grpc.UnaryStreamMultiCallable[_backup_pb2.ExportBackupRequest, _backup_pb2.ExportBackupResponse]
     """ExportBackup sends a consistent backup of one benchmark or of the whole server without
     interrupting other calls. It contains the truth and the hashes of tokens. Organisers only.
@@ -50,6 +54,10 @@ class ServerServiceAsyncStub(ServerServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetServer: _aio.UnaryUnaryMultiCallable[_server_service_pb2.GetServerRequest, _server_service_pb2.GetServerResponse]  # type: ignore[assignment]
     """GetServer describes the server. It answers clients of any version."""
+    GetQueue: _aio.UnaryUnaryMultiCallable[_server_service_pb2.GetQueueRequest, _server_service_pb2.GetQueueResponse]  # type: ignore[assignment]
+    """GetQueue lists submissions of all benchmarks that are not scored: those that wait, run or have
+    failed. Organisers only.
+    """
     ExportBackup: _aio.UnaryStreamMultiCallable[_backup_pb2.ExportBackupRequest, _backup_pb2.ExportBackupResponse]  # type: ignore[assignment]
     """ExportBackup sends a consistent backup of one benchmark or of the whole server without
     interrupting other calls. It contains the truth and the hashes of tokens. Organisers only.
@@ -67,6 +75,16 @@ class ServerServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_server_service_pb2.GetServerResponse, _abc.Awaitable[_server_service_pb2.GetServerResponse]]:
         """GetServer describes the server. It answers clients of any version."""
+
+    @_abc_1.abstractmethod
+    def GetQueue(
+        self,
+        request: _server_service_pb2.GetQueueRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_server_service_pb2.GetQueueResponse, _abc.Awaitable[_server_service_pb2.GetQueueResponse]]:
+        """GetQueue lists submissions of all benchmarks that are not scored: those that wait, run or have
+        failed. Organisers only.
+        """
 
     @_abc_1.abstractmethod
     def ExportBackup(

@@ -35,7 +35,7 @@ SUBMISSION_STATE_FAILED: SubmissionState
 SUBMISSION_STATE_CANCELLED: SubmissionState
 
 class Submission(_message.Message):
-    __slots__ = ("name", "team", "title", "state", "state_reason", "state_message", "state_time", "create_time", "seal_time", "frame_count", "streams", "revision", "warnings", "due_time", "due_reason", "chosen", "history")
+    __slots__ = ("name", "team", "title", "state", "state_reason", "state_message", "state_time", "create_time", "seal_time", "frame_count", "streams", "revision", "warnings", "due_time", "due_reason", "disqualification", "chosen", "history")
     NAME_FIELD_NUMBER: _ClassVar[int]
     TEAM_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
@@ -51,6 +51,7 @@ class Submission(_message.Message):
     WARNINGS_FIELD_NUMBER: _ClassVar[int]
     DUE_TIME_FIELD_NUMBER: _ClassVar[int]
     DUE_REASON_FIELD_NUMBER: _ClassVar[int]
+    DISQUALIFICATION_FIELD_NUMBER: _ClassVar[int]
     CHOSEN_FIELD_NUMBER: _ClassVar[int]
     HISTORY_FIELD_NUMBER: _ClassVar[int]
     name: str
@@ -68,9 +69,10 @@ class Submission(_message.Message):
     warnings: _containers.RepeatedScalarFieldContainer[str]
     due_time: _timestamp_pb2.Timestamp
     due_reason: str
+    disqualification: str
     chosen: bool
     history: _containers.RepeatedCompositeFieldContainer[SubmissionEvent]
-    def __init__(self, name: _Optional[str] = ..., team: _Optional[str] = ..., title: _Optional[str] = ..., state: _Optional[_Union[SubmissionState, str]] = ..., state_reason: _Optional[str] = ..., state_message: _Optional[str] = ..., state_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., frame_count: _Optional[int] = ..., streams: _Optional[_Iterable[_Union[StreamInfo, _Mapping]]] = ..., revision: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ..., due_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., due_reason: _Optional[str] = ..., chosen: bool = ..., history: _Optional[_Iterable[_Union[SubmissionEvent, _Mapping]]] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., team: _Optional[str] = ..., title: _Optional[str] = ..., state: _Optional[_Union[SubmissionState, str]] = ..., state_reason: _Optional[str] = ..., state_message: _Optional[str] = ..., state_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., frame_count: _Optional[int] = ..., streams: _Optional[_Iterable[_Union[StreamInfo, _Mapping]]] = ..., revision: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ..., due_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., due_reason: _Optional[str] = ..., disqualification: _Optional[str] = ..., chosen: bool = ..., history: _Optional[_Iterable[_Union[SubmissionEvent, _Mapping]]] = ...) -> None: ...
 
 class SubmissionEvent(_message.Message):
     __slots__ = ("time", "reason", "stream", "epoch")
@@ -231,6 +233,32 @@ class RetrySubmissionRequest(_message.Message):
     def __init__(self, name: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class RetrySubmissionResponse(_message.Message):
+    __slots__ = ("submission",)
+    SUBMISSION_FIELD_NUMBER: _ClassVar[int]
+    submission: Submission
+    def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ...) -> None: ...
+
+class DisqualifySubmissionRequest(_message.Message):
+    __slots__ = ("name", "reason")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    reason: str
+    def __init__(self, name: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class DisqualifySubmissionResponse(_message.Message):
+    __slots__ = ("submission",)
+    SUBMISSION_FIELD_NUMBER: _ClassVar[int]
+    submission: Submission
+    def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ...) -> None: ...
+
+class ReinstateSubmissionRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class ReinstateSubmissionResponse(_message.Message):
     __slots__ = ("submission",)
     SUBMISSION_FIELD_NUMBER: _ClassVar[int]
     submission: Submission

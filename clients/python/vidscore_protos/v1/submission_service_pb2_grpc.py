@@ -90,6 +90,16 @@ class SubmissionServiceStub(object):
                 request_serializer=vidscore_dot_v1_dot_submission__service__pb2.ChooseSubmissionRequest.SerializeToString,
                 response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.ChooseSubmissionResponse.FromString,
                 _registered_method=True)
+        self.DisqualifySubmission = channel.unary_unary(
+                '/vidscore.v1.SubmissionService/DisqualifySubmission',
+                request_serializer=vidscore_dot_v1_dot_submission__service__pb2.DisqualifySubmissionRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.DisqualifySubmissionResponse.FromString,
+                _registered_method=True)
+        self.ReinstateSubmission = channel.unary_unary(
+                '/vidscore.v1.SubmissionService/ReinstateSubmission',
+                request_serializer=vidscore_dot_v1_dot_submission__service__pb2.ReinstateSubmissionRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.ReinstateSubmissionResponse.FromString,
+                _registered_method=True)
         self.WatchSubmission = channel.unary_stream(
                 '/vidscore.v1.SubmissionService/WatchSubmission',
                 request_serializer=vidscore_dot_v1_dot_submission__service__pb2.WatchSubmissionRequest.SerializeToString,
@@ -210,6 +220,22 @@ class SubmissionServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DisqualifySubmission(self, request, context):
+        """DisqualifySubmission takes a submission out of the ranking, for a reason that everybody who sees
+        the leaderboard may read. Its scores stay, and so does its place in the team's quota. Organisers
+        only.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ReinstateSubmission(self, request, context):
+        """ReinstateSubmission undoes DisqualifySubmission. Organisers only.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def WatchSubmission(self, request, context):
         """WatchSubmission sends the submission now and after each change, until it has ended.
         """
@@ -302,6 +328,16 @@ def add_SubmissionServiceServicer_to_server(servicer, server):
                     servicer.ChooseSubmission,
                     request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.ChooseSubmissionRequest.FromString,
                     response_serializer=vidscore_dot_v1_dot_submission__service__pb2.ChooseSubmissionResponse.SerializeToString,
+            ),
+            'DisqualifySubmission': grpc.unary_unary_rpc_method_handler(
+                    servicer.DisqualifySubmission,
+                    request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.DisqualifySubmissionRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_submission__service__pb2.DisqualifySubmissionResponse.SerializeToString,
+            ),
+            'ReinstateSubmission': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReinstateSubmission,
+                    request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.ReinstateSubmissionRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_submission__service__pb2.ReinstateSubmissionResponse.SerializeToString,
             ),
             'WatchSubmission': grpc.unary_stream_rpc_method_handler(
                     servicer.WatchSubmission,
@@ -622,6 +658,60 @@ class SubmissionService(object):
             '/vidscore.v1.SubmissionService/ChooseSubmission',
             vidscore_dot_v1_dot_submission__service__pb2.ChooseSubmissionRequest.SerializeToString,
             vidscore_dot_v1_dot_submission__service__pb2.ChooseSubmissionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DisqualifySubmission(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/vidscore.v1.SubmissionService/DisqualifySubmission',
+            vidscore_dot_v1_dot_submission__service__pb2.DisqualifySubmissionRequest.SerializeToString,
+            vidscore_dot_v1_dot_submission__service__pb2.DisqualifySubmissionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReinstateSubmission(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/vidscore.v1.SubmissionService/ReinstateSubmission',
+            vidscore_dot_v1_dot_submission__service__pb2.ReinstateSubmissionRequest.SerializeToString,
+            vidscore_dot_v1_dot_submission__service__pb2.ReinstateSubmissionResponse.FromString,
             options,
             channel_credentials,
             insecure,

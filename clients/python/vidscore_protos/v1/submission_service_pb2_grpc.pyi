@@ -80,6 +80,13 @@ class SubmissionServiceStub:
     reason QUOTA_EXCEEDED if the team has chosen as many as `Policy.final_submissions`,
     FAILED_PRECONDITION with the reason NOTHING_TO_CHOOSE if the submission cannot count.
     """
+    DisqualifySubmission: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.DisqualifySubmissionRequest, _submission_service_pb2.DisqualifySubmissionResponse]
+    """DisqualifySubmission takes a submission out of the ranking, for a reason that everybody who sees
+    the leaderboard may read. Its scores stay, and so does its place in the team's quota. Organisers
+    only.
+    """
+    ReinstateSubmission: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.ReinstateSubmissionRequest, _submission_service_pb2.ReinstateSubmissionResponse]
+    """ReinstateSubmission undoes DisqualifySubmission. Organisers only."""
     WatchSubmission: _grpc.UnaryStreamMultiCallable[_submission_service_pb2.WatchSubmissionRequest, _submission_service_pb2.WatchSubmissionResponse]
     """WatchSubmission sends the submission now and after each change, until it has ended."""
     ListScores: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.ListScoresRequest, _submission_service_pb2.ListScoresResponse]
@@ -150,6 +157,13 @@ class SubmissionServiceAsyncStub(SubmissionServiceStub):
     reason QUOTA_EXCEEDED if the team has chosen as many as `Policy.final_submissions`,
     FAILED_PRECONDITION with the reason NOTHING_TO_CHOOSE if the submission cannot count.
     """
+    DisqualifySubmission: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.DisqualifySubmissionRequest, _submission_service_pb2.DisqualifySubmissionResponse]  # type: ignore[assignment]
+    """DisqualifySubmission takes a submission out of the ranking, for a reason that everybody who sees
+    the leaderboard may read. Its scores stay, and so does its place in the team's quota. Organisers
+    only.
+    """
+    ReinstateSubmission: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.ReinstateSubmissionRequest, _submission_service_pb2.ReinstateSubmissionResponse]  # type: ignore[assignment]
+    """ReinstateSubmission undoes DisqualifySubmission. Organisers only."""
     WatchSubmission: _aio.UnaryStreamMultiCallable[_submission_service_pb2.WatchSubmissionRequest, _submission_service_pb2.WatchSubmissionResponse]  # type: ignore[assignment]
     """WatchSubmission sends the submission now and after each change, until it has ended."""
     ListScores: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.ListScoresRequest, _submission_service_pb2.ListScoresResponse]  # type: ignore[assignment]
@@ -283,6 +297,25 @@ class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
         reason QUOTA_EXCEEDED if the team has chosen as many as `Policy.final_submissions`,
         FAILED_PRECONDITION with the reason NOTHING_TO_CHOOSE if the submission cannot count.
         """
+
+    @_abc_1.abstractmethod
+    def DisqualifySubmission(
+        self,
+        request: _submission_service_pb2.DisqualifySubmissionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_submission_service_pb2.DisqualifySubmissionResponse, _abc.Awaitable[_submission_service_pb2.DisqualifySubmissionResponse]]:
+        """DisqualifySubmission takes a submission out of the ranking, for a reason that everybody who sees
+        the leaderboard may read. Its scores stay, and so does its place in the team's quota. Organisers
+        only.
+        """
+
+    @_abc_1.abstractmethod
+    def ReinstateSubmission(
+        self,
+        request: _submission_service_pb2.ReinstateSubmissionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_submission_service_pb2.ReinstateSubmissionResponse, _abc.Awaitable[_submission_service_pb2.ReinstateSubmissionResponse]]:
+        """ReinstateSubmission undoes DisqualifySubmission. Organisers only."""
 
     @_abc_1.abstractmethod
     def WatchSubmission(

@@ -78,6 +78,15 @@ impl BenchmarkService for Benchmarks {
         }))
     }
 
+    type ReadTruthStream = futures_util::stream::Empty<Result<wire::ReadTruthResponse, Status>>;
+
+    async fn read_truth(
+        &self,
+        _: Request<wire::ReadTruthRequest>,
+    ) -> Result<Response<Self::ReadTruthStream>, Status> {
+        Err(Status::unimplemented("read_truth"))
+    }
+
     not_made! {
         create_benchmark(wire::CreateBenchmarkRequest) -> wire::CreateBenchmarkResponse;
         list_benchmarks(wire::ListBenchmarksRequest) -> wire::ListBenchmarksResponse;

@@ -308,6 +308,20 @@ impl SubmissionService for Fake {
         Err(Status::unimplemented("retry_submission"))
     }
 
+    async fn disqualify_submission(
+        &self,
+        _: Request<wire::DisqualifySubmissionRequest>,
+    ) -> Result<Response<wire::DisqualifySubmissionResponse>, Status> {
+        Err(Status::unimplemented("disqualify_submission"))
+    }
+
+    async fn reinstate_submission(
+        &self,
+        _: Request<wire::ReinstateSubmissionRequest>,
+    ) -> Result<Response<wire::ReinstateSubmissionResponse>, Status> {
+        Err(Status::unimplemented("reinstate_submission"))
+    }
+
     async fn choose_submission(
         &self,
         _: Request<wire::ChooseSubmissionRequest>,

@@ -18,6 +18,7 @@ from vidscore_server.web.site import (
     benchmark,
     benchmarks,
     board,
+    organise,
     sign_in,
     submission_files,
     submission_frames,
@@ -39,6 +40,7 @@ _PAGES = (
     submission_files,
     submission_frames,
     submit,
+    *organise.PAGES,
 )
 
 MISDIRECTED = 421
@@ -67,6 +69,8 @@ def site_app(site: Site, api: Iterable[BaseRoute] = ()) -> ASGIApp:
                 raise
             except Exception as error:  # noqa: BLE001 - a page may hold a mistake of ours
                 raise incident(error) from None
+            finally:
+                await visit.close()
 
         return Route(path, answer, methods=[*methods])
 

@@ -43,7 +43,7 @@ async def sign_in(visit: Visit) -> Response:
         raise ServiceError(
             "PERMISSION_DENIED", "FOREIGN_FORM", "This form was sent by another site."
         )
-    fields = await request.form(max_files=0, max_fields=8)
+    fields = await visit.unchecked_form()
     text = form_text(request)
     if request.headers.get("origin") is None and not (
         text and has_key(fields.get(KEY_FIELD), visit.form_key())

@@ -25,6 +25,9 @@ from vidscore_server.web.site.protection import (
 from vidscore_server.web.site.service import Service, ServiceError, Visitor
 from vidscore_server.web.site.spool import Spool
 
+MOST_FORM_BYTES = 1 << 20
+"""How large a form may be that says nothing else."""
+
 
 @dataclass(frozen=True)
 class Site:
@@ -84,6 +87,7 @@ class Visit:
         host = request.client.host if request.client else ""
         self.visitor = Visitor(request.cookies.get(SESSION_COOKIE, ""), f"http:{host}")
         self._account: Account | None = None
+        self._forms: list[Request] = []
         self._server: dict[str, Any] = {}
 
     @property
@@ -146,7 +150,7 @@ class Visit:
             self._server = (await self.call("ServerService/GetServer"))["server"]
         return self._server
 
-    async def form(self, maximum_bytes: int | None = None) -> Mapping[str, Any]:
+    async def form(self, maximum_bytes: int = MOST_FORM_BYTES) -> Mapping[str, Any]:
         """The fields of a form that was sent; texts, and files that were chosen.
 
         Args:
@@ -156,12 +160,27 @@ class Visit:
             ServiceError: If it comes from another site, carries no key, or is too large.
         """
         self._refuse_foreign()
-        request = self.request
-        if maximum_bytes is not None:
-            request = Request(request.scope, _bounded(request, maximum_bytes))
-        fields = await request.form(max_files=8, max_fields=1000)
+        fields = await self.unchecked_form(maximum_bytes)
         self.refuse_without_key(fields.get(KEY_FIELD))
         return fields
+
+    async def unchecked_form(self, maximum_bytes: int = MOST_FORM_BYTES) -> Mapping[str, Any]:
+        """The fields of a form, whoever has sent it.
+
+        Args:
+            maximum_bytes: Size of the largest form; not a byte more is read.
+
+        Raises:
+            ServiceError: If it is larger.
+        """
+        request = Request(self.request.scope, _bounded(self.request, maximum_bytes))
+        self._forms.append(request)
+        return await request.form(max_files=8, max_fields=1000)
+
+    async def close(self) -> None:
+        """Let go of the files that came with forms."""
+        for request in self._forms:
+            await request.close()
 
     def refuse_without_key(self, given: object) -> None:
         """Refuse what another site may have sent.

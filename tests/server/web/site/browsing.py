@@ -85,6 +85,29 @@ class Browser:
         sent = {name: text for name, text in (own | headers).items() if text}
         return await self.ask("POST", path, urlencode(fields).encode(), **sent)
 
+    async def upload(
+        self, page: Page, action: str, /, file: tuple[str, bytes], **values: str
+    ) -> Page:
+        """Fill in a form that has a file, send it, and open what it leads to."""
+        boundary = "a-boundary-that-is-in-no-file"
+        parts = [
+            f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"'
+            f"\r\n\r\n{text}\r\n".encode()
+            for name, text in (page.fields(action) | values).items()
+            if name != "file"
+        ]
+        head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{file[0]}"'
+        parts += [f"{head}\r\n\r\n".encode(), file[1], f"\r\n--{boundary}--\r\n".encode()]
+        base = urlsplit(self.base)
+        answer = await self.ask(
+            "POST",
+            action,
+            b"".join(parts),
+            content_type=f"multipart/form-data; boundary={boundary}",
+            origin=f"{base.scheme}://{base.netloc}",
+        )
+        return await self.get(answer.headers["location"]) if answer.status == 303 else answer
+
     async def sign_in(self, token: str) -> Page:
         """Sign in with a token."""
         return await self.send(await self.get("/sign-in"), "/sign-in", token=token)

@@ -1,0 +1,139 @@
+"""`vidscore invitation`: one link a team, which makes the team's token once."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import click
+
+from vidscore_cli.command_tree import CommandTree, Entry, command
+from vidscore_cli.commands.token import DAY_S
+from vidscore_cli.options import records_options, secret_file_option, server_options
+from vidscore_cli.output import counted, place_of, say, secret_output
+from vidscore_cli.records import write_records
+from vidscore_cli.remote import open_client
+from vidscore_cli.sites import ServerChoice
+
+COLUMNS = ("name", "team", "comment", "open", "create_time", "expire_time", "accept_time", "token")
+
+HERE = "vidscore_cli.commands.invitation"
+
+SECTIONS = {
+    "Invitations": {
+        "create": Entry(f"{HERE}:create"),
+        "list": Entry(f"{HERE}:list_"),
+        "revoke": Entry(f"{HERE}:revoke"),
+        "accept": Entry(f"{HERE}:accept"),
+    },
+}
+
+
+@dataclass(frozen=True)
+class NewInvitations:
+    """Options of `vidscore invitation create`, by their names."""
+
+    server: ServerChoice
+    teams: tuple[str, ...]
+    comment: str
+    lifetime_days: float
+    token_lifetime_days: float | None
+    link_base: str
+    secret_file: str | None
+
+
+@click.group("invitation", cls=CommandTree, sections=SECTIONS)
+def invitation() -> None:
+    """Invite teams by a link each, list, revoke and accept invitations."""
+
+
+@command(
+    "create",
+    examples=(
+        "vidscore invitation create falcon mole",
+        "vidscore invitation create falcon --link-base https://scores.example.org",
+    ),
+)
+@click.argument("teams", metavar="TEAM...", nargs=-1, required=True)
+@click.option("--comment", metavar="TEXT", default="", help="What they are for.")
+@click.option(
+    "--lifetime-days",
+    metavar="DAYS",
+    type=click.FloatRange(min=0.0, min_open=True, max=36525.0),
+    default=30.0,
+    show_default=True,
+    help="How long the links hold.",
+)
+@click.option(
+    "--token-lifetime-days",
+    metavar="DAYS",
+    type=click.FloatRange(min=0.0, min_open=True, max=36525.0),
+    help="How long the tokens hold; by default for ever.",
+)
+@click.option(
+    "--link-base",
+    metavar="URL",
+    default="",
+    help="Address of the site, to write whole links instead of secrets.",
+)
+@secret_file_option()
+@server_options()
+def create(**choices: Any) -> None:
+    """Invite teams; a line each, of team and link, goes to standard output or a file, this once."""
+    typed = NewInvitations(**choices)
+    days = typed.token_lifetime_days
+    with secret_output(typed.secret_file) as write:
+        with open_client(typed.server) as client:
+            made = client.invitations.create(
+                typed.teams,
+                comment=typed.comment,
+                lifetime_s=typed.lifetime_days * DAY_S,
+                token_lifetime_s=None if days is None else days * DAY_S,
+            )
+        base = f"{typed.link_base.rstrip('/')}/invitations/" if typed.link_base else ""
+        lines = [f"{entry.invitation.team}  {base}{entry.secret}" for entry in made]
+        say(f"{counted(len(made), 'team')} invited. {_place_of(typed.secret_file)}", err=True)
+        write("\n".join(lines))
+
+
+def _place_of(secret_file: str | None) -> str:
+    if secret_file is None:
+        return "Their links, which are shown this once:"
+    return f"Their links are in {secret_file}, which only you can read."
+
+
+@command("list", examples=("vidscore invitation list",))
+@server_options()
+@records_options()
+def list_(server: ServerChoice, format_: str, output: str) -> None:
+    """List the invitations, newest first, without their secrets."""
+    with open_client(server) as client:
+        found = client.invitations.list()
+    records = [asdict(entry) for entry in found]
+    write_records(records, COLUMNS, format_, output, empty="nobody is invited")
+
+
+@command("revoke", examples=("vidscore invitation revoke 0123456789abcdef",))
+@click.argument("name", metavar="INVITATION")
+@server_options()
+def revoke(server: ServerChoice, name: str) -> None:
+    """End an invitation that was not accepted; its link opens nothing any more."""
+    with open_client(server) as client:
+        revoked = client.invitations.revoke(name)
+    say(f"{revoked.name} of team {revoked.team} is revoked")
+
+
+@command("accept", examples=("vidscore invitation accept vidscore_i_0123456789abcdef_...",))
+@click.argument("link", metavar="LINK")
+@secret_file_option()
+@server_options()
+def accept(server: ServerChoice, link: str, secret_file: str | None) -> None:
+    """Make the token of an invited team; its secret goes to standard output or a file, this once.
+
+    LINK is the whole link, or its last part. It takes no token, and ends the invitation.
+    """
+    with secret_output(secret_file) as write:
+        with open_client(server) as client:
+            made = client.invitations.accept(link)
+        say(f"the token of team {made.token.team} is ready. {place_of(secret_file)}", err=True)
+        write(made.secret)

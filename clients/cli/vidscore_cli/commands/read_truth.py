@@ -1,0 +1,78 @@
+"""`vidscore benchmark read-truth`: a revision of the truth as a file, for its organisers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vidscore_cli.command_tree import command
+from vidscore_cli.options import server_options
+from vidscore_cli.output import counted, say, write_atomically
+from vidscore_cli.progress import ProgressBar
+from vidscore_cli.remote import open_client, to_annotations
+from vidscore_cli.sites import ServerChoice
+
+FORMATS_OF_FILES = ("generic-csv", "coco-json", "spotgeo-json")
+"""Formats of a single file."""
+
+
+@dataclass(frozen=True)
+class TruthReading:
+    """Options of `vidscore benchmark read-truth`, by their names."""
+
+    server: ServerChoice
+    benchmark: str
+    file: str
+    revision: int
+    to_format: str
+
+
+@command(
+    "read-truth",
+    examples=(
+        "vidscore benchmark read-truth sky truth.csv",
+        "vidscore benchmark read-truth sky first.json --revision 1 --to spotgeo-json",
+    ),
+)
+@click.argument("benchmark", metavar="BENCHMARK")
+@click.argument("file", metavar="FILE", type=click.Path())
+@click.option(
+    "--revision",
+    metavar="NUMBER",
+    type=click.IntRange(0, 1_000_000_000),
+    default=0,
+    help="Which revision. [default: the newest]",
+)
+@click.option(
+    "--to",
+    "to_format",
+    type=click.Choice(FORMATS_OF_FILES),
+    default=FORMATS_OF_FILES[0],
+    show_default=True,
+    help="Format of FILE.",
+)
+@server_options()
+def read_truth(**choices: Any) -> None:
+    """Write a revision of the truth to FILE. For organisers; it stands in the audit record."""
+    from vidscore_evaluators.annotations import Side, concatenate
+    from vidscore_evaluators.formats.convert import convert
+    from vidscore_evaluators.formats.source import Source
+
+    typed = TruthReading(**choices)
+    with ProgressBar() as bar, open_client(typed.server) as client:
+        bar.stage("reading")
+        parts = [
+            to_annotations(frames)
+            for frames in client.benchmarks.read_truth(typed.benchmark, typed.revision)
+        ]
+    if not parts:
+        raise click.ClickException(f"the truth of {typed.benchmark} has no frames")
+    truth = concatenate(parts)
+    conversion = convert(Source(truth, typed.benchmark), typed.to_format, Side.TRUTH)
+    write_atomically(Path(typed.file), conversion.files[""])
+    say(f"{typed.file}: {counted(truth.frame_count, 'frame')} of truth")
+    for remark in conversion.remarks:
+        say(f"Changed: {remark}", err=True)

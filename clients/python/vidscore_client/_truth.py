@@ -1,0 +1,102 @@
+"""Truth on its way to a server, and back to its organisers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidscore_client._encoding import benchmark_name, checksum, encode_frames
+from vidscore_client._retrying import Retrying
+from vidscore_client._transport import Transport, requests_of
+from vidscore_client._upload import messages_of
+from vidscore_client.errors import VidscoreError
+from vidscore_client.frames import Frames
+from vidscore_client.settings import Retry
+from vidscore_protos.v1 import annotations_pb2, organiser_pb2
+
+READ_TRUTH = "/vidscore.v1.BenchmarkService/ReadTruth"
+
+
+def truth_requests(
+    header: organiser_pb2.UploadTruthHeader, batches: Iterable[Frames]
+) -> Iterator[organiser_pb2.UploadTruthRequest]:
+    """What carries an upload of truth.
+
+    Args:
+        header: What it is for.
+        batches: Its frames.
+    """
+    yield organiser_pb2.UploadTruthRequest(header=header)
+    frame_count = 0
+    for frames in messages_of("batches", batches):
+        frame_count += frames.frame_count
+        truth = encode_frames(frames)
+        yield organiser_pb2.UploadTruthRequest(truth=truth, truth_crc32=checksum(truth))
+    yield organiser_pb2.UploadTruthRequest(
+        end=organiser_pb2.UploadTruthEnd(frame_count=frame_count)
+    )
+
+
+async def read_truth(
+    transport: Transport, benchmark: str, revision: int, retry: Retry
+) -> AsyncGenerator[Frames, None]:
+    """Read a revision of the truth, over as many calls as it takes.
+
+    Args:
+        transport: The connection.
+        benchmark: The benchmark.
+        revision: Number of the revision; 0 for the newest.
+        retry: What happens after a break.
+
+    Raises:
+        VidscoreError: If it cannot be read.
+    """
+    request = organiser_pb2.ReadTruthRequest(benchmark=benchmark_name(benchmark), revision=revision)
+    tries = Retrying(retry)
+    while True:
+        call = transport.stream(READ_TRUTH, requests_of([request]), organiser_pb2.ReadTruthResponse)
+        try:
+            while (response := await call.read()) is not None:
+                tries.progress()
+                # What follows is of the same revision, whatever is uploaded meanwhile.
+                request.revision, request.offset = response.revision, response.next_offset
+                if response.truth.frame_numbers:
+                    yield decode_frames(response.truth)
+        except VidscoreError as error:
+            delay_s = tries.delay_s(error, time.monotonic())
+        else:
+            return
+        finally:
+            call.cancel()
+        await transport.sleep(delay_s)
+
+
+def decode_frames(batch: annotations_pb2.AnnotationBatch) -> Frames:
+    """Frames out of a batch."""
+    counts = np.array(batch.frame_object_counts, dtype=np.int64)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    size = {1: 2, 2: 4, 3: 8}.get(batch.geometry, 2)
+
+    def column(values: Iterable[float], dtype: type) -> NDArray[Any] | None:
+        found: NDArray[Any] = np.array(values, dtype=dtype)
+        return found if len(found) else None
+
+    return Frames(
+        sequences=[(key.domain, key.sequence) for key in batch.sequences],
+        frame_sequences=np.array(batch.frame_sequences, dtype=np.int64),
+        frame_numbers=np.array(batch.frame_numbers, dtype=np.int64),
+        frame_starts=starts,
+        coordinates=np.array(batch.coordinates, dtype=np.float64).reshape(-1, size),
+        labels=list(batch.labels),
+        label_indices=column(batch.label_indices, np.int64),
+        confidences=column(batch.confidences, np.float64),
+        track_ids=column(batch.track_ids, np.int64),
+        flags=column(batch.object_flags, np.int64),
+        frame_flags=column(batch.frame_flags, np.int64),
+        columns={entry.name: np.array(entry.values) for entry in batch.columns},
+        frame_times_s=column(batch.frame_times_s, np.float64),
+    )

@@ -1,0 +1,67 @@
+"""The queue of the server: submissions of all benchmarks that wait, run or have failed."""
+
+from __future__ import annotations
+
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_protos.v1 import server_service_pb2 as pb
+from vidscore_server.api.requests import (
+    cut_page,
+    page_size_of,
+    read_page_token,
+    read_time_key,
+    time_key,
+)
+from vidscore_server.api.submissions import STATES, write_submission
+from vidscore_server.domain.states import UNFINISHED
+from vidscore_server.domain.submissions import SubmissionView
+from vidscore_server.store import Reader
+from vidscore_server.store.records import SubmissionState
+
+_STATES_BY_NUMBER = {number: state for state, number in STATES.items()}
+
+
+def queue_page(request: pb.GetQueueRequest, reader: Reader) -> pb.GetQueueResponse:
+    """Answer a call of GetQueue.
+
+    Args:
+        request: The request.
+        reader: A state of the store.
+
+    Raises:
+        InputError: If it names a state that there is not.
+    """
+    states = read_states(request)
+    size = page_size_of(request)
+    key = read_page_token(request, str, str, str)
+    after = None if key is None else (read_time_key(key[0]), *key[1:])
+    records = reader.queue(states, after, size + 1)
+    shown, token = cut_page(
+        records, size, lambda last: (time_key(last.state_time), last.benchmark, last.submission)
+    )
+    counts = reader.state_counts()
+    return pb.GetQueueResponse(
+        submissions=[write_submission(SubmissionView(record, (), None)) for record in shown],
+        next_page_token=token,
+        counts=[
+            pb.StateCount(state=number, count=counts[state])
+            for state, number in STATES.items()
+            if state in counts
+        ],
+    )
+
+
+def read_states(request: pb.GetQueueRequest) -> frozenset[SubmissionState]:
+    """The states that are wanted.
+
+    Raises:
+        InputError: If one is none.
+    """
+    faults = [
+        Fault(f"the number {number}", "a state of submissions", field=f"states[{row}]")
+        for row, number in enumerate(request.states)
+        if number not in _STATES_BY_NUMBER
+    ]
+    if faults:
+        raise InputError(faults)
+    wanted = frozenset(_STATES_BY_NUMBER[number] for number in request.states)
+    return wanted or UNFINISHED | {SubmissionState.FAILED}

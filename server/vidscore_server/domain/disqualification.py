@@ -1,0 +1,73 @@
+"""Disqualifying submissions: they leave the ranking, for a reason that everybody may read.
+
+Scores, frames and the place in the team's quota stay, so that it can be undone. Under ``ladder``
+releases are recomputed, as if the submission had never been there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
+from vidscore_server.domain.context import Context, Request
+from vidscore_server.domain.names import SubmissionName, parse_string
+from vidscore_server.domain.policy import Visibility
+from vidscore_server.domain.scores import publish_anew
+from vidscore_server.domain.submissions import visible
+from vidscore_server.store import Transaction
+
+
+class Disqualifications:
+    """Takes submissions out of rankings, and back in.
+
+    Args:
+        context: The hosting context.
+        benchmarks: The benchmarks of the site.
+    """
+
+    def __init__(self, context: Context, benchmarks: Benchmarks) -> None:
+        self._context = context
+        self._benchmarks = benchmarks
+
+    async def disqualify(self, request: Request, name: SubmissionName, reason: str) -> None:
+        """Disqualify a submission; one that is disqualified already gets the new reason.
+
+        Args:
+            request: The request.
+            name: The submission.
+            reason: Why, for everybody who sees the board.
+
+        Raises:
+            InputError: If there is no reason, or it is no text for people.
+            NotFoundError: If there is no such submission.
+        """
+        kept = parse_string(reason.strip(), "reason")
+        if not kept:
+            expected = "why it is disqualified, which everybody who sees the leaderboard may read"
+            raise InputError([Fault("nothing", expected, field="reason")])
+        await self._set(request, name, kept)
+
+    async def reinstate(self, request: Request, name: SubmissionName) -> None:
+        """Undo a disqualification; a submission without one stays as it is.
+
+        Raises:
+            NotFoundError: If there is no such submission.
+        """
+        await self._set(request, name, "")
+
+    async def _set(self, request: Request, name: SubmissionName, reason: str) -> None:
+        def command(transaction: Transaction) -> None:
+            record = visible(transaction, name, request.caller)
+            if record.disqualification == reason:
+                return
+            changed = replace(record, disqualification=reason, revision=record.revision + 1)
+            transaction.update_submission(changed)
+            parent = required_benchmark(transaction, name.benchmark)
+            definition = self._benchmarks.definition(parent)
+            if definition.policy.shown is Visibility.LADDER:
+                publish_anew(transaction, definition, parent, request.time)
+            request.audit(transaction, str(name), reason)
+
+        await self._context.write(command)
+        self._context.changes.tell(name)

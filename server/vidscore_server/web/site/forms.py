@@ -1,0 +1,110 @@
+"""Forms: what was typed, what is wrong with it, and what a browser has sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from vidscore_evaluators.errors import Fault
+from vidscore_server.web.site.service import ServiceError
+
+MOST_FAULTS = 50
+"""Most faults that a page lists."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form as a page shows it.
+
+    Attributes:
+        values: What stands in its fields, by name.
+        faults: What is wrong, by field.
+        others: What is wrong with no field of the form.
+        message: What happened, in a sentence; empty where nothing was refused.
+    """
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    faults: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
+    message: str = ""
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether it was sent and refused."""
+        return bool(self.message or self.faults or self.others)
+
+    def value(self, name: str) -> str:
+        """What stands in a field."""
+        return self.values.get(name, "")
+
+    def faults_of(self, name: str) -> tuple[str, ...]:
+        """What is wrong with a field."""
+        return self.faults.get(name, ())
+
+
+def typed(fields: Mapping[str, Any]) -> dict[str, str]:
+    """The texts of a form that was sent, without files and its key.
+
+    Args:
+        fields: Its fields.
+    """
+    return {
+        name: value for name, value in fields.items() if isinstance(value, str) and name != "csrf"
+    }
+
+
+def refused_by_service(
+    values: Mapping[str, str], error: ServiceError, names: Mapping[str, str]
+) -> Form:
+    """A form that a call has refused.
+
+    Args:
+        values: What was typed.
+        error: The refusal.
+        names: Fields of the form by paths of the request, or by their beginnings.
+    """
+    pairs = [(_field_of(fault.field, names), fault) for fault in error.faults]
+    by_field = [(name, fault.description) for name, fault in pairs if name]
+    others = [
+        ": ".join(filter(None, [fault.field, fault.description]))
+        for name, fault in pairs
+        if not name
+    ]
+    # A message that only repeats the faults would say them twice.
+    message = "Nothing was changed." if pairs else error.message
+    return Form(values, _grouped(by_field), tuple(others[:MOST_FAULTS]), message)
+
+
+def refused_input(
+    values: Mapping[str, str], faults: Iterable[Fault], names: Mapping[str, str]
+) -> Form:
+    """A form in which faults were found before anything was called.
+
+    Args:
+        values: What was typed.
+        faults: The faults.
+        names: Fields of the form by fields of the input, or by their beginnings.
+    """
+    found = list(faults)
+    pairs = [(_field_of(fault.field or "", names), fault) for fault in found]
+    by_field = [(name, fault.description) for name, fault in pairs if name]
+    others = [str(fault) for name, fault in pairs if not name]
+    if len(others) > MOST_FAULTS:
+        others = [*others[:MOST_FAULTS], f"and {len(others) - MOST_FAULTS} more"]
+    return Form(values, _grouped(by_field), tuple(others), "Nothing was changed.")
+
+
+def _field_of(path: str, names: Mapping[str, str]) -> str:
+    """Field of a form for a path such as ``benchmark.policy.ladder_step``; empty for none."""
+    candidates = [
+        known for known in names if path == known or path.startswith((f"{known}[", f"{known}."))
+    ]
+    return names[max(candidates, key=len)] if candidates else ""
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for name, text in pairs:
+        found.setdefault(name, []).append(text[:1].upper() + text[1:])
+    return {name: tuple(texts[:MOST_FAULTS]) for name, texts in found.items()}

@@ -1,0 +1,133 @@
+"""The audit record, filtered, on pages and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.responses import Response, StreamingResponse
+
+from vidscore_server.web.site.forms import Form, refused_by_service
+from vidscore_server.web.site.service import ServiceError
+from vidscore_server.web.site.visit import Visit
+
+FILTERS = ("actor", "action", "resource", "since", "until")
+FIELDS: Mapping[str, str] = {name: name for name in FILTERS}
+COLUMNS = ("number", "time", "actor", "action", "resource", "detail")
+
+MOST_CSV_RECORDS = 100_000
+
+
+async def show(visit: Visit) -> Response:
+    """A page of records."""
+    values = {name: visit.request.query_params.get(name, "") for name in FILTERS}
+    request, faults = read_filter(values)
+    if faults:
+        return await _page(visit, 400, Form(values, faults, message="Nothing is shown."), {})
+    try:
+        page = await visit.call(
+            "AccessService/ListAuditRecords",
+            page_size=100,
+            page_token=visit.request.query_params.get("after", ""),
+            **request,
+        )
+    except ServiceError as error:
+        if error.code != "INVALID_ARGUMENT":
+            raise
+        return await _page(visit, 400, refused_by_service(values, error, FIELDS), {})
+    return await _page(visit, 200, Form(values), page)
+
+
+async def download(visit: Visit) -> Response:
+    """The records as CSV, newest first."""
+    values = {name: visit.request.query_params.get(name, "") for name in FILTERS}
+    request, faults = read_filter(values)
+    if faults:
+        return await _page(visit, 400, Form(values, faults, message="Nothing is shown."), {})
+    # A refusal has to come before the answer begins.
+    first = await visit.call("AccessService/ListAuditRecords", page_size=1000, **request)
+    headers = {"Content-Disposition": 'attachment; filename="audit.csv"'}
+    return StreamingResponse(
+        _lines(visit, request, first), media_type="text/csv; charset=utf-8", headers=headers
+    )
+
+
+async def _lines(
+    visit: Visit, request: Mapping[str, Any], page: Mapping[str, Any]
+) -> AsyncIterator[str]:
+    yield ",".join(COLUMNS) + "\r\n"
+    count = 0
+    while count < MOST_CSV_RECORDS:
+        yield csv_lines(page["records"])
+        count += len(page["records"])
+        if not page["next_page_token"]:
+            return
+        page = await visit.call(
+            "AccessService/ListAuditRecords",
+            page_size=1000,
+            page_token=page["next_page_token"],
+            **request,
+        )
+
+
+def csv_lines(records: list[dict[str, Any]]) -> str:
+    """Records as lines of CSV; what a spreadsheet would take for a formula is made a text.
+
+    Args:
+        records: The records.
+    """
+    target = io.StringIO()
+    writer = csv.writer(target)
+    for record in records:
+        texts = [record["number"], record["time"].isoformat()]
+        texts += [_harmless(record[name]) for name in COLUMNS[2:]]
+        writer.writerow(texts)
+    return target.getvalue()
+
+
+def _harmless(text: str) -> str:
+    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
+
+
+def read_filter(
+    values: Mapping[str, str],
+) -> tuple[dict[str, Any], dict[str, tuple[str, ...]]]:
+    """The filter that was typed as a request, and faults by field.
+
+    Args:
+        values: What was typed.
+    """
+    request: dict[str, Any] = {name: values.get(name, "").strip() for name in FILTERS[:3]}
+    faults: dict[str, tuple[str, ...]] = {}
+    for name in ("since", "until"):
+        text = values.get(name, "").strip()
+        if not text:
+            continue
+        try:
+            time = datetime.fromisoformat(text)
+        except ValueError:
+            faults[name] = (f"Found {text[:80]}, expected a date and time in UTC.",)
+            continue
+        request[name] = time if time.tzinfo else time.replace(tzinfo=UTC)
+    return request, faults
+
+
+async def _page(visit: Visit, status: int, form: Form, page: Mapping[str, Any]) -> Response:
+    await visit.call("ServerService/GetQueue", page_size=1)  # for organisers alone
+    return await visit.render(
+        "organise/audit.html",
+        status,
+        form=form,
+        records=page.get("records", ()),
+        after=page.get("next_page_token", ""),
+        filters=FILTERS,
+    )
+
+
+ROUTES = (
+    ("/organise/audit", show, "GET"),
+    ("/organise/audit.csv", download, "GET"),
+)

@@ -1,0 +1,45 @@
+"""Backups, downloaded as they are made."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from starlette.responses import Response, StreamingResponse
+
+from vidscore_server.web.site.visit import Visit
+
+
+async def show(visit: Visit) -> Response:
+    """What a backup holds, and where it is downloaded."""
+    await visit.call("ServerService/GetQueue", page_size=1)  # for organisers alone
+    return await visit.render("organise/backup.html", store=(await visit.server())["store"])
+
+
+async def download(visit: Visit) -> Response:
+    """The backup of a benchmark, or of the whole site."""
+    benchmark = visit.request.path_params.get("benchmark", "")
+
+    async def request() -> AsyncIterator[Mapping[str, Any]]:
+        yield {"benchmark": f"benchmarks/{benchmark}" if benchmark else ""}
+
+    chunks = visit.stream("ServerService/ExportBackup", request())
+    # A refusal has to come before the answer begins.
+    first = await anext(chunks, None)
+
+    async def body() -> AsyncIterator[bytes]:
+        if first is not None:
+            yield first["chunk"]
+        async for response in chunks:
+            yield response["chunk"]
+
+    name = f"{benchmark or 'site'}.vidscore-backup"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingResponse(body(), media_type="application/octet-stream", headers=headers)
+
+
+ROUTES = (
+    ("/organise/backup", show, "GET"),
+    ("/organise/backup/site.vidscore-backup", download, "GET"),
+    ("/organise/backup/benchmarks/{benchmark}.vidscore-backup", download, "GET"),
+)

@@ -1,0 +1,96 @@
+"""What an organiser sees first: benchmarks, what waits, runs or failed, and the store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starlette.responses import Response
+
+from vidscore_server.web.site.phrases import counted
+from vidscore_server.web.site.visit import Visit
+
+STATE_WORDS = {
+    "open": "draft",
+    "receiving": "receives frames",
+    "sealed": "waits to be scored",
+    "waiting_for_truth": "waits for ground truth",
+    "scoring": "is scored",
+    "scored": "scored",
+    "failed": "failed",
+    "cancelled": "cancelled",
+}
+"""States of submissions in words."""
+
+MOST_LISTED = 200
+"""Most entries of a table that has no pages of its own."""
+
+
+async def show(visit: Visit) -> Response:
+    """Benchmarks, queue and store."""
+    queue = await visit.call("ServerService/GetQueue", page_size=MOST_LISTED)
+    server = await visit.server()
+    found = [
+        entry
+        async for entry in visit.pages(
+            "BenchmarkService/ListBenchmarks", "benchmarks", page_size=100
+        )
+    ]
+    return await visit.render(
+        "organise/overview.html",
+        benchmarks=found,
+        running=await running_operations(visit),
+        queue=queue,
+        store=server["store"],
+        lede=queue_sentence(queue["counts"]),
+        state_words=STATE_WORDS,
+    )
+
+
+async def running_operations(visit: Visit) -> list[dict[str, Any]]:
+    """Long work that is not done: scoring again, and examinations.
+
+    Args:
+        visit: The request.
+    """
+    found = [
+        entry
+        async for entry in visit.pages(
+            "google.longrunning.Operations/ListOperations",
+            "operations",
+            name="operations",
+            page_size=1000,
+        )
+        if not entry["done"]
+    ]
+    return found[:MOST_LISTED]
+
+
+async def show_queue(visit: Visit) -> Response:
+    """The queue alone, as the page refreshes it."""
+    queue = await visit.call("ServerService/GetQueue", page_size=MOST_LISTED)
+    return await visit.render("organise/_queue.html", queue=queue, state_words=STATE_WORDS)
+
+
+def queue_sentence(counts: Sequence[Mapping[str, Any]]) -> str:
+    """What waits, runs and has failed, in a sentence.
+
+    Args:
+        counts: Numbers of submissions by state.
+    """
+    numbers = {entry["state"]: entry["count"] for entry in counts}
+    waiting = numbers.get("sealed", 0) + numbers.get("waiting_for_truth", 0)
+    parts = [
+        f"{counted(number, 'submission')} {one if number == 1 else several}"
+        for number, one, several in (
+            (numbers.get("scoring", 0), "is being scored", "are being scored"),
+            (waiting, "waits", "wait"),
+            (numbers.get("failed", 0), "has failed", "have failed"),
+        )
+        if number
+    ]
+    text = ", ".join(parts) or "no submission waits, runs or has failed"
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+ROUTES = (("/organise", show, "GET"), ("/organise/queue", show_queue, "GET"))

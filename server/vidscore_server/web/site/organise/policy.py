@@ -1,0 +1,146 @@
+"""Changes of a policy, shown with what they would release before they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starlette.responses import Response
+
+from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.parameters import describe_parameters
+from vidscore_server.domain.policy import Policy
+from vidscore_server.web.site.forms import Form, refused_by_service, refused_input, typed
+from vidscore_server.web.site.organise.policies import policy_texts, read_policy
+from vidscore_server.web.site.phrases import counted, last_part, value_text
+from vidscore_server.web.site.service import ServiceError
+from vidscore_server.web.site.visit import Visit
+
+_NAMES = {entry.name: entry.name for entry in describe_parameters(Policy)}
+FIELDS: Mapping[str, str] = (
+    _NAMES
+    | {f"benchmark.policy.{name}": name for name in _NAMES}
+    | {f"policy.{name}": name for name in _NAMES}
+)
+"""Fields of the form by fields of a policy, and by paths of a request."""
+
+
+async def show(visit: Visit) -> Response:
+    """The form."""
+    benchmark = await _benchmark(visit)
+    form = Form(policy_texts(benchmark["policy"]))
+    return await _page(visit, 200, benchmark, form, benchmark["etag"])
+
+
+async def change(visit: Visit) -> Response:
+    """Show what a change would release, or make it."""
+    fields = await visit.form()
+    values = typed(fields)
+    benchmark = await _benchmark(visit)
+    etag = values.pop("etag", "")
+    saves = values.pop("save", "") == "yes"
+    try:
+        policy = read_policy(values)
+    except InputError as error:
+        form = refused_input(values, error.faults, FIELDS)
+        return await _page(visit, 400, benchmark, form, etag)
+    changed = {"name": benchmark["name"], "policy": policy, "etag": etag}
+    try:
+        answer = await visit.call(
+            "BenchmarkService/UpdateBenchmark",
+            benchmark=changed,
+            update_mask=["policy"],
+            validate_only=not saves,
+        )
+    except ServiceError as error:
+        if error.code not in {"INVALID_ARGUMENT", "ABORTED"}:
+            raise
+        form = refused_by_service(values, error, FIELDS)
+        if error.reason == "ETAG_DIFFERS":
+            message = (
+                "Somebody else has changed the benchmark since you opened this page. What you see "
+                "is what you typed; save it again to put it in the place of theirs."
+            )
+            form, etag = Form(values, message=message), benchmark["etag"]
+        return await _page(visit, error.http_status, benchmark, form, etag)
+    if saves:
+        return visit.go(f"/organise/{benchmark['name']}")
+    preview = preview_rows(answer["team_views"])
+    return await _page(visit, 200, benchmark, Form(values), etag, preview, answer)
+
+
+def preview_rows(views: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What each team sees now and would see, as rows of a table.
+
+    Args:
+        views: What the server says of each team.
+    """
+    return [
+        {
+            "team": view["team"],
+            "evaluator": view["evaluator"],
+            "now": seen_text(view["now"]),
+            "then": seen_text(view["then"]),
+            "changes": view["now"] != view["then"],
+        }
+        for view in views
+    ]
+
+
+def seen_text(seen: Mapping[str, Any]) -> str:
+    """What a team sees, in a phrase.
+
+    Args:
+        seen: What the server says of it.
+    """
+    parts = []
+    if seen["submission"]:
+        values = ", ".join(
+            f"{entry['measure']} {value_text(entry['value'])}" for entry in seen["values"]
+        )
+        place = f"rank {seen['rank']}" if seen["rank"] else "no rank"
+        parts.append(f"{place} with {last_part(seen['submission'])} ({values})")
+    parts.append(f"{counted(seen['score_count'], 'score')} in a report")
+    if seen["curve_count"]:
+        parts.append(counted(seen["curve_count"], "curve"))
+    if seen["outcome_submission_count"]:
+        number = counted(seen["outcome_submission_count"], "submission")
+        parts.append(f"outcomes of {number}")
+    return "; ".join(parts)
+
+
+async def _benchmark(visit: Visit) -> dict[str, Any]:
+    name = f"benchmarks/{visit.request.path_params['benchmark']}"
+    # For organisers alone: others are refused before they see a form.
+    await visit.call("BenchmarkService/ListTruthRevisions", benchmark=name, page_size=1)
+    found: dict[str, Any] = (await visit.call("BenchmarkService/GetBenchmark", name=name))[
+        "benchmark"
+    ]
+    return found
+
+
+async def _page(
+    visit: Visit,
+    status: int,
+    benchmark: Mapping[str, Any],
+    form: Form,
+    etag: str,
+    preview: Sequence[Mapping[str, Any]] | None = None,
+    answer: Mapping[str, Any] | None = None,
+) -> Response:
+    return await visit.render(
+        "organise/policy.html",
+        status,
+        benchmark=benchmark,
+        form=form,
+        etag=etag,
+        entries=describe_parameters(Policy),
+        preview=preview,
+        changed=None if answer is None else answer["benchmark"],
+    )
+
+
+ROUTES = (
+    ("/organise/benchmarks/{benchmark}/policy", show, "GET"),
+    ("/organise/benchmarks/{benchmark}/policy", change, "POST"),
+)

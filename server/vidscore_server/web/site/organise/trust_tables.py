@@ -1,0 +1,134 @@
+"""What an examination of a ranking found, as tables and pictures of a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from markupsafe import Markup
+
+from vidscore_evaluators.figures.whisker import whisker_svg
+from vidscore_evaluators.trust.systems import title_of
+from vidscore_evaluators.trust.tables import TextTable, ranking_tables
+
+
+@dataclass(frozen=True)
+class WhiskerRow:
+    """A system with its score and the interval of draws of sequences.
+
+    Attributes:
+        system: Its name.
+        rank: Its rank.
+        value: Its score in words.
+        interval: The interval in words; empty without one.
+        svg: Both drawn, on the scale of the table.
+    """
+
+    system: str
+    rank: int
+    value: str
+    interval: str
+    svg: Markup
+
+
+@dataclass(frozen=True)
+class WhiskerTable:
+    """A measure of a ranking, best system first."""
+
+    title: str
+    measure: str
+    scale: tuple[str, str]
+    rows: tuple[WhiskerRow, ...]
+
+
+@dataclass(frozen=True)
+class TrustView:
+    """What a page shows of an examination.
+
+    Attributes:
+        whiskers: Scores with their intervals, a table for each ranking.
+        tables: Everything, as the command line writes it.
+    """
+
+    whiskers: tuple[WhiskerTable, ...]
+    tables: tuple[TextTable, ...]
+
+
+def trust_view(document_json: str) -> TrustView:
+    """The view of an examination.
+
+    Args:
+        document_json: What the server found, as JSON.
+    """
+    document = json.loads(document_json)
+    whiskers = tuple(
+        table
+        for one in document["rankings"]
+        if (table := _whiskers(document["systems"], one)) is not None
+    )
+    return TrustView(whiskers, tuple(map(_without_certainty, ranking_tables(document))))
+
+
+_NEVER_CERTAIN = {"1.000": "> 0.999", "0.000": "< 0.001"}
+
+
+def _without_certainty(table: TextTable) -> TextTable:
+    """A table whose shares of draws or trials are never said to be 0 or 1."""
+    if "share " not in table.title:
+        return table
+    lines = [tuple(_NEVER_CERTAIN.get(cell, cell) for cell in line) for line in table.lines]
+    return replace(table, lines=lines)
+
+
+def _whiskers(systems: Sequence[str], one: Mapping[str, Any]) -> WhiskerTable | None:
+    """The first measure of a ranking; None where no system has a value."""
+    measure, values = next(iter(one["scores"].items()))
+    drawn = one["bootstrap"]
+    found = {
+        interval["system"]: interval
+        for interval in (drawn["intervals"] if drawn else ())
+        if interval["measure"] == measure
+        and interval["domain"] is None
+        and interval["label"] is None
+    }
+    ends = [end for interval in found.values() for end in _ends(interval) if end is not None]
+    known = [value for value in values.values() if value is not None] + ends
+    if not known:
+        return None
+    low, high = min(known), max(known)
+    scale = (low, high) if low < high else (low - 0.5, high + 0.5)
+    rows = tuple(
+        _row(system, one["ranks"][system], values[system], found.get(system), scale)
+        for system in sorted(systems, key=lambda name: one["ranks"][name])
+    )
+    return WhiskerTable(
+        title_of(one["evaluator"], one["parameters"]),
+        measure,
+        (f"{scale[0]:.4g}", f"{scale[1]:.4g}"),
+        rows,
+    )
+
+
+def _row(
+    system: str,
+    rank: int,
+    value: float | None,
+    interval: Mapping[str, Any] | None,
+    scale: tuple[float, float],
+) -> WhiskerRow:
+    low, high = (None, None) if interval is None else _ends(interval)
+    words = "" if low is None or high is None else f"{low:.4f} to {high:.4f}"
+    drawn = None if value is None else (value, low, high)
+    return WhiskerRow(
+        system,
+        rank,
+        "undefined" if value is None else f"{value:.4f}",
+        words,
+        Markup(whisker_svg([drawn], scale)),  # noqa: S704 - numbers alone
+    )
+
+
+def _ends(interval: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    return interval["low"], interval["high"]

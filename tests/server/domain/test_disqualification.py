@@ -1,0 +1,154 @@
+"""Disqualified submissions: out of every ranking, with the reason, and back."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from pathlib import Path
+
+import pytest
+from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, refusal
+from tests.server.domain.test_backups import dumped, export, made
+from tests.server.scene import points
+from tests.support.waiting import TIMEOUT_S
+
+from vidscore_protos.v1 import benchmark_pb2, submission_service_pb2
+from vidscore_server.domain.administration import restore
+from vidscore_server.domain.trust import may_rank
+from vidscore_server.store.backup_file import read_rows
+
+ONE, TWO = (f"{BENCHMARK}/submissions/{name}" for name in ("one", "two"))
+HALF = points({1: [(10.0, 20.0)], 2: [], 3: [], 4: [], 5: []})
+
+
+async def disqualify(hosted: Hosted, name: str, reason: str = "a hand-made file") -> str:
+    """Disqualify a submission; gives the reason that it has then."""
+    request = submission_service_pb2.DisqualifySubmissionRequest(name=name, reason=reason)
+    organiser = hosted.organiser
+    answer = await organiser.submissions.DisqualifySubmission(request, metadata=organiser.metadata)
+    return answer.submission.disqualification
+
+
+async def reinstate(hosted: Hosted, name: str) -> str:
+    """Undo it; gives the reason that is left."""
+    request = submission_service_pb2.ReinstateSubmissionRequest(name=name)
+    organiser = hosted.organiser
+    answer = await organiser.submissions.ReinstateSubmission(request, metadata=organiser.metadata)
+    return answer.submission.disqualification
+
+
+async def _rows(hosted: Hosted) -> list[tuple[str, int, str]]:
+    board = await hosted.red.board()
+    assert not any(row.apart for row in board.rows)
+    return [(row.title, row.rank, row.disqualification) for row in board.rows]
+
+
+async def _contest(hosted: Hosted, visibility: benchmark_pb2.Visibility) -> None:
+    """Two submissions of red's, of which the second is right, and a half of blue's."""
+    await hosted.organiser.create_benchmark(visibility=visibility)
+    await hosted.organiser.upload(TRUTH)
+    for client, name, batch in (
+        (hosted.red, "one", HALF),
+        (hosted.red, "two", TRUTH),
+        (hosted.blue, "three", HALF),
+    ):
+        await client.submit(batch, name)
+        await client.ended(name)
+        hosted.clock.pass_by(seconds=1)
+
+
+@pytest.mark.parametrize("visibility", ["FINAL", "LIVE", "LADDER"])
+async def test_a_team_falls_back_on_its_next_best_submission(
+    hosted: Hosted, visibility: str
+) -> None:
+    await _contest(hosted, getattr(benchmark_pb2, f"VISIBILITY_{visibility}"))
+    assert await _rows(hosted) == [("Two", 1, ""), ("Three", 2, "")]
+    assert await disqualify(hosted, TWO) == "a hand-made file"
+    assert await _rows(hosted) == [
+        ("One", 1, ""),
+        ("Three", 1, ""),
+        ("Two", 0, "a hand-made file"),
+    ]
+    assert await reinstate(hosted, TWO) == ""
+    assert await _rows(hosted) == [("Two", 1, ""), ("Three", 2, "")]
+
+
+async def test_under_ladder_a_disqualified_score_shuts_no_later_one_out(hosted: Hosted) -> None:
+    """Red's half is not released after its whole; without the whole it is."""
+    await hosted.organiser.create_benchmark(visibility=benchmark_pb2.VISIBILITY_LADDER)
+    await hosted.organiser.upload(TRUTH)
+    for name, batch in (("one", TRUTH), ("two", HALF)):
+        await hosted.red.submit(batch, name)
+        await hosted.red.ended(name)
+        hosted.clock.pass_by(seconds=1)
+    assert await _rows(hosted) == [("One", 1, "")]
+    await disqualify(hosted, ONE)
+    assert (await _rows(hosted))[0] == ("Two", 1, "")
+
+
+async def test_the_team_and_the_audit_record_have_the_reason(hosted: Hosted) -> None:
+    await _contest(hosted, benchmark_pb2.VISIBILITY_FINAL)
+    before = await hosted.red.get("two")
+    await disqualify(hosted, TWO, "first")
+    await disqualify(hosted, TWO, "second")
+    after = await hosted.red.get("two")
+    assert (after.disqualification, after.state) == ("second", before.state)
+    assert after.revision == before.revision + 2
+    assert await hosted.red.scores("two")
+
+
+@pytest.mark.parametrize("reason", ["", " ", "two\nlines", "x" * 1001])
+async def test_a_reason_is_a_line_for_people(hosted: Hosted, reason: str) -> None:
+    await _contest(hosted, benchmark_pb2.VISIBILITY_FINAL)
+    assert (await refusal(disqualify(hosted, TWO, reason))).reason == "INVALID_INPUT"
+    assert (await hosted.red.get("two")).disqualification == ""
+
+
+async def test_an_examination_of_the_ranking_leaves_it_out(hosted: Hosted) -> None:
+    await _contest(hosted, benchmark_pb2.VISIBILITY_FINAL)
+    hosting = hosted.server.hosting
+    assert hosting is not None
+    await disqualify(hosted, TWO)
+
+    found = await hosting.context.read(
+        lambda reader: [may_rank(reader, "dots", name) for name in ("one", "two", "three", "four")]
+    )
+    assert found == [True, False, True, False]
+
+
+async def test_under_ladder_its_reason_stays_on_the_board_after_new_truth(hosted: Hosted) -> None:
+    """What is scored of it under the new truth releases nothing."""
+    await _contest(hosted, benchmark_pb2.VISIBILITY_LADDER)
+    await disqualify(hosted, TWO)
+    await hosted.organiser.upload(HALF)
+    async with asyncio.timeout(TIMEOUT_S):
+        board = await hosted.red.board()
+        while board.truth_revision != 2:
+            board = await hosted.red.board()
+    rows = board.rows
+    [row] = [row for row in rows if row.disqualification]
+    assert (row.title, row.rank, [score.HasField("value") for score in row.scores]) == (
+        "Two", 0, [False, False],
+    )  # fmt: skip
+    assert {row.title for row in rows if row.rank} == {"One", "Three"}
+
+
+async def test_a_backup_from_before_disqualifications_is_restored_without_any(
+    hosted: Hosted, tmp_path: Path
+) -> None:
+    await _contest(hosted, benchmark_pb2.VISIBILITY_FINAL)
+    await disqualify(hosted, TWO)
+    later = {"disqualification", "object_count", "sequence_count", "label_count"}
+    data = await export(hosted.organiser, BENCHMARK)
+    rows = [*read_rows(io.BytesIO(data))]
+    assert "a hand-made file" in {row.get("disqualification") for _, row in rows}
+    old = [
+        (table, {name: value for name, value in row.items() if name not in later})
+        for table, row in rows
+    ]
+    file, location = made(tmp_path, old, schema="0008")
+    restore(file, str(location))
+    found = dumped(location)
+    reasons = {row["disqualification"] for table, row in found if table == "submissions"}
+    [revision] = [row for table, row in found if table == "truth_revisions"]
+    assert (reasons, revision["object_count"]) == ({""}, None)

@@ -1,0 +1,152 @@
+"""Invitations: rules of the secrets, of their ends, and of who may accept."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf.duration_pb2 import Duration
+from tests.server.domain.hosted import Hosted, refusal
+
+from vidscore_evaluators.errors import InputError
+from vidscore_protos.v1 import access_service_pb2, benchmark_service_pb2, token_pb2
+from vidscore_server.domain.access import Gate, Transport, hash_of
+from vidscore_server.domain.administration import restore
+from vidscore_server.domain.backups import export_backup
+from vidscore_server.domain.invitations import MOST_AT_ONCE, invitation_of, new_invitations
+from vidscore_server.runtime import utc_now
+from vidscore_server.store.sqlite import open_sqlite_store
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+async def _invited(hosted: Hosted, *teams: str, **more: Any) -> list[str]:
+    """Secrets of new invitations."""
+    request = access_service_pb2.CreateInvitationsRequest(teams=teams, **more)
+    organiser = hosted.organiser
+    answer = await organiser.access.CreateInvitations(request, metadata=organiser.metadata)
+    return [entry.secret for entry in answer.invitations]
+
+
+async def _accept(hosted: Hosted, secret: str) -> access_service_pb2.AcceptInvitationResponse:
+    """Accept an invitation without a token."""
+    request = access_service_pb2.AcceptInvitationRequest(secret=secret)
+    return await hosted.organiser.access.AcceptInvitation(request)
+
+
+def test_only_a_hash_of_a_secret_is_kept() -> None:
+    [made] = new_invitations(["red"], "", NOW)
+    assert made.record.secret_hash == hash_of(made.secret)
+    assert made.secret.startswith(f"vidscore_i_{made.record.invitation}_")
+    assert made.record.expire_time == NOW + timedelta(days=30)
+
+
+@pytest.mark.parametrize(
+    ("teams", "fields"),
+    [
+        ([], ["teams"]),
+        ([f"t{number}" for number in range(MOST_AT_ONCE + 1)], ["teams"]),
+        (["red", "Red", "red", "organiser"], ["teams[1]", "teams[2]", "teams[3]"]),
+    ],
+)
+def test_every_wrong_team_is_named(teams: list[str], fields: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        new_invitations(teams, "", NOW)
+    assert [fault.field for fault in caught.value.faults] == fields
+
+
+@pytest.mark.parametrize("lifetime", [timedelta(0), timedelta(days=-1), timedelta.max])
+def test_a_lifetime_ends_after_now_and_before_the_end_of_time(lifetime: timedelta) -> None:
+    for lifetimes in ((lifetime, None), (None, lifetime)):
+        if lifetimes[0] == timedelta(0):
+            continue
+        with pytest.raises(InputError):
+            new_invitations(["red"], "", NOW, *lifetimes)
+
+
+async def test_an_accepted_invitation_gives_the_token_of_a_participant_once(
+    hosted: Hosted,
+) -> None:
+    [secret] = await _invited(
+        hosted, "green", lifetime=Duration(seconds=60), token_lifetime=Duration(seconds=3600)
+    )
+    made = await _accept(hosted, secret)
+    assert (made.token.role, made.token.team) == (token_pb2.ROLE_PARTICIPANT, "green")
+    assert made.token.expire_time.ToDatetime(UTC) == hosted.clock.now + timedelta(hours=1)
+    assert made.invitation.token == made.token.name
+    listing = benchmark_service_pb2.ListBenchmarksRequest()
+    client = hosted.client(made.secret)
+    await client.benchmarks.ListBenchmarks(listing, metadata=client.metadata)
+    assert (await refusal(_accept(hosted, secret))).reason == "INVITATION_ENDED"
+
+
+async def test_of_many_who_accept_at_once_one_gets_the_token(hosted: Hosted) -> None:
+    [secret] = await _invited(hosted, "green")
+    calls = [_accept(hosted, secret) for _ in range(8)]
+    answers = await asyncio.gather(*calls, return_exceptions=True)
+    refused = [answer for answer in answers if isinstance(answer, grpc.aio.AioRpcError)]
+    assert len(refused) == len(answers) - 1
+
+
+async def test_an_invitation_is_looked_at_without_accepting_it(hosted: Hosted) -> None:
+    [secret] = await _invited(hosted, "green")
+    request = access_service_pb2.AcceptInvitationRequest(secret=secret, validate_only=True)
+    for _ in range(2):
+        found = await hosted.organiser.access.AcceptInvitation(request)
+        assert (found.invitation.team, found.invitation.open) == ("green", True)
+        assert not found.HasField("token")
+        assert not found.secret
+    assert (await _accept(hosted, secret)).token.team == "green"
+
+
+async def test_an_accepted_invitation_cannot_be_revoked_but_its_token_can(hosted: Hosted) -> None:
+    [secret] = await _invited(hosted, "green")
+    made = await _accept(hosted, secret)
+    organiser = hosted.organiser
+    revoking = access_service_pb2.RevokeInvitationRequest(name=made.invitation.name)
+    refused = await refusal(
+        organiser.access.RevokeInvitation(revoking, metadata=organiser.metadata)
+    )
+    assert refused.reason == "INVITATION_ENDED"
+    assert made.token.name in refused.message
+
+
+@pytest.mark.parametrize("secret", ["", "x", f"vidscore_i_{'0' * 16}_{'0' * 64}"])
+async def test_a_secret_that_nobody_made_finds_nothing(hosted: Hosted, secret: str) -> None:
+    assert (await refusal(_accept(hosted, secret))).reason == "NOT_FOUND"
+
+
+async def test_a_link_needs_no_token_from_another_machine() -> None:
+    """The secret is all that it takes; other calls that need no role are refused there."""
+    gate = Gate(None, utc_now)
+    elsewhere = Transport(open_to_anyone=False)
+    method = "/vidscore.v1.AccessService/AcceptInvitation"
+    assert (await gate.admit(method, (), elsewhere)).role is None
+    with pytest.raises(Exception, match="needs a token"):
+        await gate.admit("/vidscore.v1.ScoringService/Score", (), elsewhere)
+
+
+async def test_a_backup_of_the_site_carries_invitations_and_one_of_a_benchmark_does_not(
+    hosted: Hosted, tmp_path: Path
+) -> None:
+    await hosted.organiser.create_benchmark()
+    [secret] = await _invited(hosted, "green")
+    hosting = hosted.server.hosting
+    assert hosting is not None
+    for benchmark, kept in ((None, 1), ("dots", 0)):
+        file, location = tmp_path / f"{kept}.backup", tmp_path / f"{kept}.db"
+        file.write_bytes(b"".join(export_backup(hosting.context.store, benchmark)))
+        restore(file, str(location))
+        store = open_sqlite_store(location)
+        try:
+            with store.read() as reader:
+                found = reader.invitations(None, 10)
+                assert len(found) == kept
+                if found:
+                    assert invitation_of(reader, secret, NOW) == found[0]
+        finally:
+            store.close()

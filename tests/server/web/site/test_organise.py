@@ -1,0 +1,321 @@
+"""Pages of organisers: benchmarks, truth, submissions and long work, and who gets in."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted
+from tests.server.scene import points
+from tests.server.web.site.browsing import Browsing
+
+from vidscore_protos.v1 import benchmark_pb2
+from vidscore_server.web.site.organise.uploads import safe_name
+from vidscore_server.web.site.visit import MOST_FORM_BYTES
+
+HERE = f"/organise/{BENCHMARK}"
+PAGES = (
+    "/organise",
+    "/organise/queue",
+    "/organise/new",
+    HERE,
+    f"{HERE}/truth",
+    f"{HERE}/truth/1",
+    f"{HERE}/policy",
+    f"{HERE}/submissions/one/disqualify",
+    f"{HERE}/trust",
+    "/organise/tokens",
+    "/organise/invitations",
+    "/organise/audit",
+    "/organise/audit.csv",
+    "/organise/backup",
+    "/organise/backup/site.vidscore-backup",
+    f"/organise/backup/{BENCHMARK}.vidscore-backup",
+)
+WRITES = (
+    "/organise/new",
+    f"{HERE}/policy",
+    f"{HERE}/submissions/one/disqualify",
+    f"{HERE}/rescore",
+    f"{HERE}/publish",
+    f"{HERE}/trust",
+    "/organise/reinstate",
+    "/organise/retry",
+    "/organise/tokens",
+    "/organise/tokens/revoke",
+    "/organise/invitations",
+    "/organise/invitations/revoke",
+)
+TRUTH_FILE = json.dumps(
+    [
+        {"sequence_id": 1, "frame": 1, "num_objects": 2, "object_coords": [[10, 20], [300, 200]]},
+        {"sequence_id": 1, "frame": 2, "num_objects": 0, "object_coords": []},
+        {"sequence_id": 1, "frame": 3, "num_objects": 1, "object_coords": [[50.5, 60.5]]},
+    ]
+).encode()
+
+
+async def prepare(hosted: Hosted, **policy: Any) -> None:
+    """A benchmark with truth, and a scored submission of each team."""
+    await hosted.organiser.create_benchmark(**policy)
+    await hosted.organiser.upload(TRUTH)
+    await hosted.red.submit(points({1: [(10.0, 20.0)]}), "one")
+    await hosted.blue.submit(points({1: [(10.0, 20.0), (300.0, 200.0)]}), "two")
+    for client, name in ((hosted.red, "one"), (hosted.blue, "two")):
+        await client.ended(name)
+
+
+async def test_every_page_is_for_organisers_alone(site: Browsing) -> None:
+    await prepare(site.hosted)
+    for path in PAGES:
+        assert (await site.organiser.get(path)).status == 200, path
+        for browser in (site.red, site.viewer):
+            page = await browser.get(path)
+            assert page.status == 403, path
+            assert b"50.5" not in page.body
+        assert "Sign in" in (await site.nobody.get(path)).words
+
+
+async def test_every_form_is_for_organisers_alone(site: Browsing) -> None:
+    await prepare(site.hosted)
+    key = (await site.red.get("/benchmarks")).fields("/sign-out")["csrf"]
+    for path in WRITES:
+        fields = {
+            "csrf": key,
+            "name": f"{BENCHMARK}/submissions/one",
+            "reason": "no",
+            "role": "viewer",
+            "teams": "green",
+            "benchmark_id": "more",
+            "evaluators": "spotgeo",
+        }
+        if path.endswith("tokens/revoke"):
+            fields["name"] = f"tokens/{'0' * 16}"
+        if path.endswith("invitations/revoke"):
+            fields["name"] = f"invitations/{'0' * 16}"
+        assert (await site.red.post(path, fields)).status == 403, path
+    assert "Reinstate" not in (await site.organiser.get(HERE)).words
+
+
+async def test_a_benchmark_is_created_from_the_form(site: Browsing) -> None:
+    form = await site.organiser.get("/organise/new")
+    page = await site.organiser.send(
+        form,
+        "/organise/new",
+        benchmark_id="sky",
+        title="Night sky",
+        evaluators="spotgeo",
+        truth_geometry="",
+        detection_geometry="",
+        close_time="2027-01-02T03:04",
+        visibility="final",
+    )
+    assert page.path == "/organise/benchmarks/sky"
+    assert "Organise Night sky" in page.words
+    assert "2 Jan 2027, 03:04 UTC" in (await site.organiser.get("/organise")).words
+    assert "visibility final" in page.words
+
+
+async def test_a_form_that_is_refused_keeps_what_was_typed_and_says_why(site: Browsing) -> None:
+    form = await site.organiser.get("/organise/new")
+    page = await site.organiser.send(
+        form,
+        "/organise/new",
+        benchmark_id="sky",
+        title="Night sky",
+        evaluators="spotgoe",
+        open_time="yesterday",
+        visibility="ladder",
+    )
+    assert page.status == 400
+    assert 'value="Night sky"' in page.text
+    assert "did you mean spotgeo" in page.words
+    assert 'id="open_time-fault-1"' in page.text
+    assert "There are no benchmarks yet." in (await site.organiser.get("/organise")).words
+
+
+async def test_a_name_that_is_taken_is_said_beneath_its_field(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    form = await site.organiser.get("/organise/new")
+    page = await site.organiser.send(
+        form, "/organise/new", benchmark_id="dots", evaluators="spotgeo", visibility="ladder"
+    )
+    assert page.status == 409
+    assert 'id="benchmark_id-fault-1"' in page.text
+
+
+@pytest.mark.parametrize("as_file", [True, False])
+async def test_a_benchmark_is_created_from_a_toml_file(site: Browsing, as_file: bool) -> None:
+    form = await site.organiser.get("/organise/new?evaluator=spotgeo")
+    text = 'title = "From a file"\n[[evaluators]]\nname = "spotgeo"\n'
+    page = await site.organiser.upload(
+        form,
+        "/organise/new/toml",
+        ("sky.toml", text.encode()) if as_file else ("", b""),
+        benchmark_id="sky",
+        toml="" if as_file else text,
+    )
+    assert page.path == "/organise/benchmarks/sky"
+    assert "Organise From a file" in page.words
+
+
+async def test_a_toml_file_with_faults_stays_in_the_page_with_their_places(site: Browsing) -> None:
+    form = await site.organiser.get("/organise/new")
+    for text, words in (
+        ('title = "x"\n[[evaluators]\n', "line 2"),
+        ('titel = "x"\n', "did you mean title"),
+        ('[[sequences]]\nname = "a"\nvideo = "/etc/passwd"\n', "video"),
+    ):
+        page = await site.organiser.upload(
+            form, "/organise/new/toml", ("", b""), benchmark_id="sky", toml=text
+        )
+        assert page.status == 400
+        assert words in page.words
+        assert text.splitlines()[0].replace('"', "&#34;") in page.text
+
+
+async def test_truth_is_uploaded_and_shown(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    form = await site.organiser.get(f"{HERE}/truth")
+    page = await site.organiser.upload(
+        form,
+        f"{HERE}/truth",
+        ("truth.json", TRUTH_FILE),
+        format="auto",
+        complete="yes",
+        comment="first night",
+    )
+    assert page.path == f"{HERE}/truth/1"
+    assert "3 objects in 3 frames of 1 sequence" in page.words
+    assert page.text.count('role="img"') == 1
+    row = (await site.organiser.get(HERE)).words
+    assert "yes 3 3 1 1 first night" in row
+
+
+async def test_truth_that_cannot_be_read_changes_nothing(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    form = await site.organiser.get(f"{HERE}/truth")
+    page = await site.organiser.upload(
+        form,
+        f"{HERE}/truth",
+        ("../../truth.csv", b"sequence,frame,x,y\n1,one,2,3\n"),
+        format="auto",
+        comment="a comment",
+    )
+    assert page.status == 400
+    assert "No revision was made." in page.words
+    assert "line 2" in page.words or "column" in page.words
+    assert "vidscore-upload" not in page.text
+    assert 'value="a comment"' in page.text
+    assert "There is no ground truth yet." in (await site.organiser.get(HERE)).words
+
+
+async def test_truth_is_merged_and_read_back_by_revision(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.organiser.upload(TRUTH)
+    form = await site.organiser.get(f"{HERE}/truth")
+    more = TRUTH_FILE.replace(b'"sequence_id": 1', b'"sequence_id": 2')
+    await site.organiser.upload(
+        form, f"{HERE}/truth", ("truth.json", more), format="auto", merge="yes", complete="yes"
+    )
+    assert "6 objects in 8 frames" in (await site.organiser.get(f"{HERE}/truth/2")).words
+    assert "3 objects in 5 frames" in (await site.organiser.get(f"{HERE}/truth/1")).words
+    assert (await site.organiser.get(f"{HERE}/truth/3")).status == 404
+
+
+async def test_a_policy_is_shown_with_what_it_would_release_before_it_is_saved(
+    site: Browsing,
+) -> None:
+    await prepare(site.hosted)
+    form = await site.organiser.get(f"{HERE}/policy")
+    wanted = {"visibility": "live", "ladder_step": "0.01", "selection": "best"} | _unchanged()
+    page = await site.organiser.send(form, f"{HERE}/policy", **wanted)
+    assert page.status == 200
+    assert "What it would release" in page.words
+    assert "red" in page.words
+    before = (await site.organiser.get(HERE)).words
+    assert "visibility ladder" in before
+    saved = await site.organiser.send(page, f"{HERE}/policy", **wanted, save="yes")
+    assert saved.path == HERE
+    assert "visibility live" in saved.words
+
+
+async def test_a_policy_that_somebody_else_has_changed_is_not_overwritten(site: Browsing) -> None:
+    await prepare(site.hosted)
+    form = await site.organiser.get(f"{HERE}/policy")
+    wanted = {"visibility": "final", "ladder_step": "0.02", "selection": "best"} | _unchanged()
+    other = await site.organiser.get(f"{HERE}/policy")
+    await site.organiser.send(other, f"{HERE}/policy", **wanted, save="yes")
+    late = wanted | {"ladder_step": "0.5"}
+    page = await site.organiser.send(form, f"{HERE}/policy", **late, save="yes")
+    assert page.status == 409
+    assert "Somebody else has changed the benchmark" in page.words
+    assert 'value="0.5"' in page.text
+    assert "ladder_step 0.02" in (await site.organiser.get(HERE)).words
+
+
+async def test_faults_of_a_policy_stand_beneath_their_fields(site: Browsing) -> None:
+    await prepare(site.hosted)
+    form = await site.organiser.get(f"{HERE}/policy")
+    wrong = _unchanged() | {"visibility": "final", "selection": "best", "ladder_step": "-1"}
+    wrong["ranking_measure"] = "nonsense"
+    page = await site.organiser.send(form, f"{HERE}/policy", **wrong)
+    assert page.status == 400
+    assert 'id="ladder_step-fault-1"' in page.text
+    wrong["ladder_step"] = "0.01"
+    page = await site.organiser.send(form, f"{HERE}/policy", **wrong)
+    assert page.status == 400
+    assert 'id="ranking_measure-fault-1"' in page.text
+
+
+def _unchanged() -> dict[str, str]:
+    """Choices of a form that the tests leave as they are."""
+    return {
+        "outcomes": "none",
+        "quiet_action": "seal",
+        "earlier_first": "false",
+        "public_board": "true",
+        "rescore": "automatic",
+        "submissions_in_all": "0",
+    }
+
+
+async def test_a_submission_is_disqualified_with_a_reason_and_reinstated(site: Browsing) -> None:
+    await prepare(site.hosted, visibility=benchmark_pb2.VISIBILITY_FINAL)
+    path = f"{HERE}/submissions/two/disqualify"
+    form = await site.organiser.get(path)
+    refused = await site.organiser.send(form, path, reason="  ")
+    assert refused.status == 400
+    assert 'id="reason-fault-1"' in refused.text
+    page = await site.organiser.send(form, path, reason="trained on the test videos")
+    assert "disqualified: trained on the test videos" in page.words
+    board = await site.hosted.red.board()
+    assert [(row.team, row.rank, row.disqualification) for row in board.rows] == [
+        ("red", 1, ""),
+        ("blue", 0, "trained on the test videos"),
+    ]
+    assert (await site.hosted.blue.get("two")).disqualification == "trained on the test videos"
+    audit = await site.organiser.get("/organise/audit?action=DisqualifySubmission")
+    assert "trained on the test videos" in audit.words
+    await site.organiser.send(page, "/organise/reinstate", name=f"{BENCHMARK}/submissions/two")
+    board = await site.hosted.red.board()
+    assert [(row.team, row.rank) for row in board.rows] == [("blue", 1), ("red", 2)]
+
+
+async def test_a_form_that_is_too_large_is_refused_before_it_is_read(site: Browsing) -> None:
+    form = await site.organiser.get("/organise/new")
+    page = await site.organiser.send(form, "/organise/new", title="x" * (MOST_FORM_BYTES + 1))
+    assert page.status == 429
+    assert "at most 1,048,576 are taken" in page.words
+
+
+async def test_names_of_uploaded_files_are_harmless() -> None:
+    for given, expected in (
+        ("../../etc/passwd", "passwd"),
+        ("C:\\videos\\truth.csv", "truth.csv"),
+        ("..", "upload"),
+        ("", "upload"),
+        ("a b\n.json", "a_b_.json"),
+    ):
+        assert safe_name(given) == expected

@@ -1,0 +1,103 @@
+"""Pages of organisers: long work, its differences, the queue, trust and backups."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from google.longrunning import operations_pb2
+from tests.server.domain.hosted import BENCHMARK, TRUTH
+from tests.server.scene import points
+from tests.server.web.site.browsing import Browsing, Page
+from tests.server.web.site.test_organise import HERE, prepare
+from tests.support.waiting import TIMEOUT_S
+
+from vidscore_evaluators.jobs import Job
+from vidscore_protos.v1 import benchmark_pb2
+
+
+async def test_scoring_again_shows_its_differences(site: Browsing) -> None:
+    await prepare(site.hosted)
+    page = await site.organiser.get(HERE)
+    page = await site.organiser.send(page, f"{HERE}/rescore", comment="once more")
+    page = await _ended(site, page)
+    assert "2 of 2 submissions are scored again" in page.words
+    assert "No score and no rank differs." in page.words
+
+
+async def _ended(site: Browsing, page: Page) -> Page:
+    """The page of an operation, once it is done."""
+    organiser = site.hosted.organiser
+    request = operations_pb2.WaitOperationRequest(name=f"operations/{page.path.rpartition('/')[2]}")
+    done = await organiser.operations.WaitOperation(request, metadata=organiser.metadata)
+    assert done.done
+    ended = await site.organiser.get(page.path)
+    assert "hx-trigger" not in ended.text
+    return ended
+
+
+async def test_new_scores_are_published_after_a_review(site: Browsing) -> None:
+    await prepare(site.hosted, rescore=benchmark_pb2.RESCORE_REVIEW)
+    await site.hosted.organiser.upload(points({1: [(300.0, 200.0)], 2: [], 3: [], 4: [], 5: []}))
+    page = await site.organiser.get(HERE)
+    async with asyncio.timeout(TIMEOUT_S):
+        while "Publish the new scores" not in page.words:
+            page = await site.organiser.get(HERE)
+    assert "What would change on the board" in page.words
+    page = await site.organiser.send(page, f"{HERE}/publish")
+    assert "Nothing waits" in page.words
+    assert "Board revision 2" in page.words
+
+
+async def test_trust_is_examined_and_shown_as_tables_and_pictures(site: Browsing) -> None:
+    await prepare(site.hosted)
+    page = await site.organiser.get(f"{HERE}/trust")
+    wrong = await site.organiser.send(page, f"{HERE}/trust", draws="many")
+    assert wrong.status == 400
+    assert 'id="draws-fault-1"' in wrong.text
+    page = await site.organiser.send(page, f"{HERE}/trust", draws="20", trials="2", seed="1")
+    page = await _ended(site, page)
+    assert "spotgeo" in page.words
+    assert 'class="wh"' in page.text
+
+
+async def test_a_benchmarks_backup_is_downloaded(site: Browsing) -> None:
+    await prepare(site.hosted)
+    answer = await site.organiser.get(f"/organise/backup/{BENCHMARK}.vidscore-backup")
+    assert answer.headers["content-disposition"] == 'attachment; filename="dots.vidscore-backup"'
+    assert len(answer.body) > 1000
+    assert (await site.organiser.get("/organise/backup/benchmarks/x.vidscore-backup")).status == 404
+
+
+async def test_a_failed_submission_is_listed_with_its_reason_and_tried_again(
+    site: Browsing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(_: Job) -> bytes:
+        raise RuntimeError("out of order")
+
+    workers = site.hosted.workers
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.organiser.upload(TRUTH)
+    working = workers.run
+    monkeypatch.setattr(workers, "run", broken)
+    await site.hosted.red.submit(TRUTH, "one")
+    assert (await site.hosted.red.ended("one")).submission.state_reason == "scoring_failed"
+    page = await site.organiser.get("/organise")
+    assert "One submission has failed." in page.words
+    assert "failed: scoring_failed" in page.words
+    monkeypatch.setattr(workers, "run", working)
+    page = await site.organiser.send(page, "/organise/retry")
+    assert page.path == "/organise"
+    assert (await site.hosted.red.ended("one")).submission.state_reason == "scored"
+    assert "Try again" not in (await site.organiser.get("/organise")).words
+
+
+async def test_long_work_that_is_not_done_is_listed(site: Browsing) -> None:
+    await prepare(site.hosted)
+    site.hosted.workers.gate.clear()
+    page = await site.organiser.get(HERE)
+    await site.organiser.send(page, f"{HERE}/rescore", comment="held")
+    words = (await site.organiser.get("/organise")).words
+    site.hosted.workers.gate.set()
+    assert "Long work that is not done" in words
+    assert "0 of 2" in words

@@ -42,10 +42,7 @@ from vidscore_client.hosting import (
     AuditFilter,
     AuditRecord,
     Benchmark,
-    ChecklistItem,
     DetectionsCheck,
-    Leaderboard,
-    LeaderboardRow,
     NewToken,
     Quota,
     RankingQuestions,
@@ -62,6 +59,7 @@ from vidscore_client.hosting import (
     TrustProgress,
     TruthRevision,
 )
+from vidscore_client.leaderboards import ChecklistItem, Leaderboard, LeaderboardRow
 from vidscore_client.organising import (
     Invitation,
     Invitations,

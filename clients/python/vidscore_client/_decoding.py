@@ -20,12 +20,11 @@ from vidscore_client.evaluators import EvaluatorDescription, Measure, PresetDesc
 from vidscore_client.frames import Geometry
 from vidscore_client.hosting import (
     Benchmark,
-    Leaderboard,
-    LeaderboardRow,
     Quota,
     SubmissionScore,
     SubmissionUpdate,
 )
+from vidscore_client.leaderboards import Leaderboard, LeaderboardRow
 from vidscore_client.reports import (
     Coverage,
     Curve,

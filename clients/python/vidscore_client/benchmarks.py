@@ -8,10 +8,7 @@ from collections.abc import AsyncGenerator, Iterable, Iterator
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from vidscore_client._convert import to_dataclass
-from vidscore_client._decoding import (
-    decode_benchmark,
-    decode_leaderboard,
-)
+from vidscore_client._decoding import decode_benchmark, decode_leaderboard
 from vidscore_client._encoding import benchmark_name, submission_names
 from vidscore_client._long_work import AsyncLongWork, LongKind, LongWork
 from vidscore_client._specification import (
@@ -34,12 +31,11 @@ from vidscore_client.errors import InputError
 from vidscore_client.frames import Frames, parse_string
 from vidscore_client.hosting import (
     Benchmark,
-    ChecklistItem,
-    Leaderboard,
     RescoreProgress,
     ScoreDifference,
     TruthRevision,
 )
+from vidscore_client.leaderboards import ChecklistItem, Leaderboard
 from vidscore_client.organising import TeamView, decode_team_view
 from vidscore_client.settings import DEFAULT_RETRY, Retry
 from vidscore_protos.v1 import benchmark_service_pb2 as wire
@@ -350,16 +346,10 @@ class Benchmarks:
             InvalidArgumentError: If the server refuses the truth.
             VidscoreError: If the upload fails for another reason.
         """
-        return run_blocking(
-            self._benchmarks.upload_truth(
-                benchmark,
-                batches,
-                merge=merge,
-                complete=complete,
-                comment=comment,
-                timeout_s=timeout_s,
-            )
+        uploading = self._benchmarks.upload_truth(
+            benchmark, batches, merge=merge, complete=complete, comment=comment, timeout_s=timeout_s
         )
+        return run_blocking(uploading)
 
     def truth_revisions(self, benchmark: str) -> TruthRevisions:
         """Revisions of the truth, newest first: numbers and digests, no truth. For organisers.

@@ -306,8 +306,8 @@ async def test_a_submission_is_disqualified_with_a_reason_and_reinstated(site: B
 async def test_a_form_that_is_too_large_is_refused_before_it_is_read(site: Browsing) -> None:
     form = await site.organiser.get("/organise/new")
     page = await site.organiser.send(form, "/organise/new", title="x" * (MOST_FORM_BYTES + 1))
-    assert page.status == 429
-    assert "at most 1,048,576 are taken" in page.words
+    assert page.status == 400
+    assert "The form has more than 1,048,576 bytes" in page.words
 
 
 async def test_names_of_uploaded_files_are_harmless() -> None:

@@ -88,7 +88,8 @@ async def test_a_link_ends_with_its_time_or_when_it_is_revoked(site: Browsing) -
 async def test_a_link_that_nobody_made_is_not_there(site: Browsing) -> None:
     [link] = await _invited(site, "green")
     for wrong in (link[:-1] + ("0" if link[-1] != "0" else "1"), "/invitations/x"):
-        page = await site.nobody.get(wrong)
+        assert "Sign in" in (await site.nobody.get(wrong)).words
+        page = await site.red.get(wrong)
         assert page.status == 404
         assert "no such invitation" in page.words
 

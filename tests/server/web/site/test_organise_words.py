@@ -9,6 +9,8 @@ import pytest
 
 from vidscore_evaluators.errors import Fault, ParameterError
 from vidscore_evaluators.parameters import describe_parameters
+from vidscore_protos.v1 import annotations_pb2
+from vidscore_server.api.batches import read_own_batch
 from vidscore_server.domain.policy import Policy
 from vidscore_server.web.site.forms import Form, refused_by_service, refused_input
 from vidscore_server.web.site.organise.audit import csv_lines, read_filter
@@ -191,20 +193,22 @@ def test_the_queue_says_what_it_has() -> None:
 
 def test_a_preview_counts_by_sequence_and_label_and_draws_the_first_frames() -> None:
     preview = Preview([{"name": "a", "domain": "", "image_width": 100, "image_height": 50}])
-    preview.add(
-        {
-            "sequences": [{"domain": "", "sequence": "a"}, {"domain": "d", "sequence": "b"}],
-            "labels": ["car", "<b>"],
-            "frame_sequences": [0, 0, 1],
-            "frame_numbers": [1, 2, 7],
-            "frame_object_counts": [0, 2, 1],
-            "geometry": "box",
-            "coordinates": [0.0, 0.0, 10.0, 10.0, 5.0, 5.0, 9.0, 9.0, 1.0, 1.0, 2.0, 3.0],
-            "label_indices": [0, 1, 1],
-        }
+    batch = annotations_pb2.AnnotationBatch(
+        sequences=[
+            annotations_pb2.SequenceKey(sequence="a"),
+            annotations_pb2.SequenceKey(domain="d", sequence="b"),
+        ],
+        labels=["car", "<b>"],
+        frame_sequences=[0, 0, 1],
+        frame_numbers=[1, 2, 7],
+        frame_object_counts=[0, 2, 1],
+        geometry=annotations_pb2.GEOMETRY_BOX,
+        coordinates=[0.0, 0.0, 10.0, 10.0, 5.0, 5.0, 9.0, 9.0, 1.0, 1.0, 2.0, 3.0],
+        label_indices=[0, 1, 0],
     )
+    preview.add(read_own_batch(batch))
     assert preview.labels == ["<b>", "car"]
-    assert preview.rows == [("a", 2, 2, [1, 1]), ("d/b", 1, 1, [1, 0])]
+    assert preview.rows == [("a", 2, 2, [1, 1]), ("d/b", 1, 1, [0, 1])]
     assert (preview.frame_count, preview.object_count, preview.is_full) == (3, 3, False)
     assert [frame.title for frame in preview.drawn] == ["a, frame 2", "d/b, frame 7"]
     assert "<b>" not in preview.drawn[1].svg

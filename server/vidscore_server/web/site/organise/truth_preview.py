@@ -7,8 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.figures.overlay import Mark, Overlay
 
 MOST_FRAMES = 50_000
@@ -22,8 +25,6 @@ MOST_MARKS = 200
 
 MOST_ROWS = 500
 """Sequences that the table lists."""
-
-_COORDINATES = {"point": 2, "box": 4, "quadrilateral": 8}
 
 
 @dataclass(frozen=True)
@@ -102,47 +103,49 @@ class Preview:
         """The first frames."""
         return [self._draw(frame, row) for row, frame in enumerate(self._frames)]
 
-    def add(self, batch: Mapping[str, Any]) -> None:
+    def add(self, batch: Annotations) -> None:
         """Count a batch.
 
         Args:
-            batch: The batch as a call gives it.
+            batch: The batch.
         """
-        names = [_name(key["domain"], key["sequence"]) for key in batch["sequences"]]
-        labels = batch["labels"] or [""]
-        size = _COORDINATES.get(batch["geometry"], 2)
-        indices, place = batch["label_indices"], 0
-        for row, number in enumerate(batch["frame_numbers"]):
-            if self.frame_count >= MOST_FRAMES:
-                self.is_full = True
-                return
-            sequence = names[batch["frame_sequences"][row]]
-            self.frame_counts[sequence] += 1
-            end = place + batch["frame_object_counts"][row]
-            found = [labels[index] for index in indices[place:end]] or [labels[0]] * (end - place)
-            self._counts.update((sequence, label) for label in found)
-            numbers = batch["coordinates"][size * place : size * end]
-            self._note(sequence, number, found, numbers, size)
-            place = end
+        kept = min(batch.frame_count, MOST_FRAMES - self.frame_count)
+        self.is_full = kept < batch.frame_count
+        names = [_name(key.domain, key.sequence) for key in batch.sequences]
+        owners = batch.frame_sequences[:kept]
+        for row, count in zip(*np.unique(owners, return_counts=True), strict=True):
+            self.frame_counts[names[row]] += int(count)
+        counted = batch.object_frames < kept
+        labels = batch.label_indices[counted]
+        rows = np.stack([batch.frame_sequences[batch.object_frames[counted]], labels], axis=1)
+        for (row, label), count in zip(*np.unique(rows, axis=0, return_counts=True), strict=True):
+            self._counts[names[row], str(batch.labels[label])] += int(count)
+        for row in np.unique(rows[:, 0]).tolist():
+            mine = counted & (batch.frame_sequences[batch.object_frames] == row)
+            self._note(names[row], batch, np.flatnonzero(mine))
 
-    def _note(
-        self, sequence: str, number: int, labels: list[str], numbers: list[float], size: int
-    ) -> None:
-        """Keep how far a sequence reaches, and a frame that is to be drawn."""
-        if not numbers:
-            return
+    def _note(self, sequence: str, batch: Annotations, objects: IntArray) -> None:
+        """Keep how far a sequence reaches, and its first frame with objects, which is drawn."""
+        numbers = batch.coordinates[objects]
         width, height = self._reaches.get(sequence, (1.0, 1.0))
         self._reaches[sequence] = (
-            max(width, *numbers[0::2]),
-            max(height, *numbers[1::2]),
+            max(width, float(numbers[:, 0::2].max())),
+            max(height, float(numbers[:, 1::2].max())),
         )
-        if len(self._frames) < MOST_DRAWN and sequence not in self._drawn_sequences:
-            self._drawn_sequences.add(sequence)
-            places = [
-                tuple(numbers[start : start + size]) for start in range(0, len(numbers), size)
-            ]
-            objects = tuple(zip(labels, places, strict=True))[:MOST_MARKS]
-            self._frames.append(_Frame(sequence, number, objects))
+        if len(self._frames) >= MOST_DRAWN or sequence in self._drawn_sequences:
+            return
+        self._drawn_sequences.add(sequence)
+        first = batch.object_frames[objects[0]]
+        shown = objects[batch.object_frames[objects] == first][:MOST_MARKS]
+        marks = tuple(
+            (str(batch.labels[label]), tuple(place))
+            for label, place in zip(
+                batch.label_indices[shown].tolist(),
+                batch.coordinates[shown].tolist(),
+                strict=True,
+            )
+        )
+        self._frames.append(_Frame(sequence, int(batch.frame_numbers[first]), marks))
 
     def _draw(self, frame: _Frame, row: int) -> DrawnFrame:
         width, height = self._sizes.get(frame.sequence, (0, 0))

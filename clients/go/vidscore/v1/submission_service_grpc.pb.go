@@ -34,6 +34,7 @@ const (
 	SubmissionService_WatchSubmission_FullMethodName  = "/vidscore.v1.SubmissionService/WatchSubmission"
 	SubmissionService_ListScores_FullMethodName       = "/vidscore.v1.SubmissionService/ListScores"
 	SubmissionService_ReadOutcomes_FullMethodName     = "/vidscore.v1.SubmissionService/ReadOutcomes"
+	SubmissionService_AnswerFrames_FullMethodName     = "/vidscore.v1.SubmissionService/AnswerFrames"
 )
 
 // SubmissionServiceClient is the client API for SubmissionService service.
@@ -87,6 +88,12 @@ type SubmissionServiceClient interface {
 	// does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
 	// has none.
 	ReadOutcomes(ctx context.Context, in *ReadOutcomesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ReadOutcomesResponse], error)
+	// AnswerFrames answers the frames of a live benchmark. The first call of a submission starts its
+	// clock, which waits for nobody: the server sends each frame that becomes now, and stores each
+	// answer. A call that breaks is made again: frames that passed meanwhile stay unanswered. A newer
+	// call ends the one before. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark is not
+	// live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
+	AnswerFrames(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[AnswerFramesRequest, AnswerFramesResponse], error)
 }
 
 type submissionServiceClient struct {
@@ -248,6 +255,19 @@ func (c *submissionServiceClient) ReadOutcomes(ctx context.Context, in *ReadOutc
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type SubmissionService_ReadOutcomesClient = grpc.ServerStreamingClient[ReadOutcomesResponse]
 
+func (c *submissionServiceClient) AnswerFrames(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[AnswerFramesRequest, AnswerFramesResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &SubmissionService_ServiceDesc.Streams[3], SubmissionService_AnswerFrames_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[AnswerFramesRequest, AnswerFramesResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type SubmissionService_AnswerFramesClient = grpc.BidiStreamingClient[AnswerFramesRequest, AnswerFramesResponse]
+
 // SubmissionServiceServer is the server API for SubmissionService service.
 // All implementations must embed UnimplementedSubmissionServiceServer
 // for forward compatibility.
@@ -299,6 +319,12 @@ type SubmissionServiceServer interface {
 	// does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
 	// has none.
 	ReadOutcomes(*ReadOutcomesRequest, grpc.ServerStreamingServer[ReadOutcomesResponse]) error
+	// AnswerFrames answers the frames of a live benchmark. The first call of a submission starts its
+	// clock, which waits for nobody: the server sends each frame that becomes now, and stores each
+	// answer. A call that breaks is made again: frames that passed meanwhile stay unanswered. A newer
+	// call ends the one before. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark is not
+	// live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
+	AnswerFrames(grpc.BidiStreamingServer[AnswerFramesRequest, AnswerFramesResponse]) error
 	mustEmbedUnimplementedSubmissionServiceServer()
 }
 
@@ -347,6 +373,9 @@ func (UnimplementedSubmissionServiceServer) ListScores(context.Context, *ListSco
 }
 func (UnimplementedSubmissionServiceServer) ReadOutcomes(*ReadOutcomesRequest, grpc.ServerStreamingServer[ReadOutcomesResponse]) error {
 	return status.Error(codes.Unimplemented, "method ReadOutcomes not implemented")
+}
+func (UnimplementedSubmissionServiceServer) AnswerFrames(grpc.BidiStreamingServer[AnswerFramesRequest, AnswerFramesResponse]) error {
+	return status.Error(codes.Unimplemented, "method AnswerFrames not implemented")
 }
 func (UnimplementedSubmissionServiceServer) mustEmbedUnimplementedSubmissionServiceServer() {}
 func (UnimplementedSubmissionServiceServer) testEmbeddedByValue()                           {}
@@ -578,6 +607,13 @@ func _SubmissionService_ReadOutcomes_Handler(srv interface{}, stream grpc.Server
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type SubmissionService_ReadOutcomesServer = grpc.ServerStreamingServer[ReadOutcomesResponse]
 
+func _SubmissionService_AnswerFrames_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(SubmissionServiceServer).AnswerFrames(&grpc.GenericServerStream[AnswerFramesRequest, AnswerFramesResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type SubmissionService_AnswerFramesServer = grpc.BidiStreamingServer[AnswerFramesRequest, AnswerFramesResponse]
+
 // SubmissionService_ServiceDesc is the grpc.ServiceDesc for SubmissionService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -642,6 +678,12 @@ var SubmissionService_ServiceDesc = grpc.ServiceDesc{
 			StreamName:    "ReadOutcomes",
 			Handler:       _SubmissionService_ReadOutcomes_Handler,
 			ServerStreams: true,
+		},
+		{
+			StreamName:    "AnswerFrames",
+			Handler:       _SubmissionService_AnswerFrames_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
 		},
 	},
 	Metadata: "vidscore/v1/submission_service.proto",

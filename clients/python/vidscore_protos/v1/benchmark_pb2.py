@@ -28,7 +28,7 @@ from vidscore_protos.v1 import annotations_pb2 as vidscore_dot_v1_dot_annotation
 from vidscore_protos.v1 import specification_pb2 as vidscore_dot_v1_dot_specification__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bvidscore/v1/benchmark.proto\x12\x0bvidscore.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xe5\x04\n\tBenchmark\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x31\n\rspecification\x18\x02 \x01(\x0b\x32\x1a.vidscore.v1.BenchmarkSpec\x12-\n\x0etruth_geometry\x18\x03 \x01(\x0e\x32\x15.vidscore.v1.Geometry\x12\x31\n\x12\x64\x65tection_geometry\x18\x04 \x01(\x0e\x32\x15.vidscore.v1.Geometry\x12-\n\topen_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nclose_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12#\n\x06policy\x18\x07 \x01(\x0b\x32\x13.vidscore.v1.Policy\x12/\n\x0b\x63reate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0etruth_revision\x18\n \x01(\x03\x12\x14\n\x0ctruth_digest\x18\x0b \x01(\t\x12.\n\x0cpublic_names\x18\x0c \x01(\x0b\x32\x18.vidscore.v1.PublicNames\x12\x1e\n\x16submissions_to_rescore\x18\r \x01(\x03\x12\x16\n\x0etruth_complete\x18\x0e \x01(\x08\x12\x19\n\x11submission_budget\x18\x0f \x01(\x05\x12\x10\n\x08warnings\x18\x10 \x03(\t\x12\x0c\n\x04\x65tag\x18\x11 \x01(\t\"3\n\x0bPublicNames\x12$\n\x05kinds\x18\x01 \x03(\x0e\x32\x15.vidscore.v1.NameKind\"\xf2\x04\n\x06Policy\x12+\n\nvisibility\x18\x01 \x01(\x0e\x32\x17.vidscore.v1.Visibility\x12\x18\n\x0bladder_step\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x19\n\x11released_measures\x18\x03 \x03(\t\x12\x1b\n\x0eminimum_frames\x18\x04 \x01(\x03H\x01\x88\x01\x01\x12\x30\n\rquiet_timeout\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12.\n\x0cquiet_action\x18\x06 \x01(\x0e\x32\x18.vidscore.v1.QuietAction\x12\x30\n\rtruth_timeout\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1b\n\x13submissions_per_day\x18\x08 \x01(\x05\x12\x1a\n\x12submissions_in_all\x18\t \x01(\x05\x12\x17\n\x0franking_measure\x18\n \x01(\t\x12)\n\tselection\x18\x0b \x01(\x0e\x32\x16.vidscore.v1.Selection\x12\x15\n\rearlier_first\x18\x0c \x01(\x08\x12\x19\n\x0cpublic_board\x18\r \x01(\x08H\x02\x88\x01\x01\x12%\n\x07rescore\x18\x0e \x01(\x0e\x32\x14.vidscore.v1.Rescore\x12\x1d\n\x15unlimited_submissions\x18\x0f \x01(\x08\x12,\n\x08outcomes\x18\x10 \x01(\x0e\x32\x1a.vidscore.v1.OutcomesShownB\x0e\n\x0c_ladder_stepB\x11\n\x0f_minimum_framesB\x0f\n\r_public_board*p\n\x08NameKind\x12\x19\n\x15NAME_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13NAME_KIND_SEQUENCES\x10\x01\x12\x14\n\x10NAME_KIND_LABELS\x10\x02\x12\x1a\n\x16NAME_KIND_FRAME_COUNTS\x10\x03*j\n\nVisibility\x12\x1a\n\x16VISIBILITY_UNSPECIFIED\x10\x00\x12\x15\n\x11VISIBILITY_LADDER\x10\x01\x12\x14\n\x10VISIBILITY_FINAL\x10\x02\x12\x13\n\x0fVISIBILITY_LIVE\x10\x03*[\n\x0bQuietAction\x12\x1c\n\x18QUIET_ACTION_UNSPECIFIED\x10\x00\x12\x15\n\x11QUIET_ACTION_SEAL\x10\x01\x12\x17\n\x13QUIET_ACTION_CANCEL\x10\x02*P\n\tSelection\x12\x19\n\x15SELECTION_UNSPECIFIED\x10\x00\x12\x12\n\x0eSELECTION_BEST\x10\x01\x12\x14\n\x10SELECTION_LATEST\x10\x02*M\n\x07Rescore\x12\x17\n\x13RESCORE_UNSPECIFIED\x10\x00\x12\x15\n\x11RESCORE_AUTOMATIC\x10\x01\x12\x12\n\x0eRESCORE_REVIEW\x10\x02*`\n\rOutcomesShown\x12\x1e\n\x1aOUTCOMES_SHOWN_UNSPECIFIED\x10\x00\x12\x17\n\x13OUTCOMES_SHOWN_NONE\x10\x01\x12\x16\n\x12OUTCOMES_SHOWN_OWN\x10\x02\x42i\n\x15io.github.vidscore.v1B\x0e\x42\x65nchmarkProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bvidscore/v1/benchmark.proto\x12\x0bvidscore.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\x8b\x05\n\tBenchmark\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x31\n\rspecification\x18\x02 \x01(\x0b\x32\x1a.vidscore.v1.BenchmarkSpec\x12-\n\x0etruth_geometry\x18\x03 \x01(\x0e\x32\x15.vidscore.v1.Geometry\x12\x31\n\x12\x64\x65tection_geometry\x18\x04 \x01(\x0e\x32\x15.vidscore.v1.Geometry\x12-\n\topen_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nclose_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12#\n\x06policy\x18\x07 \x01(\x0b\x32\x13.vidscore.v1.Policy\x12/\n\x0b\x63reate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0etruth_revision\x18\n \x01(\x03\x12\x14\n\x0ctruth_digest\x18\x0b \x01(\t\x12.\n\x0cpublic_names\x18\x0c \x01(\x0b\x32\x18.vidscore.v1.PublicNames\x12\x1e\n\x16submissions_to_rescore\x18\r \x01(\x03\x12\x16\n\x0etruth_complete\x18\x0e \x01(\x08\x12\x19\n\x11submission_budget\x18\x0f \x01(\x05\x12\x10\n\x08warnings\x18\x10 \x03(\t\x12\x0c\n\x04\x65tag\x18\x11 \x01(\t\x12$\n\x04live\x18< \x01(\x0b\x32\x16.vidscore.v1.LiveClock\"\x8c\x01\n\tLiveClock\x12\x17\n\nframe_rate\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12(\n\x06\x66rames\x18\x02 \x01(\x0e\x32\x18.vidscore.v1.FrameSource\x12-\n\tsequences\x18\x03 \x03(\x0b\x32\x1a.vidscore.v1.SequenceClockB\r\n\x0b_frame_rate\"l\n\rSequenceClock\x12\x0e\n\x06\x64omain\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x17\n\nframe_rate\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x15\n\rframe_times_s\x18\x04 \x03(\x01\x42\r\n\x0b_frame_rate\"3\n\x0bPublicNames\x12$\n\x05kinds\x18\x01 \x03(\x0e\x32\x15.vidscore.v1.NameKind\"\xf2\x04\n\x06Policy\x12+\n\nvisibility\x18\x01 \x01(\x0e\x32\x17.vidscore.v1.Visibility\x12\x18\n\x0bladder_step\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x19\n\x11released_measures\x18\x03 \x03(\t\x12\x1b\n\x0eminimum_frames\x18\x04 \x01(\x03H\x01\x88\x01\x01\x12\x30\n\rquiet_timeout\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12.\n\x0cquiet_action\x18\x06 \x01(\x0e\x32\x18.vidscore.v1.QuietAction\x12\x30\n\rtruth_timeout\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1b\n\x13submissions_per_day\x18\x08 \x01(\x05\x12\x1a\n\x12submissions_in_all\x18\t \x01(\x05\x12\x17\n\x0franking_measure\x18\n \x01(\t\x12)\n\tselection\x18\x0b \x01(\x0e\x32\x16.vidscore.v1.Selection\x12\x15\n\rearlier_first\x18\x0c \x01(\x08\x12\x19\n\x0cpublic_board\x18\r \x01(\x08H\x02\x88\x01\x01\x12%\n\x07rescore\x18\x0e \x01(\x0e\x32\x14.vidscore.v1.Rescore\x12\x1d\n\x15unlimited_submissions\x18\x0f \x01(\x08\x12,\n\x08outcomes\x18\x10 \x01(\x0e\x32\x1a.vidscore.v1.OutcomesShownB\x0e\n\x0c_ladder_stepB\x11\n\x0f_minimum_framesB\x0f\n\r_public_board*e\n\x0b\x46rameSource\x12\x1c\n\x18\x46RAME_SOURCE_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x46RAME_SOURCE_PARTICIPANT\x10\x01\x12\x1a\n\x16\x46RAME_SOURCE_ORGANISER\x10\x02*p\n\x08NameKind\x12\x19\n\x15NAME_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13NAME_KIND_SEQUENCES\x10\x01\x12\x14\n\x10NAME_KIND_LABELS\x10\x02\x12\x1a\n\x16NAME_KIND_FRAME_COUNTS\x10\x03*j\n\nVisibility\x12\x1a\n\x16VISIBILITY_UNSPECIFIED\x10\x00\x12\x15\n\x11VISIBILITY_LADDER\x10\x01\x12\x14\n\x10VISIBILITY_FINAL\x10\x02\x12\x13\n\x0fVISIBILITY_LIVE\x10\x03*[\n\x0bQuietAction\x12\x1c\n\x18QUIET_ACTION_UNSPECIFIED\x10\x00\x12\x15\n\x11QUIET_ACTION_SEAL\x10\x01\x12\x17\n\x13QUIET_ACTION_CANCEL\x10\x02*P\n\tSelection\x12\x19\n\x15SELECTION_UNSPECIFIED\x10\x00\x12\x12\n\x0eSELECTION_BEST\x10\x01\x12\x14\n\x10SELECTION_LATEST\x10\x02*M\n\x07Rescore\x12\x17\n\x13RESCORE_UNSPECIFIED\x10\x00\x12\x15\n\x11RESCORE_AUTOMATIC\x10\x01\x12\x12\n\x0eRESCORE_REVIEW\x10\x02*`\n\rOutcomesShown\x12\x1e\n\x1aOUTCOMES_SHOWN_UNSPECIFIED\x10\x00\x12\x17\n\x13OUTCOMES_SHOWN_NONE\x10\x01\x12\x16\n\x12OUTCOMES_SHOWN_OWN\x10\x02\x42i\n\x15io.github.vidscore.v1B\x0e\x42\x65nchmarkProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,22 +36,28 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'vidscore_protos.v1.benchmar
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\025io.github.vidscore.v1B\016BenchmarkProtoP\001Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1'
-  _globals['_NAMEKIND']._serialized_start=1471
-  _globals['_NAMEKIND']._serialized_end=1583
-  _globals['_VISIBILITY']._serialized_start=1585
-  _globals['_VISIBILITY']._serialized_end=1691
-  _globals['_QUIETACTION']._serialized_start=1693
-  _globals['_QUIETACTION']._serialized_end=1784
-  _globals['_SELECTION']._serialized_start=1786
-  _globals['_SELECTION']._serialized_end=1866
-  _globals['_RESCORE']._serialized_start=1868
-  _globals['_RESCORE']._serialized_end=1945
-  _globals['_OUTCOMESSHOWN']._serialized_start=1947
-  _globals['_OUTCOMESSHOWN']._serialized_end=2043
+  _globals['_FRAMESOURCE']._serialized_start=1762
+  _globals['_FRAMESOURCE']._serialized_end=1863
+  _globals['_NAMEKIND']._serialized_start=1865
+  _globals['_NAMEKIND']._serialized_end=1977
+  _globals['_VISIBILITY']._serialized_start=1979
+  _globals['_VISIBILITY']._serialized_end=2085
+  _globals['_QUIETACTION']._serialized_start=2087
+  _globals['_QUIETACTION']._serialized_end=2178
+  _globals['_SELECTION']._serialized_start=2180
+  _globals['_SELECTION']._serialized_end=2260
+  _globals['_RESCORE']._serialized_start=2262
+  _globals['_RESCORE']._serialized_end=2339
+  _globals['_OUTCOMESSHOWN']._serialized_start=2341
+  _globals['_OUTCOMESSHOWN']._serialized_end=2437
   _globals['_BENCHMARK']._serialized_start=174
-  _globals['_BENCHMARK']._serialized_end=787
-  _globals['_PUBLICNAMES']._serialized_start=789
-  _globals['_PUBLICNAMES']._serialized_end=840
-  _globals['_POLICY']._serialized_start=843
-  _globals['_POLICY']._serialized_end=1469
+  _globals['_BENCHMARK']._serialized_end=825
+  _globals['_LIVECLOCK']._serialized_start=828
+  _globals['_LIVECLOCK']._serialized_end=968
+  _globals['_SEQUENCECLOCK']._serialized_start=970
+  _globals['_SEQUENCECLOCK']._serialized_end=1078
+  _globals['_PUBLICNAMES']._serialized_start=1080
+  _globals['_PUBLICNAMES']._serialized_end=1131
+  _globals['_POLICY']._serialized_start=1134
+  _globals['_POLICY']._serialized_end=1760
 # @@protoc_insertion_point(module_scope)

@@ -24,11 +24,12 @@ _sym_db = _symbol_database.Default()
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from vidscore_protos.v1 import annotations_pb2 as vidscore_dot_v1_dot_annotations__pb2
+from vidscore_protos.v1 import benchmark_pb2 as vidscore_dot_v1_dot_benchmark__pb2
 from vidscore_protos.v1 import outcomes_pb2 as vidscore_dot_v1_dot_outcomes__pb2
 from vidscore_protos.v1 import report_pb2 as vidscore_dot_v1_dot_report__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$vidscore/v1/submission_service.proto\x12\x0bvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1avidscore/v1/outcomes.proto\x1a\x18vidscore/v1/report.proto\"\xc6\x03\n\nSubmission\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04team\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12+\n\x05state\x18\x04 \x01(\x0e\x32\x1c.vidscore.v1.SubmissionState\x12\x14\n\x0cstate_reason\x18\x05 \x01(\t\x12\x15\n\rstate_message\x18\x06 \x01(\t\x12.\n\nstate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tseal_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x66rame_count\x18\n \x01(\x03\x12(\n\x07streams\x18\x0b \x03(\x0b\x32\x17.vidscore.v1.StreamInfo\x12\x10\n\x08revision\x18\x0c \x01(\x03\x12\x10\n\x08warnings\x18\r \x03(\t\x12,\n\x08\x64ue_time\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ndue_reason\x18\x0f \x01(\t\"@\n\nStreamInfo\x12\x0e\n\x06stream\x18\x01 \x01(\t\x12\r\n\x05\x65poch\x18\x02 \x01(\x03\x12\x13\n\x0bnext_offset\x18\x03 \x01(\x03\"f\n\x17\x43reateSubmissionRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x15\n\rsubmission_id\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x12\n\nrequest_id\x18\x04 \x01(\t\"G\n\x18\x43reateSubmissionResponse\x12+\n\nsubmission\x18\x01 \x01(\x0b\x32\x17.vidscore.v1.Submission\"$\n\x14GetSubmissionRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"D\n\x15GetSubmissionResponse\x12+\n\nsubmission\x18\x01 \x01(\x0b\x32\x17.vidscore.v1.Submission\"R\n\x16ListSubmissionsRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"`\n\x17ListSubmissionsResponse\x12,\n\x0bsubmissions\x18\x01 \x03(\x0b\x32\x17.vidscore.v1.Submission\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"7\n\x11OpenStreamRequest\x12\x12\n\nsubmission\x18\x01 \x01(\t\x12\x0e\n\x06stream\x18\x02 \x01(\t\"=\n\x12OpenStreamResponse\x12\'\n\x06stream\x18\x01 \x01(\x0b\x32\x17.vidscore.v1.StreamInfo\"\xa4\x01\n\rAppendRequest\x12\x0e\n\x06stream\x18\x01 \x01(\t\x12\r\n\x05\x65poch\x18\x02 \x01(\x03\x12\x0e\n\x06offset\x18\x03 \x01(\x03\x12\x30\n\ndetections\x18\x04 \x01(\x0b\x32\x1c.vidscore.v1.AnnotationBatch\x12\x1d\n\x10\x64\x65tections_crc32\x18\x05 \x01(\x07H\x00\x88\x01\x01\x42\x13\n\x11_detections_crc32\"%\n\x0e\x41ppendResponse\x12\x13\n\x0bnext_offset\x18\x01 \x01(\x03\"]\n\x16\x43heckDetectionsRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x30\n\ndetections\x18\x02 \x01(\x0b\x32\x1c.vidscore.v1.AnnotationBatch\"@\n\x17\x43heckDetectionsResponse\x12\x13\n\x0b\x66rame_count\x18\x01 \x01(\x03\x12\x10\n\x08warnings\x18\x02 \x03(\t\"a\n\x15SealSubmissionRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12!\n\x14\x65xpected_frame_count\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x17\n\x15_expected_frame_count\"E\n\x16SealSubmissionResponse\x12+\n\nsubmission\x18\x01 \x01(\x0b\x32\x17.vidscore.v1.Submission\"\'\n\x17\x43\x61ncelSubmissionRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"G\n\x18\x43\x61ncelSubmissionResponse\x12+\n\nsubmission\x18\x01 \x01(\x0b\x32\x17.vidscore.v1.Submission\":\n\x16RetrySubmissionRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\"F\n\x17RetrySubmissionResponse\x12+\n\nsubmission\x18\x01 \x01(\x0b\x32\x17.vidscore.v1.Submission\"=\n\x16WatchSubmissionRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x15\n\rfrom_revision\x18\x02 \x01(\x03\"t\n\x17WatchSubmissionResponse\x12+\n\nsubmission\x18\x01 \x01(\x0b\x32\x17.vidscore.v1.Submission\x12,\n\x06scores\x18\x02 \x03(\x0b\x32\x1c.vidscore.v1.SubmissionScore\"\xaf\x01\n\x0fSubmissionScore\x12\x0c\n\x04name\x18\x01 \x01(\t\x12/\n\x0b\x63reate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0etruth_revision\x18\x03 \x01(\x03\x12#\n\x06report\x18\x04 \x01(\x0b\x32\x13.vidscore.v1.Report\x12\x0f\n\x07partial\x18\x05 \x01(\x08\x12\x0f\n\x07\x63urrent\x18\x06 \x01(\x08\"N\n\x11ListScoresRequest\x12\x12\n\nsubmission\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"[\n\x12ListScoresResponse\x12,\n\x06scores\x18\x01 \x03(\x0b\x32\x1c.vidscore.v1.SubmissionScore\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x9a\x01\n\x13ReadOutcomesRequest\x12\x12\n\nsubmission\x18\x01 \x01(\t\x12\x11\n\tevaluator\x18\x02 \x01(\t\x12\x16\n\tthreshold\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x17\n\nconfidence\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x0e\n\x06offset\x18\x05 \x01(\x03\x42\x0c\n\n_thresholdB\r\n\x0b_confidence\"z\n\x14ReadOutcomesResponse\x12\r\n\x05score\x18\x01 \x01(\t\x12\x11\n\tevaluator\x18\x02 \x01(\t\x12+\n\x08outcomes\x18\x03 \x01(\x0b\x32\x19.vidscore.v1.OutcomeBatch\x12\x13\n\x0bnext_offset\x18\x04 \x01(\x03*\xab\x02\n\x0fSubmissionState\x12 \n\x1cSUBMISSION_STATE_UNSPECIFIED\x10\x00\x12\x19\n\x15SUBMISSION_STATE_OPEN\x10\x01\x12\x1e\n\x1aSUBMISSION_STATE_RECEIVING\x10\x02\x12\x1b\n\x17SUBMISSION_STATE_SEALED\x10\x03\x12&\n\"SUBMISSION_STATE_WAITING_FOR_TRUTH\x10\x04\x12\x1c\n\x18SUBMISSION_STATE_SCORING\x10\x05\x12\x1b\n\x17SUBMISSION_STATE_SCORED\x10\x06\x12\x1b\n\x17SUBMISSION_STATE_FAILED\x10\x07\x12\x1e\n\x1aSUBMISSION_STATE_CANCELLED\x10\x08\x32\x8c\t\n\x11SubmissionService\x12_\n\x10\x43reateSubmission\x12$.vidscore.v1.CreateSubmissionRequest\x1a%.vidscore.v1.CreateSubmissionResponse\x12V\n\rGetSubmission\x12!.vidscore.v1.GetSubmissionRequest\x1a\".vidscore.v1.GetSubmissionResponse\x12\\\n\x0fListSubmissions\x12#.vidscore.v1.ListSubmissionsRequest\x1a$.vidscore.v1.ListSubmissionsResponse\x12M\n\nOpenStream\x12\x1e.vidscore.v1.OpenStreamRequest\x1a\x1f.vidscore.v1.OpenStreamResponse\x12K\n\x0c\x41ppendFrames\x12\x1a.vidscore.v1.AppendRequest\x1a\x1b.vidscore.v1.AppendResponse(\x01\x30\x01\x12\x46\n\x0b\x41ppendBatch\x12\x1a.vidscore.v1.AppendRequest\x1a\x1b.vidscore.v1.AppendResponse\x12\\\n\x0f\x43heckDetections\x12#.vidscore.v1.CheckDetectionsRequest\x1a$.vidscore.v1.CheckDetectionsResponse\x12Y\n\x0eSealSubmission\x12\".vidscore.v1.SealSubmissionRequest\x1a#.vidscore.v1.SealSubmissionResponse\x12_\n\x10\x43\x61ncelSubmission\x12$.vidscore.v1.CancelSubmissionRequest\x1a%.vidscore.v1.CancelSubmissionResponse\x12\\\n\x0fRetrySubmission\x12#.vidscore.v1.RetrySubmissionRequest\x1a$.vidscore.v1.RetrySubmissionResponse\x12^\n\x0fWatchSubmission\x12#.vidscore.v1.WatchSubmissionRequest\x1a$.vidscore.v1.WatchSubmissionResponse0\x01\x12M\n\nListScores\x12\x1e.vidscore.v1.ListScoresRequest\x1a\x1f.vidscore.v1.ListScoresResponse\x12U\n\x0cReadOutcomes\x12 .vidscore.v1.ReadOutcomesRequest\x1a!.vidscore.v1.ReadOutcomesResponse0\x01\x42q\n\x15io.github.vidscore.v1B\x16SubmissionServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$vidscore/v1/submission_service.proto\x12\x0bvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1bvidscore/v1/benchmark.proto\x1a\x1avidscore/v1/outcomes.proto\x1a\x18vidscore/v1/report.proto\"\xc6\x03\n\nSubmission\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04team\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12+\n\x05state\x18\x04 \x01(\x0e\x32\x1c.vidscore.v1.SubmissionState\x12\x14\n\x0cstate_reason\x18\x05 \x01(\t\x12\x15\n\rstate_message\x18\x06 \x01(\t\x12.\n\nstate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tseal_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x66rame_count\x18\n \x01(\x03\x12(\n\x07streams\x18\x0b \x03(\x0b\x32\x17.vidscore.v1.StreamInfo\x12\x10\n\x08revision\x18\x0c \x01(\x03\x12\x10\n\x08warnings\x18\r \x03(\t\x12,\n\x08\x64ue_time\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ndue_reason\x18\x0f \x01(\t\"@\n\nStreamInfo\x12\x0e\n\x06stream\x18\x01 \x01(\t\x12\r\n\x05\x65poch\x18\x02 \x01(\x03\x12\x13\n\x0bnext_offset\x18\x03 \x01(\x03\"f\n\x17\x43reateSubmissionRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x15\n\rsubmission_id\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x12\n\nrequest_id\x18\x04 \x01(\t\"G\n\x18\x43reateSubmissionResponse\x12+\n\nsubmission\x18\x01 \x01(\x0b\x32\x17.vidscore.v1.Submission\"$\n\x14GetSubmissionRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"D\n\x15GetSubmissionResponse\x12+\n\nsubmission\x18\x01 \x01(\x0b\x32\x17.vidscore.v1.Submission\"R\n\x16ListSubmissionsRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"`\n\x17ListSubmissionsResponse\x12,\n\x0bsubmissions\x18\x01 \x03(\x0b\x32\x17.vidscore.v1.Submission\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"7\n\x11OpenStreamRequest\x12\x12\n\nsubmission\x18\x01 \x01(\t\x12\x0e\n\x06stream\x18\x02 \x01(\t\"=\n\x12OpenStreamResponse\x12\'\n\x06stream\x18\x01 \x01(\x0b\x32\x17.vidscore.v1.StreamInfo\"\xa4\x01\n\rAppendRequest\x12\x0e\n\x06stream\x18\x01 \x01(\t\x12\r\n\x05\x65poch\x18\x02 \x01(\x03\x12\x0e\n\x06offset\x18\x03 \x01(\x03\x12\x30\n\ndetections\x18\x04 \x01(\x0b\x32\x1c.vidscore.v1.AnnotationBatch\x12\x1d\n\x10\x64\x65tections_crc32\x18\x05 \x01(\x07H\x00\x88\x01\x01\x42\x13\n\x11_detections_crc32\"%\n\x0e\x41ppendResponse\x12\x13\n\x0bnext_offset\x18\x01 \x01(\x03\"]\n\x16\x43heckDetectionsRequest\x12\x11\n\tbenchmark\x18\x01 \x01(\t\x12\x30\n\ndetections\x18\x02 \x01(\x0b\x32\x1c.vidscore.v1.AnnotationBatch\"@\n\x17\x43heckDetectionsResponse\x12\x13\n\x0b\x66rame_count\x18\x01 \x01(\x03\x12\x10\n\x08warnings\x18\x02 \x03(\t\"a\n\x15SealSubmissionRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12!\n\x14\x65xpected_frame_count\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x17\n\x15_expected_frame_count\"E\n\x16SealSubmissionResponse\x12+\n\nsubmission\x18\x01 \x01(\x0b\x32\x17.vidscore.v1.Submission\"\'\n\x17\x43\x61ncelSubmissionRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"G\n\x18\x43\x61ncelSubmissionResponse\x12+\n\nsubmission\x18\x01 \x01(\x0b\x32\x17.vidscore.v1.Submission\":\n\x16RetrySubmissionRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\"F\n\x17RetrySubmissionResponse\x12+\n\nsubmission\x18\x01 \x01(\x0b\x32\x17.vidscore.v1.Submission\"=\n\x16WatchSubmissionRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x15\n\rfrom_revision\x18\x02 \x01(\x03\"t\n\x17WatchSubmissionResponse\x12+\n\nsubmission\x18\x01 \x01(\x0b\x32\x17.vidscore.v1.Submission\x12,\n\x06scores\x18\x02 \x03(\x0b\x32\x1c.vidscore.v1.SubmissionScore\"\xda\x01\n\x0fSubmissionScore\x12\x0c\n\x04name\x18\x01 \x01(\t\x12/\n\x0b\x63reate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0etruth_revision\x18\x03 \x01(\x03\x12#\n\x06report\x18\x04 \x01(\x0b\x32\x13.vidscore.v1.Report\x12\x0f\n\x07partial\x18\x05 \x01(\x08\x12\x0f\n\x07\x63urrent\x18\x06 \x01(\x08\x12)\n\x06online\x18? \x01(\x0b\x32\x19.vidscore.v1.OnlineRecord\"\xc4\x03\n\x0cOnlineRecord\x12\x11\n\tcertified\x18\x01 \x01(\x08\x12\x0f\n\x07message\x18\x02 \x01(\t\x12(\n\x06\x66rames\x18\x03 \x01(\x0e\x32\x18.vidscore.v1.FrameSource\x12\x13\n\x0b\x66rame_count\x18\x04 \x01(\x03\x12\x15\n\rin_time_count\x18\x05 \x01(\x03\x12\x12\n\nlate_count\x18\x06 \x01(\x03\x12\x15\n\rmissing_count\x18\x07 \x01(\x03\x12\x14\n\x0cpassed_count\x18\x08 \x01(\x03\x12\x15\n\routside_count\x18\t \x01(\x03\x12\x19\n\x0clatency_50_s\x18\n \x01(\x01H\x00\x88\x01\x01\x12\x19\n\x0clatency_90_s\x18\x0b \x01(\x01H\x01\x88\x01\x01\x12\x19\n\x0clatency_99_s\x18\x0c \x01(\x01H\x02\x88\x01\x01\x12\x1c\n\x0flatency_worst_s\x18\r \x01(\x01H\x03\x88\x01\x01\x12\x1a\n\rdelay_worst_s\x18\x0e \x01(\x01H\x04\x88\x01\x01\x42\x0f\n\r_latency_50_sB\x0f\n\r_latency_90_sB\x0f\n\r_latency_99_sB\x12\n\x10_latency_worst_sB\x10\n\x0e_delay_worst_s\"N\n\x11ListScoresRequest\x12\x12\n\nsubmission\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"[\n\x12ListScoresResponse\x12,\n\x06scores\x18\x01 \x03(\x0b\x32\x1c.vidscore.v1.SubmissionScore\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x9a\x01\n\x13ReadOutcomesRequest\x12\x12\n\nsubmission\x18\x01 \x01(\t\x12\x11\n\tevaluator\x18\x02 \x01(\t\x12\x16\n\tthreshold\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x17\n\nconfidence\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x0e\n\x06offset\x18\x05 \x01(\x03\x42\x0c\n\n_thresholdB\r\n\x0b_confidence\"z\n\x14ReadOutcomesResponse\x12\r\n\x05score\x18\x01 \x01(\t\x12\x11\n\tevaluator\x18\x02 \x01(\t\x12+\n\x08outcomes\x18\x03 \x01(\x0b\x32\x19.vidscore.v1.OutcomeBatch\x12\x13\n\x0bnext_offset\x18\x04 \x01(\x03\"\xa1\x01\n\x13\x41nswerFramesRequest\x12\x12\n\nsubmission\x18\x01 \x01(\t\x12\x10\n\x08position\x18\x02 \x01(\x03\x12\x30\n\ndetections\x18\x04 \x01(\x0b\x32\x1c.vidscore.v1.AnnotationBatch\x12\x1d\n\x10\x64\x65tections_crc32\x18\x05 \x01(\x07H\x00\x88\x01\x01\x42\x13\n\x11_detections_crc32\"\x9e\x01\n\x14\x41nswerFramesResponse\x12&\n\x05\x66rame\x18\x01 \x01(\x0b\x32\x15.vidscore.v1.FrameNowH\x00\x12+\n\x06stored\x18\x02 \x01(\x0b\x32\x19.vidscore.v1.AnswerStoredH\x00\x12(\n\x05\x65nded\x18\x03 \x01(\x0b\x32\x17.vidscore.v1.ClockEndedH\x00\x42\x07\n\x05\x65vent\"\x94\x01\n\x08\x46rameNow\x12\x10\n\x08position\x18\x01 \x01(\x03\x12*\n\x08sequence\x18\x02 \x01(\x0b\x32\x18.vidscore.v1.SequenceKey\x12\x14\n\x0c\x66rame_number\x18\x03 \x01(\x03\x12\r\n\x05\x64ue_s\x18\x04 \x01(\x01\x12\x13\n\x0bremaining_s\x18\x05 \x01(\x01\x12\x10\n\x08repeated\x18\x06 \x01(\x08\"D\n\x0c\x41nswerStored\x12\x10\n\x08position\x18\x01 \x01(\x03\x12\x0f\n\x07in_time\x18\x02 \x01(\x08\x12\x11\n\tlatency_s\x18\x03 \x01(\x01\"7\n\nClockEnded\x12)\n\x06online\x18\x01 \x01(\x0b\x32\x19.vidscore.v1.OnlineRecord*\xab\x02\n\x0fSubmissionState\x12 \n\x1cSUBMISSION_STATE_UNSPECIFIED\x10\x00\x12\x19\n\x15SUBMISSION_STATE_OPEN\x10\x01\x12\x1e\n\x1aSUBMISSION_STATE_RECEIVING\x10\x02\x12\x1b\n\x17SUBMISSION_STATE_SEALED\x10\x03\x12&\n\"SUBMISSION_STATE_WAITING_FOR_TRUTH\x10\x04\x12\x1c\n\x18SUBMISSION_STATE_SCORING\x10\x05\x12\x1b\n\x17SUBMISSION_STATE_SCORED\x10\x06\x12\x1b\n\x17SUBMISSION_STATE_FAILED\x10\x07\x12\x1e\n\x1aSUBMISSION_STATE_CANCELLED\x10\x08\x32\xe5\t\n\x11SubmissionService\x12_\n\x10\x43reateSubmission\x12$.vidscore.v1.CreateSubmissionRequest\x1a%.vidscore.v1.CreateSubmissionResponse\x12V\n\rGetSubmission\x12!.vidscore.v1.GetSubmissionRequest\x1a\".vidscore.v1.GetSubmissionResponse\x12\\\n\x0fListSubmissions\x12#.vidscore.v1.ListSubmissionsRequest\x1a$.vidscore.v1.ListSubmissionsResponse\x12M\n\nOpenStream\x12\x1e.vidscore.v1.OpenStreamRequest\x1a\x1f.vidscore.v1.OpenStreamResponse\x12K\n\x0c\x41ppendFrames\x12\x1a.vidscore.v1.AppendRequest\x1a\x1b.vidscore.v1.AppendResponse(\x01\x30\x01\x12\x46\n\x0b\x41ppendBatch\x12\x1a.vidscore.v1.AppendRequest\x1a\x1b.vidscore.v1.AppendResponse\x12\\\n\x0f\x43heckDetections\x12#.vidscore.v1.CheckDetectionsRequest\x1a$.vidscore.v1.CheckDetectionsResponse\x12Y\n\x0eSealSubmission\x12\".vidscore.v1.SealSubmissionRequest\x1a#.vidscore.v1.SealSubmissionResponse\x12_\n\x10\x43\x61ncelSubmission\x12$.vidscore.v1.CancelSubmissionRequest\x1a%.vidscore.v1.CancelSubmissionResponse\x12\\\n\x0fRetrySubmission\x12#.vidscore.v1.RetrySubmissionRequest\x1a$.vidscore.v1.RetrySubmissionResponse\x12^\n\x0fWatchSubmission\x12#.vidscore.v1.WatchSubmissionRequest\x1a$.vidscore.v1.WatchSubmissionResponse0\x01\x12M\n\nListScores\x12\x1e.vidscore.v1.ListScoresRequest\x1a\x1f.vidscore.v1.ListScoresResponse\x12U\n\x0cReadOutcomes\x12 .vidscore.v1.ReadOutcomesRequest\x1a!.vidscore.v1.ReadOutcomesResponse0\x01\x12W\n\x0c\x41nswerFrames\x12 .vidscore.v1.AnswerFramesRequest\x1a!.vidscore.v1.AnswerFramesResponse(\x01\x30\x01\x42q\n\x15io.github.vidscore.v1B\x16SubmissionServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,62 +37,74 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'vidscore_protos.v1.submissi
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\025io.github.vidscore.v1B\026SubmissionServiceProtoP\001Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1'
-  _globals['_SUBMISSIONSTATE']._serialized_start=2878
-  _globals['_SUBMISSIONSTATE']._serialized_end=3177
-  _globals['_SUBMISSION']._serialized_start=172
-  _globals['_SUBMISSION']._serialized_end=626
-  _globals['_STREAMINFO']._serialized_start=628
-  _globals['_STREAMINFO']._serialized_end=692
-  _globals['_CREATESUBMISSIONREQUEST']._serialized_start=694
-  _globals['_CREATESUBMISSIONREQUEST']._serialized_end=796
-  _globals['_CREATESUBMISSIONRESPONSE']._serialized_start=798
-  _globals['_CREATESUBMISSIONRESPONSE']._serialized_end=869
-  _globals['_GETSUBMISSIONREQUEST']._serialized_start=871
-  _globals['_GETSUBMISSIONREQUEST']._serialized_end=907
-  _globals['_GETSUBMISSIONRESPONSE']._serialized_start=909
-  _globals['_GETSUBMISSIONRESPONSE']._serialized_end=977
-  _globals['_LISTSUBMISSIONSREQUEST']._serialized_start=979
-  _globals['_LISTSUBMISSIONSREQUEST']._serialized_end=1061
-  _globals['_LISTSUBMISSIONSRESPONSE']._serialized_start=1063
-  _globals['_LISTSUBMISSIONSRESPONSE']._serialized_end=1159
-  _globals['_OPENSTREAMREQUEST']._serialized_start=1161
-  _globals['_OPENSTREAMREQUEST']._serialized_end=1216
-  _globals['_OPENSTREAMRESPONSE']._serialized_start=1218
-  _globals['_OPENSTREAMRESPONSE']._serialized_end=1279
-  _globals['_APPENDREQUEST']._serialized_start=1282
-  _globals['_APPENDREQUEST']._serialized_end=1446
-  _globals['_APPENDRESPONSE']._serialized_start=1448
-  _globals['_APPENDRESPONSE']._serialized_end=1485
-  _globals['_CHECKDETECTIONSREQUEST']._serialized_start=1487
-  _globals['_CHECKDETECTIONSREQUEST']._serialized_end=1580
-  _globals['_CHECKDETECTIONSRESPONSE']._serialized_start=1582
-  _globals['_CHECKDETECTIONSRESPONSE']._serialized_end=1646
-  _globals['_SEALSUBMISSIONREQUEST']._serialized_start=1648
-  _globals['_SEALSUBMISSIONREQUEST']._serialized_end=1745
-  _globals['_SEALSUBMISSIONRESPONSE']._serialized_start=1747
-  _globals['_SEALSUBMISSIONRESPONSE']._serialized_end=1816
-  _globals['_CANCELSUBMISSIONREQUEST']._serialized_start=1818
-  _globals['_CANCELSUBMISSIONREQUEST']._serialized_end=1857
-  _globals['_CANCELSUBMISSIONRESPONSE']._serialized_start=1859
-  _globals['_CANCELSUBMISSIONRESPONSE']._serialized_end=1930
-  _globals['_RETRYSUBMISSIONREQUEST']._serialized_start=1932
-  _globals['_RETRYSUBMISSIONREQUEST']._serialized_end=1990
-  _globals['_RETRYSUBMISSIONRESPONSE']._serialized_start=1992
-  _globals['_RETRYSUBMISSIONRESPONSE']._serialized_end=2062
-  _globals['_WATCHSUBMISSIONREQUEST']._serialized_start=2064
-  _globals['_WATCHSUBMISSIONREQUEST']._serialized_end=2125
-  _globals['_WATCHSUBMISSIONRESPONSE']._serialized_start=2127
-  _globals['_WATCHSUBMISSIONRESPONSE']._serialized_end=2243
-  _globals['_SUBMISSIONSCORE']._serialized_start=2246
-  _globals['_SUBMISSIONSCORE']._serialized_end=2421
-  _globals['_LISTSCORESREQUEST']._serialized_start=2423
-  _globals['_LISTSCORESREQUEST']._serialized_end=2501
-  _globals['_LISTSCORESRESPONSE']._serialized_start=2503
-  _globals['_LISTSCORESRESPONSE']._serialized_end=2594
-  _globals['_READOUTCOMESREQUEST']._serialized_start=2597
-  _globals['_READOUTCOMESREQUEST']._serialized_end=2751
-  _globals['_READOUTCOMESRESPONSE']._serialized_start=2753
-  _globals['_READOUTCOMESRESPONSE']._serialized_end=2875
-  _globals['_SUBMISSIONSERVICE']._serialized_start=3180
-  _globals['_SUBMISSIONSERVICE']._serialized_end=4344
+  _globals['_SUBMISSIONSTATE']._serialized_start=4008
+  _globals['_SUBMISSIONSTATE']._serialized_end=4307
+  _globals['_SUBMISSION']._serialized_start=201
+  _globals['_SUBMISSION']._serialized_end=655
+  _globals['_STREAMINFO']._serialized_start=657
+  _globals['_STREAMINFO']._serialized_end=721
+  _globals['_CREATESUBMISSIONREQUEST']._serialized_start=723
+  _globals['_CREATESUBMISSIONREQUEST']._serialized_end=825
+  _globals['_CREATESUBMISSIONRESPONSE']._serialized_start=827
+  _globals['_CREATESUBMISSIONRESPONSE']._serialized_end=898
+  _globals['_GETSUBMISSIONREQUEST']._serialized_start=900
+  _globals['_GETSUBMISSIONREQUEST']._serialized_end=936
+  _globals['_GETSUBMISSIONRESPONSE']._serialized_start=938
+  _globals['_GETSUBMISSIONRESPONSE']._serialized_end=1006
+  _globals['_LISTSUBMISSIONSREQUEST']._serialized_start=1008
+  _globals['_LISTSUBMISSIONSREQUEST']._serialized_end=1090
+  _globals['_LISTSUBMISSIONSRESPONSE']._serialized_start=1092
+  _globals['_LISTSUBMISSIONSRESPONSE']._serialized_end=1188
+  _globals['_OPENSTREAMREQUEST']._serialized_start=1190
+  _globals['_OPENSTREAMREQUEST']._serialized_end=1245
+  _globals['_OPENSTREAMRESPONSE']._serialized_start=1247
+  _globals['_OPENSTREAMRESPONSE']._serialized_end=1308
+  _globals['_APPENDREQUEST']._serialized_start=1311
+  _globals['_APPENDREQUEST']._serialized_end=1475
+  _globals['_APPENDRESPONSE']._serialized_start=1477
+  _globals['_APPENDRESPONSE']._serialized_end=1514
+  _globals['_CHECKDETECTIONSREQUEST']._serialized_start=1516
+  _globals['_CHECKDETECTIONSREQUEST']._serialized_end=1609
+  _globals['_CHECKDETECTIONSRESPONSE']._serialized_start=1611
+  _globals['_CHECKDETECTIONSRESPONSE']._serialized_end=1675
+  _globals['_SEALSUBMISSIONREQUEST']._serialized_start=1677
+  _globals['_SEALSUBMISSIONREQUEST']._serialized_end=1774
+  _globals['_SEALSUBMISSIONRESPONSE']._serialized_start=1776
+  _globals['_SEALSUBMISSIONRESPONSE']._serialized_end=1845
+  _globals['_CANCELSUBMISSIONREQUEST']._serialized_start=1847
+  _globals['_CANCELSUBMISSIONREQUEST']._serialized_end=1886
+  _globals['_CANCELSUBMISSIONRESPONSE']._serialized_start=1888
+  _globals['_CANCELSUBMISSIONRESPONSE']._serialized_end=1959
+  _globals['_RETRYSUBMISSIONREQUEST']._serialized_start=1961
+  _globals['_RETRYSUBMISSIONREQUEST']._serialized_end=2019
+  _globals['_RETRYSUBMISSIONRESPONSE']._serialized_start=2021
+  _globals['_RETRYSUBMISSIONRESPONSE']._serialized_end=2091
+  _globals['_WATCHSUBMISSIONREQUEST']._serialized_start=2093
+  _globals['_WATCHSUBMISSIONREQUEST']._serialized_end=2154
+  _globals['_WATCHSUBMISSIONRESPONSE']._serialized_start=2156
+  _globals['_WATCHSUBMISSIONRESPONSE']._serialized_end=2272
+  _globals['_SUBMISSIONSCORE']._serialized_start=2275
+  _globals['_SUBMISSIONSCORE']._serialized_end=2493
+  _globals['_ONLINERECORD']._serialized_start=2496
+  _globals['_ONLINERECORD']._serialized_end=2948
+  _globals['_LISTSCORESREQUEST']._serialized_start=2950
+  _globals['_LISTSCORESREQUEST']._serialized_end=3028
+  _globals['_LISTSCORESRESPONSE']._serialized_start=3030
+  _globals['_LISTSCORESRESPONSE']._serialized_end=3121
+  _globals['_READOUTCOMESREQUEST']._serialized_start=3124
+  _globals['_READOUTCOMESREQUEST']._serialized_end=3278
+  _globals['_READOUTCOMESRESPONSE']._serialized_start=3280
+  _globals['_READOUTCOMESRESPONSE']._serialized_end=3402
+  _globals['_ANSWERFRAMESREQUEST']._serialized_start=3405
+  _globals['_ANSWERFRAMESREQUEST']._serialized_end=3566
+  _globals['_ANSWERFRAMESRESPONSE']._serialized_start=3569
+  _globals['_ANSWERFRAMESRESPONSE']._serialized_end=3727
+  _globals['_FRAMENOW']._serialized_start=3730
+  _globals['_FRAMENOW']._serialized_end=3878
+  _globals['_ANSWERSTORED']._serialized_start=3880
+  _globals['_ANSWERSTORED']._serialized_end=3948
+  _globals['_CLOCKENDED']._serialized_start=3950
+  _globals['_CLOCKENDED']._serialized_end=4005
+  _globals['_SUBMISSIONSERVICE']._serialized_start=4310
+  _globals['_SUBMISSIONSERVICE']._serialized_end=5563
 # @@protoc_insertion_point(module_scope)

@@ -86,6 +86,13 @@ class SubmissionServiceStub:
     does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
     has none.
     """
+    AnswerFrames: _grpc.StreamStreamMultiCallable[_submission_service_pb2.AnswerFramesRequest, _submission_service_pb2.AnswerFramesResponse]
+    """AnswerFrames answers the frames of a live benchmark. The first call of a submission starts its
+    clock, which waits for nobody: the server sends each frame that becomes now, and stores each
+    answer. A call that breaks is made again: frames that passed meanwhile stay unanswered. A newer
+    call ends the one before. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark is not
+    live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
+    """
 
 @_typing.type_check_only
 class SubmissionServiceAsyncStub(SubmissionServiceStub):
@@ -144,6 +151,13 @@ class SubmissionServiceAsyncStub(SubmissionServiceStub):
     against its submissions in all. FAILED_PRECONDITION with the reason NOT_RELEASED if the policy
     does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
     has none.
+    """
+    AnswerFrames: _aio.StreamStreamMultiCallable[_submission_service_pb2.AnswerFramesRequest, _submission_service_pb2.AnswerFramesResponse]  # type: ignore[assignment]
+    """AnswerFrames answers the frames of a live benchmark. The first call of a submission starts its
+    clock, which waits for nobody: the server sends each frame that becomes now, and stores each
+    answer. A call that breaks is made again: frames that passed meanwhile stay unanswered. A newer
+    call ends the one before. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark is not
+    live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
     """
 
 class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -278,6 +292,19 @@ class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
         against its submissions in all. FAILED_PRECONDITION with the reason NOT_RELEASED if the policy
         does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
         has none.
+        """
+
+    @_abc_1.abstractmethod
+    def AnswerFrames(
+        self,
+        request_iterator: _MaybeAsyncIterator[_submission_service_pb2.AnswerFramesRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_submission_service_pb2.AnswerFramesResponse], _abc.AsyncIterator[_submission_service_pb2.AnswerFramesResponse]]:
+        """AnswerFrames answers the frames of a live benchmark. The first call of a submission starts its
+        clock, which waits for nobody: the server sends each frame that becomes now, and stores each
+        answer. A call that breaks is made again: frames that passed meanwhile stay unanswered. A newer
+        call ends the one before. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark is not
+        live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
         """
 
 def add_SubmissionServiceServicer_to_server(servicer: SubmissionServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

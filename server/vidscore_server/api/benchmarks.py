@@ -73,7 +73,7 @@ from vidscore_server.runtime import offload
 from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord
 
-CHANGEABLE = ("specification", "open_time", "close_time", "policy", "public_names")
+CHANGEABLE = ("specification", "open_time", "close_time", "policy", "public_names", "live")
 
 
 class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):

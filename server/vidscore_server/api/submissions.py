@@ -13,6 +13,8 @@ from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.appends import Appender
 from vidscore_server.api.batches import batch_size, read_batch
 from vidscore_server.api.convert import write_report, write_time
+from vidscore_server.api.live_answers import LiveAnswering
+from vidscore_server.api.live_messages import write_online
 from vidscore_server.api.outcomes import send_outcomes
 from vidscore_server.api.requests import (
     cut_page,
@@ -39,6 +41,7 @@ from vidscore_server.domain.names import (
     read_benchmark,
     read_submission,
 )
+from vidscore_server.domain.online import online_of
 from vidscore_server.domain.policy import SubmittedNames
 from vidscore_server.domain.release import released_report, values_from_json
 from vidscore_server.domain.scores import MAXIMUM_SCORES, unpack_score
@@ -105,10 +108,16 @@ class ScoreWriter:
         """
         definition = self._hosting.benchmarks.definition(required_benchmark(reader, name.benchmark))
         newest = self.newest(reader, name, caller)
-        return [
+        scores = [
             self._write(record, definition, caller, current=newest[record.evaluator] == record)
             for record in records
         ]
+        submission = reader.submission(*name) if scores else None
+        if submission is not None:
+            online = write_online(online_of(reader, name, definition, submission.frame_count))
+            for score in scores if online is not None else ():
+                score.online.CopyFrom(online)
+        return scores
 
     def write_live(
         self, benchmark: str, live: LiveScore, caller: Caller
@@ -385,6 +394,16 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
             )
 
         return await self._context.read(read)
+
+    async def AnswerFrames(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
+        self,
+        requests: Requests[pb.AnswerFramesRequest],
+        responses: Responses[pb.AnswerFramesResponse],
+    ) -> None:
+        """Hand out the clock of a live benchmark, and store answers."""
+        with self._writers.writing() as take_over:
+            async with self._sessions.resumable():
+                await LiveAnswering(self._hosting, take_over).run(requests, responses)
 
     async def ReadOutcomes(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self,

@@ -133,6 +133,7 @@ ROLES_BY_RPC: Mapping[str, Roles] = {
     "/vidscore.v1.SubmissionService/WatchSubmission": TEAMS,
     "/vidscore.v1.SubmissionService/ListScores": TEAMS,
     "/vidscore.v1.SubmissionService/ReadOutcomes": TEAMS,
+    "/vidscore.v1.SubmissionService/AnswerFrames": TEAMS,
     "/vidscore.v1.AccessService/CreateToken": ORGANISERS,
     "/vidscore.v1.AccessService/ListTokens": ORGANISERS,
     "/vidscore.v1.AccessService/RevokeToken": ORGANISERS,
@@ -159,6 +160,7 @@ OF_SUBMISSIONS = frozenset(
         "WatchSubmission",
         "ListScores",
         "ReadOutcomes",
+        "AnswerFrames",
     )
 )
 """RPCs about one submission: to a participant of another team it is as if it were not there."""

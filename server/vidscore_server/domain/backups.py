@@ -19,6 +19,7 @@ from vidscore_server.domain.appends import read_warnings
 from vidscore_server.domain.basis import Basis
 from vidscore_server.domain.batches import inflate
 from vidscore_server.domain.benchmarks import from_json
+from vidscore_server.domain.live_clock import timeline_from_json
 from vidscore_server.domain.names import parse_id
 from vidscore_server.domain.release import values_from_json
 from vidscore_server.domain.scores import GREATEST_COMPRESSION, report_of
@@ -100,6 +101,7 @@ _LOOKS: Mapping[tuple[str, str], Callable[[Any], object]] = {
     ("submissions", "warnings"): read_warnings,
     ("streams", "stream"): lambda value: parse_id(value, "stream"),
     ("detection_batches", "payload"): _payload,
+    ("live_runs", "clock"): timeline_from_json,
     ("scores", "values"): _values,
     ("scores", "released"): _values,
     ("scores", "report"): report_of,
@@ -184,6 +186,7 @@ _ADDED_SINCE: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "scores": {"outcomes_shown": False},
     },
     "0007": {"scores": {"outcomes_shown": False}},
+    "0008": {},
 }
 """Columns that rows of an earlier revision lack, by table, with what its migration gives them.
 

@@ -1,8 +1,8 @@
 """What an organiser defines: specification, geometries, times and policy of a benchmark.
 
 The dictionary form is one for TOML files and for the store: the keys of a manifest, and
-`truth_geometry`, `detection_geometry`, `open_time`, `close_time`, `public_names` and a table
-`policy` beside them.
+`truth_geometry`, `detection_geometry`, `open_time`, `close_time`, `public_names` and the tables
+`policy` and `live` beside them.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from vidscore_evaluators.plausibility.warnings import LabelUse
 from vidscore_evaluators.presets import create_evaluators, evaluators_of, repeated_evaluators
 from vidscore_evaluators.specification import SPECIFICATION_KEYS, BenchmarkSpec, spec_from_dict
 from vidscore_server.domain.ladder import Scale
+from vidscore_server.domain.live_clock import LiveClock, read_live
 from vidscore_server.domain.policy import (
     DEFAULT_PUBLIC_NAMES,
     NameKind,
@@ -47,7 +48,7 @@ NAME_OF_ARITY = {arity: name for name, arity in ARITY_OF_NAME.items()}
 
 _GEOMETRIES = {Side.TRUTH: "truth_geometry", Side.DETECTIONS: "detection_geometry"}
 _TIMES = ("open_time", "close_time")
-OWN_KEYS = (*_GEOMETRIES.values(), *_TIMES, "public_names", "policy")
+OWN_KEYS = (*_GEOMETRIES.values(), *_TIMES, "public_names", "policy", "live")
 """Keys beside those of a specification."""
 
 KEYS = (*SPECIFICATION_KEYS, *OWN_KEYS)
@@ -67,6 +68,7 @@ class Definition:
         close_time: Submissions end then; None for never.
         public_names: Kinds of names that participants may know.
         truth_size: How much the newest complete truth has; None while there is none.
+        live: The clock by which submissions answer; None where the benchmark is not live.
     """
 
     specification: BenchmarkSpec
@@ -77,6 +79,7 @@ class Definition:
     close_time: datetime | None = None
     public_names: frozenset[NameKind] = DEFAULT_PUBLIC_NAMES
     truth_size: TruthSize | None = None
+    live: LiveClock | None = None
 
     @property
     def submission_budget(self) -> int:
@@ -172,6 +175,7 @@ def definition_to_dict(definition: Definition) -> dict[str, Any]:
             name: list(value) if isinstance(value, tuple) else value
             for name, value in parameter_values(definition.policy).items()
         },
+        **({} if definition.live is None else {"live": to_dict(definition.live)}),
     }
 
 
@@ -237,6 +241,7 @@ def check_definition(
     checker.order(times["open_time"], times["close_time"])
     policy = checker.policy(values.get("policy", {}))
     public = checker.public_names(values.get("public_names"), policy)
+    live, live_faults = read_live(values.get("live"), specification, public, source)
     evaluators: list[Evaluator[Any]] = []
     before = len(checker.faults)
     if specification.evaluators or not known_faults:
@@ -244,7 +249,7 @@ def check_definition(
     if evaluators and len(checker.faults) == before:
         checker.measures(policy, evaluators)
     arities = checker.arities(given, evaluators)
-    faults = [*(known_faults or ()), *checker.faults]
+    faults = [*(known_faults or ()), *checker.faults, *live_faults]
     if faults:
         raise SpecificationError(faults)
     return Definition(
@@ -255,6 +260,7 @@ def check_definition(
         open_time=times["open_time"],
         close_time=times["close_time"],
         public_names=public,
+        live=live,
     )
 
 

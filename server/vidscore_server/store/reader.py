@@ -11,6 +11,7 @@ from sqlalchemy import Select, and_, func, or_, select, tuple_
 
 from vidscore_server.store import tables as t
 from vidscore_server.store.appends import select_points
+from vidscore_server.store.live import LiveReader
 from vidscore_server.store.records import (
     BatchRecord,
     BenchmarkRecord,
@@ -40,7 +41,7 @@ OPEN_STATES = (SubmissionState.OPEN.value, SubmissionState.RECEIVING.value)
 COUNTED_STATES = tuple(state.value for state in SubmissionState if state not in ENDED_WITHOUT_SCORE)
 
 
-class Reader(SiteReader):
+class Reader(LiveReader, SiteReader):
     """One consistent state of the store; getters return None for missing rows."""
 
     def benchmark(self, benchmark: str) -> BenchmarkRecord | None:

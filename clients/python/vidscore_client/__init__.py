@@ -46,6 +46,7 @@ from vidscore_client.hosting import (
     Leaderboard,
     LeaderboardRow,
     NewToken,
+    OnlineRecord,
     Quota,
     RankingQuestions,
     RescoreProgress,
@@ -61,6 +62,7 @@ from vidscore_client.hosting import (
     TrustProgress,
     TruthRevision,
 )
+from vidscore_client.live import LiveFrame, LiveOutcome
 from vidscore_client.outcomes import Outcomes
 from vidscore_client.reports import Coverage, Curve, LiveReport, Report, ReportWarning, Row
 from vidscore_client.servers import Health, ServerInfo, StoreInfo
@@ -103,11 +105,14 @@ __all__ = [
     "LeaderboardRow",
     "LimitExceededError",
     "Live",
+    "LiveFrame",
+    "LiveOutcome",
     "LiveReport",
     "Measure",
     "NewToken",
     "NotFoundError",
     "ObjectFlag",
+    "OnlineRecord",
     "Outcomes",
     "Policy",
     "PresetDescription",

@@ -9,6 +9,7 @@ from typing import Any
 from google.protobuf import json_format
 
 from vidscore_client._convert import present, to_dataclass
+from vidscore_client._live_clock import frame_source
 from vidscore_client._specification import (
     GEOMETRIES,
     decode_definition,
@@ -22,6 +23,7 @@ from vidscore_client.hosting import (
     Benchmark,
     Leaderboard,
     LeaderboardRow,
+    OnlineRecord,
     Quota,
     SubmissionScore,
     SubmissionUpdate,
@@ -194,7 +196,14 @@ def decode_benchmark(
 
 def decode_score(message: submission_service_pb2.SubmissionScore) -> SubmissionScore:
     """One score of a submission."""
-    return to_dataclass(SubmissionScore, message, report=decode_report(message.report))
+    online = decode_online(message.online) if message.HasField("online") else None
+    report = decode_report(message.report)
+    return to_dataclass(SubmissionScore, message, report=report, online=online)
+
+
+def decode_online(message: submission_service_pb2.OnlineRecord) -> OnlineRecord:
+    """How a submission answered by the clock of a live benchmark."""
+    return to_dataclass(OnlineRecord, message, frames=frame_source(message.frames))
 
 
 def decode_update(message: submission_service_pb2.WatchSubmissionResponse) -> SubmissionUpdate:

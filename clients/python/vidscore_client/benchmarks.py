@@ -102,7 +102,9 @@ class AsyncBenchmarks:
         message = encode_definition(whole)
         message.name = benchmark_name(benchmark)
         message.etag = present.etag
-        mask = FieldMask(paths=UPDATABLE if replace else _fields_of(definition))
+        # A server that knows no clocks is not asked to change one.
+        live = ["live"] if "live" in {*definition, *present.definition} else []
+        mask = FieldMask(paths=[*UPDATABLE, *live] if replace else _fields_of(definition))
         response = await self._transport.unary(
             BENCHMARKS + "UpdateBenchmark",
             organiser_pb2.UpdateBenchmarkRequest(benchmark=message, update_mask=mask),
@@ -424,7 +426,7 @@ def _refuse_other_geometries(definition: Definition, present: Benchmark) -> None
 
 def _fields_of(definition: Definition) -> list[str]:
     """Names of the updatable fields that a definition sets."""
-    apart = {*TIME_FIELDS, "policy", "public_names"}
+    apart = {*TIME_FIELDS, "policy", "public_names", "live"}
     fields = [field for field in definition if field in apart]
     if set(definition) - apart - set(GEOMETRY_FIELDS):
         fields.append("specification")

@@ -115,8 +115,9 @@ class ScoreWriter:
         submission = reader.submission(*name) if scores else None
         if submission is not None:
             online = write_online(online_of(reader, name, definition, submission.frame_count))
-            for score in scores if online is not None else ():
-                score.online.CopyFrom(online)
+            for score in scores:
+                if online is not None:
+                    score.online.CopyFrom(online)
         return scores
 
     def write_live(

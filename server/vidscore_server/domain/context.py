@@ -119,7 +119,7 @@ class StoreClock:
 
     async def until(self, time: datetime) -> None:
         """Wait for a time; looks at the store's clock that come between are minded."""
-        while (left_s := (time - self()).total_seconds()) > 0:
+        while (left_s := (time - self()).total_seconds()) > 0:  # noqa: ASYNC110 - no event tells it
             await asyncio.sleep(min(left_s, LONGEST_WAIT_S))
 
     def adjust(self) -> None:

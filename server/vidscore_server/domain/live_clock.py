@@ -68,7 +68,7 @@ def _times(value: object) -> tuple[float, ...]:
 
 
 def _source(value: object) -> FrameSource:
-    if value not in set(FrameSource):
+    if not isinstance(value, str) or value not in set(FrameSource):
         raise ValueError(" or ".join(repr(source.value) for source in FrameSource))
     return FrameSource(value)
 
@@ -147,7 +147,7 @@ def _misfits(
     clock: LiveClock, specification: BenchmarkSpec, public_names: Collection[NameKind]
 ) -> Iterator[_Misfit]:
     """How a clock does not fit its benchmark."""
-    if not TOLD <= set(public_names):
+    if not TOLD.issubset(public_names):
         told = ", ".join(in_order(public_names)) or "none"
         yield "public_names", told, "sequences and frame_counts beside live: the clock tells them"
     if not specification.sequences:

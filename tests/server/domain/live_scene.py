@@ -8,7 +8,7 @@ from typing import Any
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots
 from tests.server.scene import Points, points
 
-from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, specification_pb2
+from vidscore_protos.v1 import benchmark_pb2, specification_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 
 TOLD = ("sequences", "labels", "frame_counts")
@@ -64,14 +64,9 @@ class Answering:
         """The next response, which says which frame is now."""
         return (await self.next("frame")).frame
 
-    async def answer(
-        self,
-        position: int,
-        objects: Points = (),
-        batch: annotations_pb2.AnnotationBatch | None = None,
-    ) -> pb.AnswerStored:
+    async def answer(self, position: int, objects: Points = ()) -> pb.AnswerStored:
         """Answer a frame; gives the next response, which acknowledges it."""
-        detections = points({position + 1: objects}) if batch is None else batch
+        detections = points({position + 1: objects})
         await self.call.write(pb.AnswerFramesRequest(position=position, detections=detections))
         return (await self.next("stored")).stored
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 import grpc
 import pytest
+from google.protobuf.field_mask_pb2 import FieldMask
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, append, hosting, refusal
 from tests.server.domain.live_scene import (
     FRAMES,
@@ -19,6 +21,12 @@ from tests.server.domain.live_scene import (
 )
 from tests.server.scene import HERE, points
 
+from vidscore_protos.v1 import (
+    annotations_pb2,
+    benchmark_pb2,
+    benchmark_service_pb2,
+    organiser_pb2,
+)
 from vidscore_protos.v1 import submission_service_pb2 as pb
 
 
@@ -266,18 +274,16 @@ async def test_a_clock_that_has_ended_while_nobody_was_there_is_told_at_once(
         assert not (await call.answer(0)).in_time
 
 
-async def test_another_server_goes_on_with_the_clock(hosted: Hosted, tmp_path_factory) -> None:  # type: ignore[no-untyped-def]
-    folder = tmp_path_factory.mktemp("site")
-    async with hosting(folder) as first:
+async def test_another_server_goes_on_with_the_clock(tmp_path: Path) -> None:
+    async with hosting(tmp_path) as first:
         await prepare(first)
         async with Answering(first.red) as call:
             await call.frame()
             assert (await call.answer(0)).in_time
         clock = first.clock
     clock.pass_by(seconds=2 * PERIOD_S)
-    async with hosting(folder, clock) as second:
-        async with Answering(second.organiser) as call:
-            assert (await call.frame()).position == 2
+    async with hosting(tmp_path, clock) as second, Answering(second.organiser) as call:
+        assert (await call.frame()).position == 2
 
 
 # --- refusals --------------------------------------------------------------------------------
@@ -314,7 +320,7 @@ async def test_a_live_benchmark_takes_frames_by_its_clock_alone(hosted: Hosted) 
     ],
 )
 async def test_an_answer_is_about_its_frame_alone(
-    hosted: Hosted, position: int, batch: object, told: str
+    hosted: Hosted, position: int, batch: annotations_pb2.AnnotationBatch, told: str
 ) -> None:
     await prepare(hosted)
     async with Answering(hosted.red) as call:
@@ -384,10 +390,13 @@ async def test_a_benchmark_that_is_not_live_says_nothing_of_a_clock(hosted: Host
 
 
 async def test_every_caller_sees_the_clock_of_a_benchmark(hosted: Hosted) -> None:
-    sent = live_dots()
-    made = await hosted.organiser.create(sent, public=TOLD)
-    assert made.live.frame_rate == 1 / PERIOD_S
-    assert made.live.frames == sent.live.frames or made.live.frames == 1
+    await hosted.organiser.create(live_dots(), public=TOLD)
+    for client in (hosted.organiser, hosted.red, hosted.viewer):
+        request = benchmark_service_pb2.GetBenchmarkRequest(name=BENCHMARK)
+        answer = await client.benchmarks.GetBenchmark(request, metadata=client.metadata)
+        assert answer.benchmark.live == benchmark_pb2.LiveClock(
+            frame_rate=1 / PERIOD_S, frames="FRAME_SOURCE_PARTICIPANT"
+        )
 
 
 async def test_what_the_clock_says_tells_nothing_of_the_truth(hosted: Hosted) -> None:
@@ -416,20 +425,13 @@ async def test_latency_is_from_giving_out_to_storing(hosted: Hosted) -> None:
         assert (await call.answer(0)).latency_s == pytest.approx(0.123)
 
 
-async def _update(hosted: Hosted, benchmark: object, path: str) -> None:
-    from google.protobuf.field_mask_pb2 import FieldMask
-
-    from vidscore_protos.v1 import organiser_pb2
-
+async def _update(hosted: Hosted, benchmark: benchmark_pb2.Benchmark, path: str) -> None:
     request = organiser_pb2.UpdateBenchmarkRequest(
-        benchmark=benchmark,  # type: ignore[arg-type]
-        update_mask=FieldMask(paths=[path]),
+        benchmark=benchmark, update_mask=FieldMask(paths=[path])
     )
     await hosted.organiser.benchmarks.UpdateBenchmark(request, metadata=hosted.organiser.metadata)
 
 
 async def _delete(hosted: Hosted) -> None:
-    from vidscore_protos.v1 import organiser_pb2
-
     request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
     await hosted.organiser.benchmarks.DeleteBenchmark(request, metadata=hosted.organiser.metadata)

@@ -80,6 +80,7 @@ PARTICIPANTS_MAY = {
     "SubmissionService/WatchSubmission",
     "SubmissionService/ListScores",
     "SubmissionService/ReadOutcomes",
+    "SubmissionService/AnswerFrames",
 }
 VIEWERS_MAY = {
     "BenchmarkService/GetBenchmark",

@@ -185,6 +185,7 @@ impl SubmissionService for Fake {
     type AppendFramesStream = Answers<wire::AppendResponse>;
     type WatchSubmissionStream = Answers<wire::WatchSubmissionResponse>;
     type ReadOutcomesStream = Answers<wire::ReadOutcomesResponse>;
+    type AnswerFramesStream = Answers<wire::AnswerFramesResponse>;
 
     async fn create_submission(
         &self,
@@ -252,6 +253,13 @@ impl SubmissionService for Fake {
         };
         let answers = stream::unfold((self.clone(), request.into_inner()), step);
         answer(answers.boxed())
+    }
+
+    async fn answer_frames(
+        &self,
+        _: Request<Streaming<wire::AnswerFramesRequest>>,
+    ) -> Result<Response<Self::AnswerFramesStream>, Status> {
+        Err(Status::unimplemented("answer_frames"))
     }
 
     async fn append_batch(

@@ -20,6 +20,7 @@ from vidscore_server.domain.live_clock import (
 )
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.store import Reader
+from vidscore_server.store.errors import StoreDamagedError
 from vidscore_server.store.records import LiveFrameRecord, LiveRunRecord
 
 PERCENTS = (50, 90, 99, 100)
@@ -107,7 +108,12 @@ def online_record(
         run: The clock; None where it has not started.
         frames: The frames that it has given out, in order.
         stored_count: Frames that the submission has.
+
+    Raises:
+        StoreDamagedError: If a frame is none of the clock.
     """
+    if frames and not 0 <= frames[0].position <= frames[-1].position < len(timeline):
+        raise StoreDamagedError("a frame was given out that the clock of its submission has not")
     end_event = None if run is None else run.end_event
     following = [*(frame.given_event for frame in frames[1:]), end_event]
     in_time = late = 0

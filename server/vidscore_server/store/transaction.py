@@ -268,7 +268,7 @@ class Transaction(LiveWriter, Appends, Reader):
 
 
 def _delete_some(connection: Connection, submission_id: int, batches: int) -> bool:
-    """Delete some batches or, if none are left, some frames and then their sequences.
+    """Delete some batches or, if none are left, frames, sequences and what was given out.
 
     A submission may have millions of frames and gigabytes of batches: deleting them at once would
     hold up every other writer.
@@ -293,7 +293,9 @@ def _delete_some(connection: Connection, submission_id: int, batches: int) -> bo
     if _deleted(connection, t.frames, few):
         return True
     connection.execute(delete(t.sequences).where(of_submission))
-    return False
+    given = t.live_frames.c.submission_id == submission_id
+    few = select(*t.live_frames.primary_key.columns).where(given).limit(FRAMES_PER_BATCH * batches)
+    return bool(_deleted(connection, t.live_frames, few))
 
 
 def _deleted(connection: Connection, table: Table, keys: Select[tuple[int, int]]) -> int:

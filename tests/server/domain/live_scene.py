@@ -5,10 +5,11 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
+from google.protobuf.field_mask_pb2 import FieldMask
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots
 from tests.server.scene import Points, points
 
-from vidscore_protos.v1 import benchmark_pb2, specification_pb2
+from vidscore_protos.v1 import benchmark_pb2, organiser_pb2, specification_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 
 TOLD = ("sequences", "labels", "frame_counts")
@@ -80,3 +81,25 @@ class Answering:
         assert isinstance(response, pb.AnswerFramesResponse), await self.call.details()
         assert response.WhichOneof("event") == kind, response
         return response
+
+
+async def scored(hosted: Hosted) -> pb.OnlineRecord:
+    """Seal red's submission; gives what its score says of the clock."""
+    await hosted.red.seal()
+    await hosted.red.ended()
+    [score] = await hosted.red.scores()
+    return score.online
+
+
+async def update_benchmark(hosted: Hosted, benchmark: benchmark_pb2.Benchmark, path: str) -> None:
+    """Change one field of the benchmark."""
+    request = organiser_pb2.UpdateBenchmarkRequest(
+        benchmark=benchmark, update_mask=FieldMask(paths=[path])
+    )
+    await hosted.organiser.benchmarks.UpdateBenchmark(request, metadata=hosted.organiser.metadata)
+
+
+async def delete_benchmark(hosted: Hosted) -> None:
+    """Delete the benchmark with all that it has."""
+    request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
+    await hosted.organiser.benchmarks.DeleteBenchmark(request, metadata=hosted.organiser.metadata)

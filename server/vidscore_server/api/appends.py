@@ -19,7 +19,7 @@ from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.appends import AppendTarget
 from vidscore_server.domain.hosting import Hosting
-from vidscore_server.domain.live_runs import refuse_live
+from vidscore_server.domain.live_answers import refuse_live
 from vidscore_server.domain.names import read_stream
 from vidscore_server.domain.sessions import TakeOver
 from vidscore_server.domain.submissions import team_seen, visible

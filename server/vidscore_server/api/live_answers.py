@@ -17,7 +17,7 @@ from vidscore_server.api.live_messages import write_answered, write_ended, write
 from vidscore_server.api.requests import request_of
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.hosting import Hosting
-from vidscore_server.domain.live_runs import Given, LiveCall
+from vidscore_server.domain.live_answers import Given, LiveCall
 from vidscore_server.domain.names import read_submission
 from vidscore_server.domain.sessions import TakeOver
 from vidscore_server.errors import message_order
@@ -33,7 +33,7 @@ class LiveAnswering:
 
     def __init__(self, hosting: Hosting, take_over: TakeOver) -> None:
         self._hosting = hosting
-        self._runs = hosting.live_runs
+        self._answers = hosting.live_answers
         self._take_over = take_over
         self._newest: pb.AnswerFramesResponse | None = None
         self._is_told = asyncio.Event()
@@ -67,15 +67,15 @@ class LiveAnswering:
             raise message_order("an answer", "a request with the submission and nothing else first")
         name = read_submission(first.submission, "submission")
         made = request_of(first, "AnswerFrames", self._hosting.context)
-        call = await self._runs.begin(made, name)
+        call = await self._answers.begin(made, name)
         self._take_over(call.target.stream)
         return call
 
     async def _give(self, call: LiveCall, *, is_first: bool = False) -> Given | None:
         """Give out what is now; None once the clock has ended."""
-        given = await self._runs.give_out(call)
+        given = await self._answers.give_out(call)
         if given is None:
-            self._put(write_ended(await self._runs.online(call)))
+            self._put(write_ended(await self._answers.online(call)))
         elif given.is_new or (is_first and not given.is_answered):
             self._put(write_frame(call, given))
         return given
@@ -105,7 +105,7 @@ class LiveAnswering:
         batch = request.detections
         if not request.HasField("detections"):
             raise InputError([Fault("missing", "the detections of the frame", field="detections")])
-        answered = await self._runs.answer(
+        answered = await self._answers.answer(
             call, request.position, batch, batch_size(batch), held_bytes(batch)
         )
         return write_answered(answered)

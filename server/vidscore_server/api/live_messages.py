@@ -6,8 +6,8 @@ from typing import Any
 
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
+from vidscore_server.domain.live_answers import Answered, Given, LiveCall
 from vidscore_server.domain.live_clock import MICROSECONDS, FrameSource, LiveClock
-from vidscore_server.domain.live_runs import Answered, Given, LiveCall
 from vidscore_server.domain.online import OnlineRecord
 
 _SOURCES = {

@@ -101,7 +101,7 @@ _LOOKS: Mapping[tuple[str, str], Callable[[Any], object]] = {
     ("submissions", "warnings"): read_warnings,
     ("streams", "stream"): lambda value: parse_id(value, "stream"),
     ("detection_batches", "payload"): _payload,
-    ("live_runs", "clock"): timeline_from_json,
+    ("live_clocks", "schedule"): timeline_from_json,
     ("scores", "values"): _values,
     ("scores", "released"): _values,
     ("scores", "report"): report_of,

@@ -15,7 +15,7 @@ from vidscore_server.domain.context import ChangePoller, Context
 from vidscore_server.domain.expirer import Expirer
 from vidscore_server.domain.leases import Leases
 from vidscore_server.domain.live import LiveScores
-from vidscore_server.domain.live_runs import LiveRuns
+from vidscore_server.domain.live_answers import LiveAnswers
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.outcomes import SubmissionOutcomes
 from vidscore_server.domain.rescoring import Rescoring
@@ -45,7 +45,7 @@ class Hosting:
         submissions: Their submissions.
         budget: Bounds how much is taken in and not stored.
         appends: Queue of the batches that are appended to them.
-        live_runs: Clocks of the submissions to live benchmarks.
+        live_answers: Clocks of the submissions to live benchmarks.
         scorer: The scorer.
         scheduler: Scores sealed submissions.
         live: Scores of submissions that still receive.
@@ -67,7 +67,7 @@ class Hosting:
         self.submissions = Submissions(context, self.benchmarks, self.heartbeat)
         self.budget = ByteBudget(context.settings)
         self.appends = AppendQueue(context, self.benchmarks, self.budget)
-        self.live_runs = LiveRuns(
+        self.live_answers = LiveAnswers(
             context, self.benchmarks, self.rules, self.submissions, self.budget
         )
         self.scorer = Scorer(context, self.benchmarks, self.truth, workers)

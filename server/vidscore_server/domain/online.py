@@ -21,7 +21,7 @@ from vidscore_server.domain.live_clock import (
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.store import Reader
 from vidscore_server.store.errors import StoreDamagedError
-from vidscore_server.store.records import LiveFrameRecord, LiveRunRecord
+from vidscore_server.store.records import LiveClockRecord, LiveFrameRecord
 
 PERCENTS = (50, 90, 99, 100)
 
@@ -84,10 +84,10 @@ def online_of(
         definition: Its benchmark.
         stored_count: Frames that the submission has.
     """
-    run = reader.live_run(*name)
-    if run is not None:
+    clock = reader.live_clock(*name)
+    if clock is not None:
         return online_record(
-            timeline_from_json(run.clock), run, reader.live_frames(*name), stored_count
+            timeline_from_json(clock.schedule), clock, reader.live_frames(*name), stored_count
         )
     if definition.live is None:
         return None
@@ -97,7 +97,7 @@ def online_of(
 
 def online_record(
     timeline: Timeline,
-    run: LiveRunRecord | None,
+    clock: LiveClockRecord | None,
     frames: Sequence[LiveFrameRecord],
     stored_count: int,
 ) -> OnlineRecord:
@@ -105,7 +105,7 @@ def online_record(
 
     Args:
         timeline: What the clock goes by.
-        run: The clock; None where it has not started.
+        clock: The clock; None where it has not started.
         frames: The frames that it has given out, in order.
         stored_count: Frames that the submission has.
 
@@ -114,7 +114,7 @@ def online_record(
     """
     if frames and not 0 <= frames[0].position <= frames[-1].position < len(timeline):
         raise StoreDamagedError("a frame was given out that the clock of its submission has not")
-    end_event = None if run is None else run.end_event
+    end_event = None if clock is None else clock.end_event
     following = [*(frame.given_event for frame in frames[1:]), end_event]
     in_time = late = 0
     latencies_s: list[float] = []
@@ -126,7 +126,7 @@ def online_record(
             in_time += 1
         else:
             late += 1
-    delays_s = [] if run is None else [_delay_s(timeline, run, frame) for frame in frames]
+    delays_s = [] if clock is None else [_delay_s(timeline, clock, frame) for frame in frames]
     return OnlineRecord(
         frames=timeline.source,
         frame_count=len(timeline),
@@ -146,8 +146,8 @@ def percentiles(values: Sequence[float]) -> tuple[float, ...]:
     return tuple(ordered[-(-len(ordered) * percent // 100) - 1] for percent in PERCENTS if ordered)
 
 
-def _delay_s(timeline: Timeline, run: LiveRunRecord, frame: LiveFrameRecord) -> float:
-    due = run.start_time + timedelta(microseconds=timeline.due_at(frame.position))
+def _delay_s(timeline: Timeline, clock: LiveClockRecord, frame: LiveFrameRecord) -> float:
+    due = clock.start_time + timedelta(microseconds=timeline.due_at(frame.position))
     return (frame.given_time - due).total_seconds()
 
 

@@ -8,18 +8,18 @@ from sqlalchemy import ScalarSelect, delete, insert, select, update
 
 from vidscore_server.store import tables as t
 from vidscore_server.store.errors import NotFoundError
-from vidscore_server.store.records import LiveFrameRecord, LiveRunRecord
+from vidscore_server.store.records import LiveClockRecord, LiveFrameRecord
 from vidscore_server.store.tables import RecordReader, to_row
 
 
 class LiveReader(RecordReader):
     """The part of a state of the store that knows the clocks; see `Reader`."""
 
-    def live_run(self, benchmark: str, submission: str) -> LiveRunRecord | None:
+    def live_clock(self, benchmark: str, submission: str) -> LiveClockRecord | None:
         """The clock of a submission; None where it has not started."""
         number = _number(benchmark, submission)
-        query = select(t.live_runs).where(t.live_runs.c.submission_id == number)
-        return self._one(query, LiveRunRecord)
+        query = select(t.live_clocks).where(t.live_clocks.c.submission_id == number)
+        return self._one(query, LiveClockRecord)
 
     def live_frames(self, benchmark: str, submission: str) -> list[LiveFrameRecord]:
         """The frames that a submission's clock has given out, in order."""
@@ -47,16 +47,16 @@ class LiveReader(RecordReader):
 class LiveWriter(LiveReader):
     """The part of a transaction that writes clocks; see `Transaction`."""
 
-    def put_live_run(self, benchmark: str, submission: str, record: LiveRunRecord) -> None:
+    def put_live_clock(self, benchmark: str, submission: str, record: LiveClockRecord) -> None:
         """Add the clock of a submission, or replace its record.
 
         Raises:
             NotFoundError: If there is no such submission.
         """
         number, row = self._required(benchmark, submission), to_row(record)
-        own = t.live_runs.c.submission_id == number
-        if not self._connection.execute(update(t.live_runs).where(own).values(row)).rowcount:
-            self._connection.execute(insert(t.live_runs).values(row | {"submission_id": number}))
+        own = t.live_clocks.c.submission_id == number
+        if not self._connection.execute(update(t.live_clocks).where(own).values(row)).rowcount:
+            self._connection.execute(insert(t.live_clocks).values(row | {"submission_id": number}))
 
     def put_live_frame(self, benchmark: str, submission: str, record: LiveFrameRecord) -> None:
         """Add a frame that was given out, or replace its record.
@@ -70,10 +70,10 @@ class LiveWriter(LiveReader):
         if not self._connection.execute(update(t.live_frames).where(own).values(row)).rowcount:
             self._connection.execute(insert(t.live_frames).values(row | {"submission_id": number}))
 
-    def delete_live_run(self, benchmark: str, submission: str) -> None:
+    def delete_live_clock(self, benchmark: str, submission: str) -> None:
         """Delete the clock of a submission, if it has one, with what it has given out."""
         number = _number(benchmark, submission)
-        for table in (t.live_frames, t.live_runs):
+        for table in (t.live_frames, t.live_clocks):
             self._connection.execute(delete(table).where(table.c.submission_id == number))
 
     def _required(self, benchmark: str, submission: str) -> int:

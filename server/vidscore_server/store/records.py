@@ -202,21 +202,21 @@ class BatchRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class LiveRunRecord:
+class LiveClockRecord:
     """The clock of a submission to a live benchmark, once it has started.
 
     Events are frames that are given out, answers that are stored, and the end of the clock. Their
     numbers, from 1 in the order of their commits, say what was durable before what.
 
     Attributes:
-        clock: What it goes by, in the JSON form of the hosting layer.
+        schedule: What it goes by, in the JSON form of the hosting layer.
         start_time: Time of its start.
         event_count: Number of events, which is that of the last one.
         last_position: Position of the last frame that was given out; -1 for none.
         end_event: Number of its end; None while it goes on.
     """
 
-    clock: str
+    schedule: str
     start_time: datetime
     event_count: int = 0
     last_position: int = -1

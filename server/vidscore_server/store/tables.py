@@ -187,11 +187,11 @@ failed_rescorings = Table(
     Column("basis", Text, nullable=False),
 )
 
-live_runs = Table(
-    "live_runs",
+live_clocks = Table(
+    "live_clocks",
     metadata,
     Column("submission_id", _Key, _belongs_to("submissions.id"), primary_key=True),
-    Column("clock", Text, nullable=False),
+    Column("schedule", Text, nullable=False),
     Column("start_time", _Time, nullable=False),
     Column("event_count", BigInteger, nullable=False),
     Column("last_position", BigInteger, nullable=False),

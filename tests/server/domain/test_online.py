@@ -11,7 +11,7 @@ import pytest
 from vidscore_evaluators.specification import SequenceSpec
 from vidscore_server.domain.live_clock import FrameSource, LiveClock, Timeline, timeline_of
 from vidscore_server.domain.online import OnlineRecord, online_record, percentiles
-from vidscore_server.store.records import LiveFrameRecord, LiveRunRecord
+from vidscore_server.store.records import LiveClockRecord, LiveFrameRecord
 
 START = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -36,7 +36,7 @@ def record(
     *frames: LiveFrameRecord, count: int, end: int | None = None, stored: int | None = None
 ) -> OnlineRecord:
     answers = sum(frame.answer_event is not None for frame in frames)
-    run = LiveRunRecord("", START, 99, frames[-1].position if frames else -1, end)
+    run = LiveClockRecord("", START, 99, frames[-1].position if frames else -1, end)
     return online_record(clock(count), run, frames, answers if stored is None else stored)
 
 
@@ -139,7 +139,7 @@ def test_the_record_agrees_with_a_walk_through_the_events(seed: int) -> None:
             else:
                 now = chosen
                 frames[now] = LiveFrameRecord(now, event, START)
-    run = LiveRunRecord("", START, 29, now, end if ended else None)
+    run = LiveClockRecord("", START, 29, now, end if ended else None)
     found = online_record(clock(count), run, list(frames.values()), in_time + late)
     assert (found.in_time_count, found.late_count) == (in_time, late)
     assert found.missing_count == count - in_time - late

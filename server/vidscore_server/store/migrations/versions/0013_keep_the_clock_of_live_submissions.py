@@ -16,15 +16,15 @@ _KEY = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 def upgrade() -> None:
     """Go forward."""
     op.create_table(
-        "live_runs",
+        "live_clocks",
         sa.Column("submission_id", _KEY, nullable=False),
-        sa.Column("clock", sa.Text(), nullable=False),
+        sa.Column("schedule", sa.Text(), nullable=False),
         sa.Column("start_time", sa.BigInteger(), nullable=False),
         sa.Column("event_count", sa.BigInteger(), nullable=False),
         sa.Column("last_position", sa.BigInteger(), nullable=False),
         sa.Column("end_event", sa.BigInteger()),
-        sa.PrimaryKeyConstraint("submission_id", name=op.f("pk_live_runs")),
-        _of_a_submission("live_runs"),
+        sa.PrimaryKeyConstraint("submission_id", name=op.f("pk_live_clocks")),
+        _of_a_submission("live_clocks"),
     )
     op.create_table(
         "live_frames",

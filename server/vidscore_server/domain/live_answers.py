@@ -1,7 +1,7 @@
 """Live submissions: their clocks are started, frames given out, and answers stored.
 
-Each of these is one commit of the store, and each but the start takes the next number of the run's
-events. A frame is sent after the commit that gives it out, and an answer acknowledged after the one
+Each of these is one commit of the store, and each but the start takes the clock's next event
+number. A frame is sent after the commit that gives it out, and an answer acknowledged after the one
 that stores it, so that the numbers tell what was durable before a frame was given out. What is
 stored says all: a server that dies loses nothing, and another one goes on with the clock, which is
 the store's.
@@ -52,8 +52,8 @@ from vidscore_server.runtime import failpoint, offload
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import AlreadyExistsError
 from vidscore_server.store.records import (
+    LiveClockRecord,
     LiveFrameRecord,
-    LiveRunRecord,
     StreamRecord,
     SubmissionRecord,
 )
@@ -133,7 +133,7 @@ def refuse_live(definition: Definition, stream: StreamName) -> None:
         )
 
 
-class LiveRuns:
+class LiveAnswers:
     """The clocks of a site's live submissions.
 
     Args:
@@ -169,34 +169,34 @@ class LiveRuns:
 
         def look(reader: Reader) -> str:
             visible(reader, name, request.caller)
-            run = reader.live_run(*name)
+            clock = reader.live_clock(*name)
             definition = self._benchmarks.definition(required_benchmark(reader, name.benchmark))
-            if run is None and definition.live is None:
+            if clock is None and definition.live is None:
                 raise NotLiveError(
                     f"{benchmark_name(name.benchmark)} is not live; append the frames"
                 )
-            if run is not None or definition.live is None:
+            if clock is not None or definition.live is None:
                 return ""
             return timeline_to_json(definition.live, definition.specification.sequences)
 
-        clock = await self._context.read(look)
+        text = await self._context.read(look)
         place = StreamName(*name, LIVE_STREAM)
         stream = await self._submissions.open_stream(request, place)
         rules = await self._rules.of(name.benchmark)
         team = team_seen(request.caller)
         target = AppendTarget(str(place), place, stream.epoch, team, rules)
 
-        def start(transaction: Transaction) -> LiveRunRecord:
+        def start(transaction: Transaction) -> LiveClockRecord:
             _current_points(transaction, target)
-            run = transaction.live_run(*name)
-            if run is None:
-                run = LiveRunRecord(clock, self._context.clock())
-                transaction.put_live_run(*name, run)
-            return run
+            clock = transaction.live_clock(*name)
+            if clock is None:
+                clock = LiveClockRecord(text, self._context.clock())
+                transaction.put_live_clock(*name, clock)
+            return clock
 
-        run = await self._context.write(start, about=[name])
-        timeline = await offload(len(run.clock), timeline_from_json, run.clock)
-        return LiveCall(target, timeline, run.start_time)
+        clock = await self._context.write(start, about=[name])
+        timeline = await offload(len(clock.schedule), timeline_from_json, clock.schedule)
+        return LiveCall(target, timeline, clock.start_time)
 
     async def give_out(self, call: LiveCall) -> Given | None:
         """Give out the frame that is now, unless it was before; None once the clock has ended.
@@ -209,22 +209,22 @@ class LiveRuns:
         """
 
         def command(transaction: Transaction) -> Given | None:
-            run, _ = _current(transaction, call)
+            clock, _ = _current(transaction, call)
             now = self._context.clock()
             position = call.timeline.position_at(_elapsed_us(call, now))
             if position is None:
-                if run.end_event is None:
-                    ended, number = _next_event(run)
-                    transaction.put_live_run(*call.name, replace(ended, end_event=number))
+                if clock.end_event is None:
+                    ended, number = _next_event(clock)
+                    transaction.put_live_clock(*call.name, replace(ended, end_event=number))
                 return None
-            is_new = position > run.last_position
+            is_new = position > clock.last_position
             if is_new:
-                begun, number = _next_event(run)
+                begun, number = _next_event(clock)
                 frame = LiveFrameRecord(position, number, now)
                 transaction.put_live_frame(*call.name, frame)
-                transaction.put_live_run(*call.name, replace(begun, last_position=position))
+                transaction.put_live_clock(*call.name, replace(begun, last_position=position))
             else:  # the same as before, also where the clock was set back
-                frame = _required_frame(transaction, call, run.last_position)
+                frame = _required_frame(transaction, call, clock.last_position)
             over_time = call.time_of(call.timeline.over_at(frame.position))
             remaining_s = max(0.0, (over_time - now).total_seconds())
             is_answered = frame.answer_event is not None
@@ -275,8 +275,8 @@ class LiveRuns:
 
         def look(reader: Reader) -> OnlineRecord:
             record = reader.submission(*call.name)
-            run, frames = reader.live_run(*call.name), reader.live_frames(*call.name)
-            return online_record(call.timeline, run, frames, record.frame_count if record else 0)
+            clock, frames = reader.live_clock(*call.name), reader.live_frames(*call.name)
+            return online_record(call.timeline, clock, frames, record.frame_count if record else 0)
 
         return await self._context.read(look)
 
@@ -305,7 +305,7 @@ class LiveRuns:
         admitting: Admit | None,
     ) -> Answered:
         """Append an answer and note it as the next event, in one transaction."""
-        run, stream = _current(transaction, call)
+        clock, stream = _current(transaction, call)
         frame = _required_frame(transaction, call, position)
         known = frame.answer_offset
         offset = stream.next_offset if known is None else known
@@ -318,11 +318,11 @@ class LiveRuns:
             raise outcome
         writer.close()
         if known is None:
-            answered, number = _next_event(run)
+            answered, number = _next_event(clock)
             frame = replace(frame, answer_event=number, answer_time=now, answer_offset=offset)
             transaction.put_live_frame(*call.name, frame)
-            transaction.put_live_run(*call.name, answered)
-        return _answered(frame, _event_after(transaction, call, run, frame))
+            transaction.put_live_clock(*call.name, answered)
+        return _answered(frame, _event_after(transaction, call, clock, frame))
 
 
 def _current_points(
@@ -337,19 +337,19 @@ def _current_points(
     return submission, stream
 
 
-def _current(transaction: Transaction, call: LiveCall) -> tuple[LiveRunRecord, StreamRecord]:
+def _current(transaction: Transaction, call: LiveCall) -> tuple[LiveClockRecord, StreamRecord]:
     """The clock as it stands, and the stream of answers, where the call may go on."""
     _, stream = _current_points(transaction, call.target)
-    run = transaction.live_run(*call.name)
-    if run is None or run.start_time != call.start_time:
+    clock = transaction.live_clock(*call.name)
+    if clock is None or clock.start_time != call.start_time:
         raise NotLiveError(f"the clock of {call.name} was started anew; begin again")
-    return run, stream
+    return clock, stream
 
 
-def _next_event(run: LiveRunRecord) -> tuple[LiveRunRecord, int]:
+def _next_event(clock: LiveClockRecord) -> tuple[LiveClockRecord, int]:
     """A clock after one more event, and the number of that event."""
-    number = run.event_count + 1
-    return replace(run, event_count=number), number
+    number = clock.event_count + 1
+    return replace(clock, event_count=number), number
 
 
 def _elapsed_us(call: LiveCall, now: datetime) -> int:
@@ -366,11 +366,11 @@ def _required_frame(transaction: Transaction, call: LiveCall, position: int) -> 
 
 
 def _event_after(
-    transaction: Transaction, call: LiveCall, run: LiveRunRecord, frame: LiveFrameRecord
+    transaction: Transaction, call: LiveCall, clock: LiveClockRecord, frame: LiveFrameRecord
 ) -> int | None:
     """Number of what came next of the clock after a frame; None where nothing has."""
     following = transaction.live_frame_after(*call.name, frame.position)
-    return run.end_event if following is None else following.given_event
+    return clock.end_event if following is None else following.given_event
 
 
 def _answered(frame: LiveFrameRecord, next_event: int | None) -> Answered:

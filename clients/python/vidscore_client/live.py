@@ -230,7 +230,11 @@ async def answer_live(
         raise ConflictError(f"{hosted.name} is not live; use submit", reason="NOT_LIVE")
     geometry = hosted.detection_geometry
     if geometry is None:
-        raise ConflictError(f"{hosted.name} takes no detections yet", reason="BENCHMARK_NOT_OPEN")
+        raise ConflictError(
+            f"{hosted.name} takes no detections yet: an organiser sets detection_geometry, or "
+            "uploads the truth",
+            reason="BENCHMARK_NOT_OPEN",
+        )
     submissions = AsyncSubmissions(transport)
     found = await find_or_create(submissions, hosted.name, submission, title)
     online = await _answer_all(transport, found.name, ARITIES[geometry], on_frame, retry)
@@ -249,20 +253,28 @@ async def _answer_all(
     while True:
         call = _Call(transport, submission, progress)
         try:
-            while True:
-                try:
-                    frame = await call.next_frame()
-                    if frame is None:
-                        return await call.online()
-                except VidscoreError as error:
-                    failure = error
-                    break
-                await transport.call_back(on_frame, _frame_of(frame, call, arity))
+            outcome = await _answer_over(call, transport, arity, on_frame)
         finally:
             await call.close()
+        if isinstance(outcome, OnlineRecord):
+            return outcome
         if call.heard:
             tries.progress()
-        await transport.sleep(tries.delay_s(failure, time.monotonic()))
+        await transport.sleep(tries.delay_s(outcome, time.monotonic()))
+
+
+async def _answer_over(
+    call: _Call, transport: Transport, arity: int, on_frame: OnFrame
+) -> OnlineRecord | VidscoreError:
+    """Answer frames over one call; gives why it broke where it did. `on_frame` may raise."""
+    while True:
+        try:
+            frame = await call.next_frame()
+            if frame is None:
+                return await call.online()
+        except VidscoreError as error:
+            return error
+        await transport.call_back(on_frame, _frame_of(frame, call, arity))
 
 
 def _frame_of(message: wire.FrameNow, call: _Call, arity: int) -> LiveFrame:

@@ -122,24 +122,25 @@ def test_the_record_agrees_with_a_walk_through_the_events(seed: int) -> None:
     random = Random(seed)
     count = random.randint(1, 8)
     frames: dict[int, LiveFrameRecord] = {}
-    now, ended, in_time, late = -1, False, 0, 0
+    now, in_time, late = -1, 0, 0
+    end: int | None = None
     for event in range(1, 30):
         unanswered = [place for place, frame in frames.items() if frame.answer_event is None]
         if unanswered and random.random() < 0.5:
             place = random.choice(unanswered)
             frames[place] = replace(frames[place], answer_event=event, answer_time=START)
-            if place == now and not ended:
+            if place == now and end is None:
                 in_time += 1
             else:
                 late += 1
-        elif not ended and (following := [*range(now + 1, count), None]):
+        elif end is None and (following := [*range(now + 1, count), None]):
             chosen = random.choice(following)
             if chosen is None:
-                ended, end = True, event
+                end = event
             else:
                 now = chosen
                 frames[now] = LiveFrameRecord(now, event, START)
-    run = LiveClockRecord("", START, 29, now, end if ended else None)
+    run = LiveClockRecord("", START, 29, now, end)
     found = online_record(clock(count), run, list(frames.values()), in_time + late)
     assert (found.in_time_count, found.late_count) == (in_time, late)
     assert found.missing_count == count - in_time - late

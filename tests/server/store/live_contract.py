@@ -33,7 +33,7 @@ class LiveContract:
 
     def test_frames_are_found_by_their_positions(self, store: SqlStore) -> None:
         put(store, populate, lambda t: t.put_live_clock("b", "s", RUN))
-        put(store, *(lambda t, f=f: t.put_live_frame("b", "s", f) for f in (THIRD, FIRST)))  # type: ignore[misc]
+        put(store, *(lambda t, f=f: t.put_live_frame("b", "s", f) for f in (THIRD, FIRST)))
         answered = replace(FIRST, answer_event=3, answer_time=r.later(3), answer_offset=0)
         put(store, lambda t: t.put_live_frame("b", "s", answered))
         with store.read() as reader:

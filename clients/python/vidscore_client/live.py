@@ -132,7 +132,7 @@ class _Call:
         self._reader.start()
 
     async def next_frame(self) -> wire.FrameNow | None:
-        """The newest frame that was not looked at; None once the clock has ended.
+        """The newest frame that was not looked at; None for none, once the clock has ended.
 
         Raises:
             VidscoreError: If the call broke.
@@ -142,9 +142,9 @@ class _Call:
                 lambda: bool(self._error or self._online or self._frame), None
             )
             frame, self._frame = self._frame, None
-            if self._online is None and frame is None and self._error is not None:
+            if frame is None and self._online is None and self._error is not None:
                 raise self._error
-            return None if self._online is not None else frame
+            return frame
 
     def answer(self, position: int, frame: SingleFrame) -> None:
         """Queue an answer."""

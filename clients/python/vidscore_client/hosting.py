@@ -216,7 +216,8 @@ class OnlineRecord:
         in_time_count: Frames whose answer was durable before the next frame was given out.
         late_count: Frames that were answered later.
         missing_count: Frames without an answer.
-        passed_count: Those of them that were never given out, because no call was open.
+        passed_count: Those of them that were never given out, because no call was open or the
+            server was behind.
         outside_count: Frames of the submission that are no answers.
         latency_50_s: Latency that half of the answers had at most, from giving out the frame to
             storing the answer; None without an answer, like the other latencies.

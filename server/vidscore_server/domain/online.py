@@ -36,7 +36,8 @@ class OnlineRecord:
         in_time_count: Frames whose answer was durable before the next one was given out.
         late_count: Frames that were answered later.
         missing_count: Frames without an answer.
-        passed_count: Those of them that were never given out, because no call was open.
+        passed_count: Those of them that were never given out, because no call was open or the
+            server was behind.
         outside_count: Frames of the submission that are no answers.
         latencies_s: Latencies that 50, 90, 99 and all of 100 answers had at most; empty without an
             answer.
@@ -62,7 +63,8 @@ class OnlineRecord:
     def message(self) -> str:
         """Why it is not certified, for people; empty where it is."""
         of_all = f"of {_frames(self.frame_count)}"
-        passed = f", {self.passed_count} of them never given out: no call was open"
+        why = "no call was open, or the server was behind"
+        passed = f", {self.passed_count} of them never given out ({why})"
         parts = [
             f"{self.late_count} {of_all} answered after the next one was given out",
             f"{self.missing_count} {of_all} without an answer"

@@ -13,7 +13,6 @@ from sqlalchemy import Connection, Select, Table, delete, func, insert, select, 
 from sqlalchemy.exc import IntegrityError
 
 from vidscore_server.store import tables as t
-from vidscore_server.store.appends import Appends
 from vidscore_server.store.dump import load_rows
 from vidscore_server.store.errors import AlreadyExistsError, NotFoundError
 from vidscore_server.store.live import LiveWriter
@@ -40,7 +39,7 @@ PAYLOADS_PER_STATEMENT = 16
 """Truth batches of one insertion: a large upload must not be in memory at once."""
 
 
-class Transaction(LiveWriter, Appends, Reader):
+class Transaction(LiveWriter, Reader):
     """A state that can be written to; mutators raise `NotFoundError` for missing rows."""
 
     def put_serving(self, record: ServingRecord) -> None:

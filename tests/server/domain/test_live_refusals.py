@@ -117,7 +117,8 @@ async def test_frames_that_came_before_the_benchmark_was_live_are_told(hosted: H
     online = await scored(hosted)
     assert not online.certified
     assert online.message == (
-        "5 of 5 frames without an answer, 5 of them never given out: no call was open; "
+        "5 of 5 frames without an answer, 5 of them never given out "
+        "(no call was open, or the server was behind); "
         "2 frames of the submission sent outside the clock"
     )
     assert not online.HasField("latency_50_s")

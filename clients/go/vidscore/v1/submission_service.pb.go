@@ -1536,7 +1536,8 @@ type OnlineRecord struct {
 	LateCount int64 `protobuf:"varint,6,opt,name=late_count,json=lateCount,proto3" json:"late_count,omitempty"`
 	// Number of frames without an answer.
 	MissingCount int64 `protobuf:"varint,7,opt,name=missing_count,json=missingCount,proto3" json:"missing_count,omitempty"`
-	// Number of the missing frames that were never given out, because no call was open.
+	// Number of the missing frames that were never given out, because no call was open or the server
+	// was behind.
 	PassedCount int64 `protobuf:"varint,8,opt,name=passed_count,json=passedCount,proto3" json:"passed_count,omitempty"`
 	// Number of the submission's frames that are no answers.
 	OutsideCount int64 `protobuf:"varint,9,opt,name=outside_count,json=outsideCount,proto3" json:"outside_count,omitempty"`

@@ -240,6 +240,24 @@ class EpochStaleError(StateError):
     reason: ClassVar[str] = "EPOCH_STALE"
 
 
+class NotLiveError(StateError):
+    """The benchmark is not live: it hands out no clock."""
+
+    reason: ClassVar[str] = "NOT_LIVE"
+
+
+class LiveBenchmarkError(StateError):
+    """The benchmark is live: frames are taken as answers to its clock alone."""
+
+    reason: ClassVar[str] = "LIVE_BENCHMARK"
+
+
+class FrameNotGivenError(StateError):
+    """An answer is about a frame that the clock has not given out."""
+
+    reason: ClassVar[str] = "FRAME_NOT_GIVEN"
+
+
 class UnauthenticatedError(StateError):
     """The call has no valid token."""
 

@@ -119,6 +119,7 @@ FAILPOINTS = (
     "before_acknowledge",
     "before_scoring",
     "before_score_commit",
+    "after_give_out",
 )
 
 CLOCK = "clock"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from vidscore_cli.failures import (
     NotScoredError,
 )
+from vidscore_cli.online import online_text
 from vidscore_cli.output import counted, say
 from vidscore_cli.records import short_names, time_text
 from vidscore_cli.remote import to_reports
@@ -244,6 +245,9 @@ def write_outcome(outcome: Outcome, wanted: Presentation) -> None:
         say(f"{summary(outcome.submission)}: no scores are shown", err=True)
     if any(score.partial for score in outcome.scores):
         say("the truth was not complete: frames without truth are left out", err=True)
+    online = next((score.online for score in outcome.scores if score.online), None)
+    if online is not None:
+        say(f"online: {online_text(online)}", err=True)
     if outcome.scores:
         reports = to_reports(score.report for score in outcome.scores)
         if wanted.format == "table":

@@ -44,6 +44,7 @@ from vidscore_client.hosting import (
     Benchmark,
     DetectionsCheck,
     NewToken,
+    OnlineRecord,
     Quota,
     RankingQuestions,
     RescoreProgress,
@@ -60,6 +61,7 @@ from vidscore_client.hosting import (
     TruthRevision,
 )
 from vidscore_client.leaderboards import ChecklistItem, Leaderboard, LeaderboardRow
+from vidscore_client.live import LiveFrame, LiveOutcome
 from vidscore_client.organising import (
     Invitation,
     Invitations,
@@ -113,12 +115,15 @@ __all__ = [
     "LeaderboardRow",
     "LimitExceededError",
     "Live",
+    "LiveFrame",
+    "LiveOutcome",
     "LiveReport",
     "Measure",
     "NewInvitation",
     "NewToken",
     "NotFoundError",
     "ObjectFlag",
+    "OnlineRecord",
     "Outcomes",
     "Policy",
     "PresetDescription",

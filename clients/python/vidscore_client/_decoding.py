@@ -9,6 +9,7 @@ from typing import Any
 from google.protobuf import json_format
 
 from vidscore_client._convert import present, to_dataclass
+from vidscore_client._live_clock import frame_source
 from vidscore_client._specification import (
     GEOMETRIES,
     decode_definition,
@@ -20,6 +21,7 @@ from vidscore_client.evaluators import EvaluatorDescription, Measure, PresetDesc
 from vidscore_client.frames import Geometry
 from vidscore_client.hosting import (
     Benchmark,
+    OnlineRecord,
     Quota,
     SubmissionScore,
     SubmissionUpdate,
@@ -194,11 +196,17 @@ def decode_benchmark(
 
 def decode_score(message: submission_service_pb2.SubmissionScore) -> SubmissionScore:
     """One score of a submission."""
-    parts = {
+    parts: dict[str, Any] = {
         name: decode_report(getattr(message, name)) if message.HasField(name) else None
         for name in ("private_report", "public_report")
     }
+    parts["online"] = decode_online(message.online) if message.HasField("online") else None
     return to_dataclass(SubmissionScore, message, report=decode_report(message.report), **parts)
+
+
+def decode_online(message: submission_service_pb2.OnlineRecord) -> OnlineRecord:
+    """How a submission answered by the clock of a live benchmark."""
+    return to_dataclass(OnlineRecord, message, frames=frame_source(message.frames))
 
 
 def decode_update(message: submission_service_pb2.WatchSubmissionResponse) -> SubmissionUpdate:

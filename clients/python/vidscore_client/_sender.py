@@ -107,16 +107,21 @@ async def open_append(
             "truth, which has not come",
             reason="BENCHMARK_NOT_OPEN",
         )
-    found = await _find_or_create(AsyncSubmissions(transport), hosted.name, submission, title)
+    found = await find_or_create(AsyncSubmissions(transport), hosted.name, submission, title)
     request = wire.OpenStreamRequest(submission=found.name, stream=parse_string("stream", stream))
     response = await transport.unary(SUBMISSIONS + "OpenStream", request, wire.OpenStreamResponse)
     opened = to_dataclass(StreamInfo, response.stream)
     return AppendPlan(found, opened, ARITIES[geometry], batching, delivery, replay)
 
 
-async def _find_or_create(
+async def find_or_create(
     submissions: AsyncSubmissions, benchmark: str, submission: str | None, title: str
 ) -> Submission:
+    """The submission of a name, created where it is not there; None lets the server choose.
+
+    Raises:
+        VidscoreError: As `Client.submit`.
+    """
     if submission is None:
         return await submissions.create(benchmark, title=title)
     name = f"{benchmark}/{parse_string('submission', submission)}"

@@ -2,7 +2,7 @@
 
 The dictionary form is that of TOML files: a definition has the keys of a specification, and beside
 them ``description``, ``truth_geometry``, ``detection_geometry``, ``open_time``, ``close_time``,
-``public_names`` and a table ``policy``.
+``public_names`` and the tables ``policy`` and ``live``.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from vidscore_client._convert import (
     read_time,
     show_message,
 )
+from vidscore_client._live_clock import LIVE
 from vidscore_client.errors import InputError
 from vidscore_client.evaluators import EvaluatorChoice
 from vidscore_client.frames import Geometry, label_text
@@ -147,7 +148,7 @@ def encode_definition(definition: Definition) -> benchmark_pb2.Benchmark:
     """
     if not isinstance(definition, Mapping):
         raise InputError("definition", repr(definition)[:80], "an object")
-    own = ("description", *GEOMETRY_FIELDS, *TIME_FIELDS, "public_names", "policy")
+    own = ("description", *GEOMETRY_FIELDS, *TIME_FIELDS, "public_names", "live", "policy")
     known = (*SPECIFICATION, *own)
     for key in definition:
         if key not in known:
@@ -360,6 +361,7 @@ _DEFINITION: Fields = {
     **dict.fromkeys(GEOMETRY_FIELDS, Form(_fill_geometry, present)),
     **dict.fromkeys(TIME_FIELDS, Form(_fill_time, read_time)),
     "public_names": Form(_fill_kinds, _show_kinds),
+    "live": LIVE,
 }
 _POLICY: Fields = {
     "visibility": PLAIN,

@@ -27,6 +27,7 @@ from vidscore_client.benchmarks import AsyncBenchmarks, AsyncRescoring
 from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription, PresetDescription
 from vidscore_client.frames import Frames, Geometry
 from vidscore_client.hosting import AuditFilter, AuditRecord, SubmissionState
+from vidscore_client.live import LiveOutcome, OnFrame, answer_live
 from vidscore_client.organising import AsyncInvitations, Queue, get_queue
 from vidscore_client.reports import Report
 from vidscore_client.servers import Health, ServerInfo
@@ -34,10 +35,12 @@ from vidscore_client.settings import (
     DEFAULT_BATCHING,
     DEFAULT_DELIVERY,
     DEFAULT_KEEPALIVE,
+    DEFAULT_RETRY,
     Batching,
     Delivery,
     Keepalive,
     Live,
+    Retry,
     Tls,
 )
 from vidscore_client.stream import AsyncScoreStream
@@ -235,6 +238,24 @@ class AsyncClient:
             )
 
         return AsyncSubmissionStream(self._transport, open_plan, self._track_sender)
+
+    async def answer_live(
+        self,
+        benchmark: str,
+        on_frame: OnFrame,
+        submission: str | None = None,
+        *,
+        title: str = "",
+        seal: bool = True,
+        retry: Retry = DEFAULT_RETRY,
+    ) -> LiveOutcome:
+        """Answer every frame of a live benchmark; see `vidscore_client.Client.answer_live`.
+
+        `on_frame` may be a coroutine function.
+        """
+        return await answer_live(
+            self._transport, benchmark, on_frame, submission, title, seal=seal, retry=retry
+        )
 
     async def close(self) -> None:
         """Close every open stream and the connection; see `vidscore_client.Client.close`."""

@@ -116,9 +116,12 @@ class AsyncBenchmarks:
         message = encode_definition(whole)
         message.name = benchmark_name(benchmark)
         message.etag = present.etag
+        # A server that knows no clocks is not asked to change one.
+        live = ["live"] if "live" in {*definition, *present.definition} else []
+        mask = FieldMask(paths=[*UPDATABLE, *live] if replace else _fields_of(definition))
         request = organiser_pb2.UpdateBenchmarkRequest(
             benchmark=message,
-            update_mask=FieldMask(paths=UPDATABLE if replace else _fields_of(definition)),
+            update_mask=mask,
             validate_only=validate_only,
         )
         response: organiser_pb2.UpdateBenchmarkResponse = await self._transport.unary(
@@ -493,7 +496,7 @@ def _refuse_other_geometries(definition: Definition, present: Benchmark) -> None
 
 def _fields_of(definition: Definition) -> list[str]:
     """Names of the updatable fields that a definition sets."""
-    apart = {*TIME_FIELDS, "description", "policy", "public_names"}
+    apart = {*TIME_FIELDS, "description", "policy", "public_names", "live"}
     fields = [field for field in definition if field in apart]
     if set(definition) - apart - set(GEOMETRY_FIELDS):
         fields.append("specification")

@@ -17,6 +17,7 @@ from vidscore_client.benchmarks import Benchmarks
 from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription, PresetDescription
 from vidscore_client.frames import Frames, Geometry
 from vidscore_client.hosting import AuditFilter, AuditRecord, SubmissionState
+from vidscore_client.live import LiveOutcome, OnFrame
 from vidscore_client.organising import Invitations, Queue
 from vidscore_client.reports import Report
 from vidscore_client.servers import Health, ServerInfo
@@ -24,10 +25,12 @@ from vidscore_client.settings import (
     DEFAULT_BATCHING,
     DEFAULT_DELIVERY,
     DEFAULT_KEEPALIVE,
+    DEFAULT_RETRY,
     Batching,
     Delivery,
     Keepalive,
     Live,
+    Retry,
     Tls,
 )
 from vidscore_client.stream import ScoreStream
@@ -287,6 +290,44 @@ class Client:
             timeout_s=timeout_s,
         )
         return run_blocking(scoring)
+
+    def answer_live(
+        self,
+        benchmark: str,
+        on_frame: OnFrame,
+        submission: str | None = None,
+        *,
+        title: str = "",
+        seal: bool = True,
+        retry: Retry = DEFAULT_RETRY,
+    ) -> LiveOutcome:
+        """Answer every frame of a live benchmark while it is now; returns when its clock has ended.
+
+        The first call of a submission starts its clock, which waits for nobody. A frame that comes
+        while `on_frame` looks at another one waits, and only the newest does: those before it stay
+        unanswered. After a break of the connection, or of the program, the frames that are now are
+        answered, and those that have passed are not.
+
+        Args:
+            benchmark: The benchmark.
+            on_frame: Called with each frame; it answers with `LiveFrame.answer`, or leaves the
+                frame without an answer.
+            submission: Last part of the submission's name, as in `submit`; None to let the server
+                choose.
+            title: Title for people, of a new submission.
+            seal: Whether the submission is sealed, and so scored, once the clock has ended.
+            retry: What happens after a break of the connection.
+
+        Raises:
+            ConflictError: If the benchmark is not live (reason ``NOT_LIVE``).
+            SupersededError: If another program answers for the same submission.
+            VidscoreError: If frames cannot be answered for another reason.
+        """
+        return run_blocking(
+            self._client.answer_live(
+                benchmark, on_frame, submission, title=title, seal=seal, retry=retry
+            )
+        )
 
     def submit(
         self,

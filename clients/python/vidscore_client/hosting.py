@@ -38,7 +38,7 @@ class Benchmark:
         name: Its name, such as ``streets``.
         definition: What `create` takes and `update` changes: the keys of a specification beside
             ``description``, ``truth_geometry``, ``detection_geometry``, ``open_time``,
-            ``close_time``, ``public_names`` and ``policy``.
+            ``close_time``, ``public_names``, ``policy`` and ``live``.
         create_time: When it was created.
         update_time: When it was last changed.
         truth_revision: Newest revision of the truth, for organisers alone; 0 for none.
@@ -223,6 +223,48 @@ class Submission:
 
 
 @dataclass(frozen=True)
+class OnlineRecord:
+    """Whether a submission answered a live benchmark online, and how fast.
+
+    Attributes:
+        certified: Whether the answer to every frame was durable before the next frame was given
+            out.
+        message: Why not, for people; empty where it is certified.
+        frames: Where the frames came from: ``held by the participant``, so that it may have seen
+            them before, or ``sent by the organiser``.
+        frame_count: Frames of the clock.
+        in_time_count: Frames whose answer was durable before the next frame was given out.
+        late_count: Frames that were answered later.
+        missing_count: Frames without an answer.
+        passed_count: Those of them that were never given out, because no call was open or the
+            server was behind.
+        outside_count: Frames of the submission that are no answers.
+        latency_50_s: Latency that half of the answers had at most, from giving out the frame to
+            storing the answer; None without an answer, like the other latencies.
+        latency_90_s: Latency that 90 of 100 answers had at most.
+        latency_99_s: Latency that 99 of 100 answers had at most.
+        latency_worst_s: Greatest latency.
+        delay_worst_s: By how much the server gave out a frame later than the clock says, at most;
+            None where it gave out none.
+    """
+
+    certified: bool
+    message: str
+    frames: str
+    frame_count: int
+    in_time_count: int
+    late_count: int
+    missing_count: int
+    passed_count: int
+    outside_count: int
+    latency_50_s: float | None
+    latency_90_s: float | None
+    latency_99_s: float | None
+    latency_worst_s: float | None
+    delay_worst_s: float | None
+
+
+@dataclass(frozen=True)
 class SubmissionScore:
     """A score of a submission; it never changes.
 
@@ -236,6 +278,7 @@ class SubmissionScore:
         private_report: The report over the private sequences, as far as the caller may see it;
             None where there are none, or it may not be seen.
         public_report: The report over all others, for organisers alone; to others it is `report`.
+        online: Whether the submission answered online; None where its benchmark is not live.
     """
 
     name: str
@@ -246,6 +289,7 @@ class SubmissionScore:
     current: bool
     private_report: Report | None = None
     public_report: Report | None = None
+    online: OnlineRecord | None = None
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.appends import AppendTarget
 from vidscore_server.domain.hosting import Hosting
+from vidscore_server.domain.live_answers import refuse_live
 from vidscore_server.domain.names import read_stream
 from vidscore_server.domain.sessions import TakeOver
 from vidscore_server.domain.submissions import team_seen, visible
@@ -141,6 +142,7 @@ class Appender:
         if is_newest and self._take_over is not None:  # an older writer shuts nobody out
             self._take_over(stream)
         rules = await self._hosting.rules.of(stream.benchmark)
+        refuse_live(rules.definition, stream)
         self._target = AppendTarget(message.stream, stream, message.epoch, team_seen(caller), rules)
         return self._target
 

@@ -76,6 +76,7 @@ CHANGEABLE = (
     "policy",
     "public_names",
     "description",
+    "live",
 )
 
 

@@ -19,6 +19,7 @@ from vidscore_server.api.convert import (
     write_specification,
     write_time,
 )
+from vidscore_server.api.live_messages import read_live_table, write_live
 from vidscore_server.domain.definition import NAME_OF_ARITY, Definition, check_definition
 from vidscore_server.domain.names import benchmark_name
 from vidscore_server.domain.policy import NameKind, Policy, in_order
@@ -90,6 +91,8 @@ def read_definition(message: benchmark_pb2.Benchmark) -> Definition:
         values["public_names"] = [
             known.get(number, f"kind {number}") for number in message.public_names.kinds
         ]
+    if message.HasField("live"):
+        values["live"] = read_live_table(message.live)
     for field in ("open_time", "close_time"):
         if message.HasField(field):
             try:
@@ -127,6 +130,7 @@ def write_definition(definition: Definition) -> benchmark_pb2.Benchmark:
             kinds=[_NAME_KINDS[NameKind(kind)] for kind in in_order(definition.public_names)]
         ),
         description=definition.description,
+        live=write_live(definition.live),
     )
 
 

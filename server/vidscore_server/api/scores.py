@@ -9,6 +9,7 @@ from functools import partial
 from vidscore_protos.v1 import report_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.convert import write_report, write_time
+from vidscore_server.api.live_messages import write_online
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import shown_basis
 from vidscore_server.domain.benchmarks import required_benchmark
@@ -17,6 +18,7 @@ from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.leaderboard import Board, counted_scores
 from vidscore_server.domain.live import LiveScore
 from vidscore_server.domain.names import SubmissionName
+from vidscore_server.domain.online import online_of
 from vidscore_server.domain.policy import SubmittedNames
 from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.release import (
@@ -28,6 +30,22 @@ from vidscore_server.domain.release import (
 from vidscore_server.domain.scores import MAXIMUM_SCORES, released_step, unpack_score
 from vidscore_server.store import Reader
 from vidscore_server.store.records import ScoreRecord
+
+
+def _add_online(
+    messages: Sequence[pb.SubmissionScore],
+    reader: Reader,
+    name: SubmissionName,
+    definition: Definition,
+) -> None:
+    """Say of scores whether the submission answered online, where the benchmark is live."""
+    submission = reader.submission(*name) if messages else None
+    if submission is None:
+        return
+    online = write_online(online_of(reader, name, definition, submission.frame_count))
+    if online is not None:
+        for message in messages:
+            message.online.CopyFrom(online)
 
 
 class ScoreWriter:
@@ -62,6 +80,7 @@ class ScoreWriter:
             if record.number in final:
                 self._write_parts(message, record, definition, caller)
             messages.append(message)
+        _add_online(messages, reader, name, definition)
         return messages
 
     def _final_scores(

@@ -317,6 +317,7 @@ _APPEND = _Layout(batch=4, checksum=5)
 _LAYOUTS: Mapping[str, _Layout] = {
     "/vidscore.v1.SubmissionService/AppendFrames": _APPEND,
     "/vidscore.v1.SubmissionService/AppendBatch": _APPEND,
+    "/vidscore.v1.SubmissionService/AnswerFrames": _APPEND,
     "/vidscore.v1.BenchmarkService/UploadTruth": _Layout(batch=2, checksum=4),
 }
 

@@ -12,6 +12,7 @@ from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.appends import Appender
 from vidscore_server.api.batches import batch_size, read_batch
 from vidscore_server.api.convert import write_time
+from vidscore_server.api.live_answers import LiveAnswering
 from vidscore_server.api.outcomes import send_outcomes
 from vidscore_server.api.requests import (
     cut_page,
@@ -361,6 +362,16 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
             )
 
         return await self._context.read(read)
+
+    async def AnswerFrames(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
+        self,
+        requests: Requests[pb.AnswerFramesRequest],
+        responses: Responses[pb.AnswerFramesResponse],
+    ) -> None:
+        """Hand out the clock of a live benchmark, and store answers."""
+        with self._writers.writing() as take_over:
+            async with self._sessions.resumable():
+                await LiveAnswering(self._hosting, take_over).run(requests, responses)
 
     async def ReadOutcomes(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self,

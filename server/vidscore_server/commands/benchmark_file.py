@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 
 VIEW_COLUMNS = ("team", "evaluator", "now", "then")
 
+_LIVE = """\
+# The clock of a live benchmark: each frame is answered before the next one is given out. It needs
+# the sequences with their frame_count, and public_names with sequences and frame_counts.
+# [live]
+# frame_rate = 25         # frames a second
+# frames = "held by the participant"  # or "sent by the organiser"
+"""
+
 
 @command(
     "new",
@@ -73,8 +81,8 @@ def create(server: ServerChoice, benchmark: str, file: str) -> None:
     """Create a benchmark from a TOML file.
 
     FILE has the keys of a manifest and, beside them, description, truth_geometry,
-    detection_geometry, open_time, close_time, public_names and a table policy; vidscore benchmark
-    new writes one.
+    detection_geometry, open_time, close_time, public_names and the tables policy and live;
+    vidscore benchmark new writes one.
     """
     definition = _read_definition(file)
     with open_client(server) as client:

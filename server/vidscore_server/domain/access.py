@@ -146,6 +146,7 @@ ROLES_BY_RPC: Mapping[str, Roles] = {
     "/vidscore.v1.SubmissionService/ListScores": TEAMS,
     "/vidscore.v1.SubmissionService/ReadOutcomes": TEAMS,
     "/vidscore.v1.SubmissionService/ReadDetections": TEAMS,
+    "/vidscore.v1.SubmissionService/AnswerFrames": TEAMS,
     "/vidscore.v1.AccessService/CreateToken": ORGANISERS,
     "/vidscore.v1.AccessService/ListTokens": ORGANISERS,
     "/vidscore.v1.AccessService/RevokeToken": ORGANISERS,
@@ -181,6 +182,7 @@ OF_SUBMISSIONS = frozenset(
         "ListScores",
         "ReadOutcomes",
         "ReadDetections",
+        "AnswerFrames",
     )
 )
 """RPCs of teams about one submission: to another team it is as if it were not there."""

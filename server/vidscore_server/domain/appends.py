@@ -308,7 +308,7 @@ class AppendWriter:
             submission, stream = self._point(append.target)
             if append.target.team not in {None, submission.team}:
                 raise _not_there(name)
-            _refuse_stale(append, submission, stream)
+            refuse_stale(append.target.epoch, submission, stream)
             end = self._ends.get(name, stream.next_offset)
             if append.offset < end:
                 self.close()  # so that the store knows what came just before
@@ -391,18 +391,27 @@ def _not_there(name: StreamName) -> NotFoundError:
     return NotFoundError(f"{name} does not exist; OpenStream makes it")
 
 
-def _refuse_stale(
-    append: PendingAppend, submission: SubmissionRecord, stream: StreamRecord
-) -> None:
+def refuse_stale(epoch: int, submission: SubmissionRecord, stream: StreamRecord) -> None:
+    """Refuse a writer that may not go on.
+
+    Args:
+        epoch: Epoch of the writer.
+        submission: The submission.
+        stream: The stream.
+
+    Raises:
+        SubmissionEndedError: If the submission takes no more frames.
+        EpochStaleError: If a newer writer has opened the stream.
+    """
     if submission.state not in TAKES_FRAMES:
         raise SubmissionEndedError(
             f"the submission is {submission.state} and takes no more frames",
             state=submission.state.value,
         )
-    if append.target.epoch != stream.epoch:
+    if epoch != stream.epoch:
         raise EpochStaleError(
             f"the stream was opened again, under epoch {stream.epoch}; "
-            f"a writer of epoch {append.target.epoch} may not go on",
+            f"a writer of epoch {epoch} may not go on",
             epoch=str(stream.epoch),
         )
 

@@ -19,6 +19,7 @@ from vidscore_server.domain.appends import read_warnings
 from vidscore_server.domain.basis import Basis
 from vidscore_server.domain.batches import inflate
 from vidscore_server.domain.benchmarks import from_json
+from vidscore_server.domain.live_clock import timeline_from_json
 from vidscore_server.domain.names import parse_id
 from vidscore_server.domain.release import values_from_json
 from vidscore_server.domain.scores import GREATEST_COMPRESSION, report_of
@@ -106,6 +107,7 @@ _LOOKS: Mapping[tuple[str, str], Callable[[Any], object]] = {
     ("submissions", "warnings"): read_warnings,
     ("streams", "stream"): lambda value: parse_id(value, "stream"),
     ("detection_batches", "payload"): _payload,
+    ("live_clocks", "schedule"): timeline_from_json,
     ("scores", "values"): _values,
     ("scores", "released"): _values,
     ("scores", "report"): report_of,
@@ -225,6 +227,8 @@ _ADDED_SINCE: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "0008": _together(_ADDED_0009, _ADDED_0011),
     "0009": _ADDED_0011,
     "0010": _ADDED_0011,
+    "0011": {},  # later ones have an index, and further tables
+    "0012": {},
 }
 """Columns that rows of an earlier revision lack, by table, with what its migration gives them.
 

@@ -27,6 +27,14 @@ WIDTH = 100
 
 _EVALUATOR_NAME = re.compile(r"evaluators\[\d+\]\.name")
 
+_LIVE = """\
+# The clock of a live benchmark: each frame is answered before the next one is given out. It needs
+# the sequences with their frame_count, and public_names with sequences and frame_counts.
+# [live]
+# frame_rate = 25         # frames a second
+# frames = "held by the participant"  # or "sent by the organiser"
+"""
+
 _SEQUENCES = """\
 # Sequences, where the truth alone does not say enough about them.
 # [[sequences]]
@@ -96,6 +104,8 @@ def template(name: str, title: str) -> str:
         "",
         *settings,
         *_SEQUENCES.splitlines(),
+        "",
+        *_LIVE.splitlines(),
         "",
         "[policy]",
         *_settings(describe_parameters(Policy)),

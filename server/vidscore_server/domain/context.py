@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from vidscore_server.domain.access import Caller, is_valid
 from vidscore_server.domain.batches import BatchCodec
@@ -95,6 +95,9 @@ class ChangePoller:
 
 # --- The clock: that of the store, so that all servers agree on what is due
 
+LONGEST_WAIT_S = 0.5
+"""How long a wait for a time goes by one look at the store's clock."""
+
 MAX_POLL_S = 0.5
 """A look at the store's clock that took longer says too little about when it was."""
 
@@ -113,6 +116,11 @@ class StoreClock:
     def __call__(self) -> datetime:
         """The time."""
         return self._time + timedelta(seconds=time.monotonic() - self._at_s)
+
+    async def until(self, time: datetime) -> None:
+        """Wait for a time; looks at the store's clock that come between are minded."""
+        while (left_s := (time - self()).total_seconds()) > 0:  # noqa: ASYNC110 - no event tells it
+            await asyncio.sleep(min(left_s, LONGEST_WAIT_S))
 
     def adjust(self) -> None:
         """Look at the store's clock again.
@@ -136,7 +144,17 @@ class StoreClock:
 # --- The context
 
 Result = TypeVar("Result")
-Clock = Callable[[], datetime]
+
+
+class Clock(Protocol):
+    """A clock that can be waited for; tests play one."""
+
+    def __call__(self) -> datetime:
+        """The time."""
+
+    async def until(self, time: datetime) -> None:
+        """Wait for a time; return at once where it has passed."""
+
 
 DIGEST_DIGITS = 32
 

@@ -2,7 +2,7 @@
 
 The dictionary form is one for TOML files and for the store: the keys of a manifest, and
 `description`, `truth_geometry`, `detection_geometry`, `open_time`, `close_time`, `public_names` and
-a table `policy` beside them.
+the tables `policy` and `live` beside them.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from vidscore_evaluators.plausibility.warnings import LabelUse
 from vidscore_evaluators.presets import create_evaluators, evaluators_of, repeated_evaluators
 from vidscore_evaluators.specification import SPECIFICATION_KEYS, BenchmarkSpec, spec_from_dict
 from vidscore_server.domain.ladder import Scale
+from vidscore_server.domain.live_clock import LiveClock, read_live
 from vidscore_server.domain.policy import (
     DEFAULT_PUBLIC_NAMES,
     NameKind,
@@ -56,7 +57,7 @@ NAME_OF_ARITY = {arity: name for name, arity in ARITY_OF_NAME.items()}
 
 _GEOMETRIES = {Side.TRUTH: "truth_geometry", Side.DETECTIONS: "detection_geometry"}
 _TIMES = ("open_time", "close_time")
-OWN_KEYS = ("description", *_GEOMETRIES.values(), *_TIMES, "public_names", "policy")
+OWN_KEYS = ("description", *_GEOMETRIES.values(), *_TIMES, "public_names", "policy", "live")
 """Keys beside those of a specification."""
 
 KEYS = (*SPECIFICATION_KEYS, *OWN_KEYS)
@@ -82,6 +83,7 @@ class Definition:
         private_names: Names of the private sequences of the newest complete truth.
         draw: How these were drawn; None while they were not, or where the policy names them.
         description: What it is about, for people, in Markdown.
+        live: The clock by which submissions answer; None where the benchmark is not live.
     """
 
     specification: BenchmarkSpec
@@ -95,6 +97,7 @@ class Definition:
     description: str = ""
     private_names: tuple[str, ...] = ()
     draw: Draw | None = None
+    live: LiveClock | None = None
 
     @property
     def private_sequence_count(self) -> int:
@@ -213,6 +216,7 @@ def definition_to_dict(definition: Definition) -> dict[str, Any]:
             name: list(value) if isinstance(value, tuple) else value
             for name, value in parameter_values(definition.policy).items()
         },
+        **({} if definition.live is None else {"live": to_dict(definition.live)}),
     }
 
 
@@ -279,6 +283,7 @@ def check_definition(
     checker.order(times["open_time"], times["close_time"])
     policy = checker.policy(values.get("policy", {}))
     public = checker.public_names(values.get("public_names"), policy)
+    live, live_faults = read_live(values.get("live"), specification, public, source)
     evaluators: list[Evaluator[Any]] = []
     before = len(checker.faults)
     if specification.evaluators or not known_faults:
@@ -286,7 +291,7 @@ def check_definition(
     if evaluators and len(checker.faults) == before:
         checker.measures(policy, evaluators)
     arities = checker.arities(given, evaluators)
-    faults = [*(known_faults or ()), *checker.faults]
+    faults = [*(known_faults or ()), *checker.faults, *live_faults]
     if faults:
         raise SpecificationError(faults)
     return Definition(
@@ -298,6 +303,7 @@ def check_definition(
         close_time=times["close_time"],
         public_names=public,
         description=description,
+        live=live,
     )
 
 

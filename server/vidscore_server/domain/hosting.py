@@ -18,6 +18,7 @@ from vidscore_server.domain.final_order import FinalChoices
 from vidscore_server.domain.invitations import Invitations
 from vidscore_server.domain.leases import Leases
 from vidscore_server.domain.live import LiveScores
+from vidscore_server.domain.live_answers import LiveAnswers
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.outcomes import SubmissionOutcomes
 from vidscore_server.domain.rescoring import Rescoring
@@ -51,6 +52,7 @@ class Hosting:
         invitations: Invitations of teams.
         budget: Bounds how much is taken in and not stored.
         appends: Queue of the batches that are appended to them.
+        live_answers: Clocks of the submissions to live benchmarks.
         scorer: The scorer.
         scheduler: Scores sealed submissions.
         live: Scores of submissions that still receive.
@@ -78,6 +80,9 @@ class Hosting:
         self.invitations = Invitations(context)
         self.budget = ByteBudget(context.settings)
         self.appends = AppendQueue(context, self.benchmarks, self.budget)
+        self.live_answers = LiveAnswers(
+            context, self.benchmarks, self.rules, self.submissions, self.budget
+        )
         self.scorer = Scorer(context, self.benchmarks, self.truth, workers)
         self.scheduler = Scheduler(context, self.benchmarks, self.scorer, self.leases)
         self.live = LiveScores(context, self.benchmarks, self.scorer)

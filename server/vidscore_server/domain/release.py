@@ -20,7 +20,9 @@ Organisers see everything. Everyone else sees what stands here, and nothing that
 - of a board: what is seen of a score, which is what ranks there, and its revision of the truth;
 - of a score whose board is not shown yet: nothing;
 - of outcomes, where the policy shows a team its own: of each of its detections what it has sent,
-  and whether it is right, wrong or ignored.
+  and whether it is right, wrong or ignored;
+- of the clock of a live benchmark: all of it, which names the public alone; and of a team's own
+  submission how it answered, which follows from the clock and from what the team did.
 
 Warnings, other curves, counts, and the digests of a report are in none of them but ``live``: a
 digest of the detections that were scored would tell which of them met truth.

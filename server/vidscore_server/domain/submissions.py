@@ -334,6 +334,7 @@ def _put_draft(transaction: Transaction, record: SubmissionRecord) -> None:
         transaction.insert_submission(record)
     elif is_draft(before) and before.team == record.team and before.state in _BEGINS_ANEW:
         transaction.update_submission(replace(record, revision=before.revision + 1))
+        transaction.delete_live_clock(record.benchmark, record.submission)
     else:
         raise NameTakenError(f"a submission {record.submission} is there already")
 

@@ -12,6 +12,7 @@ from sqlalchemy import LargeBinary, Select, and_, exists, func, literal, or_, se
 from vidscore_server.store import tables as t
 from vidscore_server.store.appends import select_points
 from vidscore_server.store.board_reader import HAS_FRAMES, BoardReader
+from vidscore_server.store.live import LiveReader
 from vidscore_server.store.records import (
     BatchRecord,
     BenchmarkRecord,
@@ -39,7 +40,7 @@ NAMES_PER_QUERY = 200
 OPEN_STATES = (SubmissionState.OPEN.value, SubmissionState.RECEIVING.value)
 
 
-class Reader(BoardReader):
+class Reader(LiveReader, BoardReader):
     """One consistent state of the store; getters return None for missing rows."""
 
     def benchmark(self, benchmark: str) -> BenchmarkRecord | None:

@@ -212,6 +212,49 @@ class BatchRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class LiveClockRecord:
+    """The clock of a submission to a live benchmark, once it has started.
+
+    Events are frames that are given out, answers that are stored, and the end of the clock. Their
+    numbers, from 1 in the order of their commits, say what was durable before what.
+
+    Attributes:
+        schedule: What it goes by, in the JSON form of the hosting layer.
+        start_time: Time of its start.
+        event_count: Number of events, which is that of the last one.
+        last_position: Position of the last frame that was given out; -1 for none.
+        end_event: Number of its end; None while it goes on.
+    """
+
+    schedule: str
+    start_time: datetime
+    event_count: int = 0
+    last_position: int = -1
+    end_event: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LiveFrameRecord:
+    """A frame that the clock has given out.
+
+    Attributes:
+        position: Number of frames before it on the clock.
+        given_event: Number of the event that gave it out.
+        given_time: Time of giving it out.
+        answer_event: Number of the event that stored its answer; None without one.
+        answer_time: Time of storing the answer.
+        answer_offset: Offset of the answer in its stream.
+    """
+
+    position: int
+    given_event: int
+    given_time: datetime
+    answer_event: int | None = None
+    answer_time: datetime | None = None
+    answer_offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ScoreRecord:
     """A score; it never changes, but may be published later, with its board.
 

@@ -199,6 +199,29 @@ failed_rescorings = Table(
     Column("basis", Text, nullable=False),
 )
 
+live_clocks = Table(
+    "live_clocks",
+    metadata,
+    Column("submission_id", _Key, _belongs_to("submissions.id"), primary_key=True),
+    Column("schedule", Text, nullable=False),
+    Column("start_time", _Time, nullable=False),
+    Column("event_count", BigInteger, nullable=False),
+    Column("last_position", BigInteger, nullable=False),
+    Column("end_event", BigInteger),
+)
+
+live_frames = Table(
+    "live_frames",
+    metadata,
+    Column("submission_id", _Key, _belongs_to("submissions.id"), primary_key=True),
+    Column("position", BigInteger, primary_key=True, autoincrement=False),
+    Column("given_event", BigInteger, nullable=False),
+    Column("given_time", _Time, nullable=False),
+    Column("answer_event", BigInteger),
+    Column("answer_time", _Time),
+    Column("answer_offset", BigInteger),
+)
+
 releases = Table(
     "releases",
     metadata,

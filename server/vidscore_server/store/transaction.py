@@ -13,9 +13,9 @@ from sqlalchemy import Connection, Select, Table, and_, delete, func, insert, se
 from sqlalchemy.exc import IntegrityError
 
 from vidscore_server.store import tables as t
-from vidscore_server.store.appends import Appends
 from vidscore_server.store.dump import load_rows
 from vidscore_server.store.errors import AlreadyExistsError, NotFoundError
+from vidscore_server.store.live import LiveWriter
 from vidscore_server.store.reader import Reader
 from vidscore_server.store.records import (
     AuditRecord,
@@ -42,7 +42,7 @@ PAYLOADS_PER_STATEMENT = 16
 """Truth batches of one insertion: a large upload must not be in memory at once."""
 
 
-class Transaction(Appends, Reader):
+class Transaction(LiveWriter, Reader):
     """A state that can be written to; mutators raise `NotFoundError` for missing rows."""
 
     def put_serving(self, record: ServingRecord) -> None:
@@ -301,7 +301,7 @@ class Transaction(Appends, Reader):
 
 
 def _delete_some(connection: Connection, submission_id: int, batches: int) -> bool:
-    """Delete some batches or, if none are left, some frames and then their sequences.
+    """Delete some batches or, if none are left, frames, sequences and what was given out.
 
     A submission may have millions of frames and gigabytes of batches: deleting them at once would
     hold up every other writer.
@@ -326,7 +326,9 @@ def _delete_some(connection: Connection, submission_id: int, batches: int) -> bo
     if _deleted(connection, t.frames, few):
         return True
     connection.execute(delete(t.sequences).where(of_submission))
-    return False
+    given = t.live_frames.c.submission_id == submission_id
+    few = select(*t.live_frames.primary_key.columns).where(given).limit(FRAMES_PER_BATCH * batches)
+    return bool(_deleted(connection, t.live_frames, few))
 
 
 def _deleted(connection: Connection, table: Table, keys: Select[tuple[int, int]]) -> int:

@@ -67,7 +67,7 @@ def test_every_fault_of_a_benchmarks_file_is_told_at_once(folder: Path, organise
     assert (
         "sequences, classes, description, truth_geometry, detection_geometry, open_time, " in told
     )
-    assert "public_names, policy; did you mean title?" in told
+    assert "public_names, policy, live; did you mean title?" in told
     assert "policy.visibility: found 'finale'" in told
     assert "policy.submission_per_day" in told
     assert "submissions_per_day" in told

@@ -55,12 +55,28 @@ class PlayedClock:
     """A clock that stands still until it is told otherwise."""
 
     now: datetime = field(default_factory=lambda: datetime(2026, 5, 1, 12, tzinfo=UTC))
+    waiting: list[tuple[datetime, asyncio.Future[None]]] = field(default_factory=list)
 
     def __call__(self) -> datetime:
         return self.now
 
+    async def until(self, time: datetime) -> None:
+        if time > self.now:
+            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self.waiting.append((time, future))
+            await future
+
     def pass_by(self, **time: float) -> None:
         self.now += timedelta(**time)
+        due = [entry for entry in self.waiting if entry[0] <= self.now]
+        self.waiting = [entry for entry in self.waiting if entry[0] > self.now]
+        for _, future in due:
+            future.get_loop().call_soon_threadsafe(_resolve, future)
+
+
+def _resolve(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -57,3 +57,22 @@ def test_a_look_that_took_too_long_is_not_believed(monkeypatch: Any) -> None:
     store.now, store.took_s = START + timedelta(days=1), 3.0
     site_clock.adjust()
     assert site_clock() == START + timedelta(seconds=3)
+
+
+def test_who_waits_for_a_time_minds_what_the_store_says_meanwhile(monkeypatch: Any) -> None:
+    """Two seconds are to pass; after the first wait the store's clock turns out to be ahead."""
+    store, site_clock = played(monkeypatch)
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        store.machine_s += seconds
+        if len(waits) == 1:
+            store.now = START + timedelta(seconds=1.75)
+            site_clock.adjust()
+
+    monkeypatch.setattr("vidscore_server.domain.context.asyncio.sleep", sleep)
+    waiting = site_clock.until(START + timedelta(seconds=2))
+    with suppress(StopIteration):
+        waiting.send(None)
+    assert waits == [0.5, 0.25]

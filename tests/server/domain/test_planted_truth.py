@@ -191,6 +191,10 @@ CASES: dict[str, Case] = {
         {"submission": THREE},
     ),
     f"{V1}SubmissionService/ReadDetections": OF_SUBMISSION,
+    f"{V1}SubmissionService/AnswerFrames": asked(
+        *({"submission": name} for name in (ONE, TWO, f"{ONE}x")),
+        *({"submission": TWO, "detections": probe} for probe in PROBES),
+    ),
     f"{V1}SubmissionService/WatchSubmission": named(ONE, f"{ONE}x"),
     f"{V1}SubmissionService/SealSubmission": asked({"name": TWO, "expected_frame_count": 99}),
     f"{V1}SubmissionService/CancelSubmission": OF_SUBMISSION,

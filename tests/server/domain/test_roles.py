@@ -83,6 +83,7 @@ PARTICIPANTS_MAY = {
     "SubmissionService/ListScores",
     "SubmissionService/ReadOutcomes",
     "SubmissionService/ReadDetections",
+    "SubmissionService/AnswerFrames",
 }
 VIEWERS_MAY = {
     "BenchmarkService/GetBenchmark",

@@ -11,6 +11,7 @@ import pytest
 from tests.server.store import records as r
 from tests.server.store.append_contract import AppendContract
 from tests.server.store.commands import append, populate, put
+from tests.server.store.live_contract import LiveContract
 from tests.server.store.score_contract import ScoreContract
 
 from vidscore_server.store import Reader, SqlStore, Transaction
@@ -18,7 +19,7 @@ from vidscore_server.store.errors import AlreadyExistsError, NotFoundError, Stor
 from vidscore_server.store.records import AuditFilter, AuditRecord, SubmissionState
 
 
-class StoreContract(AppendContract, ScoreContract):
+class StoreContract(AppendContract, LiveContract, ScoreContract):
     """What every store promises."""
 
     # --- commands ---------------------------------------------------------------------------

@@ -98,6 +98,7 @@ def script() -> list[Call]:
         ),
         *_outcomes(),
         *_organising(),
+        *_live(),
     ]
 
 
@@ -371,6 +372,33 @@ def _organising() -> Iterator[Call]:
     yield invite("AcceptInvitation", accepted, caller="")
     yield invite("RevokeInvitation", revoked)
     yield invite("ListInvitations", [access.ListInvitationsRequest(page_size=5)])
+
+
+def _live() -> Iterator[Call]:
+    """A live benchmark whose clock stands still, so that its first frame alone is given out."""
+    clock = benchmark_pb2.LiveClock(frame_rate=2.0)
+    benchmark = dots()
+    benchmark.live.CopyFrom(clock)
+    benchmark.specification.sequences.add(name="1", frame_count=2, first_frame=1)
+    benchmark.public_names.kinds.extend(
+        [benchmark_pb2.NAME_KIND_SEQUENCES, benchmark_pb2.NAME_KIND_FRAME_COUNTS]
+    )
+    yield _hosted(
+        "CreateBenchmark",
+        organiser_pb2.CreateBenchmarkRequest(benchmark_id="live-dots", benchmark=benchmark),
+    )
+    created = submissions.CreateSubmissionRequest(
+        benchmark="benchmarks/live-dots", submission_id="one"
+    )
+    yield _submitting("CreateSubmission", created)
+    name = "benchmarks/live-dots/submissions/one"
+    begin = submissions.AnswerFramesRequest(submission=name)
+    answer = submissions.AnswerFramesRequest(position=0, detections=points({1: [(10.0, 20.0)]}))
+    yield _submitting("AnswerFrames", begin, answer, last_only=True)
+    early = submissions.AnswerFramesRequest(position=1, detections=points({2: []}))
+    yield _submitting("AnswerFrames", begin, early)
+    ended = submissions.AnswerFramesRequest(submission=SUBMISSION)
+    yield _submitting("AnswerFrames", ended)
 
 
 async def play(hosted: Hosted) -> list[Exchange]:

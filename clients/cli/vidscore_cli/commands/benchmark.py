@@ -22,6 +22,7 @@ from vidscore_cli.hosted import (
     what_happens,
 )
 from vidscore_cli.inputs import check_format_name
+from vidscore_cli.online import clock_text
 from vidscore_cli.options import (
     format_option,
     input_format_option,
@@ -341,9 +342,11 @@ def _all_about(found: Benchmark, format_: str) -> Record:
     definition = dict(found.definition)
     policy = definition.pop("policy", {})
     sequences = definition.pop("sequences", [])
+    live = definition.pop("live", None)
     return {
         **facts,
         **definition,
+        **({} if live is None else {"live": clock_text(live)}),
         "evaluators": _evaluators(found),
         "domains": ", ".join(domain["name"] for domain in definition.get("domains", [])),
         "sequences": len(sequences),

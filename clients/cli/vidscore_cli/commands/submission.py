@@ -17,6 +17,7 @@ from vidscore_cli.hosted import (
     summary,
     write_outcome,
 )
+from vidscore_cli.online import online_of, online_text
 from vidscore_cli.options import (
     complete_evaluator,
     format_option,
@@ -88,14 +89,17 @@ def show(server: ServerChoice, submission: str, format_: str, output: str) -> No
     """Show where a submission stands, and why."""
     with open_client(server) as client:
         found = client.submissions.get(submission)
+        online = online_of(client, found)
     say_warnings(found.warnings)
-    record = asdict(found)
+    record = {**asdict(found), "online": None if online is None else asdict(online)}
     record["changes"] = record.pop("revision")  # of the submission; that of the truth is another
     if format_ == "table":
         streams = [f"{entry.stream} ({entry.next_offset} frames)" for entry in found.streams]
         record = {**record, "streams": ", ".join(streams), "waits_for": submission_waits_for(found)}
         record["warnings"] = len(found.warnings)
-        record = {name: value for name, value in record.items() if not name.startswith("due_")}
+        record["online"] = None if online is None else online_text(online)
+        left_out = {"due_time", "due_reason", *([] if online else ["online"])}
+        record = {name: value for name, value in record.items() if name not in left_out}
     write_record(record, format_, output)
 
 

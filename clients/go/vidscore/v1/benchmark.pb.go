@@ -25,6 +25,60 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// FrameSource says where the frames of a live benchmark come from. The server sends none: it says
+// which frame is now.
+type FrameSource int32
+
+const (
+	// Unspecified: FRAME_SOURCE_PARTICIPANT.
+	FrameSource_FRAME_SOURCE_UNSPECIFIED FrameSource = 0
+	// The participant holds them, so that it may have seen them before.
+	FrameSource_FRAME_SOURCE_PARTICIPANT FrameSource = 1
+	// The organiser sends them by other means while they are now.
+	FrameSource_FRAME_SOURCE_ORGANISER FrameSource = 2
+)
+
+// Enum value maps for FrameSource.
+var (
+	FrameSource_name = map[int32]string{
+		0: "FRAME_SOURCE_UNSPECIFIED",
+		1: "FRAME_SOURCE_PARTICIPANT",
+		2: "FRAME_SOURCE_ORGANISER",
+	}
+	FrameSource_value = map[string]int32{
+		"FRAME_SOURCE_UNSPECIFIED": 0,
+		"FRAME_SOURCE_PARTICIPANT": 1,
+		"FRAME_SOURCE_ORGANISER":   2,
+	}
+)
+
+func (x FrameSource) Enum() *FrameSource {
+	p := new(FrameSource)
+	*p = x
+	return p
+}
+
+func (x FrameSource) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (FrameSource) Descriptor() protoreflect.EnumDescriptor {
+	return file_vidscore_v1_benchmark_proto_enumTypes[0].Descriptor()
+}
+
+func (FrameSource) Type() protoreflect.EnumType {
+	return &file_vidscore_v1_benchmark_proto_enumTypes[0]
+}
+
+func (x FrameSource) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use FrameSource.Descriptor instead.
+func (FrameSource) EnumDescriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{0}
+}
+
 // NameKind is a kind of name in a benchmark.
 type NameKind int32
 
@@ -68,11 +122,11 @@ func (x NameKind) String() string {
 }
 
 func (NameKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_vidscore_v1_benchmark_proto_enumTypes[0].Descriptor()
+	return file_vidscore_v1_benchmark_proto_enumTypes[1].Descriptor()
 }
 
 func (NameKind) Type() protoreflect.EnumType {
-	return &file_vidscore_v1_benchmark_proto_enumTypes[0]
+	return &file_vidscore_v1_benchmark_proto_enumTypes[1]
 }
 
 func (x NameKind) Number() protoreflect.EnumNumber {
@@ -81,7 +135,7 @@ func (x NameKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use NameKind.Descriptor instead.
 func (NameKind) EnumDescriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{0}
+	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{1}
 }
 
 // Visibility determines which scores participants see.
@@ -130,11 +184,11 @@ func (x Visibility) String() string {
 }
 
 func (Visibility) Descriptor() protoreflect.EnumDescriptor {
-	return file_vidscore_v1_benchmark_proto_enumTypes[1].Descriptor()
+	return file_vidscore_v1_benchmark_proto_enumTypes[2].Descriptor()
 }
 
 func (Visibility) Type() protoreflect.EnumType {
-	return &file_vidscore_v1_benchmark_proto_enumTypes[1]
+	return &file_vidscore_v1_benchmark_proto_enumTypes[2]
 }
 
 func (x Visibility) Number() protoreflect.EnumNumber {
@@ -143,7 +197,7 @@ func (x Visibility) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Visibility.Descriptor instead.
 func (Visibility) EnumDescriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{1}
+	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{2}
 }
 
 // QuietAction determines what happens to an idle submission.
@@ -183,11 +237,11 @@ func (x QuietAction) String() string {
 }
 
 func (QuietAction) Descriptor() protoreflect.EnumDescriptor {
-	return file_vidscore_v1_benchmark_proto_enumTypes[2].Descriptor()
+	return file_vidscore_v1_benchmark_proto_enumTypes[3].Descriptor()
 }
 
 func (QuietAction) Type() protoreflect.EnumType {
-	return &file_vidscore_v1_benchmark_proto_enumTypes[2]
+	return &file_vidscore_v1_benchmark_proto_enumTypes[3]
 }
 
 func (x QuietAction) Number() protoreflect.EnumNumber {
@@ -196,7 +250,7 @@ func (x QuietAction) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use QuietAction.Descriptor instead.
 func (QuietAction) EnumDescriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{2}
+	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{3}
 }
 
 // Selection determines which submission of a team is on the leaderboard.
@@ -236,11 +290,11 @@ func (x Selection) String() string {
 }
 
 func (Selection) Descriptor() protoreflect.EnumDescriptor {
-	return file_vidscore_v1_benchmark_proto_enumTypes[3].Descriptor()
+	return file_vidscore_v1_benchmark_proto_enumTypes[4].Descriptor()
 }
 
 func (Selection) Type() protoreflect.EnumType {
-	return &file_vidscore_v1_benchmark_proto_enumTypes[3]
+	return &file_vidscore_v1_benchmark_proto_enumTypes[4]
 }
 
 func (x Selection) Number() protoreflect.EnumNumber {
@@ -249,7 +303,7 @@ func (x Selection) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Selection.Descriptor instead.
 func (Selection) EnumDescriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{3}
+	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{4}
 }
 
 // Rescore determines how a leaderboard moves once its submissions are scored again.
@@ -289,11 +343,11 @@ func (x Rescore) String() string {
 }
 
 func (Rescore) Descriptor() protoreflect.EnumDescriptor {
-	return file_vidscore_v1_benchmark_proto_enumTypes[4].Descriptor()
+	return file_vidscore_v1_benchmark_proto_enumTypes[5].Descriptor()
 }
 
 func (Rescore) Type() protoreflect.EnumType {
-	return &file_vidscore_v1_benchmark_proto_enumTypes[4]
+	return &file_vidscore_v1_benchmark_proto_enumTypes[5]
 }
 
 func (x Rescore) Number() protoreflect.EnumNumber {
@@ -302,7 +356,7 @@ func (x Rescore) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Rescore.Descriptor instead.
 func (Rescore) EnumDescriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{4}
+	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{5}
 }
 
 // OutcomesShown determines which outcomes participants see, once a score is shown to them.
@@ -344,11 +398,11 @@ func (x OutcomesShown) String() string {
 }
 
 func (OutcomesShown) Descriptor() protoreflect.EnumDescriptor {
-	return file_vidscore_v1_benchmark_proto_enumTypes[5].Descriptor()
+	return file_vidscore_v1_benchmark_proto_enumTypes[6].Descriptor()
 }
 
 func (OutcomesShown) Type() protoreflect.EnumType {
-	return &file_vidscore_v1_benchmark_proto_enumTypes[5]
+	return &file_vidscore_v1_benchmark_proto_enumTypes[6]
 }
 
 func (x OutcomesShown) Number() protoreflect.EnumNumber {
@@ -357,7 +411,7 @@ func (x OutcomesShown) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use OutcomesShown.Descriptor instead.
 func (OutcomesShown) EnumDescriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{5}
+	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{6}
 }
 
 // Benchmark is a hosted specification with truth and a policy.
@@ -414,7 +468,10 @@ type Benchmark struct {
 	Description string `protobuf:"bytes,30,opt,name=description,proto3" json:"description,omitempty"`
 	// Number of teams with submissions that count as scored; 0 where the caller may not see the
 	// leaderboard. Output only.
-	TeamCount     int32 `protobuf:"varint,31,opt,name=team_count,json=teamCount,proto3" json:"team_count,omitempty"`
+	TeamCount int32 `protobuf:"varint,31,opt,name=team_count,json=teamCount,proto3" json:"team_count,omitempty"`
+	// The clock of a live benchmark, whose submissions answer each frame while it is now; absent: not
+	// live.
+	Live          *LiveClock `protobuf:"bytes,60,opt,name=live,proto3" json:"live,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -596,6 +653,154 @@ func (x *Benchmark) GetTeamCount() int32 {
 	return 0
 }
 
+func (x *Benchmark) GetLive() *LiveClock {
+	if x != nil {
+		return x.Live
+	}
+	return nil
+}
+
+// LiveClock says when each frame of a live benchmark is given out. The sequences of the
+// specification follow each other in its order. Each of them states its `frame_count`, and the
+// benchmark's public names have NAME_KIND_SEQUENCES and NAME_KIND_FRAME_COUNTS: the clock tells
+// them.
+type LiveClock struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Frames per second of the sequences that `sequences` does not list; absent: it lists all.
+	FrameRate *float64 `protobuf:"fixed64,1,opt,name=frame_rate,json=frameRate,proto3,oneof" json:"frame_rate,omitempty"`
+	// Where the frames come from.
+	Frames FrameSource `protobuf:"varint,2,opt,name=frames,proto3,enum=vidscore.v1.FrameSource" json:"frames,omitempty"`
+	// Sequences with times of their own.
+	Sequences     []*SequenceClock `protobuf:"bytes,3,rep,name=sequences,proto3" json:"sequences,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LiveClock) Reset() {
+	*x = LiveClock{}
+	mi := &file_vidscore_v1_benchmark_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LiveClock) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LiveClock) ProtoMessage() {}
+
+func (x *LiveClock) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_benchmark_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LiveClock.ProtoReflect.Descriptor instead.
+func (*LiveClock) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *LiveClock) GetFrameRate() float64 {
+	if x != nil && x.FrameRate != nil {
+		return *x.FrameRate
+	}
+	return 0
+}
+
+func (x *LiveClock) GetFrames() FrameSource {
+	if x != nil {
+		return x.Frames
+	}
+	return FrameSource_FRAME_SOURCE_UNSPECIFIED
+}
+
+func (x *LiveClock) GetSequences() []*SequenceClock {
+	if x != nil {
+		return x.Sequences
+	}
+	return nil
+}
+
+// SequenceClock says when the frames of one sequence are given out: by a rate or by their times.
+type SequenceClock struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Domain; empty where there is only one.
+	Domain string `protobuf:"bytes,1,opt,name=domain,proto3" json:"domain,omitempty"`
+	// Name of the sequence.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Frames per second; absent: by `frame_times_s`.
+	FrameRate *float64 `protobuf:"fixed64,3,opt,name=frame_rate,json=frameRate,proto3,oneof" json:"frame_rate,omitempty"`
+	// Seconds from the first frame to each frame, the first of them 0, each greater than the one
+	// before. The last frame lasts as long as the one before it.
+	FrameTimesS   []float64 `protobuf:"fixed64,4,rep,packed,name=frame_times_s,json=frameTimesS,proto3" json:"frame_times_s,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SequenceClock) Reset() {
+	*x = SequenceClock{}
+	mi := &file_vidscore_v1_benchmark_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SequenceClock) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SequenceClock) ProtoMessage() {}
+
+func (x *SequenceClock) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_benchmark_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SequenceClock.ProtoReflect.Descriptor instead.
+func (*SequenceClock) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *SequenceClock) GetDomain() string {
+	if x != nil {
+		return x.Domain
+	}
+	return ""
+}
+
+func (x *SequenceClock) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SequenceClock) GetFrameRate() float64 {
+	if x != nil && x.FrameRate != nil {
+		return *x.FrameRate
+	}
+	return 0
+}
+
+func (x *SequenceClock) GetFrameTimesS() []float64 {
+	if x != nil {
+		return x.FrameTimesS
+	}
+	return nil
+}
+
 // PublicNames states which names participants may know. They are taken from the specification or,
 // if it has none, from the complete truth; without either, nothing is rejected or warned about.
 type PublicNames struct {
@@ -608,7 +813,7 @@ type PublicNames struct {
 
 func (x *PublicNames) Reset() {
 	*x = PublicNames{}
-	mi := &file_vidscore_v1_benchmark_proto_msgTypes[1]
+	mi := &file_vidscore_v1_benchmark_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -620,7 +825,7 @@ func (x *PublicNames) String() string {
 func (*PublicNames) ProtoMessage() {}
 
 func (x *PublicNames) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_proto_msgTypes[1]
+	mi := &file_vidscore_v1_benchmark_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -633,7 +838,7 @@ func (x *PublicNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PublicNames.ProtoReflect.Descriptor instead.
 func (*PublicNames) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{1}
+	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *PublicNames) GetKinds() []NameKind {
@@ -708,7 +913,7 @@ type Policy struct {
 
 func (x *Policy) Reset() {
 	*x = Policy{}
-	mi := &file_vidscore_v1_benchmark_proto_msgTypes[2]
+	mi := &file_vidscore_v1_benchmark_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -720,7 +925,7 @@ func (x *Policy) String() string {
 func (*Policy) ProtoMessage() {}
 
 func (x *Policy) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_proto_msgTypes[2]
+	mi := &file_vidscore_v1_benchmark_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -733,7 +938,7 @@ func (x *Policy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Policy.ProtoReflect.Descriptor instead.
 func (*Policy) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{2}
+	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Policy) GetVisibility() Visibility {
@@ -887,7 +1092,7 @@ var File_vidscore_v1_benchmark_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_benchmark_proto_rawDesc = "" +
 	"\n" +
-	"\x1bvidscore/v1/benchmark.proto\x12\vvidscore.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xe9\a\n" +
+	"\x1bvidscore/v1/benchmark.proto\x12\vvidscore.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\x95\b\n" +
 	"\tBenchmark\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12@\n" +
 	"\rspecification\x18\x02 \x01(\v2\x1a.vidscore.v1.BenchmarkSpecR\rspecification\x12<\n" +
@@ -914,7 +1119,21 @@ const file_vidscore_v1_benchmark_proto_rawDesc = "" +
 	"\x16private_sequence_count\x18\x13 \x01(\x05R\x14privateSequenceCount\x12 \n" +
 	"\vdescription\x18\x1e \x01(\tR\vdescription\x12\x1d\n" +
 	"\n" +
-	"team_count\x18\x1f \x01(\x05R\tteamCount\":\n" +
+	"team_count\x18\x1f \x01(\x05R\tteamCount\x12*\n" +
+	"\x04live\x18< \x01(\v2\x16.vidscore.v1.LiveClockR\x04live\"\xaa\x01\n" +
+	"\tLiveClock\x12\"\n" +
+	"\n" +
+	"frame_rate\x18\x01 \x01(\x01H\x00R\tframeRate\x88\x01\x01\x120\n" +
+	"\x06frames\x18\x02 \x01(\x0e2\x18.vidscore.v1.FrameSourceR\x06frames\x128\n" +
+	"\tsequences\x18\x03 \x03(\v2\x1a.vidscore.v1.SequenceClockR\tsequencesB\r\n" +
+	"\v_frame_rate\"\x92\x01\n" +
+	"\rSequenceClock\x12\x16\n" +
+	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\"\n" +
+	"\n" +
+	"frame_rate\x18\x03 \x01(\x01H\x00R\tframeRate\x88\x01\x01\x12\"\n" +
+	"\rframe_times_s\x18\x04 \x03(\x01R\vframeTimesSB\r\n" +
+	"\v_frame_rate\":\n" +
 	"\vPublicNames\x12+\n" +
 	"\x05kinds\x18\x01 \x03(\x0e2\x15.vidscore.v1.NameKindR\x05kinds\"\xa8\b\n" +
 	"\x06Policy\x127\n" +
@@ -945,7 +1164,11 @@ const file_vidscore_v1_benchmark_proto_rawDesc = "" +
 	"\x0erelease_curves\x18\x1f \x01(\bR\rreleaseCurvesB\x0e\n" +
 	"\f_ladder_stepB\x11\n" +
 	"\x0f_minimum_framesB\x0f\n" +
-	"\r_public_board*p\n" +
+	"\r_public_board*e\n" +
+	"\vFrameSource\x12\x1c\n" +
+	"\x18FRAME_SOURCE_UNSPECIFIED\x10\x00\x12\x1c\n" +
+	"\x18FRAME_SOURCE_PARTICIPANT\x10\x01\x12\x1a\n" +
+	"\x16FRAME_SOURCE_ORGANISER\x10\x02*p\n" +
 	"\bNameKind\x12\x19\n" +
 	"\x15NAME_KIND_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13NAME_KIND_SEQUENCES\x10\x01\x12\x14\n" +
@@ -988,46 +1211,52 @@ func file_vidscore_v1_benchmark_proto_rawDescGZIP() []byte {
 	return file_vidscore_v1_benchmark_proto_rawDescData
 }
 
-var file_vidscore_v1_benchmark_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_vidscore_v1_benchmark_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_vidscore_v1_benchmark_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
+var file_vidscore_v1_benchmark_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_vidscore_v1_benchmark_proto_goTypes = []any{
-	(NameKind)(0),                 // 0: vidscore.v1.NameKind
-	(Visibility)(0),               // 1: vidscore.v1.Visibility
-	(QuietAction)(0),              // 2: vidscore.v1.QuietAction
-	(Selection)(0),                // 3: vidscore.v1.Selection
-	(Rescore)(0),                  // 4: vidscore.v1.Rescore
-	(OutcomesShown)(0),            // 5: vidscore.v1.OutcomesShown
-	(*Benchmark)(nil),             // 6: vidscore.v1.Benchmark
-	(*PublicNames)(nil),           // 7: vidscore.v1.PublicNames
-	(*Policy)(nil),                // 8: vidscore.v1.Policy
-	(*BenchmarkSpec)(nil),         // 9: vidscore.v1.BenchmarkSpec
-	(Geometry)(0),                 // 10: vidscore.v1.Geometry
-	(*timestamppb.Timestamp)(nil), // 11: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 12: google.protobuf.Duration
+	(FrameSource)(0),              // 0: vidscore.v1.FrameSource
+	(NameKind)(0),                 // 1: vidscore.v1.NameKind
+	(Visibility)(0),               // 2: vidscore.v1.Visibility
+	(QuietAction)(0),              // 3: vidscore.v1.QuietAction
+	(Selection)(0),                // 4: vidscore.v1.Selection
+	(Rescore)(0),                  // 5: vidscore.v1.Rescore
+	(OutcomesShown)(0),            // 6: vidscore.v1.OutcomesShown
+	(*Benchmark)(nil),             // 7: vidscore.v1.Benchmark
+	(*LiveClock)(nil),             // 8: vidscore.v1.LiveClock
+	(*SequenceClock)(nil),         // 9: vidscore.v1.SequenceClock
+	(*PublicNames)(nil),           // 10: vidscore.v1.PublicNames
+	(*Policy)(nil),                // 11: vidscore.v1.Policy
+	(*BenchmarkSpec)(nil),         // 12: vidscore.v1.BenchmarkSpec
+	(Geometry)(0),                 // 13: vidscore.v1.Geometry
+	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 15: google.protobuf.Duration
 }
 var file_vidscore_v1_benchmark_proto_depIdxs = []int32{
-	9,  // 0: vidscore.v1.Benchmark.specification:type_name -> vidscore.v1.BenchmarkSpec
-	10, // 1: vidscore.v1.Benchmark.truth_geometry:type_name -> vidscore.v1.Geometry
-	10, // 2: vidscore.v1.Benchmark.detection_geometry:type_name -> vidscore.v1.Geometry
-	11, // 3: vidscore.v1.Benchmark.open_time:type_name -> google.protobuf.Timestamp
-	11, // 4: vidscore.v1.Benchmark.close_time:type_name -> google.protobuf.Timestamp
-	8,  // 5: vidscore.v1.Benchmark.policy:type_name -> vidscore.v1.Policy
-	11, // 6: vidscore.v1.Benchmark.create_time:type_name -> google.protobuf.Timestamp
-	11, // 7: vidscore.v1.Benchmark.update_time:type_name -> google.protobuf.Timestamp
-	7,  // 8: vidscore.v1.Benchmark.public_names:type_name -> vidscore.v1.PublicNames
-	0,  // 9: vidscore.v1.PublicNames.kinds:type_name -> vidscore.v1.NameKind
-	1,  // 10: vidscore.v1.Policy.visibility:type_name -> vidscore.v1.Visibility
-	12, // 11: vidscore.v1.Policy.quiet_timeout:type_name -> google.protobuf.Duration
-	2,  // 12: vidscore.v1.Policy.quiet_action:type_name -> vidscore.v1.QuietAction
-	12, // 13: vidscore.v1.Policy.truth_timeout:type_name -> google.protobuf.Duration
-	3,  // 14: vidscore.v1.Policy.selection:type_name -> vidscore.v1.Selection
-	4,  // 15: vidscore.v1.Policy.rescore:type_name -> vidscore.v1.Rescore
-	5,  // 16: vidscore.v1.Policy.outcomes:type_name -> vidscore.v1.OutcomesShown
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	12, // 0: vidscore.v1.Benchmark.specification:type_name -> vidscore.v1.BenchmarkSpec
+	13, // 1: vidscore.v1.Benchmark.truth_geometry:type_name -> vidscore.v1.Geometry
+	13, // 2: vidscore.v1.Benchmark.detection_geometry:type_name -> vidscore.v1.Geometry
+	14, // 3: vidscore.v1.Benchmark.open_time:type_name -> google.protobuf.Timestamp
+	14, // 4: vidscore.v1.Benchmark.close_time:type_name -> google.protobuf.Timestamp
+	11, // 5: vidscore.v1.Benchmark.policy:type_name -> vidscore.v1.Policy
+	14, // 6: vidscore.v1.Benchmark.create_time:type_name -> google.protobuf.Timestamp
+	14, // 7: vidscore.v1.Benchmark.update_time:type_name -> google.protobuf.Timestamp
+	10, // 8: vidscore.v1.Benchmark.public_names:type_name -> vidscore.v1.PublicNames
+	8,  // 9: vidscore.v1.Benchmark.live:type_name -> vidscore.v1.LiveClock
+	0,  // 10: vidscore.v1.LiveClock.frames:type_name -> vidscore.v1.FrameSource
+	9,  // 11: vidscore.v1.LiveClock.sequences:type_name -> vidscore.v1.SequenceClock
+	1,  // 12: vidscore.v1.PublicNames.kinds:type_name -> vidscore.v1.NameKind
+	2,  // 13: vidscore.v1.Policy.visibility:type_name -> vidscore.v1.Visibility
+	15, // 14: vidscore.v1.Policy.quiet_timeout:type_name -> google.protobuf.Duration
+	3,  // 15: vidscore.v1.Policy.quiet_action:type_name -> vidscore.v1.QuietAction
+	15, // 16: vidscore.v1.Policy.truth_timeout:type_name -> google.protobuf.Duration
+	4,  // 17: vidscore.v1.Policy.selection:type_name -> vidscore.v1.Selection
+	5,  // 18: vidscore.v1.Policy.rescore:type_name -> vidscore.v1.Rescore
+	6,  // 19: vidscore.v1.Policy.outcomes:type_name -> vidscore.v1.OutcomesShown
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_benchmark_proto_init() }
@@ -1037,14 +1266,16 @@ func file_vidscore_v1_benchmark_proto_init() {
 	}
 	file_vidscore_v1_annotations_proto_init()
 	file_vidscore_v1_specification_proto_init()
+	file_vidscore_v1_benchmark_proto_msgTypes[1].OneofWrappers = []any{}
 	file_vidscore_v1_benchmark_proto_msgTypes[2].OneofWrappers = []any{}
+	file_vidscore_v1_benchmark_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_benchmark_proto_rawDesc), len(file_vidscore_v1_benchmark_proto_rawDesc)),
-			NumEnums:      6,
-			NumMessages:   3,
+			NumEnums:      7,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1852,7 +1852,9 @@ type SubmissionScore struct {
 	PrivateReport *Report `protobuf:"bytes,20,opt,name=private_report,json=privateReport,proto3" json:"private_report,omitempty"`
 	// The report over all other sequences, of a benchmark with private ones. Organisers only: to
 	// others it is `report`.
-	PublicReport  *Report `protobuf:"bytes,21,opt,name=public_report,json=publicReport,proto3" json:"public_report,omitempty"`
+	PublicReport *Report `protobuf:"bytes,21,opt,name=public_report,json=publicReport,proto3" json:"public_report,omitempty"`
+	// How the submission answered by the clock; absent: the benchmark is not live.
+	Online        *OnlineRecord `protobuf:"bytes,63,opt,name=online,proto3" json:"online,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1943,6 +1945,180 @@ func (x *SubmissionScore) GetPublicReport() *Report {
 	return nil
 }
 
+func (x *SubmissionScore) GetOnline() *OnlineRecord {
+	if x != nil {
+		return x.Online
+	}
+	return nil
+}
+
+// OnlineRecord says whether a submission answered a live benchmark online. It follows from the
+// order in which the server gave out frames and stored answers; nothing of it depends on the truth.
+type OnlineRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the answer to every frame was durable before the next frame was given out.
+	Certified bool `protobuf:"varint,1,opt,name=certified,proto3" json:"certified,omitempty"`
+	// Why not, for people; empty if it is certified.
+	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Where the frames came from.
+	Frames FrameSource `protobuf:"varint,3,opt,name=frames,proto3,enum=vidscore.v1.FrameSource" json:"frames,omitempty"`
+	// Number of frames of the clock: in time, late and missing together.
+	FrameCount int64 `protobuf:"varint,4,opt,name=frame_count,json=frameCount,proto3" json:"frame_count,omitempty"`
+	// Number of frames whose answer was durable before the next frame was given out.
+	InTimeCount int64 `protobuf:"varint,5,opt,name=in_time_count,json=inTimeCount,proto3" json:"in_time_count,omitempty"`
+	// Number of frames that were answered later.
+	LateCount int64 `protobuf:"varint,6,opt,name=late_count,json=lateCount,proto3" json:"late_count,omitempty"`
+	// Number of frames without an answer.
+	MissingCount int64 `protobuf:"varint,7,opt,name=missing_count,json=missingCount,proto3" json:"missing_count,omitempty"`
+	// Number of the missing frames that were never given out, because no call was open or the server
+	// was behind.
+	PassedCount int64 `protobuf:"varint,8,opt,name=passed_count,json=passedCount,proto3" json:"passed_count,omitempty"`
+	// Number of the submission's frames that are no answers.
+	OutsideCount int64 `protobuf:"varint,9,opt,name=outside_count,json=outsideCount,proto3" json:"outside_count,omitempty"`
+	// Latency that half of the answers had at most, from giving out the frame to storing the answer;
+	// absent: there is no answer. So are the other latencies.
+	Latency_50S *float64 `protobuf:"fixed64,10,opt,name=latency_50_s,json=latency50S,proto3,oneof" json:"latency_50_s,omitempty"`
+	// Latency that 90 of 100 answers had at most.
+	Latency_90S *float64 `protobuf:"fixed64,11,opt,name=latency_90_s,json=latency90S,proto3,oneof" json:"latency_90_s,omitempty"`
+	// Latency that 99 of 100 answers had at most.
+	Latency_99S *float64 `protobuf:"fixed64,12,opt,name=latency_99_s,json=latency99S,proto3,oneof" json:"latency_99_s,omitempty"`
+	// Greatest latency.
+	LatencyWorstS *float64 `protobuf:"fixed64,13,opt,name=latency_worst_s,json=latencyWorstS,proto3,oneof" json:"latency_worst_s,omitempty"`
+	// By how much the server gave out a frame later than the clock says, at most; absent: it gave out
+	// none.
+	DelayWorstS   *float64 `protobuf:"fixed64,14,opt,name=delay_worst_s,json=delayWorstS,proto3,oneof" json:"delay_worst_s,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OnlineRecord) Reset() {
+	*x = OnlineRecord{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OnlineRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OnlineRecord) ProtoMessage() {}
+
+func (x *OnlineRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OnlineRecord.ProtoReflect.Descriptor instead.
+func (*OnlineRecord) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *OnlineRecord) GetCertified() bool {
+	if x != nil {
+		return x.Certified
+	}
+	return false
+}
+
+func (x *OnlineRecord) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *OnlineRecord) GetFrames() FrameSource {
+	if x != nil {
+		return x.Frames
+	}
+	return FrameSource_FRAME_SOURCE_UNSPECIFIED
+}
+
+func (x *OnlineRecord) GetFrameCount() int64 {
+	if x != nil {
+		return x.FrameCount
+	}
+	return 0
+}
+
+func (x *OnlineRecord) GetInTimeCount() int64 {
+	if x != nil {
+		return x.InTimeCount
+	}
+	return 0
+}
+
+func (x *OnlineRecord) GetLateCount() int64 {
+	if x != nil {
+		return x.LateCount
+	}
+	return 0
+}
+
+func (x *OnlineRecord) GetMissingCount() int64 {
+	if x != nil {
+		return x.MissingCount
+	}
+	return 0
+}
+
+func (x *OnlineRecord) GetPassedCount() int64 {
+	if x != nil {
+		return x.PassedCount
+	}
+	return 0
+}
+
+func (x *OnlineRecord) GetOutsideCount() int64 {
+	if x != nil {
+		return x.OutsideCount
+	}
+	return 0
+}
+
+func (x *OnlineRecord) GetLatency_50S() float64 {
+	if x != nil && x.Latency_50S != nil {
+		return *x.Latency_50S
+	}
+	return 0
+}
+
+func (x *OnlineRecord) GetLatency_90S() float64 {
+	if x != nil && x.Latency_90S != nil {
+		return *x.Latency_90S
+	}
+	return 0
+}
+
+func (x *OnlineRecord) GetLatency_99S() float64 {
+	if x != nil && x.Latency_99S != nil {
+		return *x.Latency_99S
+	}
+	return 0
+}
+
+func (x *OnlineRecord) GetLatencyWorstS() float64 {
+	if x != nil && x.LatencyWorstS != nil {
+		return *x.LatencyWorstS
+	}
+	return 0
+}
+
+func (x *OnlineRecord) GetDelayWorstS() float64 {
+	if x != nil && x.DelayWorstS != nil {
+		return *x.DelayWorstS
+	}
+	return 0
+}
+
 // ListScoresRequest asks for a page of scores.
 type ListScoresRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1958,7 +2134,7 @@ type ListScoresRequest struct {
 
 func (x *ListScoresRequest) Reset() {
 	*x = ListScoresRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[30]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1970,7 +2146,7 @@ func (x *ListScoresRequest) String() string {
 func (*ListScoresRequest) ProtoMessage() {}
 
 func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[30]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1983,7 +2159,7 @@ func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListScoresRequest.ProtoReflect.Descriptor instead.
 func (*ListScoresRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{30}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListScoresRequest) GetSubmission() string {
@@ -2020,7 +2196,7 @@ type ListScoresResponse struct {
 
 func (x *ListScoresResponse) Reset() {
 	*x = ListScoresResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[31]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2032,7 +2208,7 @@ func (x *ListScoresResponse) String() string {
 func (*ListScoresResponse) ProtoMessage() {}
 
 func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[31]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2045,7 +2221,7 @@ func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListScoresResponse.ProtoReflect.Descriptor instead.
 func (*ListScoresResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{31}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListScoresResponse) GetScores() []*SubmissionScore {
@@ -2082,7 +2258,7 @@ type ReadOutcomesRequest struct {
 
 func (x *ReadOutcomesRequest) Reset() {
 	*x = ReadOutcomesRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[32]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2094,7 +2270,7 @@ func (x *ReadOutcomesRequest) String() string {
 func (*ReadOutcomesRequest) ProtoMessage() {}
 
 func (x *ReadOutcomesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[32]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2107,7 +2283,7 @@ func (x *ReadOutcomesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadOutcomesRequest.ProtoReflect.Descriptor instead.
 func (*ReadOutcomesRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{32}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ReadOutcomesRequest) GetSubmission() string {
@@ -2162,7 +2338,7 @@ type ReadOutcomesResponse struct {
 
 func (x *ReadOutcomesResponse) Reset() {
 	*x = ReadOutcomesResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[33]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2174,7 +2350,7 @@ func (x *ReadOutcomesResponse) String() string {
 func (*ReadOutcomesResponse) ProtoMessage() {}
 
 func (x *ReadOutcomesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[33]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2187,7 +2363,7 @@ func (x *ReadOutcomesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadOutcomesResponse.ProtoReflect.Descriptor instead.
 func (*ReadOutcomesResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{33}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ReadOutcomesResponse) GetScore() string {
@@ -2218,6 +2394,384 @@ func (x *ReadOutcomesResponse) GetNextOffset() int64 {
 	return 0
 }
 
+// AnswerFramesRequest begins a call or answers a frame.
+type AnswerFramesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name of the submission. Only in the first request, which answers nothing.
+	Submission string `protobuf:"bytes,1,opt,name=submission,proto3" json:"submission,omitempty"`
+	// Position of the frame that is answered, as in `FrameNow.position`.
+	Position int64 `protobuf:"varint,2,opt,name=position,proto3" json:"position,omitempty"`
+	// The detections of exactly that frame; it may have no objects.
+	Detections *AnnotationBatch `protobuf:"bytes,4,opt,name=detections,proto3" json:"detections,omitempty"`
+	// CRC-32 of `detections`, as in AppendRequest. Absent: not checked.
+	DetectionsCrc32 *uint32 `protobuf:"fixed32,5,opt,name=detections_crc32,json=detectionsCrc32,proto3,oneof" json:"detections_crc32,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *AnswerFramesRequest) Reset() {
+	*x = AnswerFramesRequest{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnswerFramesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnswerFramesRequest) ProtoMessage() {}
+
+func (x *AnswerFramesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnswerFramesRequest.ProtoReflect.Descriptor instead.
+func (*AnswerFramesRequest) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *AnswerFramesRequest) GetSubmission() string {
+	if x != nil {
+		return x.Submission
+	}
+	return ""
+}
+
+func (x *AnswerFramesRequest) GetPosition() int64 {
+	if x != nil {
+		return x.Position
+	}
+	return 0
+}
+
+func (x *AnswerFramesRequest) GetDetections() *AnnotationBatch {
+	if x != nil {
+		return x.Detections
+	}
+	return nil
+}
+
+func (x *AnswerFramesRequest) GetDetectionsCrc32() uint32 {
+	if x != nil && x.DetectionsCrc32 != nil {
+		return *x.DetectionsCrc32
+	}
+	return 0
+}
+
+// AnswerFramesResponse has what happened.
+type AnswerFramesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One of these.
+	//
+	// Types that are valid to be assigned to Event:
+	//
+	//	*AnswerFramesResponse_Frame
+	//	*AnswerFramesResponse_Stored
+	//	*AnswerFramesResponse_Ended
+	Event         isAnswerFramesResponse_Event `protobuf_oneof:"event"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnswerFramesResponse) Reset() {
+	*x = AnswerFramesResponse{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnswerFramesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnswerFramesResponse) ProtoMessage() {}
+
+func (x *AnswerFramesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnswerFramesResponse.ProtoReflect.Descriptor instead.
+func (*AnswerFramesResponse) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *AnswerFramesResponse) GetEvent() isAnswerFramesResponse_Event {
+	if x != nil {
+		return x.Event
+	}
+	return nil
+}
+
+func (x *AnswerFramesResponse) GetFrame() *FrameNow {
+	if x != nil {
+		if x, ok := x.Event.(*AnswerFramesResponse_Frame); ok {
+			return x.Frame
+		}
+	}
+	return nil
+}
+
+func (x *AnswerFramesResponse) GetStored() *AnswerStored {
+	if x != nil {
+		if x, ok := x.Event.(*AnswerFramesResponse_Stored); ok {
+			return x.Stored
+		}
+	}
+	return nil
+}
+
+func (x *AnswerFramesResponse) GetEnded() *ClockEnded {
+	if x != nil {
+		if x, ok := x.Event.(*AnswerFramesResponse_Ended); ok {
+			return x.Ended
+		}
+	}
+	return nil
+}
+
+type isAnswerFramesResponse_Event interface {
+	isAnswerFramesResponse_Event()
+}
+
+type AnswerFramesResponse_Frame struct {
+	// A frame is now. A client that reads slowly gets the newest of them.
+	Frame *FrameNow `protobuf:"bytes,1,opt,name=frame,proto3,oneof"`
+}
+
+type AnswerFramesResponse_Stored struct {
+	// An answer is durable. Answers are acknowledged in order.
+	Stored *AnswerStored `protobuf:"bytes,2,opt,name=stored,proto3,oneof"`
+}
+
+type AnswerFramesResponse_Ended struct {
+	// The clock has ended; answers are late from now on.
+	Ended *ClockEnded `protobuf:"bytes,3,opt,name=ended,proto3,oneof"`
+}
+
+func (*AnswerFramesResponse_Frame) isAnswerFramesResponse_Event() {}
+
+func (*AnswerFramesResponse_Stored) isAnswerFramesResponse_Event() {}
+
+func (*AnswerFramesResponse_Ended) isAnswerFramesResponse_Event() {}
+
+// FrameNow says that a frame is now.
+type FrameNow struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of frames before it on the clock.
+	Position int64 `protobuf:"varint,1,opt,name=position,proto3" json:"position,omitempty"`
+	// Its sequence.
+	Sequence *SequenceKey `protobuf:"bytes,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	// Its number.
+	FrameNumber int64 `protobuf:"varint,3,opt,name=frame_number,json=frameNumber,proto3" json:"frame_number,omitempty"`
+	// Seconds after the start of the clock at which it was due.
+	DueS float64 `protobuf:"fixed64,4,opt,name=due_s,json=dueS,proto3" json:"due_s,omitempty"`
+	// Seconds until the next frame is due, or the clock ends.
+	RemainingS float64 `protobuf:"fixed64,5,opt,name=remaining_s,json=remainingS,proto3" json:"remaining_s,omitempty"`
+	// Whether an earlier call was given it already, and it is not answered yet.
+	Repeated      bool `protobuf:"varint,6,opt,name=repeated,proto3" json:"repeated,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FrameNow) Reset() {
+	*x = FrameNow{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FrameNow) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FrameNow) ProtoMessage() {}
+
+func (x *FrameNow) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FrameNow.ProtoReflect.Descriptor instead.
+func (*FrameNow) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *FrameNow) GetPosition() int64 {
+	if x != nil {
+		return x.Position
+	}
+	return 0
+}
+
+func (x *FrameNow) GetSequence() *SequenceKey {
+	if x != nil {
+		return x.Sequence
+	}
+	return nil
+}
+
+func (x *FrameNow) GetFrameNumber() int64 {
+	if x != nil {
+		return x.FrameNumber
+	}
+	return 0
+}
+
+func (x *FrameNow) GetDueS() float64 {
+	if x != nil {
+		return x.DueS
+	}
+	return 0
+}
+
+func (x *FrameNow) GetRemainingS() float64 {
+	if x != nil {
+		return x.RemainingS
+	}
+	return 0
+}
+
+func (x *FrameNow) GetRepeated() bool {
+	if x != nil {
+		return x.Repeated
+	}
+	return false
+}
+
+// AnswerStored acknowledges an answer.
+type AnswerStored struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Position of the frame.
+	Position int64 `protobuf:"varint,1,opt,name=position,proto3" json:"position,omitempty"`
+	// Whether it was durable before the next frame was given out.
+	InTime bool `protobuf:"varint,2,opt,name=in_time,json=inTime,proto3" json:"in_time,omitempty"`
+	// Seconds from giving out the frame to storing the answer.
+	LatencyS      float64 `protobuf:"fixed64,3,opt,name=latency_s,json=latencyS,proto3" json:"latency_s,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnswerStored) Reset() {
+	*x = AnswerStored{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnswerStored) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnswerStored) ProtoMessage() {}
+
+func (x *AnswerStored) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnswerStored.ProtoReflect.Descriptor instead.
+func (*AnswerStored) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *AnswerStored) GetPosition() int64 {
+	if x != nil {
+		return x.Position
+	}
+	return 0
+}
+
+func (x *AnswerStored) GetInTime() bool {
+	if x != nil {
+		return x.InTime
+	}
+	return false
+}
+
+func (x *AnswerStored) GetLatencyS() float64 {
+	if x != nil {
+		return x.LatencyS
+	}
+	return 0
+}
+
+// ClockEnded ends the clock.
+type ClockEnded struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How the submission has answered so far.
+	Online        *OnlineRecord `protobuf:"bytes,1,opt,name=online,proto3" json:"online,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClockEnded) Reset() {
+	*x = ClockEnded{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClockEnded) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClockEnded) ProtoMessage() {}
+
+func (x *ClockEnded) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClockEnded.ProtoReflect.Descriptor instead.
+func (*ClockEnded) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *ClockEnded) GetOnline() *OnlineRecord {
+	if x != nil {
+		return x.Online
+	}
+	return nil
+}
+
 // ReadDetectionsRequest asks for the frames of a submission.
 type ReadDetectionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2234,7 +2788,7 @@ type ReadDetectionsRequest struct {
 
 func (x *ReadDetectionsRequest) Reset() {
 	*x = ReadDetectionsRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[34]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2246,7 +2800,7 @@ func (x *ReadDetectionsRequest) String() string {
 func (*ReadDetectionsRequest) ProtoMessage() {}
 
 func (x *ReadDetectionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[34]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2259,7 +2813,7 @@ func (x *ReadDetectionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDetectionsRequest.ProtoReflect.Descriptor instead.
 func (*ReadDetectionsRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{34}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ReadDetectionsRequest) GetSubmission() string {
@@ -2298,7 +2852,7 @@ type ReadDetectionsResponse struct {
 
 func (x *ReadDetectionsResponse) Reset() {
 	*x = ReadDetectionsResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[35]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2310,7 +2864,7 @@ func (x *ReadDetectionsResponse) String() string {
 func (*ReadDetectionsResponse) ProtoMessage() {}
 
 func (x *ReadDetectionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[35]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2323,7 +2877,7 @@ func (x *ReadDetectionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDetectionsResponse.ProtoReflect.Descriptor instead.
 func (*ReadDetectionsResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{35}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ReadDetectionsResponse) GetStream() string {
@@ -2351,7 +2905,7 @@ var File_vidscore_v1_submission_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\n" +
-	"$vidscore/v1/submission_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1avidscore/v1/outcomes.proto\x1a\x18vidscore/v1/report.proto\"\xd5\x05\n" +
+	"$vidscore/v1/submission_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1bvidscore/v1/benchmark.proto\x1a\x1avidscore/v1/outcomes.proto\x1a\x18vidscore/v1/report.proto\"\xd5\x05\n" +
 	"\n" +
 	"Submission\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
@@ -2491,7 +3045,7 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\n" +
 	"submission\x18\x01 \x01(\v2\x17.vidscore.v1.SubmissionR\n" +
 	"submission\x124\n" +
-	"\x06scores\x18\x02 \x03(\v2\x1c.vidscore.v1.SubmissionScoreR\x06scores\"\xe0\x02\n" +
+	"\x06scores\x18\x02 \x03(\v2\x1c.vidscore.v1.SubmissionScoreR\x06scores\"\x93\x03\n" +
 	"\x0fSubmissionScore\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12;\n" +
 	"\vcreate_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
@@ -2501,7 +3055,34 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\apartial\x18\x05 \x01(\bR\apartial\x12\x18\n" +
 	"\acurrent\x18\x06 \x01(\bR\acurrent\x12:\n" +
 	"\x0eprivate_report\x18\x14 \x01(\v2\x13.vidscore.v1.ReportR\rprivateReport\x128\n" +
-	"\rpublic_report\x18\x15 \x01(\v2\x13.vidscore.v1.ReportR\fpublicReport\"o\n" +
+	"\rpublic_report\x18\x15 \x01(\v2\x13.vidscore.v1.ReportR\fpublicReport\x121\n" +
+	"\x06online\x18? \x01(\v2\x19.vidscore.v1.OnlineRecordR\x06online\"\xed\x04\n" +
+	"\fOnlineRecord\x12\x1c\n" +
+	"\tcertified\x18\x01 \x01(\bR\tcertified\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
+	"\x06frames\x18\x03 \x01(\x0e2\x18.vidscore.v1.FrameSourceR\x06frames\x12\x1f\n" +
+	"\vframe_count\x18\x04 \x01(\x03R\n" +
+	"frameCount\x12\"\n" +
+	"\rin_time_count\x18\x05 \x01(\x03R\vinTimeCount\x12\x1d\n" +
+	"\n" +
+	"late_count\x18\x06 \x01(\x03R\tlateCount\x12#\n" +
+	"\rmissing_count\x18\a \x01(\x03R\fmissingCount\x12!\n" +
+	"\fpassed_count\x18\b \x01(\x03R\vpassedCount\x12#\n" +
+	"\routside_count\x18\t \x01(\x03R\foutsideCount\x12%\n" +
+	"\flatency_50_s\x18\n" +
+	" \x01(\x01H\x00R\n" +
+	"latency50S\x88\x01\x01\x12%\n" +
+	"\flatency_90_s\x18\v \x01(\x01H\x01R\n" +
+	"latency90S\x88\x01\x01\x12%\n" +
+	"\flatency_99_s\x18\f \x01(\x01H\x02R\n" +
+	"latency99S\x88\x01\x01\x12+\n" +
+	"\x0flatency_worst_s\x18\r \x01(\x01H\x03R\rlatencyWorstS\x88\x01\x01\x12'\n" +
+	"\rdelay_worst_s\x18\x0e \x01(\x01H\x04R\vdelayWorstS\x88\x01\x01B\x0f\n" +
+	"\r_latency_50_sB\x0f\n" +
+	"\r_latency_90_sB\x0f\n" +
+	"\r_latency_99_sB\x12\n" +
+	"\x10_latency_worst_sB\x10\n" +
+	"\x0e_delay_worst_s\"o\n" +
 	"\x11ListScoresRequest\x12\x1e\n" +
 	"\n" +
 	"submission\x18\x01 \x01(\tR\n" +
@@ -2530,7 +3111,37 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\tevaluator\x18\x02 \x01(\tR\tevaluator\x125\n" +
 	"\boutcomes\x18\x03 \x01(\v2\x19.vidscore.v1.OutcomeBatchR\boutcomes\x12\x1f\n" +
 	"\vnext_offset\x18\x04 \x01(\x03R\n" +
-	"nextOffset\"g\n" +
+	"nextOffset\"\xd4\x01\n" +
+	"\x13AnswerFramesRequest\x12\x1e\n" +
+	"\n" +
+	"submission\x18\x01 \x01(\tR\n" +
+	"submission\x12\x1a\n" +
+	"\bposition\x18\x02 \x01(\x03R\bposition\x12<\n" +
+	"\n" +
+	"detections\x18\x04 \x01(\v2\x1c.vidscore.v1.AnnotationBatchR\n" +
+	"detections\x12.\n" +
+	"\x10detections_crc32\x18\x05 \x01(\aH\x00R\x0fdetectionsCrc32\x88\x01\x01B\x13\n" +
+	"\x11_detections_crc32\"\xb4\x01\n" +
+	"\x14AnswerFramesResponse\x12-\n" +
+	"\x05frame\x18\x01 \x01(\v2\x15.vidscore.v1.FrameNowH\x00R\x05frame\x123\n" +
+	"\x06stored\x18\x02 \x01(\v2\x19.vidscore.v1.AnswerStoredH\x00R\x06stored\x12/\n" +
+	"\x05ended\x18\x03 \x01(\v2\x17.vidscore.v1.ClockEndedH\x00R\x05endedB\a\n" +
+	"\x05event\"\xd1\x01\n" +
+	"\bFrameNow\x12\x1a\n" +
+	"\bposition\x18\x01 \x01(\x03R\bposition\x124\n" +
+	"\bsequence\x18\x02 \x01(\v2\x18.vidscore.v1.SequenceKeyR\bsequence\x12!\n" +
+	"\fframe_number\x18\x03 \x01(\x03R\vframeNumber\x12\x13\n" +
+	"\x05due_s\x18\x04 \x01(\x01R\x04dueS\x12\x1f\n" +
+	"\vremaining_s\x18\x05 \x01(\x01R\n" +
+	"remainingS\x12\x1a\n" +
+	"\brepeated\x18\x06 \x01(\bR\brepeated\"`\n" +
+	"\fAnswerStored\x12\x1a\n" +
+	"\bposition\x18\x01 \x01(\x03R\bposition\x12\x17\n" +
+	"\ain_time\x18\x02 \x01(\bR\x06inTime\x12\x1b\n" +
+	"\tlatency_s\x18\x03 \x01(\x01R\blatencyS\"?\n" +
+	"\n" +
+	"ClockEnded\x121\n" +
+	"\x06online\x18\x01 \x01(\v2\x19.vidscore.v1.OnlineRecordR\x06online\"g\n" +
 	"\x15ReadDetectionsRequest\x12\x1e\n" +
 	"\n" +
 	"submission\x18\x01 \x01(\tR\n" +
@@ -2553,7 +3164,7 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x18SUBMISSION_STATE_SCORING\x10\x05\x12\x1b\n" +
 	"\x17SUBMISSION_STATE_SCORED\x10\x06\x12\x1b\n" +
 	"\x17SUBMISSION_STATE_FAILED\x10\a\x12\x1e\n" +
-	"\x1aSUBMISSION_STATE_CANCELLED\x10\b2\xa1\f\n" +
+	"\x1aSUBMISSION_STATE_CANCELLED\x10\b2\xfa\f\n" +
 	"\x11SubmissionService\x12_\n" +
 	"\x10CreateSubmission\x12$.vidscore.v1.CreateSubmissionRequest\x1a%.vidscore.v1.CreateSubmissionResponse\x12V\n" +
 	"\rGetSubmission\x12!.vidscore.v1.GetSubmissionRequest\x1a\".vidscore.v1.GetSubmissionResponse\x12\\\n" +
@@ -2573,7 +3184,8 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\n" +
 	"ListScores\x12\x1e.vidscore.v1.ListScoresRequest\x1a\x1f.vidscore.v1.ListScoresResponse\x12U\n" +
 	"\fReadOutcomes\x12 .vidscore.v1.ReadOutcomesRequest\x1a!.vidscore.v1.ReadOutcomesResponse0\x01\x12[\n" +
-	"\x0eReadDetections\x12\".vidscore.v1.ReadDetectionsRequest\x1a#.vidscore.v1.ReadDetectionsResponse0\x01Bq\n" +
+	"\x0eReadDetections\x12\".vidscore.v1.ReadDetectionsRequest\x1a#.vidscore.v1.ReadDetectionsResponse0\x01\x12W\n" +
+	"\fAnswerFrames\x12 .vidscore.v1.AnswerFramesRequest\x1a!.vidscore.v1.AnswerFramesResponse(\x010\x01Bq\n" +
 	"\x15io.github.vidscore.v1B\x16SubmissionServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3"
 
 var (
@@ -2589,7 +3201,7 @@ func file_vidscore_v1_submission_service_proto_rawDescGZIP() []byte {
 }
 
 var file_vidscore_v1_submission_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_vidscore_v1_submission_service_proto_goTypes = []any{
 	(SubmissionState)(0),                 // 0: vidscore.v1.SubmissionState
 	(*Submission)(nil),                   // 1: vidscore.v1.Submission
@@ -2622,33 +3234,41 @@ var file_vidscore_v1_submission_service_proto_goTypes = []any{
 	(*WatchSubmissionRequest)(nil),       // 28: vidscore.v1.WatchSubmissionRequest
 	(*WatchSubmissionResponse)(nil),      // 29: vidscore.v1.WatchSubmissionResponse
 	(*SubmissionScore)(nil),              // 30: vidscore.v1.SubmissionScore
-	(*ListScoresRequest)(nil),            // 31: vidscore.v1.ListScoresRequest
-	(*ListScoresResponse)(nil),           // 32: vidscore.v1.ListScoresResponse
-	(*ReadOutcomesRequest)(nil),          // 33: vidscore.v1.ReadOutcomesRequest
-	(*ReadOutcomesResponse)(nil),         // 34: vidscore.v1.ReadOutcomesResponse
-	(*ReadDetectionsRequest)(nil),        // 35: vidscore.v1.ReadDetectionsRequest
-	(*ReadDetectionsResponse)(nil),       // 36: vidscore.v1.ReadDetectionsResponse
-	(*timestamppb.Timestamp)(nil),        // 37: google.protobuf.Timestamp
-	(*AnnotationBatch)(nil),              // 38: vidscore.v1.AnnotationBatch
-	(*Report)(nil),                       // 39: vidscore.v1.Report
-	(*OutcomeBatch)(nil),                 // 40: vidscore.v1.OutcomeBatch
+	(*OnlineRecord)(nil),                 // 31: vidscore.v1.OnlineRecord
+	(*ListScoresRequest)(nil),            // 32: vidscore.v1.ListScoresRequest
+	(*ListScoresResponse)(nil),           // 33: vidscore.v1.ListScoresResponse
+	(*ReadOutcomesRequest)(nil),          // 34: vidscore.v1.ReadOutcomesRequest
+	(*ReadOutcomesResponse)(nil),         // 35: vidscore.v1.ReadOutcomesResponse
+	(*AnswerFramesRequest)(nil),          // 36: vidscore.v1.AnswerFramesRequest
+	(*AnswerFramesResponse)(nil),         // 37: vidscore.v1.AnswerFramesResponse
+	(*FrameNow)(nil),                     // 38: vidscore.v1.FrameNow
+	(*AnswerStored)(nil),                 // 39: vidscore.v1.AnswerStored
+	(*ClockEnded)(nil),                   // 40: vidscore.v1.ClockEnded
+	(*ReadDetectionsRequest)(nil),        // 41: vidscore.v1.ReadDetectionsRequest
+	(*ReadDetectionsResponse)(nil),       // 42: vidscore.v1.ReadDetectionsResponse
+	(*timestamppb.Timestamp)(nil),        // 43: google.protobuf.Timestamp
+	(*AnnotationBatch)(nil),              // 44: vidscore.v1.AnnotationBatch
+	(*Report)(nil),                       // 45: vidscore.v1.Report
+	(FrameSource)(0),                     // 46: vidscore.v1.FrameSource
+	(*OutcomeBatch)(nil),                 // 47: vidscore.v1.OutcomeBatch
+	(*SequenceKey)(nil),                  // 48: vidscore.v1.SequenceKey
 }
 var file_vidscore_v1_submission_service_proto_depIdxs = []int32{
 	0,  // 0: vidscore.v1.Submission.state:type_name -> vidscore.v1.SubmissionState
-	37, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
-	37, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
-	37, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
+	43, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
+	43, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
+	43, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
 	3,  // 4: vidscore.v1.Submission.streams:type_name -> vidscore.v1.StreamInfo
-	37, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
+	43, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
 	2,  // 6: vidscore.v1.Submission.history:type_name -> vidscore.v1.SubmissionEvent
-	37, // 7: vidscore.v1.SubmissionEvent.time:type_name -> google.protobuf.Timestamp
+	43, // 7: vidscore.v1.SubmissionEvent.time:type_name -> google.protobuf.Timestamp
 	1,  // 8: vidscore.v1.CreateSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 9: vidscore.v1.GetSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	0,  // 10: vidscore.v1.ListSubmissionsRequest.state:type_name -> vidscore.v1.SubmissionState
 	1,  // 11: vidscore.v1.ListSubmissionsResponse.submissions:type_name -> vidscore.v1.Submission
 	3,  // 12: vidscore.v1.OpenStreamResponse.stream:type_name -> vidscore.v1.StreamInfo
-	38, // 13: vidscore.v1.AppendRequest.detections:type_name -> vidscore.v1.AnnotationBatch
-	38, // 14: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	44, // 13: vidscore.v1.AppendRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	44, // 14: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
 	1,  // 15: vidscore.v1.SealSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 16: vidscore.v1.CancelSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 17: vidscore.v1.RetrySubmissionResponse.submission:type_name -> vidscore.v1.Submission
@@ -2657,52 +3277,62 @@ var file_vidscore_v1_submission_service_proto_depIdxs = []int32{
 	1,  // 20: vidscore.v1.ChooseSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 21: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	30, // 22: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	37, // 23: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
-	39, // 24: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
-	39, // 25: vidscore.v1.SubmissionScore.private_report:type_name -> vidscore.v1.Report
-	39, // 26: vidscore.v1.SubmissionScore.public_report:type_name -> vidscore.v1.Report
-	30, // 27: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	40, // 28: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
-	38, // 29: vidscore.v1.ReadDetectionsResponse.detections:type_name -> vidscore.v1.AnnotationBatch
-	4,  // 30: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
-	6,  // 31: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
-	8,  // 32: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
-	10, // 33: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
-	12, // 34: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
-	12, // 35: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
-	14, // 36: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
-	16, // 37: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
-	18, // 38: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
-	20, // 39: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
-	26, // 40: vidscore.v1.SubmissionService.ChooseSubmission:input_type -> vidscore.v1.ChooseSubmissionRequest
-	22, // 41: vidscore.v1.SubmissionService.DisqualifySubmission:input_type -> vidscore.v1.DisqualifySubmissionRequest
-	24, // 42: vidscore.v1.SubmissionService.ReinstateSubmission:input_type -> vidscore.v1.ReinstateSubmissionRequest
-	28, // 43: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
-	31, // 44: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
-	33, // 45: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
-	35, // 46: vidscore.v1.SubmissionService.ReadDetections:input_type -> vidscore.v1.ReadDetectionsRequest
-	5,  // 47: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
-	7,  // 48: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
-	9,  // 49: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
-	11, // 50: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
-	13, // 51: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
-	13, // 52: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
-	15, // 53: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
-	17, // 54: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
-	19, // 55: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
-	21, // 56: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
-	27, // 57: vidscore.v1.SubmissionService.ChooseSubmission:output_type -> vidscore.v1.ChooseSubmissionResponse
-	23, // 58: vidscore.v1.SubmissionService.DisqualifySubmission:output_type -> vidscore.v1.DisqualifySubmissionResponse
-	25, // 59: vidscore.v1.SubmissionService.ReinstateSubmission:output_type -> vidscore.v1.ReinstateSubmissionResponse
-	29, // 60: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
-	32, // 61: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
-	34, // 62: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
-	36, // 63: vidscore.v1.SubmissionService.ReadDetections:output_type -> vidscore.v1.ReadDetectionsResponse
-	47, // [47:64] is the sub-list for method output_type
-	30, // [30:47] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	43, // 23: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
+	45, // 24: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
+	45, // 25: vidscore.v1.SubmissionScore.private_report:type_name -> vidscore.v1.Report
+	45, // 26: vidscore.v1.SubmissionScore.public_report:type_name -> vidscore.v1.Report
+	31, // 27: vidscore.v1.SubmissionScore.online:type_name -> vidscore.v1.OnlineRecord
+	46, // 28: vidscore.v1.OnlineRecord.frames:type_name -> vidscore.v1.FrameSource
+	30, // 29: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	47, // 30: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
+	44, // 31: vidscore.v1.AnswerFramesRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	38, // 32: vidscore.v1.AnswerFramesResponse.frame:type_name -> vidscore.v1.FrameNow
+	39, // 33: vidscore.v1.AnswerFramesResponse.stored:type_name -> vidscore.v1.AnswerStored
+	40, // 34: vidscore.v1.AnswerFramesResponse.ended:type_name -> vidscore.v1.ClockEnded
+	48, // 35: vidscore.v1.FrameNow.sequence:type_name -> vidscore.v1.SequenceKey
+	31, // 36: vidscore.v1.ClockEnded.online:type_name -> vidscore.v1.OnlineRecord
+	44, // 37: vidscore.v1.ReadDetectionsResponse.detections:type_name -> vidscore.v1.AnnotationBatch
+	4,  // 38: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
+	6,  // 39: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
+	8,  // 40: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
+	10, // 41: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
+	12, // 42: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
+	12, // 43: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
+	14, // 44: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
+	16, // 45: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
+	18, // 46: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
+	20, // 47: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
+	26, // 48: vidscore.v1.SubmissionService.ChooseSubmission:input_type -> vidscore.v1.ChooseSubmissionRequest
+	22, // 49: vidscore.v1.SubmissionService.DisqualifySubmission:input_type -> vidscore.v1.DisqualifySubmissionRequest
+	24, // 50: vidscore.v1.SubmissionService.ReinstateSubmission:input_type -> vidscore.v1.ReinstateSubmissionRequest
+	28, // 51: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
+	32, // 52: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
+	34, // 53: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
+	41, // 54: vidscore.v1.SubmissionService.ReadDetections:input_type -> vidscore.v1.ReadDetectionsRequest
+	36, // 55: vidscore.v1.SubmissionService.AnswerFrames:input_type -> vidscore.v1.AnswerFramesRequest
+	5,  // 56: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
+	7,  // 57: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
+	9,  // 58: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
+	11, // 59: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
+	13, // 60: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
+	13, // 61: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
+	15, // 62: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
+	17, // 63: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
+	19, // 64: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
+	21, // 65: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
+	27, // 66: vidscore.v1.SubmissionService.ChooseSubmission:output_type -> vidscore.v1.ChooseSubmissionResponse
+	23, // 67: vidscore.v1.SubmissionService.DisqualifySubmission:output_type -> vidscore.v1.DisqualifySubmissionResponse
+	25, // 68: vidscore.v1.SubmissionService.ReinstateSubmission:output_type -> vidscore.v1.ReinstateSubmissionResponse
+	29, // 69: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
+	33, // 70: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
+	35, // 71: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
+	42, // 72: vidscore.v1.SubmissionService.ReadDetections:output_type -> vidscore.v1.ReadDetectionsResponse
+	37, // 73: vidscore.v1.SubmissionService.AnswerFrames:output_type -> vidscore.v1.AnswerFramesResponse
+	56, // [56:74] is the sub-list for method output_type
+	38, // [38:56] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_submission_service_proto_init() }
@@ -2711,18 +3341,26 @@ func file_vidscore_v1_submission_service_proto_init() {
 		return
 	}
 	file_vidscore_v1_annotations_proto_init()
+	file_vidscore_v1_benchmark_proto_init()
 	file_vidscore_v1_outcomes_proto_init()
 	file_vidscore_v1_report_proto_init()
 	file_vidscore_v1_submission_service_proto_msgTypes[11].OneofWrappers = []any{}
 	file_vidscore_v1_submission_service_proto_msgTypes[15].OneofWrappers = []any{}
-	file_vidscore_v1_submission_service_proto_msgTypes[32].OneofWrappers = []any{}
+	file_vidscore_v1_submission_service_proto_msgTypes[30].OneofWrappers = []any{}
+	file_vidscore_v1_submission_service_proto_msgTypes[33].OneofWrappers = []any{}
+	file_vidscore_v1_submission_service_proto_msgTypes[35].OneofWrappers = []any{}
+	file_vidscore_v1_submission_service_proto_msgTypes[36].OneofWrappers = []any{
+		(*AnswerFramesResponse_Frame)(nil),
+		(*AnswerFramesResponse_Stored)(nil),
+		(*AnswerFramesResponse_Ended)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_submission_service_proto_rawDesc), len(file_vidscore_v1_submission_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   36,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -38,6 +38,7 @@ const (
 	SubmissionService_ListScores_FullMethodName           = "/vidscore.v1.SubmissionService/ListScores"
 	SubmissionService_ReadOutcomes_FullMethodName         = "/vidscore.v1.SubmissionService/ReadOutcomes"
 	SubmissionService_ReadDetections_FullMethodName       = "/vidscore.v1.SubmissionService/ReadDetections"
+	SubmissionService_AnswerFrames_FullMethodName         = "/vidscore.v1.SubmissionService/AnswerFrames"
 )
 
 // SubmissionServiceClient is the client API for SubmissionService service.
@@ -106,6 +107,12 @@ type SubmissionServiceClient interface {
 	// stream by name. A call that breaks is resumed by `stream` and `offset`. FAILED_PRECONDITION with
 	// the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
 	ReadDetections(ctx context.Context, in *ReadDetectionsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ReadDetectionsResponse], error)
+	// AnswerFrames answers the frames of a live benchmark. The first call of a submission starts its
+	// clock, which waits for nobody: the server sends each frame that becomes now, and stores each
+	// answer. A call that breaks is made again: frames that passed meanwhile stay unanswered. A newer
+	// call ends the one before. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark is not
+	// live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
+	AnswerFrames(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[AnswerFramesRequest, AnswerFramesResponse], error)
 }
 
 type submissionServiceClient struct {
@@ -316,6 +323,19 @@ func (c *submissionServiceClient) ReadDetections(ctx context.Context, in *ReadDe
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type SubmissionService_ReadDetectionsClient = grpc.ServerStreamingClient[ReadDetectionsResponse]
 
+func (c *submissionServiceClient) AnswerFrames(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[AnswerFramesRequest, AnswerFramesResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &SubmissionService_ServiceDesc.Streams[4], SubmissionService_AnswerFrames_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[AnswerFramesRequest, AnswerFramesResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type SubmissionService_AnswerFramesClient = grpc.BidiStreamingClient[AnswerFramesRequest, AnswerFramesResponse]
+
 // SubmissionServiceServer is the server API for SubmissionService service.
 // All implementations must embed UnimplementedSubmissionServiceServer
 // for forward compatibility.
@@ -382,6 +402,12 @@ type SubmissionServiceServer interface {
 	// stream by name. A call that breaks is resumed by `stream` and `offset`. FAILED_PRECONDITION with
 	// the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
 	ReadDetections(*ReadDetectionsRequest, grpc.ServerStreamingServer[ReadDetectionsResponse]) error
+	// AnswerFrames answers the frames of a live benchmark. The first call of a submission starts its
+	// clock, which waits for nobody: the server sends each frame that becomes now, and stores each
+	// answer. A call that breaks is made again: frames that passed meanwhile stay unanswered. A newer
+	// call ends the one before. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark is not
+	// live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
+	AnswerFrames(grpc.BidiStreamingServer[AnswerFramesRequest, AnswerFramesResponse]) error
 	mustEmbedUnimplementedSubmissionServiceServer()
 }
 
@@ -442,6 +468,9 @@ func (UnimplementedSubmissionServiceServer) ReadOutcomes(*ReadOutcomesRequest, g
 }
 func (UnimplementedSubmissionServiceServer) ReadDetections(*ReadDetectionsRequest, grpc.ServerStreamingServer[ReadDetectionsResponse]) error {
 	return status.Error(codes.Unimplemented, "method ReadDetections not implemented")
+}
+func (UnimplementedSubmissionServiceServer) AnswerFrames(grpc.BidiStreamingServer[AnswerFramesRequest, AnswerFramesResponse]) error {
+	return status.Error(codes.Unimplemented, "method AnswerFrames not implemented")
 }
 func (UnimplementedSubmissionServiceServer) mustEmbedUnimplementedSubmissionServiceServer() {}
 func (UnimplementedSubmissionServiceServer) testEmbeddedByValue()                           {}
@@ -738,6 +767,13 @@ func _SubmissionService_ReadDetections_Handler(srv interface{}, stream grpc.Serv
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type SubmissionService_ReadDetectionsServer = grpc.ServerStreamingServer[ReadDetectionsResponse]
 
+func _SubmissionService_AnswerFrames_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(SubmissionServiceServer).AnswerFrames(&grpc.GenericServerStream[AnswerFramesRequest, AnswerFramesResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type SubmissionService_AnswerFramesServer = grpc.BidiStreamingServer[AnswerFramesRequest, AnswerFramesResponse]
+
 // SubmissionService_ServiceDesc is the grpc.ServiceDesc for SubmissionService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -819,6 +855,12 @@ var SubmissionService_ServiceDesc = grpc.ServiceDesc{
 			StreamName:    "ReadDetections",
 			Handler:       _SubmissionService_ReadDetections_Handler,
 			ServerStreams: true,
+		},
+		{
+			StreamName:    "AnswerFrames",
+			Handler:       _SubmissionService_AnswerFrames_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
 		},
 	},
 	Metadata: "vidscore/v1/submission_service.proto",

@@ -13,6 +13,12 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class FrameSource(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    FRAME_SOURCE_UNSPECIFIED: _ClassVar[FrameSource]
+    FRAME_SOURCE_PARTICIPANT: _ClassVar[FrameSource]
+    FRAME_SOURCE_ORGANISER: _ClassVar[FrameSource]
+
 class NameKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     NAME_KIND_UNSPECIFIED: _ClassVar[NameKind]
@@ -51,6 +57,9 @@ class OutcomesShown(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     OUTCOMES_SHOWN_UNSPECIFIED: _ClassVar[OutcomesShown]
     OUTCOMES_SHOWN_NONE: _ClassVar[OutcomesShown]
     OUTCOMES_SHOWN_OWN: _ClassVar[OutcomesShown]
+FRAME_SOURCE_UNSPECIFIED: FrameSource
+FRAME_SOURCE_PARTICIPANT: FrameSource
+FRAME_SOURCE_ORGANISER: FrameSource
 NAME_KIND_UNSPECIFIED: NameKind
 NAME_KIND_SEQUENCES: NameKind
 NAME_KIND_LABELS: NameKind
@@ -74,7 +83,7 @@ OUTCOMES_SHOWN_NONE: OutcomesShown
 OUTCOMES_SHOWN_OWN: OutcomesShown
 
 class Benchmark(_message.Message):
-    __slots__ = ("name", "specification", "truth_geometry", "detection_geometry", "open_time", "close_time", "policy", "create_time", "update_time", "truth_revision", "truth_digest", "public_names", "submissions_to_rescore", "truth_complete", "submission_budget", "warnings", "etag", "ladder_step_in_force", "private_sequence_count", "description", "team_count")
+    __slots__ = ("name", "specification", "truth_geometry", "detection_geometry", "open_time", "close_time", "policy", "create_time", "update_time", "truth_revision", "truth_digest", "public_names", "submissions_to_rescore", "truth_complete", "submission_budget", "warnings", "etag", "ladder_step_in_force", "private_sequence_count", "description", "team_count", "live")
     NAME_FIELD_NUMBER: _ClassVar[int]
     SPECIFICATION_FIELD_NUMBER: _ClassVar[int]
     TRUTH_GEOMETRY_FIELD_NUMBER: _ClassVar[int]
@@ -96,6 +105,7 @@ class Benchmark(_message.Message):
     PRIVATE_SEQUENCE_COUNT_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     TEAM_COUNT_FIELD_NUMBER: _ClassVar[int]
+    LIVE_FIELD_NUMBER: _ClassVar[int]
     name: str
     specification: _specification_pb2.BenchmarkSpec
     truth_geometry: _annotations_pb2.Geometry
@@ -117,7 +127,30 @@ class Benchmark(_message.Message):
     private_sequence_count: int
     description: str
     team_count: int
-    def __init__(self, name: _Optional[str] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., truth_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., detection_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., open_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., close_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., truth_digest: _Optional[str] = ..., public_names: _Optional[_Union[PublicNames, _Mapping]] = ..., submissions_to_rescore: _Optional[int] = ..., truth_complete: bool = ..., submission_budget: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ..., etag: _Optional[str] = ..., ladder_step_in_force: _Optional[float] = ..., private_sequence_count: _Optional[int] = ..., description: _Optional[str] = ..., team_count: _Optional[int] = ...) -> None: ...
+    live: LiveClock
+    def __init__(self, name: _Optional[str] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., truth_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., detection_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., open_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., close_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., truth_digest: _Optional[str] = ..., public_names: _Optional[_Union[PublicNames, _Mapping]] = ..., submissions_to_rescore: _Optional[int] = ..., truth_complete: bool = ..., submission_budget: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ..., etag: _Optional[str] = ..., ladder_step_in_force: _Optional[float] = ..., private_sequence_count: _Optional[int] = ..., description: _Optional[str] = ..., team_count: _Optional[int] = ..., live: _Optional[_Union[LiveClock, _Mapping]] = ...) -> None: ...
+
+class LiveClock(_message.Message):
+    __slots__ = ("frame_rate", "frames", "sequences")
+    FRAME_RATE_FIELD_NUMBER: _ClassVar[int]
+    FRAMES_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCES_FIELD_NUMBER: _ClassVar[int]
+    frame_rate: float
+    frames: FrameSource
+    sequences: _containers.RepeatedCompositeFieldContainer[SequenceClock]
+    def __init__(self, frame_rate: _Optional[float] = ..., frames: _Optional[_Union[FrameSource, str]] = ..., sequences: _Optional[_Iterable[_Union[SequenceClock, _Mapping]]] = ...) -> None: ...
+
+class SequenceClock(_message.Message):
+    __slots__ = ("domain", "name", "frame_rate", "frame_times_s")
+    DOMAIN_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    FRAME_RATE_FIELD_NUMBER: _ClassVar[int]
+    FRAME_TIMES_S_FIELD_NUMBER: _ClassVar[int]
+    domain: str
+    name: str
+    frame_rate: float
+    frame_times_s: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, domain: _Optional[str] = ..., name: _Optional[str] = ..., frame_rate: _Optional[float] = ..., frame_times_s: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class PublicNames(_message.Message):
     __slots__ = ("kinds",)

@@ -2,6 +2,7 @@ import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from vidscore_protos.v1 import annotations_pb2 as _annotations_pb2
+from vidscore_protos.v1 import benchmark_pb2 as _benchmark_pb2
 from vidscore_protos.v1 import outcomes_pb2 as _outcomes_pb2
 from vidscore_protos.v1 import report_pb2 as _report_pb2
 from google.protobuf.internal import containers as _containers
@@ -295,7 +296,7 @@ class WatchSubmissionResponse(_message.Message):
     def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[SubmissionScore, _Mapping]]] = ...) -> None: ...
 
 class SubmissionScore(_message.Message):
-    __slots__ = ("name", "create_time", "truth_revision", "report", "partial", "current", "private_report", "public_report")
+    __slots__ = ("name", "create_time", "truth_revision", "report", "partial", "current", "private_report", "public_report", "online")
     NAME_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     TRUTH_REVISION_FIELD_NUMBER: _ClassVar[int]
@@ -304,6 +305,7 @@ class SubmissionScore(_message.Message):
     CURRENT_FIELD_NUMBER: _ClassVar[int]
     PRIVATE_REPORT_FIELD_NUMBER: _ClassVar[int]
     PUBLIC_REPORT_FIELD_NUMBER: _ClassVar[int]
+    ONLINE_FIELD_NUMBER: _ClassVar[int]
     name: str
     create_time: _timestamp_pb2.Timestamp
     truth_revision: int
@@ -312,7 +314,40 @@ class SubmissionScore(_message.Message):
     current: bool
     private_report: _report_pb2.Report
     public_report: _report_pb2.Report
-    def __init__(self, name: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., report: _Optional[_Union[_report_pb2.Report, _Mapping]] = ..., partial: bool = ..., current: bool = ..., private_report: _Optional[_Union[_report_pb2.Report, _Mapping]] = ..., public_report: _Optional[_Union[_report_pb2.Report, _Mapping]] = ...) -> None: ...
+    online: OnlineRecord
+    def __init__(self, name: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., report: _Optional[_Union[_report_pb2.Report, _Mapping]] = ..., partial: bool = ..., current: bool = ..., private_report: _Optional[_Union[_report_pb2.Report, _Mapping]] = ..., public_report: _Optional[_Union[_report_pb2.Report, _Mapping]] = ..., online: _Optional[_Union[OnlineRecord, _Mapping]] = ...) -> None: ...
+
+class OnlineRecord(_message.Message):
+    __slots__ = ("certified", "message", "frames", "frame_count", "in_time_count", "late_count", "missing_count", "passed_count", "outside_count", "latency_50_s", "latency_90_s", "latency_99_s", "latency_worst_s", "delay_worst_s")
+    CERTIFIED_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    FRAMES_FIELD_NUMBER: _ClassVar[int]
+    FRAME_COUNT_FIELD_NUMBER: _ClassVar[int]
+    IN_TIME_COUNT_FIELD_NUMBER: _ClassVar[int]
+    LATE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    MISSING_COUNT_FIELD_NUMBER: _ClassVar[int]
+    PASSED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    OUTSIDE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    LATENCY_50_S_FIELD_NUMBER: _ClassVar[int]
+    LATENCY_90_S_FIELD_NUMBER: _ClassVar[int]
+    LATENCY_99_S_FIELD_NUMBER: _ClassVar[int]
+    LATENCY_WORST_S_FIELD_NUMBER: _ClassVar[int]
+    DELAY_WORST_S_FIELD_NUMBER: _ClassVar[int]
+    certified: bool
+    message: str
+    frames: _benchmark_pb2.FrameSource
+    frame_count: int
+    in_time_count: int
+    late_count: int
+    missing_count: int
+    passed_count: int
+    outside_count: int
+    latency_50_s: float
+    latency_90_s: float
+    latency_99_s: float
+    latency_worst_s: float
+    delay_worst_s: float
+    def __init__(self, certified: bool = ..., message: _Optional[str] = ..., frames: _Optional[_Union[_benchmark_pb2.FrameSource, str]] = ..., frame_count: _Optional[int] = ..., in_time_count: _Optional[int] = ..., late_count: _Optional[int] = ..., missing_count: _Optional[int] = ..., passed_count: _Optional[int] = ..., outside_count: _Optional[int] = ..., latency_50_s: _Optional[float] = ..., latency_90_s: _Optional[float] = ..., latency_99_s: _Optional[float] = ..., latency_worst_s: _Optional[float] = ..., delay_worst_s: _Optional[float] = ...) -> None: ...
 
 class ListScoresRequest(_message.Message):
     __slots__ = ("submission", "page_size", "page_token")
@@ -357,6 +392,60 @@ class ReadOutcomesResponse(_message.Message):
     outcomes: _outcomes_pb2.OutcomeBatch
     next_offset: int
     def __init__(self, score: _Optional[str] = ..., evaluator: _Optional[str] = ..., outcomes: _Optional[_Union[_outcomes_pb2.OutcomeBatch, _Mapping]] = ..., next_offset: _Optional[int] = ...) -> None: ...
+
+class AnswerFramesRequest(_message.Message):
+    __slots__ = ("submission", "position", "detections", "detections_crc32")
+    SUBMISSION_FIELD_NUMBER: _ClassVar[int]
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    DETECTIONS_FIELD_NUMBER: _ClassVar[int]
+    DETECTIONS_CRC32_FIELD_NUMBER: _ClassVar[int]
+    submission: str
+    position: int
+    detections: _annotations_pb2.AnnotationBatch
+    detections_crc32: int
+    def __init__(self, submission: _Optional[str] = ..., position: _Optional[int] = ..., detections: _Optional[_Union[_annotations_pb2.AnnotationBatch, _Mapping]] = ..., detections_crc32: _Optional[int] = ...) -> None: ...
+
+class AnswerFramesResponse(_message.Message):
+    __slots__ = ("frame", "stored", "ended")
+    FRAME_FIELD_NUMBER: _ClassVar[int]
+    STORED_FIELD_NUMBER: _ClassVar[int]
+    ENDED_FIELD_NUMBER: _ClassVar[int]
+    frame: FrameNow
+    stored: AnswerStored
+    ended: ClockEnded
+    def __init__(self, frame: _Optional[_Union[FrameNow, _Mapping]] = ..., stored: _Optional[_Union[AnswerStored, _Mapping]] = ..., ended: _Optional[_Union[ClockEnded, _Mapping]] = ...) -> None: ...
+
+class FrameNow(_message.Message):
+    __slots__ = ("position", "sequence", "frame_number", "due_s", "remaining_s", "repeated")
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    FRAME_NUMBER_FIELD_NUMBER: _ClassVar[int]
+    DUE_S_FIELD_NUMBER: _ClassVar[int]
+    REMAINING_S_FIELD_NUMBER: _ClassVar[int]
+    REPEATED_FIELD_NUMBER: _ClassVar[int]
+    position: int
+    sequence: _annotations_pb2.SequenceKey
+    frame_number: int
+    due_s: float
+    remaining_s: float
+    repeated: bool
+    def __init__(self, position: _Optional[int] = ..., sequence: _Optional[_Union[_annotations_pb2.SequenceKey, _Mapping]] = ..., frame_number: _Optional[int] = ..., due_s: _Optional[float] = ..., remaining_s: _Optional[float] = ..., repeated: bool = ...) -> None: ...
+
+class AnswerStored(_message.Message):
+    __slots__ = ("position", "in_time", "latency_s")
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    IN_TIME_FIELD_NUMBER: _ClassVar[int]
+    LATENCY_S_FIELD_NUMBER: _ClassVar[int]
+    position: int
+    in_time: bool
+    latency_s: float
+    def __init__(self, position: _Optional[int] = ..., in_time: bool = ..., latency_s: _Optional[float] = ...) -> None: ...
+
+class ClockEnded(_message.Message):
+    __slots__ = ("online",)
+    ONLINE_FIELD_NUMBER: _ClassVar[int]
+    online: OnlineRecord
+    def __init__(self, online: _Optional[_Union[OnlineRecord, _Mapping]] = ...) -> None: ...
 
 class ReadDetectionsRequest(_message.Message):
     __slots__ = ("submission", "stream", "offset")

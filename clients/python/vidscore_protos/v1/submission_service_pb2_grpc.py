@@ -120,6 +120,11 @@ class SubmissionServiceStub(object):
                 request_serializer=vidscore_dot_v1_dot_submission__service__pb2.ReadDetectionsRequest.SerializeToString,
                 response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.ReadDetectionsResponse.FromString,
                 _registered_method=True)
+        self.AnswerFrames = channel.stream_stream(
+                '/vidscore.v1.SubmissionService/AnswerFrames',
+                request_serializer=vidscore_dot_v1_dot_submission__service__pb2.AnswerFramesRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.AnswerFramesResponse.FromString,
+                _registered_method=True)
 
 
 class SubmissionServiceServicer(object):
@@ -271,6 +276,17 @@ class SubmissionServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def AnswerFrames(self, request_iterator, context):
+        """AnswerFrames answers the frames of a live benchmark. The first call of a submission starts its
+        clock, which waits for nobody: the server sends each frame that becomes now, and stores each
+        answer. A call that breaks is made again: frames that passed meanwhile stay unanswered. A newer
+        call ends the one before. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark is not
+        live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_SubmissionServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -358,6 +374,11 @@ def add_SubmissionServiceServicer_to_server(servicer, server):
                     servicer.ReadDetections,
                     request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.ReadDetectionsRequest.FromString,
                     response_serializer=vidscore_dot_v1_dot_submission__service__pb2.ReadDetectionsResponse.SerializeToString,
+            ),
+            'AnswerFrames': grpc.stream_stream_rpc_method_handler(
+                    servicer.AnswerFrames,
+                    request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.AnswerFramesRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_submission__service__pb2.AnswerFramesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -820,6 +841,33 @@ class SubmissionService(object):
             '/vidscore.v1.SubmissionService/ReadDetections',
             vidscore_dot_v1_dot_submission__service__pb2.ReadDetectionsRequest.SerializeToString,
             vidscore_dot_v1_dot_submission__service__pb2.ReadDetectionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AnswerFrames(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(
+            request_iterator,
+            target,
+            '/vidscore.v1.SubmissionService/AnswerFrames',
+            vidscore_dot_v1_dot_submission__service__pb2.AnswerFramesRequest.SerializeToString,
+            vidscore_dot_v1_dot_submission__service__pb2.AnswerFramesResponse.FromString,
             options,
             channel_credentials,
             insecure,

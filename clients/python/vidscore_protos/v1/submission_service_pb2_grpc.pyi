@@ -104,6 +104,13 @@ class SubmissionServiceStub:
     stream by name. A call that breaks is resumed by `stream` and `offset`. FAILED_PRECONDITION with
     the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
     """
+    AnswerFrames: _grpc.StreamStreamMultiCallable[_submission_service_pb2.AnswerFramesRequest, _submission_service_pb2.AnswerFramesResponse]
+    """AnswerFrames answers the frames of a live benchmark. The first call of a submission starts its
+    clock, which waits for nobody: the server sends each frame that becomes now, and stores each
+    answer. A call that breaks is made again: frames that passed meanwhile stay unanswered. A newer
+    call ends the one before. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark is not
+    live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
+    """
 
 @_typing.type_check_only
 class SubmissionServiceAsyncStub(SubmissionServiceStub):
@@ -180,6 +187,13 @@ class SubmissionServiceAsyncStub(SubmissionServiceStub):
     """ReadDetections sends the durable frames of a submission as they were appended, stream after
     stream by name. A call that breaks is resumed by `stream` and `offset`. FAILED_PRECONDITION with
     the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
+    """
+    AnswerFrames: _aio.StreamStreamMultiCallable[_submission_service_pb2.AnswerFramesRequest, _submission_service_pb2.AnswerFramesResponse]  # type: ignore[assignment]
+    """AnswerFrames answers the frames of a live benchmark. The first call of a submission starts its
+    clock, which waits for nobody: the server sends each frame that becomes now, and stores each
+    answer. A call that breaks is made again: frames that passed meanwhile stay unanswered. A newer
+    call ends the one before. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark is not
+    live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
     """
 
 class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -356,6 +370,19 @@ class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
         """ReadDetections sends the durable frames of a submission as they were appended, stream after
         stream by name. A call that breaks is resumed by `stream` and `offset`. FAILED_PRECONDITION with
         the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
+        """
+
+    @_abc_1.abstractmethod
+    def AnswerFrames(
+        self,
+        request_iterator: _MaybeAsyncIterator[_submission_service_pb2.AnswerFramesRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_submission_service_pb2.AnswerFramesResponse], _abc.AsyncIterator[_submission_service_pb2.AnswerFramesResponse]]:
+        """AnswerFrames answers the frames of a live benchmark. The first call of a submission starts its
+        clock, which waits for nobody: the server sends each frame that becomes now, and stores each
+        answer. A call that breaks is made again: frames that passed meanwhile stay unanswered. A newer
+        call ends the one before. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark is not
+        live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
         """
 
 def add_SubmissionServiceServicer_to_server(servicer: SubmissionServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -186,6 +186,7 @@ impl SubmissionService for Fake {
     type WatchSubmissionStream = Answers<wire::WatchSubmissionResponse>;
     type ReadOutcomesStream = Answers<wire::ReadOutcomesResponse>;
     type ReadDetectionsStream = Answers<wire::ReadDetectionsResponse>;
+    type AnswerFramesStream = Answers<wire::AnswerFramesResponse>;
 
     async fn create_submission(
         &self,
@@ -253,6 +254,13 @@ impl SubmissionService for Fake {
         };
         let answers = stream::unfold((self.clone(), request.into_inner()), step);
         answer(answers.boxed())
+    }
+
+    async fn answer_frames(
+        &self,
+        _: Request<Streaming<wire::AnswerFramesRequest>>,
+    ) -> Result<Response<Self::AnswerFramesStream>, Status> {
+        Err(Status::unimplemented("answer_frames"))
     }
 
     async fn append_batch(

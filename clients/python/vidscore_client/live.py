@@ -1,0 +1,291 @@
+"""Live benchmarks: frames are answered while they are now, asyncio and synchronous.
+
+A worker reads what the server says, so that the newest frame is known whatever the caller does;
+the caller's own thread or task looks at the frames. What is not acknowledged is sent again after a
+break, and the server says whether it was in time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from numpy.typing import ArrayLike
+
+from vidscore_client._decoding import decode_online
+from vidscore_client._encoding import checksum, encode_frames
+from vidscore_client._outbox import SingleFrame, join
+from vidscore_client._retrying import Retrying, ended_early
+from vidscore_client._sender import find_or_create
+from vidscore_client._transport import Transport
+from vidscore_client.benchmarks import AsyncBenchmarks
+from vidscore_client.errors import CallCancelledError, ConflictError, VidscoreError
+from vidscore_client.frames import ARITIES
+from vidscore_client.hosting import OnlineRecord, Submission
+from vidscore_client.settings import Retry
+from vidscore_client.submissions import SUBMISSIONS, AsyncSubmissions
+from vidscore_protos.v1 import submission_service_pb2 as wire
+
+JOIN_TIMEOUT_S = 5.0
+"""How long the end of a call waits for its worker."""
+
+
+@dataclass(frozen=True)
+class LiveFrame:
+    """A frame that is now; `answer` says what the system finds in it.
+
+    Attributes:
+        position: Number of frames before it on the clock.
+        domain: Domain of its sequence; empty where there is only one.
+        sequence: Its sequence.
+        frame: Its number.
+        due_s: Seconds after the start of the clock at which it was due.
+        remaining_s: Seconds that were left, when the server gave it out, until the next one.
+        repeated: Whether an earlier call was given it already.
+    """
+
+    position: int
+    domain: str
+    sequence: str
+    frame: int
+    due_s: float
+    remaining_s: float
+    repeated: bool
+    _answer: Callable[[SingleFrame], None] = field(repr=False, compare=False)
+    _arity: int = field(repr=False, compare=False)
+
+    def answer(
+        self,
+        coordinates: ArrayLike,
+        labels: Sequence[str | int] | None = None,
+        confidences: ArrayLike | None = None,
+        track_ids: ArrayLike | None = None,
+    ) -> None:
+        """Send the detections of the frame, which may be none; once, and without waiting.
+
+        Args:
+            coordinates: (N, arity) pixels, or an empty list for no detection.
+            labels: N labels of classes.
+            confidences: N finite numbers, the greater the surer.
+            track_ids: N identities of tracks, -1 for none.
+
+        Raises:
+            InputError: If an argument has another shape or length than it should.
+            ConflictError: If the frame has an answer already.
+        """
+        self._answer(
+            SingleFrame.of(
+                self._arity,
+                self.sequence,
+                self.frame,
+                coordinates,
+                labels=labels,
+                confidences=confidences,
+                track_ids=track_ids,
+                domain=self.domain,
+            )
+        )
+
+
+@dataclass(frozen=True)
+class LiveOutcome:
+    """What has become of a live submission.
+
+    Attributes:
+        submission: The submission.
+        online: Whether it answered online, and how fast.
+    """
+
+    submission: Submission
+    online: OnlineRecord
+
+
+OnFrame = Callable[[LiveFrame], object]
+
+
+class _Progress:
+    """What is on its way over all calls of a submission."""
+
+    def __init__(self) -> None:
+        self.unacknowledged: dict[int, wire.AnswerFramesRequest] = {}
+        self.answered: set[int] = set()
+
+
+class _Call:
+    """One call: a worker reads, requests are queued."""
+
+    def __init__(self, transport: Transport, submission: str, progress: _Progress) -> None:
+        self._progress = progress
+        self._monitor = transport.monitor()
+        first = wire.AnswerFramesRequest(submission=submission)
+        self._queue = [first, *progress.unacknowledged.values()]
+        self._frame: wire.FrameNow | None = None
+        self._online: OnlineRecord | None = None
+        self._error: VidscoreError | None = None
+        self._closed = False
+        self.heard = False
+        self._call = transport.stream(
+            SUBMISSIONS + "AnswerFrames", self._next_request, wire.AnswerFramesResponse
+        )
+        self._reader = transport.worker(self._read, "live")
+        self._reader.start()
+
+    async def next_frame(self) -> wire.FrameNow | None:
+        """The newest frame that was not looked at; None for none, once the clock has ended.
+
+        Raises:
+            VidscoreError: If the call broke.
+        """
+        with self._monitor:
+            await self._monitor.wait_until(
+                lambda: bool(self._error or self._online or self._frame), None
+            )
+            frame, self._frame = self._frame, None
+            if frame is None and self._online is None and self._error is not None:
+                raise self._error
+            return frame
+
+    def answer(self, position: int, frame: SingleFrame) -> None:
+        """Queue an answer."""
+        detections = encode_frames(join([frame]))
+        request = wire.AnswerFramesRequest(
+            position=position, detections=detections, detections_crc32=checksum(detections)
+        )
+        with self._monitor:
+            if position in self._progress.answered:
+                raise ConflictError(f"the frame at position {position} has an answer already")
+            self._progress.answered.add(position)
+            self._progress.unacknowledged[position] = request
+            self._queue.append(request)
+            self._monitor.wake()
+
+    async def online(self) -> OnlineRecord:
+        """How the submission has answered, once every answer is acknowledged.
+
+        Raises:
+            VidscoreError: If the call broke.
+        """
+        with self._monitor:
+            await self._monitor.wait_until(
+                lambda: bool(self._error) or not self._progress.unacknowledged, None
+            )
+            if self._online is None or self._progress.unacknowledged:
+                raise self._error or ended_early()
+            return self._online
+
+    async def close(self) -> None:
+        """End the call."""
+        with self._monitor:
+            self._closed = True
+            self._monitor.wake()
+        self._call.cancel()
+        self._reader.cancel()
+        await self._reader.join(JOIN_TIMEOUT_S)
+
+    async def _next_request(self) -> wire.AnswerFramesRequest | None:
+        with self._monitor:
+            await self._monitor.wait_until(lambda: self._closed or bool(self._queue), None)
+            return None if self._closed else self._queue.pop(0)
+
+    async def _read(self) -> None:
+        error: VidscoreError = CallCancelledError("the call was cancelled", code="CANCELLED")
+        try:
+            while (response := await self._call.read()) is not None:
+                self._take(response)
+            error = ended_early()
+        except VidscoreError as failure:
+            error = failure
+        finally:
+            with self._monitor:
+                self._error = error
+                self._monitor.wake()
+
+    def _take(self, response: wire.AnswerFramesResponse) -> None:
+        with self._monitor:
+            self.heard = True
+            kind = response.WhichOneof("event")
+            if kind == "frame" and response.frame.position not in self._progress.answered:
+                self._frame = response.frame
+            elif kind == "stored":
+                self._progress.unacknowledged.pop(response.stored.position, None)
+            elif kind == "ended":
+                self._online = decode_online(response.ended.online)
+            self._monitor.wake()
+
+
+async def answer_live(
+    transport: Transport,
+    benchmark: str,
+    on_frame: OnFrame,
+    submission: str | None,
+    title: str,
+    *,
+    seal: bool,
+    retry: Retry,
+) -> LiveOutcome:
+    """Answer every frame of a live benchmark; see `vidscore_client.Client.answer_live`."""
+    hosted = await AsyncBenchmarks(transport).get(benchmark)
+    if "live" not in hosted.definition:
+        raise ConflictError(f"{hosted.name} is not live; use submit", reason="NOT_LIVE")
+    geometry = hosted.detection_geometry
+    if geometry is None:
+        raise ConflictError(
+            f"{hosted.name} takes no detections yet: an organiser sets detection_geometry, or "
+            "uploads the truth",
+            reason="BENCHMARK_NOT_OPEN",
+        )
+    submissions = AsyncSubmissions(transport)
+    found = await find_or_create(submissions, hosted.name, submission, title)
+    online = await _answer_all(transport, found.name, ARITIES[geometry], on_frame, retry)
+    if seal and online.in_time_count + online.late_count:
+        found = await submissions.seal(found.name, retry=retry)
+    else:
+        found = await submissions.get(found.name)
+    return LiveOutcome(found, online)
+
+
+async def _answer_all(
+    transport: Transport, submission: str, arity: int, on_frame: OnFrame, retry: Retry
+) -> OnlineRecord:
+    """Answer frames over as many calls as it takes, until the clock has ended."""
+    tries, progress = Retrying(retry), _Progress()
+    while True:
+        call = _Call(transport, submission, progress)
+        try:
+            outcome = await _answer_over(call, transport, arity, on_frame)
+        finally:
+            await call.close()
+        if isinstance(outcome, OnlineRecord):
+            return outcome
+        if call.heard:
+            tries.progress()
+        await transport.sleep(tries.delay_s(outcome, time.monotonic()))
+
+
+async def _answer_over(
+    call: _Call, transport: Transport, arity: int, on_frame: OnFrame
+) -> OnlineRecord | VidscoreError:
+    """Answer frames over one call; gives why it broke where it did. `on_frame` may raise."""
+    while True:
+        try:
+            frame = await call.next_frame()
+            if frame is None:
+                return await call.online()
+        except VidscoreError as error:
+            return error
+        await transport.call_back(on_frame, _frame_of(frame, call, arity))
+
+
+def _frame_of(message: wire.FrameNow, call: _Call, arity: int) -> LiveFrame:
+    return LiveFrame(
+        position=message.position,
+        domain=message.sequence.domain,
+        sequence=message.sequence.sequence,
+        frame=message.frame_number,
+        due_s=message.due_s,
+        remaining_s=message.remaining_s,
+        repeated=message.repeated,
+        _answer=lambda frame: call.answer(message.position, frame),
+        _arity=arity,
+    )

@@ -1,0 +1,111 @@
+"""A call that answers the frames of a live benchmark.
+
+    opening --first request--> answering --end of requests--> closed
+
+The clock waits for nobody: frames are given out when they are due, whether or not the client reads
+them, and whether or not it answers. A client that reads slowly is told of the newest frame alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_protos.v1 import submission_service_pb2 as pb
+from vidscore_server.api.batches import batch_size, held_bytes
+from vidscore_server.api.live_messages import write_answered, write_ended, write_frame
+from vidscore_server.api.requests import request_of
+from vidscore_server.api.stream import Requests, Responses
+from vidscore_server.domain.hosting import Hosting
+from vidscore_server.domain.live_answers import Given, LiveCall
+from vidscore_server.domain.names import read_submission
+from vidscore_server.domain.sessions import TakeOver
+from vidscore_server.errors import message_order
+
+
+class LiveAnswering:
+    """Gives out frames and stores answers, for one call.
+
+    Args:
+        hosting: The server's hosted benchmarks.
+        take_over: Makes the call the one that answers for its submission.
+    """
+
+    def __init__(self, hosting: Hosting, take_over: TakeOver) -> None:
+        self._hosting = hosting
+        self._answers = hosting.live_answers
+        self._take_over = take_over
+        self._newest: pb.AnswerFramesResponse | None = None
+        self._is_told = asyncio.Event()
+
+    async def run(
+        self,
+        requests: Requests[pb.AnswerFramesRequest],
+        responses: Responses[pb.AnswerFramesResponse],
+    ) -> None:
+        """Go on until the client ends.
+
+        Raises:
+            VidscoreError: If the call may not go on, or an answer is not taken.
+        """
+        call = await self._begin(requests)
+        # Before an answer is taken: what was now when an earlier call broke may be over.
+        given = await self._give(call, is_first=True)
+        async with asyncio.TaskGroup() as tasks:
+            clock = tasks.create_task(self._go_on(call, given))
+            telling = tasks.create_task(self._tell(responses))
+            async for request in requests:
+                await responses.send_buffered(await self._answer(call, request))
+            clock.cancel()
+            telling.cancel()
+
+    async def _begin(self, requests: Requests[pb.AnswerFramesRequest]) -> LiveCall:
+        first = await anext(aiter(requests), None)
+        if first is None:
+            raise message_order("the end of the call", "a request with the submission")
+        if first.HasField("detections"):
+            raise message_order("an answer", "a request with the submission and nothing else first")
+        name = read_submission(first.submission, "submission")
+        made = request_of(first, "AnswerFrames", self._hosting.context)
+        call = await self._answers.begin(made, name)
+        self._take_over(call.target.stream)
+        return call
+
+    async def _give(self, call: LiveCall, *, is_first: bool = False) -> Given | None:
+        """Give out what is now; None once the clock has ended."""
+        given = await self._answers.give_out(call)
+        if given is None:
+            self._put(write_ended(await self._answers.online(call)))
+        elif given.is_new or (is_first and not given.is_answered):
+            self._put(write_frame(call, given))
+        return given
+
+    async def _go_on(self, call: LiveCall, given: Given | None) -> None:
+        """Give out every frame when it is due."""
+        while given is not None:
+            await self._hosting.context.clock.until(given.over_time)
+            given = await self._give(call)
+
+    def _put(self, response: pb.AnswerFramesResponse) -> None:
+        self._newest = response
+        self._is_told.set()
+
+    async def _tell(self, responses: Responses[pb.AnswerFramesResponse]) -> None:
+        """Send the newest frame, or the end, whenever the client has taken the one before."""
+        while True:
+            await self._is_told.wait()
+            self._is_told.clear()
+            newest, self._newest = self._newest, None
+            if newest is not None:
+                await responses.send(newest)
+
+    async def _answer(
+        self, call: LiveCall, request: pb.AnswerFramesRequest
+    ) -> pb.AnswerFramesResponse:
+        batch = request.detections
+        if not request.HasField("detections"):
+            raise InputError([Fault("missing", "the detections of the frame", field="detections")])
+        answered = await self._answers.answer(
+            call, request.position, batch, batch_size(batch), held_bytes(batch)
+        )
+        return write_answered(answered)

@@ -1,0 +1,157 @@
+"""Whether a submission answered a live benchmark online, and how fast.
+
+The proof is an order, not a time: frames that are given out, answers that are stored and the end of
+the clock are numbered in the order of their commits. An answer is in time where its number is less
+than that of whatever came next of the clock: it was durable before the next frame was given out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.live_clock import (
+    FrameSource,
+    Timeline,
+    timeline_from_json,
+    timeline_of,
+)
+from vidscore_server.domain.names import SubmissionName
+from vidscore_server.store import Reader
+from vidscore_server.store.errors import StoreDamagedError
+from vidscore_server.store.records import LiveClockRecord, LiveFrameRecord
+
+PERCENTS = (50, 90, 99, 100)
+
+
+@dataclass(frozen=True, slots=True)
+class OnlineRecord:
+    """How a submission answered by the clock.
+
+    Attributes:
+        frames: Where the frames came from.
+        frame_count: Frames of the clock.
+        in_time_count: Frames whose answer was durable before the next one was given out.
+        late_count: Frames that were answered later.
+        missing_count: Frames without an answer.
+        passed_count: Those of them that were never given out, because no call was open or the
+            server was behind.
+        outside_count: Frames of the submission that are no answers.
+        latencies_s: Latencies that 50, 90, 99 and all of 100 answers had at most; empty without an
+            answer.
+        delay_worst_s: By how much a frame was given out later than due, at most; None for none.
+    """
+
+    frames: FrameSource
+    frame_count: int
+    in_time_count: int
+    late_count: int
+    missing_count: int
+    passed_count: int
+    outside_count: int
+    latencies_s: tuple[float, ...]
+    delay_worst_s: float | None
+
+    @property
+    def certified(self) -> bool:
+        """Whether every frame was answered in time, and nothing else was sent."""
+        return self.in_time_count == self.frame_count and not self.outside_count
+
+    @property
+    def message(self) -> str:
+        """Why it is not certified, for people; empty where it is."""
+        of_all = f"of {_frames(self.frame_count)}"
+        why = "no call was open, or the server was behind"
+        passed = f", {self.passed_count} of them never given out ({why})"
+        parts = [
+            f"{self.late_count} {of_all} answered after the next one was given out",
+            f"{self.missing_count} {of_all} without an answer"
+            + (passed if self.passed_count else ""),
+            f"{_frames(self.outside_count)} of the submission sent outside the clock",
+        ]
+        counts = (self.late_count, self.missing_count, self.outside_count)
+        return "; ".join(part for part, count in zip(parts, counts, strict=True) if count)
+
+
+def online_of(
+    reader: Reader, name: SubmissionName, definition: Definition, stored_count: int
+) -> OnlineRecord | None:
+    """How a submission answered by the clock; None where its benchmark has none.
+
+    Args:
+        reader: A state of the store.
+        name: The submission.
+        definition: Its benchmark.
+        stored_count: Frames that the submission has.
+    """
+    clock = reader.live_clock(*name)
+    if clock is not None:
+        return online_record(
+            timeline_from_json(clock.schedule), clock, reader.live_frames(*name), stored_count
+        )
+    if definition.live is None:
+        return None
+    timeline = timeline_of(definition.live, definition.specification.sequences)
+    return online_record(timeline, None, (), stored_count)
+
+
+def online_record(
+    timeline: Timeline,
+    clock: LiveClockRecord | None,
+    frames: Sequence[LiveFrameRecord],
+    stored_count: int,
+) -> OnlineRecord:
+    """How a submission answered by the clock.
+
+    Args:
+        timeline: What the clock goes by.
+        clock: The clock; None where it has not started.
+        frames: The frames that it has given out, in order.
+        stored_count: Frames that the submission has.
+
+    Raises:
+        StoreDamagedError: If a frame is none of the clock.
+    """
+    if frames and not 0 <= frames[0].position <= frames[-1].position < len(timeline):
+        raise StoreDamagedError("a frame was given out that the clock of its submission has not")
+    end_event = None if clock is None else clock.end_event
+    following = [*(frame.given_event for frame in frames[1:]), end_event]
+    in_time = late = 0
+    latencies_s: list[float] = []
+    for frame, next_event in zip(frames, following, strict=True) if frames else ():
+        if frame.answer_event is None or frame.answer_time is None:
+            continue
+        latencies_s.append((frame.answer_time - frame.given_time).total_seconds())
+        if next_event is None or frame.answer_event < next_event:
+            in_time += 1
+        else:
+            late += 1
+    delays_s = [] if clock is None else [_delay_s(timeline, clock, frame) for frame in frames]
+    return OnlineRecord(
+        frames=timeline.source,
+        frame_count=len(timeline),
+        in_time_count=in_time,
+        late_count=late,
+        missing_count=len(timeline) - in_time - late,
+        passed_count=len(timeline) - len(frames),
+        outside_count=stored_count - in_time - late,
+        latencies_s=percentiles(latencies_s),
+        delay_worst_s=max(delays_s, default=None),
+    )
+
+
+def percentiles(values: Sequence[float]) -> tuple[float, ...]:
+    """The least value that so many of 100 do not exceed, for each of `PERCENTS`; empty for none."""
+    ordered = sorted(values)
+    return tuple(ordered[-(-len(ordered) * percent // 100) - 1] for percent in PERCENTS if ordered)
+
+
+def _delay_s(timeline: Timeline, clock: LiveClockRecord, frame: LiveFrameRecord) -> float:
+    due = clock.start_time + timedelta(microseconds=timeline.due_at(frame.position))
+    return (frame.given_time - due).total_seconds()
+
+
+def _frames(count: int) -> str:
+    return f"{count} frame" if count == 1 else f"{count} frames"

@@ -1,0 +1,133 @@
+"""Queries and statements about the clocks of live submissions; a frame may come every few ms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sqlalchemy import Executable, Table, bindparam, delete, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from vidscore_server.store import tables as t
+from vidscore_server.store.appends import Appends, Prepared
+from vidscore_server.store.records import LiveClockRecord, LiveFrameRecord
+from vidscore_server.store.tables import RecordReader, from_row, to_row
+
+Record = TypeVar("Record")
+
+_CLOCK_NAMES = LiveClockRecord.__match_args__
+_FRAME_NAMES = LiveFrameRecord.__match_args__
+
+
+def _put(table: Table, names: tuple[str, ...]) -> Callable[[str], Executable]:
+    """A statement that adds a row, or replaces the one that has its key."""
+
+    def build(dialect: str) -> Executable:
+        insert = postgresql.insert if dialect == "postgresql" else sqlite.insert
+        values: dict[str, Any] = {name: bindparam(name) for name in ("submission_id", *names)}
+        added = insert(table).values(values)
+        keys = list(table.primary_key.columns)
+        changed = {name: added.excluded[name] for name in names if table.c[name] not in keys}
+        return added.on_conflict_do_update(index_elements=keys, set_=changed)
+
+    return build
+
+
+def _build_clock(_: str) -> Executable:
+    c = t.live_clocks.c
+    columns = (c[name] for name in _CLOCK_NAMES)
+    return select(*columns).where(c.submission_id == bindparam("submission"))
+
+
+def _build_frame(_: str) -> Executable:
+    """The first frame from one position to another."""
+    c = t.live_frames.c
+    own = c.submission_id == bindparam("submission")
+    between = c.position.between(bindparam("first"), bindparam("last"))
+    first = select(func.min(c.position)).where(own, between).scalar_subquery()
+    return select(*(c[name] for name in _FRAME_NAMES)).where(own, c.position == first)
+
+
+_CLOCK = Prepared(_build_clock)
+_FRAME = Prepared(_build_frame)
+_PUT_CLOCK = Prepared(_put(t.live_clocks, _CLOCK_NAMES))
+_PUT_FRAME = Prepared(_put(t.live_frames, _FRAME_NAMES))
+
+_NOWHERE = (1 << 63) - 1
+"""A position after every other."""
+
+
+class LiveReader(RecordReader):
+    """The part of a state of the store that knows the clocks; see `Reader`."""
+
+    def live_clock(self, benchmark: str, submission: str) -> LiveClockRecord | None:
+        """The clock of a submission; None where it has not started."""
+        number = self._number(benchmark, submission)
+        return self._found(LiveClockRecord, _CLOCK, {"submission": number})
+
+    def live_frames(self, benchmark: str, submission: str) -> list[LiveFrameRecord]:
+        """The frames that a submission's clock has given out, in order."""
+        c = t.live_frames.c
+        own = c.submission_id == self._number(benchmark, submission)
+        query = select(t.live_frames).where(own).order_by(c.position)
+        return self._all(query, LiveFrameRecord)
+
+    def live_frame(self, benchmark: str, submission: str, position: int) -> LiveFrameRecord | None:
+        """One frame that a submission's clock has given out; None where it has not."""
+        return self._frame(benchmark, submission, position, position)
+
+    def live_frame_after(
+        self, benchmark: str, submission: str, position: int
+    ) -> LiveFrameRecord | None:
+        """The next frame that a submission's clock has given out; None where there is none."""
+        return self._frame(benchmark, submission, position + 1, _NOWHERE)
+
+    def _frame(
+        self, benchmark: str, submission: str, first: int, last: int
+    ) -> LiveFrameRecord | None:
+        row = {"submission": self._number(benchmark, submission), "first": first, "last": last}
+        return self._found(LiveFrameRecord, _FRAME, row)
+
+    def _found(
+        self, record: type[Record], statement: Prepared, row: dict[str, Any]
+    ) -> Record | None:
+        values = statement.first(self._connection, row)
+        if values is None:
+            return None
+        names: tuple[str, ...] = record.__match_args__  # type: ignore[attr-defined] # a dataclass
+        return from_row(record, dict(zip(names, values, strict=True)))
+
+    def _number(self, benchmark: str, submission: str) -> int | None:
+        """Row number of a submission; None where there is none."""
+        query = (
+            select(t.submissions.c.id)
+            .join(t.benchmarks, t.benchmarks.c.id == t.submissions.c.benchmark_id)
+            .where(t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission == submission)
+        )
+        found = self._connection.execute(query).scalar()
+        return None if found is None else int(found)
+
+
+class LiveWriter(Appends, LiveReader):
+    """The part of a transaction that writes clocks; mutators raise as those of `Appends`."""
+
+    def put_live_clock(self, benchmark: str, submission: str, record: LiveClockRecord) -> None:
+        """Add the clock of a submission, or replace its record."""
+        row = to_row(record) | {"submission_id": self._submission_id(benchmark, submission)}
+        _PUT_CLOCK.run(self._connection, row)
+
+    def put_live_frame(self, benchmark: str, submission: str, record: LiveFrameRecord) -> None:
+        """Add a frame that was given out, or replace its record."""
+        row = to_row(record) | {"submission_id": self._submission_id(benchmark, submission)}
+        _PUT_FRAME.run(self._connection, row)
+
+    def delete_live_clock(self, benchmark: str, submission: str) -> None:
+        """Delete the clock of a submission, if it has one, with what it has given out."""
+        number = self._submission_id(benchmark, submission)
+        for table in (t.live_frames, t.live_clocks):
+            self._connection.execute(delete(table).where(table.c.submission_id == number))
+
+    def _number(self, benchmark: str, submission: str) -> int | None:
+        """As in any state; what the transaction has looked up already is known."""
+        known = self._ids.get((benchmark, submission))
+        return super()._number(benchmark, submission) if known is None else known

@@ -1,0 +1,101 @@
+"""The command line says whether a live submission is certified, and how fast it was."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from tests.clients.cli.helpers import Call, well
+
+from vidscore_cli.online import clock_text, online_text
+from vidscore_client import LiveFrame, OnlineRecord, connect
+
+CERTIFIED = OnlineRecord(
+    certified=True,
+    message="",
+    frames="held by the participant",
+    frame_count=5,
+    in_time_count=5,
+    late_count=0,
+    missing_count=0,
+    passed_count=0,
+    outside_count=0,
+    latency_50_s=0.0304,
+    latency_90_s=0.05,
+    latency_99_s=0.05,
+    latency_worst_s=0.05,
+    delay_worst_s=0.001,
+)
+
+LIVE = """\
+truth_geometry = "point"
+detection_geometry = "point"
+public_names = ["sequences", "labels", "frame_counts"]
+[[evaluators]]
+name = "spotgeo"
+[[sequences]]
+name = "1"
+frame_count = 5
+first_frame = 1
+[policy]
+visibility = "final"
+[live]
+frame_rate = 10
+"""
+
+
+def test_a_certified_record_says_so_with_its_latencies() -> None:
+    assert online_text(CERTIFIED) == (
+        "certified: 5 of 5 frames in time; latency 0.030 s (50 %), 0.050 s (90 %), "
+        "0.050 s (99 %), 0.050 s (worst); frames: held by the participant"
+    )
+
+
+def test_another_record_says_why_not() -> None:
+    record = {
+        **asdict(CERTIFIED),
+        "certified": False,
+        "message": "5 of 5 frames without an answer",
+        **{name: None for name in asdict(CERTIFIED) if name.startswith("latency")},
+    }
+    assert online_text(OnlineRecord(**record)) == (
+        "not certified: 5 of 5 frames without an answer; frames: held by the participant"
+    )
+
+
+def test_a_clock_is_told_in_words() -> None:
+    assert clock_text({"frame_rate": 12.5}) == (
+        "12.5 frames a second; frames: held by the participant"
+    )
+    live = {"frames": "sent by the organiser", "sequences": [{"name": "a"}, {"name": "b"}]}
+    assert clock_text(live) == (
+        "2 sequences with times of their own; frames: sent by the organiser"
+    )
+
+
+def test_a_live_submission_is_shown_with_its_record(
+    folder: Path, organiser: Call, site: tuple[str, str]
+) -> None:
+    (folder / "live.toml").write_text(LIVE)
+    well(organiser("benchmark", "create", "live", "live.toml"))
+    well(organiser("benchmark", "truth", "live", "--truth", "truth.json"))
+    shown = well(organiser("benchmark", "show", "live"))
+    assert "10 frames a second; frames: held by the participant" in shown
+    well(organiser("benchmark", "show", "live", "--format", "toml", "--output", "again.toml"))
+    well(organiser("benchmark", "update", "live", "again.toml"))
+
+    def on_frame(frame: LiveFrame) -> None:
+        frame.answer([])
+
+    with connect(site[0], token=site[1]) as client:
+        client.answer_live("live", on_frame, "falcon")
+        client.submissions.wait("live/falcon")
+        [score] = client.submissions.scores("live/falcon")
+    assert score.online is not None
+    table = well(organiser("submission", "show", "live/falcon"))
+    assert "online" in table
+    document = json.loads(well(organiser("submission", "show", "live/falcon", "--format", "json")))
+    assert document["online"] == asdict(score.online)
+    said = organiser("submission", "scores", "live/falcon").stderr
+    assert f"online: {online_text(score.online)}" in said

@@ -1,0 +1,204 @@
+"""Both clients answer a live benchmark, whose clock the test moves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from tests.server.domain.hosted import TRUTH, Hosted, hosting
+from tests.server.domain.live_scene import FRAMES, PERIOD_S, TOLD, live_dots
+from tests.support.waiting import until
+
+from vidscore_client import (
+    ConflictError,
+    InputError,
+    LiveFrame,
+    LiveOutcome,
+    Retry,
+    aio,
+    connect,
+    live,
+)
+from vidscore_protos.v1 import submission_service_pb2
+
+Run = Callable[..., Awaitable[LiveOutcome]]
+QUICK = Retry(initial_s=0.01, maximum_s=0.01)
+
+
+def _with_threads(hosted: Hosted) -> Run:
+    def run(*arguments: object, **options: object) -> LiveOutcome:
+        with connect(hosted.address, token=hosted.red.secret) as client:
+            return client.answer_live(*arguments, retry=QUICK, **options)  # type: ignore[arg-type]
+
+    return lambda *arguments, **options: asyncio.to_thread(run, *arguments, **options)
+
+
+def _with_tasks(hosted: Hosted) -> Run:
+    async def run(*arguments: object, **options: object) -> LiveOutcome:
+        async with aio.connect(hosted.address, token=hosted.red.secret) as client:
+            return await client.answer_live(*arguments, retry=QUICK, **options)  # type: ignore[arg-type]
+
+    return run
+
+
+@pytest.fixture(params=[_with_threads, _with_tasks], ids=["threads", "asyncio"])
+def kind(request: pytest.FixtureRequest) -> Callable[[Hosted], Run]:
+    made: Callable[[Hosted], Run] = request.param
+    return made
+
+
+async def _until_stored(hosted: Hosted, count: int, name: str = "one") -> None:
+    submission = f"benchmarks/dots/submissions/{name}"
+    request = submission_service_pb2.WatchSubmissionRequest(name=submission)
+    while name not in await hosted.red.listed():  # noqa: ASYNC110 - there is nothing to watch yet
+        await asyncio.sleep(0)
+    async for update in hosted.red.submissions.WatchSubmission(
+        request, metadata=hosted.red.metadata
+    ):
+        if update.submission.frame_count >= count:
+            return
+
+
+async def test_a_system_that_answers_every_frame_is_certified(
+    tmp_path: Path, kind: Callable[[Hosted], Run]
+) -> None:
+    seen: list[LiveFrame] = []
+
+    def on_frame(frame: LiveFrame) -> None:
+        seen.append(frame)
+        frame.answer([[10.0, 20.0]] if frame.frame == 1 else [], confidences=None)
+
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.create(live_dots(), public=TOLD)
+        await hosted.organiser.upload(TRUTH)
+        answering = asyncio.ensure_future(kind(hosted)("dots", on_frame, "one", title="First"))
+        for count in range(1, FRAMES + 1):
+            await _until_stored(hosted, count)
+            hosted.clock.pass_by(seconds=PERIOD_S)
+        outcome = await answering
+        assert [frame.position for frame in seen] == list(range(FRAMES))
+        assert [(frame.domain, frame.sequence, frame.frame) for frame in seen[:2]] == [
+            ("", "1", 1),
+            ("", "1", 2),
+        ]
+        assert outcome.online.certified
+        assert outcome.online.message == ""
+        assert outcome.online.frames == "held by the participant"
+        assert (outcome.online.latency_50_s, outcome.online.latency_worst_s) == (0.0, 0.0)
+        assert outcome.submission.title == "First"
+        await hosted.red.ended()
+        with connect(hosted.address, token=hosted.red.secret) as client:
+            scores = await asyncio.to_thread(client.submissions.scores, "dots/one")
+            benchmark = await asyncio.to_thread(client.benchmarks.get, "dots")
+        assert [score.online for score in scores] == [outcome.online]
+        assert benchmark.definition["live"] == {
+            "frame_rate": 2.0,
+            "frames": "held by the participant",
+        }
+
+
+async def test_frames_that_pass_while_one_is_looked_at_are_skipped(
+    tmp_path: Path, kind: Callable[[Hosted], Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first frame takes until the fourth is now; the second and third are not looked at."""
+    loop = asyncio.get_running_loop()
+    seen: list[int] = []
+    read: list[int] = []
+    take = live._Call._take
+
+    def noted(call: live._Call, response: submission_service_pb2.AnswerFramesResponse) -> None:
+        take(call, response)
+        read.append(response.frame.position)
+
+    monkeypatch.setattr(live._Call, "_take", noted)
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.create(live_dots(), public=TOLD)
+
+        async def let_pass() -> None:
+            await _until_stored(hosted, 1)
+            for position in (1, 2, 3):
+                hosted.clock.pass_by(seconds=PERIOD_S)
+                await until(lambda: position in read)  # noqa: B023 - it is called at once
+
+        def on_frame(frame: LiveFrame) -> object:
+            seen.append(frame.position)
+            frame.answer([])
+            if frame.position:
+                return None
+            if asyncio._get_running_loop() is loop:
+                return let_pass()
+            return asyncio.run_coroutine_threadsafe(let_pass(), loop).result(60)
+
+        answering = asyncio.ensure_future(kind(hosted)("dots", on_frame, "one", seal=False))
+        await _until_stored(hosted, 2)
+        hosted.clock.pass_by(seconds=2 * PERIOD_S)
+        outcome = await answering
+    assert seen == [0, 3]
+    assert outcome.online.in_time_count == 2
+    assert outcome.online.missing_count == 3
+    assert not outcome.online.certified
+
+
+async def test_an_error_of_the_callback_ends_the_answering(
+    tmp_path: Path, kind: Callable[[Hosted], Run]
+) -> None:
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.create(live_dots(), public=TOLD)
+        with pytest.raises(InputError, match="coordinates"):
+            await kind(hosted)("dots", lambda frame: frame.answer([[1.0, 2.0, 3.0]]), "one")
+
+
+async def test_a_frame_is_answered_once(tmp_path: Path, kind: Callable[[Hosted], Run]) -> None:
+    def twice(frame: LiveFrame) -> None:
+        frame.answer([])
+        frame.answer([])
+
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.create(live_dots(), public=TOLD)
+        with pytest.raises(ConflictError, match="has an answer already"):
+            await kind(hosted)("dots", twice, "one")
+
+
+async def test_a_benchmark_that_is_not_live_cannot_be_answered(
+    tmp_path: Path, kind: Callable[[Hosted], Run]
+) -> None:
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.create_benchmark()
+        with pytest.raises(ConflictError, match="not live"):
+            await kind(hosted)("dots", lambda frame: frame.answer([]), "one")
+
+
+async def test_a_clock_is_written_and_read_by_the_client(tmp_path: Path) -> None:
+    definition = {
+        "evaluators": [{"name": "spotgeo"}],
+        "sequences": [
+            {"name": "a", "frame_count": 3, "first_frame": 1},
+            {"domain": "night", "name": "b", "frame_count": 2},
+        ],
+        "public_names": ["sequences", "labels", "frame_counts"],
+        "live": {
+            "frame_rate": 12.5,
+            "frames": "sent by the organiser",
+            "sequences": [
+                {"domain": "night", "name": "b", "frame_times_s": [0.0, 0.25]},
+            ],
+        },
+    }
+    async with hosting(tmp_path) as hosted:
+        client = aio.connect(hosted.address, token=hosted.organiser.secret)
+        async with client:
+            made = await client.benchmarks.create("clock", definition)
+            assert made.definition["live"] == definition["live"]
+            slower = {"live": {"frame_rate": 1.0}, "title": "Slow"}
+            changed = await client.benchmarks.update("clock", slower)
+            assert changed.definition["live"] == {
+                "frame_rate": 1.0,
+                "frames": "held by the participant",
+            }
+            without = {key: value for key, value in definition.items() if key != "live"}
+            removed = await client.benchmarks.update("clock", without, replace=True)
+            assert "live" not in removed.definition
+            with pytest.raises(InputError, match=r"live.frames.*'held by the participant' or"):
+                await client.benchmarks.update("clock", {"live": {"frames": "ours"}})

@@ -137,11 +137,20 @@ class SubmissionState(StrEnum):
 
 @dataclass(frozen=True)
 class StreamInfo:
-    """An append stream: its name, the epoch of its writer, the offset of its next frame."""
+    """An append stream.
+
+    Attributes:
+        stream: Its name.
+        epoch: Epoch of its writer.
+        next_offset: Offset of its next frame.
+        source_position: How far its writer had read its source for these frames, in the writer's
+            own words; empty if it has not said it.
+    """
 
     stream: str
     epoch: int
     next_offset: int
+    source_position: str = ""
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ class FeedWatch:
             self._without += 1
         elif len(self._confidences) < 2:
             self._confidences.add(entry["confidence"])
-        values = next((entry[shape] for shape in _SHAPES if shape in entry), [])
+        values: list[Any] = next((entry[shape] for shape in _SHAPES if shape in entry), [])
         if values and isinstance(values[0], list):
             values = [number for pair in values for number in pair]
         self._fractional |= any(value != int(value) for value in values)

@@ -109,8 +109,14 @@ def options(broker: Broker) -> Sequence[str]:
     return (url, "--schema", "nvidia-json", "--sequence", "cam=street", "--submission", "mqtt")
 
 
+def durable_frames(environment: Environment) -> int:
+    """Frames that are durable; none as long as the bridge has not begun."""
+    shown = run("submission", "show", "street/mqtt", "--format", "json", env=environment)
+    return 0 if shown.exit_code else int(json.loads(shown.stdout)["frame_count"])
+
+
 def durable(environment: Environment, count: int) -> None:
-    eventually(lambda: frame_count(environment, "mqtt")[0] >= count)
+    eventually(lambda: durable_frames(environment) >= count)
 
 
 def subscribed(broker: Broker, environment: Environment) -> None:
@@ -118,7 +124,7 @@ def subscribed(broker: Broker, environment: Environment) -> None:
 
     def arrived() -> bool:
         broker.publish([0])
-        return frame_count(environment, "mqtt")[0] == 1
+        return durable_frames(environment) > 0
 
     eventually(arrived)
 
@@ -171,13 +177,14 @@ def test_what_the_broker_sends_again_is_not_counted_twice(
         host(environment, tmp_path, "street")
         for _ in range(2):
             with bridging(environment, *options(broker)) as process:
-                broker.publish(range(20))
-                durable(environment, 1)
+                subscribed(broker, environment)
                 broker.publish(range(20))
                 durable(environment, 20)
                 process.kill()
                 process.wait(TIMEOUT_S)
         with bridging(environment, *options(broker)) as process:
+            assert process.stderr is not None
+            assert b"20 frames durable before" in process.stderr.readline()
             broker.publish(range(20))
             status, stderr = stopped(process)
             assert status == 0, stderr

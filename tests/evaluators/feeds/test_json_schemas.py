@@ -233,7 +233,7 @@ def test_a_name_that_no_schema_has_is_told_with_the_nearest() -> None:
 def test_an_entry_point_adds_a_schema(monkeypatch: pytest.MonkeyPatch) -> None:
     point = metadata.EntryPoint("acme", f"{__name__}:ACME", feeds.ENTRY_POINT_GROUP)
     monkeypatch.setattr(point.__class__, "load", lambda _self: ACME)
-    monkeypatch.setattr(feeds.metadata, "entry_points", lambda **_: metadata.EntryPoints([point]))
+    monkeypatch.setattr(metadata, "entry_points", lambda **_: metadata.EntryPoints([point]))
     assert schema_of_name("acme") is ACME
     assert schema_names()[-1] == "acme"
     schema_of_name.cache_clear()

@@ -73,7 +73,7 @@ class MqttSource:
     def open(self, offset: int | None) -> None:
         """Connect, now or as soon as the broker is there."""
         del offset
-        properties = Properties(PacketTypes.CONNECT)
+        properties: Any = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call] # its own
         properties.SessionExpiryInterval = _FOR_EVER
         properties.ReceiveMaximum = IN_FLIGHT
         if self._address.username is not None:
@@ -106,7 +106,7 @@ class MqttSource:
 
     def _on_message(self, _client: Any, _data: Any, message: MQTTMessage) -> None:
         token = _Token(self._connection, message.mid) if message.qos else None
-        self._messages.put(Message(message.payload, message.topic, None, token))
+        self._messages.put(Message(bytes(message.payload), message.topic, None, token))
 
     def read(self, timeout_s: float) -> Sequence[Message] | None:
         """Some messages.

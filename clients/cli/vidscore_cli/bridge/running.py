@@ -58,7 +58,12 @@ def run_bridge(typed: BridgeChoices) -> None:
         InputError: If a message cannot be read.
         click.ClickException: If something else is wrong, or messages were lost.
     """
-    with open_client(typed.server) as client, _Bridge(client, typed) as bridge:
+    stopping = threading.Event()
+    with (
+        _stopped_by_signals(stopping),
+        open_client(typed.server) as client,
+        _Bridge(client, typed, stopping) as bridge,
+    ):
         ended = bridge.run()
         bridge.say_counts()
         name = short_names(bridge.submission)
@@ -74,7 +79,7 @@ def run_bridge(typed: BridgeChoices) -> None:
 class _Bridge:
     """The sources with their streams; all streams are open while it is entered."""
 
-    def __init__(self, client: Client, typed: BridgeChoices) -> None:
+    def __init__(self, client: Client, typed: BridgeChoices, stopping: threading.Event) -> None:
         from vidscore_client.frames import ARITIES
 
         geometry = client.benchmarks.get(typed.benchmark).detection_geometry
@@ -83,7 +88,7 @@ class _Bridge:
         self._client = client
         self._typed = typed
         self._arity = ARITIES[geometry]
-        self._stopping = threading.Event()
+        self._stopping = stopping
         self._ended: list[bool] = []
         self._errors: list[Exception] = []
         self._opened: list[tuple[SourceRun, SubmissionStream]] = []
@@ -108,6 +113,11 @@ class _Bridge:
         from vidscore_client import Batching, Delivery, Retry
 
         runs: list[SourceRun] = []
+
+        def tell(count: int) -> None:
+            for run in runs:
+                run.on_acknowledged(count)
+
         stream = self._client.submit(
             self._typed.benchmark,
             submission,
@@ -117,7 +127,7 @@ class _Bridge:
             batching=Batching(block_timeout_s=None),
             delivery=Delivery(
                 retry=Retry(give_up_after_s=None),
-                on_acknowledged=lambda count: [run.on_acknowledged(count) for run in runs],
+                on_acknowledged=tell,
             ),
         )
         self.submission = stream.submission
@@ -147,12 +157,11 @@ class _Bridge:
             threading.Thread(target=self._run_one, args=entry, name=f"bridge-{entry[0].name}")
             for entry in self._opened
         ]
-        with _stopped_by_signals(self._stopping):
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                while thread.is_alive():
-                    thread.join(_LOOK_S)
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            while thread.is_alive():  # a wait without an end would keep signals out
+                thread.join(_LOOK_S)
         if self._errors:
             raise self._errors[0]
         return all(self._ended)

@@ -47,13 +47,11 @@ class Message(NamedTuple):
 
 
 class Source(Protocol):
-    """Where messages come from.
+    """Where messages come from."""
 
-    Attributes:
-        gap: Messages that were lost because neither server nor spool had room for them.
-    """
-
-    gap: int
+    @property
+    def gap(self) -> int:
+        """Messages that were lost because neither server nor spool had room for them."""
 
     def open(self, offset: int | None) -> None:
         """Begin to read behind an offset; None for the beginning."""

@@ -253,10 +253,10 @@ def test_programs_write_to_sockets(environment: Environment, tmp_path: Path) -> 
     assert "street/sockets is not sealed" in stderr
 
 
-def send(port: int, number: int) -> bool:
-    """Send a frame as a datagram."""
+def send(port: int, number: int, size: int = 0) -> bool:
+    """Send a frame as a datagram, filled up with blanks to a size."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sending:
-        sending.sendto(lines(number, number + 1).encode(), ("127.0.0.1", port))
+        sending.sendto(lines(number, number + 1).encode().ljust(size), ("127.0.0.1", port))
     return True
 
 
@@ -290,3 +290,38 @@ def test_datagrams_wait_in_the_spool_while_the_server_is_away(tmp_path: Path) ->
             eventually(lambda: frame_count(own, "spooled")[0] == 10)
             status, stderr = stopped(process)
             assert status == 0, stderr
+
+
+@pytest.mark.slow
+def test_datagrams_beyond_the_spool_are_a_gap_and_the_exit_code_says_so(tmp_path: Path) -> None:
+    """Datagrams of 50,000 bytes into a spool of 1 MiB, which takes 20 of them."""
+    from vidscore_cli.demo.network import ServerProcess
+
+    store, port = str(tmp_path / "site.db"), free_port(socket.SOCK_DGRAM)
+    own = {"VIDSCORE_TOKEN": run("init", "--store", store).stdout.strip()}
+    own["XDG_CONFIG_HOME"] = str(tmp_path)
+    spool = tmp_path / "found.spool"
+    (tmp_path / "sources.toml").write_text(
+        f'[[sources]]\nurl = "udp://127.0.0.1:{port}"\nschema = "jsonl"\n'
+        f'accept = ["no-confidence"]\nspool = "{spool}"\nspool_mebibytes = 1\n'
+    )
+    served = ("--workers", "1", "--store", store)
+    options = ("--sources", str(tmp_path / "sources.toml"), "--submission", "lost")
+    with ServerProcess(*served) as first:
+        own["VIDSCORE_SERVER"] = address = first.address
+        host(own, tmp_path, "street")
+        with bridging(own, *options) as process:
+            eventually(spool.exists)
+            eventually(lambda: send(port, 0) and frame_count(own, "lost")[0] == 1)
+            first.kill()
+            for number in range(1, 30):
+                before = spool.stat().st_size
+                send(port, number, 50_000)
+                if number < 20:
+                    eventually(lambda before=before: spool.stat().st_size > before)
+            with ServerProcess("--listen", address, *served):
+                eventually(lambda: frame_count(own, "lost")[0] >= 20)
+                status, stderr = stopped(process)
+    assert status == ExitCode.UNREACHABLE, stderr
+    assert "Warning: source-1: message lost: " in stderr
+    assert "street/lost is not sealed" in stderr

@@ -114,7 +114,7 @@ def test_a_frame_that_is_missing_here_and_there_is_told_and_not_refused() -> Non
 
 
 def test_boxes_far_outside_the_images_are_those_of_another_resolution() -> None:
-    watch = watched(found=altered(lambda entry: scaled(entry, 40.0)))
+    watch = watched(found=altered(lambda entry: scaled(entry, 40.3)))
     assert [finding.doubt for finding in watch.findings()] == [Doubt.RESOLUTION]
 
 

@@ -137,14 +137,9 @@ class SubmissionState(StrEnum):
 
 @dataclass(frozen=True)
 class StreamInfo:
-    """An append stream.
+    """An append stream: its name, the epoch of its writer, the offset of its next frame.
 
-    Attributes:
-        stream: Its name.
-        epoch: Epoch of its writer.
-        next_offset: Offset of its next frame.
-        source_position: How far its writer had read its source for these frames, in the writer's
-            own words; empty if it has not said it.
+    `source_position` is how far the writer had read its own source, in its own words.
     """
 
     stream: str

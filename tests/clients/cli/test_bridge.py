@@ -9,6 +9,7 @@ import socket
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -292,6 +293,10 @@ def test_datagrams_wait_in_the_spool_while_the_server_is_away(tmp_path: Path) ->
             assert status == 0, stderr
 
 
+def grown(path: Path, before: int) -> bool:
+    return path.stat().st_size > before
+
+
 @pytest.mark.slow
 def test_datagrams_beyond_the_spool_are_a_gap_and_the_exit_code_says_so(tmp_path: Path) -> None:
     """Datagrams of 50,000 bytes into a spool of 1 MiB, which takes 20 of them."""
@@ -318,7 +323,7 @@ def test_datagrams_beyond_the_spool_are_a_gap_and_the_exit_code_says_so(tmp_path
                 before = spool.stat().st_size
                 send(port, number, 50_000)
                 if number < 20:
-                    eventually(lambda before=before: spool.stat().st_size > before)
+                    eventually(partial(grown, spool, before))
             with ServerProcess("--listen", address, *served):
                 eventually(lambda: frame_count(own, "lost")[0] >= 20)
                 status, stderr = stopped(process)

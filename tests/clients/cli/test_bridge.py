@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import Result
 from tests.clients.cli.helpers import BINARY, run, well
@@ -19,6 +20,7 @@ from tests.clients.cli.test_pipe_hosted import Environment, frame_count, host, l
 from tests.support.waiting import TIMEOUT_S, eventually
 
 from vidscore_cli.session import ExitCode
+from vidscore_client import Frames, InvalidArgumentError, connect
 
 FRAMES = 20
 ACCEPTED = ("--accept", "no-confidence")
@@ -177,6 +179,27 @@ def test_a_source_that_is_none_is_a_mistake_of_usage(
     result = bridge(environment, *options)
     assert result.exit_code == ExitCode.USAGE
     assert told in result.stderr
+
+
+def test_a_position_of_a_source_has_a_longest_length(environment: Environment) -> None:
+    """16,384 bytes are stored and given back; one more is refused, and nothing is stored."""
+    frame = Frames(
+        sequences=(("", "street"),),
+        frame_sequences=np.zeros(1, dtype=np.int64),
+        frame_numbers=np.zeros(1, dtype=np.int64),
+        frame_starts=np.zeros(2, dtype=np.int64),
+        coordinates=np.zeros((0, 4)),
+    )
+    server, token = environment["VIDSCORE_SERVER"], environment["VIDSCORE_TOKEN"]
+    with connect(server, token=token) as client:
+        with client.submit("street", "long") as stream:
+            stream.send_batch(frame, source_position="é" * 8192)
+        with client.submit("street", "long") as stream:
+            assert stream.source_position == "é" * 8192
+        refused = pytest.raises(InvalidArgumentError, match=r"source_position: found 16385 bytes")
+        with refused, client.submit("street", "longer") as stream:
+            stream.send_batch(frame, source_position="a" * 16_385)
+        assert client.submissions.get("street/longer").frame_count == 0
 
 
 # --- processes -------------------------------------------------------------------------------

@@ -119,6 +119,10 @@ SECTIONS: Sections = {
             f"{CLI}.pipe:pipe",
             "Score frames that a running program writes to standard input, one a line, as JSON.",
         ),
+        "bridge": Entry(
+            f"{CLI}.bridge:bridge",
+            "Take detections from a running system, and submit them to a benchmark.",
+        ),
         "stream": Entry(
             f"{CLI}.stream:stream", "Replay files to a server and watch the scores move."
         ),

@@ -29,10 +29,11 @@ from vidscore_client.settings import Batching, Delivery
 
 
 class Sent(NamedTuple):
-    """A batch of frames, and the offset of the first of them in the stream."""
+    """A batch of frames, the offset of the first of them, and the source's position behind it."""
 
     offset: int
     frames: Frames
+    source_position: str | None = None
 
     @property
     def end(self) -> int:
@@ -101,8 +102,13 @@ class AppendState:
             return AT_ONCE
         return self.outbox.due_s if self._has_room else None
 
-    def admit(self, item: Item, now_s: float) -> bool:
+    def admit(self, item: Item, now_s: float, source_position: str | None = None) -> bool:
         """Take in frames where there is room.
+
+        Args:
+            item: The frames.
+            now_s: The time.
+            source_position: Position of a batch's source behind it.
 
         Returns:
             Whether they were taken in, or are durable already.
@@ -120,7 +126,7 @@ class AppendState:
             return True
         # A single frame is skipped or not; of a batch the rest is left.
         rest = item if isinstance(item, SingleFrame) else item.part(self._to_skip, count)
-        if not self.outbox.offer("detections", rest, now_s):
+        if not self.outbox.offer("detections", rest, now_s, source_position):
             return False
         self._to_skip = 0
         return True
@@ -263,7 +269,7 @@ class AppendState:
         batch = self.outbox.take(now_s) if self._has_room else None
         if batch is None:
             return False
-        self._window.append(Sent(self._taken, batch.frames))
+        self._window.append(Sent(self._taken, batch.frames, batch.source_position))
         self._taken = self._window[-1].end
         self._window_frames += batch.frames.frame_count
         self._window_bytes += item_size(batch.frames)
@@ -280,7 +286,7 @@ class AppendState:
         oldest, sent = self._window[0], self._sent
         self._release()
         rest = oldest.frames.part(offset - oldest.offset, oldest.frames.frame_count)
-        self._window.appendleft(Sent(offset, rest))
+        self._window.appendleft(Sent(offset, rest, oldest.source_position))
         self._window_frames += rest.frame_count
         self._window_bytes += item_size(rest)
         self._sent = sent

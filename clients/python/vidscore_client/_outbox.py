@@ -194,6 +194,7 @@ class Batch(NamedTuple):
 
     side: Side
     frames: Frames
+    source_position: str | None = None
 
 
 @dataclass
@@ -202,6 +203,7 @@ class _Ready:
 
     side: Side
     frames: Frames
+    source_position: str | None = None
     taken: int = 0
 
 
@@ -250,8 +252,16 @@ class Outbox:
             batch_bytes=min(self._batching.batch_bytes, batch_bytes),
         )
 
-    def offer(self, side: Side, item: Item, now_s: float) -> bool:
+    def offer(
+        self, side: Side, item: Item, now_s: float, source_position: str | None = None
+    ) -> bool:
         """Take in a frame or a batch where there is room for it.
+
+        Args:
+            side: Its side.
+            item: The frame or batch.
+            now_s: The time.
+            source_position: Position of a batch's source behind it; its last message has it.
 
         Returns:
             Whether it was taken in.
@@ -266,7 +276,7 @@ class Outbox:
         self._bytes += size
         if isinstance(item, Frames):
             self._seal(side)
-            self._ready.append(_Ready(side, item))
+            self._ready.append(_Ready(side, item, source_position))
         else:
             self._gather(side, item, size, now_s)
         return True
@@ -285,9 +295,11 @@ class Outbox:
             return None
         head = self._ready[0]
         end = head.taken + self._frames_that_fit(head.frames, head.taken)
-        batch = Batch(head.side, head.frames.part(head.taken, end))
+        is_last = end >= head.frames.frame_count
+        position = head.source_position if is_last else None
+        batch = Batch(head.side, head.frames.part(head.taken, end), position)
         head.taken = end
-        if end >= head.frames.frame_count:
+        if is_last:
             self._ready.popleft()
         self._frames -= batch.frames.frame_count
         self._bytes -= item_size(batch.frames)

@@ -81,6 +81,7 @@ class AppendPlan:
             offset=batch.offset,
             detections=detections,
             detections_crc32=checksum(detections),
+            source_position=batch.source_position,
         )
 
 
@@ -175,14 +176,14 @@ class Sender:
         self._worker = transport.worker(self._run, "submission")
         self._worker.start()
 
-    async def put(self, item: Item) -> None:
+    async def put(self, item: Item, source_position: str | None = None) -> None:
         """Queue frames, as the policy says where the queue is full."""
         state = self.state
         with self._monitor:
             due_before_s = state.due_s
-            waited = not state.admit(item, time.monotonic())
+            waited = not state.admit(item, time.monotonic(), source_position)
             if waited:
-                await self._wait_for_room(item)
+                await self._wait_for_room(item, source_position)
             # The call's sender sleeps until something is due; only an earlier time concerns it.
             # Since when it sleeps is not known to a caller that has waited.
             if not waited and state.due_s == due_before_s:
@@ -229,15 +230,15 @@ class Sender:
         if self._worker.is_current:
             raise flush_in_callback()
 
-    def _admit(self, item: Item) -> bool:
-        return self.state.admit(item, time.monotonic())
+    async def _wait_for_room(self, item: Item, source_position: str | None) -> None:
+        def admit() -> bool:
+            return self.state.admit(item, time.monotonic(), source_position)
 
-    async def _wait_for_room(self, item: Item) -> None:
         batching = self.plan.batching
         if batching.policy == "raise":
             raise self.state.refusal(None)
         timeout_s = batching.block_timeout_s
-        if not await self._monitor.wait_until(lambda: self._admit(item), timeout_s):
+        if not await self._monitor.wait_until(admit, timeout_s):
             raise self.state.refusal(timeout_s)
 
     async def _run(self) -> None:

@@ -205,8 +205,8 @@ class AsyncClient:
             batching=UNHURRIED,
             timeout_s=timeout_s,
         ) as stream:
-            for side, frames in upload.batches:
-                await stream.send_batch(side, frames)
+            for batch in upload.batches:
+                await stream.send_batch(batch.side, batch.frames)
             return await stream.finish()
 
     def submit(

@@ -143,11 +143,15 @@ class SubmissionState(StrEnum):
 
 @dataclass(frozen=True)
 class StreamInfo:
-    """An append stream: its name, the epoch of its writer, the offset of its next frame."""
+    """An append stream: its name, the epoch of its writer, the offset of its next frame.
+
+    `source_position` is how far the writer had read its own source, in its own words.
+    """
 
     stream: str
     epoch: int
     next_offset: int
+    source_position: str = ""
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,11 @@ class AsyncSubmissionStream:
         return self._sender.plan.stream.next_offset
 
     @property
+    def source_position(self) -> str:
+        """How far the source of the frames that were durable at opening had been read."""
+        return self._sender.plan.stream.source_position
+
+    @property
     def acknowledged_frames(self) -> int:
         """Frames of the stream that are known to be durable."""
         return self._sender.state.acknowledged
@@ -91,11 +96,11 @@ class AsyncSubmissionStream:
         )
         await self._sender.put(frame_of_detections)
 
-    async def send_batch(self, frames: Frames) -> None:
+    async def send_batch(self, frames: Frames, *, source_position: str | None = None) -> None:
         """Send many whole frames; see `vidscore_client.SubmissionStream.send_batch`."""
         self._sender.plan.check_batch(frames)
         if frames.frame_count:
-            await self._sender.put(frames)
+            await self._sender.put(frames, source_position)
 
     async def flush(self, timeout_s: float | None = None) -> int:
         """Wait until every frame is durable; see `vidscore_client.SubmissionStream.flush`."""
@@ -203,6 +208,11 @@ class SubmissionStream:
         return self._stream.next_offset
 
     @property
+    def source_position(self) -> str:
+        """How far the source of the frames that were durable at opening had been read."""
+        return self._stream.source_position
+
+    @property
     def acknowledged_frames(self) -> int:
         """Frames of the stream that are known to be durable."""
         return self._stream.acknowledged_frames
@@ -255,18 +265,21 @@ class SubmissionStream:
             )
         )
 
-    def send_batch(self, frames: Frames) -> None:
+    def send_batch(self, frames: Frames, *, source_position: str | None = None) -> None:
         """Send many whole frames; they do not wait for others.
 
         Args:
             frames: The frames; their arrays must not change before they are acknowledged.
+            source_position: How far the caller has read its own source with these frames, in its
+                own words. It becomes durable with the last of them, in one commit, and is the
+                stream's `source_position` when it is opened again. At most 16,384 bytes.
 
         Raises:
             InputError: If their objects have another shape than the benchmark's detections.
             BackPressureError: If the queue is full, as the policy says.
             VidscoreError: What the stream failed with.
         """
-        run_blocking(self._stream.send_batch(frames))
+        run_blocking(self._stream.send_batch(frames, source_position=source_position))
 
     def flush(self, timeout_s: float | None = None) -> int:
         """Wait until every frame that was sent is durable.

@@ -47,6 +47,7 @@ impl OpenedStream {
             offset: batch.offset as i64,
             detections_crc32: Some(crc32(&detections.encode_to_vec())),
             detections: Some(detections),
+            source_position: None,
         }
     }
 }

@@ -118,8 +118,9 @@ class Appender:
             target = await self._open(message)
         target.rules = await self._hosting.rules.of(target.stream.benchmark)
         batch = message.detections
+        position = message.source_position if message.HasField("source_position") else None
         return await self._hosting.appends.append(
-            target, message.offset, batch, batch_size(batch), held_bytes(batch)
+            target, message.offset, batch, batch_size(batch), held_bytes(batch), position
         )
 
     async def _open(self, message: pb.AppendRequest) -> AppendTarget:

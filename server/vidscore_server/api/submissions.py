@@ -78,7 +78,12 @@ def write_submission(found: SubmissionView) -> pb.Submission:
 
 def write_stream(record: StreamRecord) -> pb.StreamInfo:
     """An append stream as a message."""
-    return pb.StreamInfo(stream=record.stream, epoch=record.epoch, next_offset=record.next_offset)
+    return pb.StreamInfo(
+        stream=record.stream,
+        epoch=record.epoch,
+        next_offset=record.next_offset,
+        source_position=record.source_position,
+    )
 
 
 def _write_event(event: PastEvent) -> pb.SubmissionEvent:

@@ -67,7 +67,13 @@ class AppendQueue:
         self._storing: asyncio.Task[None] | None = None
 
     async def append(
-        self, target: AppendTarget, offset: int, message: Any, size: int, held_bytes: int
+        self,
+        target: AppendTarget,
+        offset: int,
+        message: Any,
+        size: int,
+        held_bytes: int,
+        source_position: str | None = None,
     ) -> asyncio.Future[int]:
         """Take in a batch once there is memory for it; gives a future of its outcome.
 
@@ -81,6 +87,7 @@ class AppendQueue:
             message: The batch, as it was received.
             size: Frames and coordinates of the batch.
             held_bytes: Memory that it takes.
+            source_position: How far its writer had read its source with it.
 
         Raises:
             LimitError: If it is larger than the whole budget.
@@ -90,7 +97,14 @@ class AppendQueue:
         stored: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append(
             PendingAppend(
-                target, offset, message, BATCH_SIZE + size, reservation, stored, arrival_time
+                target,
+                offset,
+                message,
+                BATCH_SIZE + size,
+                reservation,
+                stored,
+                arrival_time,
+                source_position,
             )
         )
         self.held_count += 1

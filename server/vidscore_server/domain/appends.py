@@ -47,6 +47,9 @@ from vidscore_server.store.records import (
 
 FIELD = "detections"
 
+MAXIMUM_POSITION_BYTES = 16_384
+"""Longest position of a writer's source."""
+
 Outcome = int | Exception
 """A stream's next offset after a batch, or why the batch was refused."""
 
@@ -101,6 +104,7 @@ class PendingAppend:
         size: Roughly what it costs to check, in numbers.
         reservation: Memory that it takes until it is stored or refused.
         stored: The stream's next offset, once its frames are durable.
+        source_position: How far its writer had read its source with it; None if it does not say.
         arrival_time: When it was received; a batch that is stored already keeps its first arrival.
         record: The batch as it is stored; set once it is checked.
         frames: Its frames; likewise.
@@ -114,6 +118,7 @@ class PendingAppend:
     reservation: Reservation
     stored: asyncio.Future[int]
     arrival_time: datetime
+    source_position: str | None = None
     record: BatchRecord = field(init=False)
     frames: FrameNumbers = field(init=False)
     warnings: tuple[str, ...] = ()
@@ -191,7 +196,7 @@ def accepted_warnings(
 def _check_alone(append: PendingAppend, settings: Settings, codec: BatchCodec) -> None:
     rules = append.target.rules
     batch = codec.read_batch(append.message, FIELD, BatchRules(rules.arity, settings))
-    append.warnings = accepted_warnings(batch, rules, _offset_faults(append))
+    append.warnings = accepted_warnings(batch, rules, _own_faults(append))
     [append.frames] = frame_numbers(batch, [batch.frame_count])
     append.record = _record(append, codec.data_of(append.message), batch.frame_count)
 
@@ -205,7 +210,7 @@ def _check_together(
     joined, counts = codec.read_alike_batches(
         messages, data, FIELD, BatchRules(rules.arity, settings)
     )
-    if not all(counts) or any(map(_offset_faults, appends)):
+    if not all(counts) or any(map(_own_faults, appends)):
         raise NotAlikeError
     checked = check_batch(rules, joined, FIELD)
     if checked.faults:
@@ -229,10 +234,16 @@ def _record(append: PendingAppend, data: bytes, frame_count: int) -> BatchRecord
     return BatchRecord(stream, append.offset, frame_count, digest, payload, arrival_time)
 
 
-def _offset_faults(append: PendingAppend) -> list[Fault]:
-    if append.offset >= 0:
-        return []
-    return [Fault(str(append.offset), "0 or more", field="append.offset")]
+def _own_faults(append: PendingAppend) -> list[Fault]:
+    """What is wrong with an append besides its batch."""
+    faults = []
+    if append.offset < 0:
+        faults.append(Fault(str(append.offset), "0 or more", field="append.offset"))
+    size = len((append.source_position or "").encode())
+    if size > MAXIMUM_POSITION_BYTES:
+        expected = f"at most {MAXIMUM_POSITION_BYTES}"
+        faults.append(Fault(f"{size} bytes", expected, field="append.source_position"))
+    return faults
 
 
 class FirstFramesError(Exception):
@@ -333,7 +344,12 @@ class AppendWriter:
         if is_draft(submission) and self._admit is None:
             raise FirstFramesError
         batches = [(append.record, append.frames) for append in self._taken]
-        self._transaction.append_batches(*target.submission, batches)
+        positions = {
+            append.record.stream: append.source_position
+            for append in self._taken
+            if append.source_position is not None
+        }
+        self._transaction.append_batches(*target.submission, batches, positions)
         received = move(submission, Event.FRAMES_RECEIVED, self._now)
         total = received.frame_count + self._taken_count
         doubts = dict.fromkeys(text for append in self._taken for text in append.warnings)

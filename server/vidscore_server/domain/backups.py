@@ -221,14 +221,17 @@ _ADDED_0011: Mapping[str, Mapping[str, Any]] = {
     "submissions": {"disqualification": ""},
 }
 
+_ADDED_0014: Mapping[str, Mapping[str, Any]] = {"streams": {"source_position": ""}}
+
 _ADDED_SINCE: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    "0006": _together(_ADDED_0007, _ADDED_0008, _ADDED_0009, _ADDED_0011),
-    "0007": _together(_ADDED_0008, _ADDED_0009, _ADDED_0011),
-    "0008": _together(_ADDED_0009, _ADDED_0011),
-    "0009": _ADDED_0011,
-    "0010": _ADDED_0011,
-    "0011": {},  # later ones have an index, and further tables
-    "0012": {},
+    "0006": _together(_ADDED_0007, _ADDED_0008, _ADDED_0009, _ADDED_0011, _ADDED_0014),
+    "0007": _together(_ADDED_0008, _ADDED_0009, _ADDED_0011, _ADDED_0014),
+    "0008": _together(_ADDED_0009, _ADDED_0011, _ADDED_0014),
+    "0009": _together(_ADDED_0011, _ADDED_0014),
+    "0010": _together(_ADDED_0011, _ADDED_0014),
+    "0011": _ADDED_0014,  # later ones have an index, and further tables
+    "0012": _ADDED_0014,
+    "0013": _ADDED_0014,
 }
 """Columns that rows of an earlier revision lack, by table, with what its migration gives them.
 

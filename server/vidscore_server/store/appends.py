@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from itertools import chain, repeat
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import (
@@ -198,7 +199,7 @@ _SUBMISSION_COLUMNS = tuple(
 
 _BATCH_NAMES = ("stream_id", "first_offset", "frame_count", "digest", "payload", "arrival_time")
 
-_STREAM_NAMES = ("stream", "epoch", "next_offset")
+_STREAM_NAMES = ("stream", "epoch", "next_offset", "source_position")
 
 
 def _build_target(_: str) -> Executable:
@@ -232,6 +233,14 @@ def _build_offsets(count: int) -> Executable:
         update(t.streams)
         .where(t.streams.c.id.in_(_numbered("stream_id", count)))
         .values(next_offset=last)
+    )
+
+
+def _build_position(_: str) -> Executable:
+    return (
+        update(t.streams)
+        .where(t.streams.c.id == bindparam("stream_id"))
+        .values(source_position=bindparam("position"))
     )
 
 
@@ -279,6 +288,7 @@ _TARGET = Prepared(_build_target)
 _STREAMS = PreparedBlocks(_build_streams, ["name"])
 _BATCHES = PreparedBlocks(_build_batches, _BATCH_NAMES)
 _OFFSETS = PreparedBlocks(_build_offsets, ["stream_id"])
+_POSITION = Prepared(_build_position)
 _SEQUENCE = Prepared(_build_sequence)
 _SEQUENCE_IDS = PreparedBlocks(_build_sequence_ids, ["name"])
 _FRAMES = PreparedBlocks(_build_frames, ["sequence_id", "frame"])
@@ -432,10 +442,17 @@ class Appends(RecordReader):
         benchmark: str,
         submission: str,
         batches: Sequence[tuple[BatchRecord, FrameNumbers]],
+        positions: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Append batches with their frames to their streams, and advance the streams' offsets.
 
         The submission's `frame_count` and `activity_time` are the caller's to update.
+
+        Args:
+            benchmark: The benchmark.
+            submission: The submission.
+            batches: The batches, each with its frames.
+            positions: New positions of the sources of streams, by the names of these.
 
         Raises:
             AlreadyExistsError: If one of the frames is stored in any stream of the submission.
@@ -445,6 +462,8 @@ class Appends(RecordReader):
         insert_batches(self._connection, [(ids[batch.stream], batch) for batch, _ in batches])
         number = self._submission_id(benchmark, submission)
         insert_frames(self._connection, number, [frames for _, frames in batches])
+        for stream, position in positions.items():
+            _POSITION.run(self._connection, {"stream_id": ids[stream], "position": position})
 
     def update_submission(self, record: SubmissionRecord) -> None:
         """Replace the record of a submission."""

@@ -182,11 +182,20 @@ class Holdings:
 
 @dataclass(frozen=True, slots=True)
 class StreamRecord:
-    """An append stream of a submission."""
+    """An append stream of a submission.
+
+    Attributes:
+        stream: Its name.
+        epoch: Epoch of its writer.
+        next_offset: Offset of its next frame.
+        source_position: How far its writer had read its source for these frames; empty if it has
+            not said it.
+    """
 
     stream: str
     epoch: int
     next_offset: int
+    source_position: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,6 +137,7 @@ streams = Table(
     Column("stream", _Name, nullable=False),
     Column("epoch", BigInteger, nullable=False),
     Column("next_offset", BigInteger, nullable=False),
+    Column("source_position", Text, nullable=False, server_default=""),
     UniqueConstraint("submission_id", "stream"),
 )
 

@@ -48,6 +48,27 @@ class AppendContract:
             assert point[1] == {stream.stream: stream for stream in reader.streams("b", "s")}
             assert reader.append_points("b", "s", ["nobody's"]) == (r.submission(), {})
 
+    def test_the_position_of_a_source_is_stored_with_its_frames_or_not_at_all(
+        self, store: SqlStore
+    ) -> None:
+        def positions() -> dict[str, str]:
+            with store.read() as reader:
+                return {entry.stream: entry.source_position for entry in reader.streams("b", "s")}
+
+        def write(first: int, frame: int, position: str | None) -> None:
+            batch = [(r.batch(first, 1), {("d", "q"): [frame]})]
+            given = {} if position is None else {"default": position}
+            put(store, lambda t: t.append_batches("b", "s", batch, given))
+
+        put(store, populate)
+        assert positions() == {"default": ""}
+        write(0, 7, "byte 40")
+        write(1, 8, None)
+        assert positions() == {"default": "byte 40"}
+        with pytest.raises(AlreadyExistsError):
+            write(2, 7, "byte 80")
+        assert positions() == {"default": "byte 40"}
+
     @pytest.mark.parametrize("count", [1, 2, 63, 64, 131])
     def test_any_number_of_batches_is_stored_as_it_was_given(
         self, store: SqlStore, count: int

@@ -382,9 +382,11 @@ type StreamInfo struct {
 	// Epoch of its current writer.
 	Epoch int64 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// Offset of the next frame.
-	NextOffset    int64 `protobuf:"varint,3,opt,name=next_offset,json=nextOffset,proto3" json:"next_offset,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	NextOffset int64 `protobuf:"varint,3,opt,name=next_offset,json=nextOffset,proto3" json:"next_offset,omitempty"`
+	// Position of the writer's source, as the last batch with one had it; empty if none had.
+	SourcePosition string `protobuf:"bytes,60,opt,name=source_position,json=sourcePosition,proto3" json:"source_position,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *StreamInfo) Reset() {
@@ -436,6 +438,13 @@ func (x *StreamInfo) GetNextOffset() int64 {
 		return x.NextOffset
 	}
 	return 0
+}
+
+func (x *StreamInfo) GetSourcePosition() string {
+	if x != nil {
+		return x.SourcePosition
+	}
+	return ""
 }
 
 // CreateSubmissionRequest opens a submission.
@@ -904,8 +913,12 @@ type AppendRequest struct {
 	// after the field's length, none for an empty batch. If it differs, nothing is stored:
 	// UNAVAILABLE with the reason CONTENT_DAMAGED. Absent: not checked.
 	DetectionsCrc32 *uint32 `protobuf:"fixed32,5,opt,name=detections_crc32,json=detectionsCrc32,proto3,oneof" json:"detections_crc32,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// How far the writer has read its own source, in words of its own: at most 16,384 bytes. It is
+	// stored with the frames, in one commit, and given back in `StreamInfo`, so that a writer that is
+	// killed goes on exactly where its stored frames end. Absent: the stored one stays.
+	SourcePosition *string `protobuf:"bytes,60,opt,name=source_position,json=sourcePosition,proto3,oneof" json:"source_position,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *AppendRequest) Reset() {
@@ -971,6 +984,13 @@ func (x *AppendRequest) GetDetectionsCrc32() uint32 {
 		return *x.DetectionsCrc32
 	}
 	return 0
+}
+
+func (x *AppendRequest) GetSourcePosition() string {
+	if x != nil && x.SourcePosition != nil {
+		return *x.SourcePosition
+	}
+	return ""
 }
 
 // AppendResponse acknowledges a batch.
@@ -2935,13 +2955,14 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
 	"\x06stream\x18\x03 \x01(\tR\x06stream\x12\x14\n" +
-	"\x05epoch\x18\x04 \x01(\x03R\x05epoch\"[\n" +
+	"\x05epoch\x18\x04 \x01(\x03R\x05epoch\"\x84\x01\n" +
 	"\n" +
 	"StreamInfo\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x03R\x05epoch\x12\x1f\n" +
 	"\vnext_offset\x18\x03 \x01(\x03R\n" +
-	"nextOffset\"\x91\x01\n" +
+	"nextOffset\x12'\n" +
+	"\x0fsource_position\x18< \x01(\tR\x0esourcePosition\"\x91\x01\n" +
 	"\x17CreateSubmissionRequest\x12\x1c\n" +
 	"\tbenchmark\x18\x01 \x01(\tR\tbenchmark\x12#\n" +
 	"\rsubmission_id\x18\x02 \x01(\tR\fsubmissionId\x12\x14\n" +
@@ -2974,7 +2995,7 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"submission\x12\x16\n" +
 	"\x06stream\x18\x02 \x01(\tR\x06stream\"E\n" +
 	"\x12OpenStreamResponse\x12/\n" +
-	"\x06stream\x18\x01 \x01(\v2\x17.vidscore.v1.StreamInfoR\x06stream\"\xd8\x01\n" +
+	"\x06stream\x18\x01 \x01(\v2\x17.vidscore.v1.StreamInfoR\x06stream\"\x9a\x02\n" +
 	"\rAppendRequest\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x03R\x05epoch\x12\x16\n" +
@@ -2982,8 +3003,10 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\n" +
 	"detections\x18\x04 \x01(\v2\x1c.vidscore.v1.AnnotationBatchR\n" +
 	"detections\x12.\n" +
-	"\x10detections_crc32\x18\x05 \x01(\aH\x00R\x0fdetectionsCrc32\x88\x01\x01B\x13\n" +
-	"\x11_detections_crc32\"1\n" +
+	"\x10detections_crc32\x18\x05 \x01(\aH\x00R\x0fdetectionsCrc32\x88\x01\x01\x12,\n" +
+	"\x0fsource_position\x18< \x01(\tH\x01R\x0esourcePosition\x88\x01\x01B\x13\n" +
+	"\x11_detections_crc32B\x12\n" +
+	"\x10_source_position\"1\n" +
 	"\x0eAppendResponse\x12\x1f\n" +
 	"\vnext_offset\x18\x01 \x01(\x03R\n" +
 	"nextOffset\"t\n" +

@@ -88,14 +88,16 @@ class SubmissionEvent(_message.Message):
     def __init__(self, time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[str] = ..., stream: _Optional[str] = ..., epoch: _Optional[int] = ...) -> None: ...
 
 class StreamInfo(_message.Message):
-    __slots__ = ("stream", "epoch", "next_offset")
+    __slots__ = ("stream", "epoch", "next_offset", "source_position")
     STREAM_FIELD_NUMBER: _ClassVar[int]
     EPOCH_FIELD_NUMBER: _ClassVar[int]
     NEXT_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_POSITION_FIELD_NUMBER: _ClassVar[int]
     stream: str
     epoch: int
     next_offset: int
-    def __init__(self, stream: _Optional[str] = ..., epoch: _Optional[int] = ..., next_offset: _Optional[int] = ...) -> None: ...
+    source_position: str
+    def __init__(self, stream: _Optional[str] = ..., epoch: _Optional[int] = ..., next_offset: _Optional[int] = ..., source_position: _Optional[str] = ...) -> None: ...
 
 class CreateSubmissionRequest(_message.Message):
     __slots__ = ("benchmark", "submission_id", "title", "request_id")
@@ -164,18 +166,20 @@ class OpenStreamResponse(_message.Message):
     def __init__(self, stream: _Optional[_Union[StreamInfo, _Mapping]] = ...) -> None: ...
 
 class AppendRequest(_message.Message):
-    __slots__ = ("stream", "epoch", "offset", "detections", "detections_crc32")
+    __slots__ = ("stream", "epoch", "offset", "detections", "detections_crc32", "source_position")
     STREAM_FIELD_NUMBER: _ClassVar[int]
     EPOCH_FIELD_NUMBER: _ClassVar[int]
     OFFSET_FIELD_NUMBER: _ClassVar[int]
     DETECTIONS_FIELD_NUMBER: _ClassVar[int]
     DETECTIONS_CRC32_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_POSITION_FIELD_NUMBER: _ClassVar[int]
     stream: str
     epoch: int
     offset: int
     detections: _annotations_pb2.AnnotationBatch
     detections_crc32: int
-    def __init__(self, stream: _Optional[str] = ..., epoch: _Optional[int] = ..., offset: _Optional[int] = ..., detections: _Optional[_Union[_annotations_pb2.AnnotationBatch, _Mapping]] = ..., detections_crc32: _Optional[int] = ...) -> None: ...
+    source_position: str
+    def __init__(self, stream: _Optional[str] = ..., epoch: _Optional[int] = ..., offset: _Optional[int] = ..., detections: _Optional[_Union[_annotations_pb2.AnnotationBatch, _Mapping]] = ..., detections_crc32: _Optional[int] = ..., source_position: _Optional[str] = ...) -> None: ...
 
 class AppendResponse(_message.Message):
     __slots__ = ("next_offset",)

@@ -82,6 +82,7 @@ impl Store {
             stream: "default".to_owned(),
             epoch: self.epoch,
             next_offset: self.stored.len() as i64,
+            source_position: String::new(),
         }
     }
 

@@ -1,0 +1,1 @@
+"""`vidscore bridge`: from what running systems publish into a submission."""

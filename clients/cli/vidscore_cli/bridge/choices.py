@@ -1,0 +1,159 @@
+"""What `vidscore bridge` is asked to do: one source by options, or several by a file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.feeds import schema_of_name
+from vidscore_evaluators.feeds.doubts import Doubt
+from vidscore_evaluators.feeds.mapping import FrameMap
+from vidscore_evaluators.names import name_advice
+
+SPOOL_MEBIBYTES = 64
+"""Size of a spool file at most, where none is given."""
+
+_PAIR = 2
+
+
+@dataclass(frozen=True)
+class SourceChoice:
+    """A source and how it is read.
+
+    Attributes:
+        url: Where it is.
+        schema: Name of the schema of its messages.
+        name: Name of its stream in the submission.
+        frames: How its frames are named.
+        accept: Doubts that are accepted, by name.
+        spool: File in which messages wait that cannot wait at their source; empty for none.
+        spool_mebibytes: Size of that file at most.
+    """
+
+    url: str
+    schema: str
+    name: str
+    frames: FrameMap
+    accept: tuple[str, ...] = ()
+    spool: str = ""
+    spool_mebibytes: int = SPOOL_MEBIBYTES
+
+
+_KEYS: Mapping[str, tuple[type, ...]] = {
+    "url": (str,),
+    "schema": (str,),
+    "name": (str,),
+    "sequences": (dict,),
+    "rate_hz": (int, float),
+    "start_s": (int, float),
+    "first_frame": (int,),
+    "size": (list,),
+    "accept": (list,),
+    "spool": (str,),
+    "spool_mebibytes": (int,),
+}
+_WORDS = {dict: "a table", list: "an array", str: "a string", int: "an integer", float: "a number"}
+
+
+def read_sources(path: Path) -> list[SourceChoice]:
+    """The sources of a TOML file.
+
+    Raises:
+        InputError: With everything that is wrong with it.
+        OSError: If it cannot be read.
+    """
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        fault = Fault(f"no TOML ({error})", "a file of sources", source=str(path))
+        raise InputError([fault]) from None
+    tables = document.get("sources")
+    faults = [_fault(key, f"the key {key}", "sources") for key in document if key != "sources"]
+    if not isinstance(tables, list) or not tables:
+        faults.append(_fault("sources", "no source", "a table [[sources]] for each"))
+        tables = []
+    choices = [_choice(table, f"sources[{row}]", row, faults) for row, table in enumerate(tables)]
+    names = [choice.name for choice in choices]
+    faults += [
+        _fault(f"sources[{row}].name", f"{name} again", "a name of its own")
+        for row, name in enumerate(names)
+        if name in names[:row]
+    ]
+    if faults:
+        raise InputError(faults)
+    return choices
+
+
+def _choice(table: object, place: str, row: int, faults: list[Fault]) -> SourceChoice:
+    entry = table if isinstance(table, dict) else {}
+    for key, value in entry.items():
+        if key not in _KEYS:
+            faults.append(_fault(f"{place}.{key}", "an unknown key", _known(key)))
+        elif type(value) not in _KEYS[key]:
+            faults.append(_fault(f"{place}.{key}", repr(value)[:80], _WORDS[_KEYS[key][-1]]))
+    needed = [key for key in ("url", "schema") if key not in entry]
+    faults += [_fault(f"{place}.{key}", "nothing", "one") for key in needed]
+    good = {key: value for key, value in entry.items() if type(value) in _KEYS.get(key, ())}
+    return checked_choice({"name": f"source-{row + 1}", **good}, place, faults)
+
+
+def checked_choice(given: Mapping[str, Any], place: str, faults: list[Fault]) -> SourceChoice:
+    """A choice out of values of the right types; adds what is wrong with them.
+
+    Args:
+        given: Values by the keys of the file.
+        place: Where they stand.
+        faults: Gets what is wrong.
+    """
+    prefix = f"{place}." if place else ""
+    try:
+        schema_of_name(given.get("schema", "jsonl"))
+    except InputError as error:
+        faults += [_fault(f"{prefix}schema", f.found, f.expected, f.advice) for f in error.faults]
+    for name in given.get("accept", ()):
+        if name not in list(Doubt):
+            advice = name_advice(str(name), [doubt.value for doubt in Doubt])
+            faults.append(_fault(f"{prefix}accept", repr(name), "the name of a doubt", advice))
+    size = given.get("size")
+    if size is not None and not _is_size(size):
+        faults.append(_fault(f"{prefix}size", repr(size)[:80], "[width, height] in pixels"))
+        size = None
+    if not given.get("rate_hz", 1) > 0:
+        faults.append(_fault(f"{prefix}rate_hz", str(given["rate_hz"]), "more than 0"))
+    if not given.get("spool_mebibytes", 1) > 0:
+        found = str(given["spool_mebibytes"])
+        faults.append(_fault(f"{prefix}spool_mebibytes", found, "1 or more"))
+    sequences = given.get("sequences", {})
+    for key, value in sequences.items():
+        if not isinstance(value, str) or not value:
+            place_of_key = f"{prefix}sequences.{key}"
+            faults.append(_fault(place_of_key, repr(value)[:80], "the name of a sequence"))
+    frames = FrameMap(
+        sequences=sequences,
+        rate_hz=given.get("rate_hz"),
+        start_s=float(given.get("start_s", 0.0)),
+        first_frame=given.get("first_frame", 0),
+        size_px=None if size is None else (float(size[0]), float(size[1])),
+    )
+    own = {field.name for field in fields(SourceChoice)} - {"frames", "accept", "schema", "url"}
+    rest = {key: value for key, value in given.items() if key in own}
+    accept = tuple(map(str, given.get("accept", ())))
+    url, schema = given.get("url", ""), given.get("schema", "jsonl")
+    return SourceChoice(url=url, schema=schema, frames=frames, accept=accept, **rest)
+
+
+def _is_size(size: Sequence[object]) -> bool:
+    return len(size) == _PAIR and all(type(n) in (int, float) and n > 0 for n in size)  # type: ignore[operator]
+
+
+def _known(key: str) -> str:
+    advice = name_advice(key, list(_KEYS))
+    return f"one of {', '.join(_KEYS)} ({advice})" if advice else f"one of {', '.join(_KEYS)}"
+
+
+def _fault(field: str, found: str, expected: str, advice: str | None = None) -> Fault:
+    return Fault(found, expected, field=field, advice=advice)

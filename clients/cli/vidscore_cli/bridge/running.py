@@ -1,0 +1,216 @@
+"""All sources of a bridge at once, each in a thread of its own, into one submission."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from vidscore_cli.bridge.choices import SourceChoice
+from vidscore_cli.bridge.source_run import SourceRun
+from vidscore_cli.bridge.sources import open_source
+from vidscore_cli.bridge.spool import Spool
+from vidscore_cli.failures import ServerUnreachableError
+from vidscore_cli.output import counted, say
+from vidscore_cli.records import short_names
+from vidscore_cli.remote import open_client
+from vidscore_evaluators.feeds import schema_of_name
+
+if TYPE_CHECKING:
+    from vidscore_cli.sites import ServerChoice
+    from vidscore_client import Client, SubmissionStream
+
+_MEBIBYTE = 1 << 20
+_LOOK_S = 0.2
+
+
+@dataclass(frozen=True)
+class BridgeChoices:
+    """Options of `vidscore bridge`."""
+
+    server: ServerChoice
+    benchmark: str
+    submission: str | None
+    title: str
+    sources: Sequence[SourceChoice]
+    on_error: Literal["refuse", "skip"]
+
+
+class LostFramesError(ServerUnreachableError):
+    """Messages were lost, because neither the server nor the spool had room for them."""
+
+
+def run_bridge(typed: BridgeChoices) -> None:
+    """Take frames from sources until all have ended, or the bridge is told to stop.
+
+    A submission all of whose sources have ended is sealed.
+
+    Args:
+        typed: The options.
+
+    Raises:
+        InputError: If a message cannot be read.
+        click.ClickException: If something else is wrong, or messages were lost.
+    """
+    stopping = threading.Event()
+    with (
+        _stopped_by_signals(stopping),
+        open_client(typed.server) as client,
+        _Bridge(client, typed, stopping) as bridge,
+    ):
+        ended = bridge.run()
+        bridge.say_counts()
+        name = short_names(bridge.submission)
+        if bridge.gap:
+            raise LostFramesError(f"{name} is not sealed: {counted(bridge.gap, 'message')} lost")
+        if ended:
+            client.submissions.seal(bridge.submission)
+            say(f"{name} is sealed: {counted(bridge.frames, 'frame')}", err=True)
+        else:
+            say(f"{name} is not sealed; vidscore submission seal {name} ends it", err=True)
+
+
+class _Bridge:
+    """The sources with their streams; all streams are open while it is entered."""
+
+    def __init__(self, client: Client, typed: BridgeChoices, stopping: threading.Event) -> None:
+        from vidscore_client.frames import ARITIES
+
+        geometry = client.benchmarks.get(typed.benchmark).detection_geometry
+        if geometry is None:
+            raise click.UsageError(f"{typed.benchmark} has no truth yet, so it takes no detections")
+        self._client = client
+        self._typed = typed
+        self._arity = ARITIES[geometry]
+        self._stopping = stopping
+        self._ended: list[bool] = []
+        self._errors: list[Exception] = []
+        self._opened: list[tuple[SourceRun, SubmissionStream]] = []
+        self.submission = ""
+
+    def __enter__(self) -> _Bridge:
+        name = self._typed.submission
+        try:
+            for choice in self._typed.sources:
+                name = self._open(choice, name)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for _run, stream in self._opened:
+            stream.abort()  # what was to be delivered has been, or never will be
+
+    def _open(self, choice: SourceChoice, submission: str | None) -> str:
+        """Open a source and its stream; gives the last part of the submission's name."""
+        from vidscore_client import Batching, Delivery, Retry
+
+        runs: list[SourceRun] = []
+
+        def tell(count: int) -> None:
+            for run in runs:
+                run.on_acknowledged(count)
+
+        stream = self._client.submit(
+            self._typed.benchmark,
+            submission,
+            stream=choice.name,
+            title=self._typed.title,
+            # As long as a server may be away, frames wait for it, and their source for them.
+            batching=Batching(block_timeout_s=None),
+            delivery=Delivery(
+                retry=Retry(give_up_after_s=None),
+                on_acknowledged=tell,
+            ),
+        )
+        self.submission = stream.submission
+        schema = schema_of_name(choice.schema)
+        spool = None
+        if choice.spool:
+            spool = Spool(Path(choice.spool), choice.spool_mebibytes * _MEBIBYTE)
+        client_id = f"vidscore-{self.submission}-{choice.name}".replace("/", "-")
+        source = open_source(choice.url, schema.framing, spool, client_id)
+        skip = self._typed.on_error == "skip"
+        run = SourceRun(
+            choice.name, source, schema, choice.frames, choice.accept, skip, self._arity
+        )
+        runs.append(run)
+        self._opened.append((run, stream))
+        durable = counted(stream.next_offset, "frame")
+        say(f"{short_names(self.submission)}: {choice.name}: {durable} durable before", err=True)
+        return self.submission.rpartition("/")[2]
+
+    def run(self) -> bool:
+        """Read all sources; whether all have ended by themselves.
+
+        Raises:
+            Exception: What the first of them failed with.
+        """
+        threads = [
+            threading.Thread(target=self._run_one, args=entry, name=f"bridge-{entry[0].name}")
+            for entry in self._opened
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            while thread.is_alive():  # a wait without an end would keep signals out
+                thread.join(_LOOK_S)
+        if self._errors:
+            raise self._errors[0]
+        return all(self._ended)
+
+    def _run_one(self, run: SourceRun, stream: SubmissionStream) -> None:
+        try:
+            self._ended.append(run.run(stream, self._stopping.is_set))
+        except Exception as error:  # noqa: BLE001 - raised again in the main thread
+            self._errors.append(error)
+            self._stopping.set()
+
+    @property
+    def gap(self) -> int:
+        """Messages that were lost."""
+        return sum(run.source.gap for run, _ in self._opened)
+
+    @property
+    def frames(self) -> int:
+        """Frames of all streams that are durable."""
+        return sum(stream.acknowledged_frames for _, stream in self._opened)
+
+    def say_counts(self) -> None:
+        """Say what was left out."""
+        for run, _ in self._opened:
+            for count, what in (
+                (run.skipped, "message that cannot be read"),
+                (run.repeated, "repeated frame"),
+                (run.source.gap, "message lost"),
+            ):
+                if count:
+                    say(f"Warning: {run.name}: {what}: {count}", err=True)
+
+
+@contextmanager
+def _stopped_by_signals(stopping: threading.Event) -> Iterator[None]:
+    """Stop in order at the first SIGINT or SIGTERM; the next one does what it did before."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def stop(number: int, _frame: object) -> None:
+        stopping.set()
+        signal.signal(number, before[signal.Signals(number)])
+
+    for number in before:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,299 @@
+"""Where messages come from: streams of bytes, sockets, datagrams."""
+
+from __future__ import annotations
+
+import select
+import selectors
+import socket
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, Protocol
+from urllib.parse import SplitResult, urlsplit
+
+import click
+
+from vidscore_cli.bridge.spool import Spool
+from vidscore_evaluators.feeds.frames import Framing
+from vidscore_evaluators.feeds.framing import Cutter
+
+CHUNK_BYTES = 1 << 18
+"""Most bytes that are taken from a stream at once."""
+
+MOST_MESSAGES = 256
+"""Most messages that are given at once."""
+
+_DATAGRAM_BYTES = 1 << 16
+_MOST_CONNECTIONS = 256
+
+
+class Message(NamedTuple):
+    """A message of a source.
+
+    Attributes:
+        data: Its bytes.
+        topic: What the source calls the place it came from; empty where it has no name.
+        offset: Where to go on behind it; None where the source has no offsets.
+        token: By which the source is told that the frames of it are durable.
+    """
+
+    data: bytes
+    topic: str = ""
+    offset: int | None = None
+    token: object = None
+
+
+class Source(Protocol):
+    """Where messages come from."""
+
+    @property
+    def gap(self) -> int:
+        """Messages that were lost because neither server nor spool had room for them."""
+
+    def open(self, offset: int | None) -> None:
+        """Begin to read behind an offset; None for the beginning."""
+
+    def read(self, timeout_s: float) -> Sequence[Message] | None:
+        """Some messages; none where none came in time, None where no more will come."""
+
+    def acknowledge(self, messages: Sequence[Message]) -> None:
+        """Take note that all frames of these messages are durable, in their order."""
+
+    def close(self) -> None:
+        """Let go of the source."""
+
+
+class ByteSource:
+    """A file or standard input.
+
+    Args:
+        path: The file; ``-`` for standard input, which has to begin where it began before.
+        framing: How messages are told apart.
+    """
+
+    def __init__(self, path: str, framing: Framing) -> None:
+        self.gap = 0
+        self._path = path
+        self._cutter = Cutter(framing)
+        self._stream: BinaryIO = sys.stdin.buffer
+        self._cuts: Iterator[Message] = iter(())
+        self._ended = False
+
+    def open(self, offset: int | None) -> None:
+        """Begin to read behind an offset.
+
+        Raises:
+            OSError: If the file cannot be read.
+        """
+        if self._path != "-":
+            self._stream = Path(self._path).open("rb")  # noqa: SIM115 - `close` closes it
+        rest = self._cutter.offset = offset or 0
+        if self._path != "-":
+            self._stream.seek(rest)
+            return
+        while rest and (data := self._stream.read(min(rest, CHUNK_BYTES))):
+            rest -= len(data)
+
+    def read(self, timeout_s: float) -> Sequence[Message] | None:
+        """Some messages; None at the end."""
+        while True:
+            messages = list(islice(self._cuts, MOST_MESSAGES))
+            if messages or self._ended:
+                return messages or None
+            if not self._is_ready(timeout_s):
+                return []
+            data: bytes = getattr(self._stream, "read1", self._stream.read)(CHUNK_BYTES)
+            self._ended = not data
+            cuts = self._cutter.feed(data) if data else self._cutter.finish()
+            self._cuts = (Message(cut.message, "", cut.end) for cut in cuts)
+
+    def _is_ready(self, timeout_s: float) -> bool:
+        """Whether there is something to read, or the end; a stream without a number always is."""
+        try:
+            return bool(select.select([self._stream], [], [], timeout_s)[0])
+        except (OSError, ValueError):
+            return True
+
+    def acknowledge(self, messages: Sequence[Message]) -> None:
+        """Nothing: the offset that is stored with the frames says it."""
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._path != "-":
+            self._stream.close()
+
+
+class SocketSource:
+    """Listens on a TCP or Unix socket; each connection is a stream of bytes.
+
+    A program that writes faster than the server takes frames is made to wait by the socket.
+    """
+
+    def __init__(self, address: SplitResult, framing: Framing) -> None:
+        self.gap = 0
+        self._address = address
+        self._framing = framing
+        self._selector = selectors.DefaultSelector()
+        self._cuts: Iterator[Message] = iter(())
+
+    def open(self, offset: int | None) -> None:
+        """Listen.
+
+        Raises:
+            OSError: If that is not possible.
+        """
+        del offset
+        if self._address.scheme == "unix":
+            path = Path(self._address.path)
+            with suppress(FileNotFoundError):
+                if path.is_socket():
+                    path.unlink()
+            listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            listener.bind(str(path))
+        else:
+            host, port = host_and_port(self._address)
+            listener = socket.create_server((host, port))
+        listener.listen()
+        self._selector.register(listener, selectors.EVENT_READ, None)
+
+    def read(self, timeout_s: float) -> Sequence[Message] | None:
+        """Some messages of one connection."""
+        messages = list(islice(self._cuts, MOST_MESSAGES))
+        if messages:
+            return messages
+        for key, _ in self._selector.select(timeout_s):
+            if key.data is None:
+                self._accept(key.fileobj)
+                continue
+            self._cuts = self._take(key.fileobj, key.data)
+            messages = list(islice(self._cuts, MOST_MESSAGES))
+            if messages:
+                return messages
+        return []
+
+    def _accept(self, listener: object) -> None:
+        assert isinstance(listener, socket.socket)  # noqa: S101 - what was registered above
+        connection, _ = listener.accept()
+        if len(self._selector.get_map()) > _MOST_CONNECTIONS:
+            connection.close()
+            return
+        self._selector.register(connection, selectors.EVENT_READ, Cutter(self._framing))
+
+    def _take(self, connection: object, cutter: Cutter) -> Iterator[Message]:
+        assert isinstance(connection, socket.socket)  # noqa: S101 - likewise
+        try:
+            data = connection.recv(CHUNK_BYTES)
+        except ConnectionError:
+            data = b""
+        if not data:
+            self._selector.unregister(connection)
+            connection.close()
+        cuts = cutter.feed(data) if data else cutter.finish()
+        return (Message(cut.message) for cut in cuts)
+
+    def acknowledge(self, messages: Sequence[Message]) -> None:
+        """Nothing: programs at the other end are told nothing."""
+
+    def close(self) -> None:
+        """Close all connections."""
+        for key in list((self._selector.get_map() or {}).values()):
+            assert isinstance(key.fileobj, socket.socket)  # noqa: S101 - likewise
+            key.fileobj.close()
+        self._selector.close()
+
+
+class DatagramSource:
+    """Datagrams of UDP, each a message. They cannot wait, so they go through a spool file.
+
+    Args:
+        address: Where to listen.
+        spool: Where they wait.
+    """
+
+    def __init__(self, address: SplitResult, spool: Spool) -> None:
+        self._address = address
+        self._spool = spool
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._listener = threading.Thread(target=self._listen, name="bridge-udp", daemon=True)
+
+    @property
+    def gap(self) -> int:
+        """Datagrams for which there was no room."""
+        return self._spool.gap
+
+    def open(self, offset: int | None) -> None:
+        """Listen, and give what is spooled behind an offset.
+
+        Raises:
+            OSError: If that is not possible.
+        """
+        self._spool.open(offset)
+        self._socket.bind(host_and_port(self._address))
+        self._listener.start()
+
+    def _listen(self) -> None:
+        with suppress(OSError):  # the socket is closed at the end
+            while data := self._socket.recv(_DATAGRAM_BYTES):
+                self._spool.append(data)
+
+    def read(self, timeout_s: float) -> Sequence[Message] | None:
+        """Some messages out of the spool."""
+        return [Message(data, "", end) for data, end in self._spool.read(MOST_MESSAGES, timeout_s)]
+
+    def acknowledge(self, messages: Sequence[Message]) -> None:
+        """Let go of what is durable."""
+        if messages and messages[-1].offset is not None:
+            self._spool.release(messages[-1].offset)
+
+    def close(self) -> None:
+        """Stop listening; what is spooled stays for the next run."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        self._listener.join(1.0)
+        self._spool.close()
+
+
+def host_and_port(address: SplitResult) -> tuple[str, int]:
+    """Where to listen or to connect.
+
+    Raises:
+        click.UsageError: If the address has no port.
+    """
+    port = address.port
+    if port is None:
+        raise click.UsageError(f"{address.geturl()}: a port is missing")
+    return address.hostname or "127.0.0.1", port
+
+
+def open_source(url: str, framing: Framing, spool: Spool | None, client_id: str) -> Source:
+    """The source of an address.
+
+    Args:
+        url: A path, ``-``, or an address with its scheme.
+        framing: How messages are told apart in a stream of bytes.
+        spool: Where messages wait that cannot wait at their source.
+        client_id: Under which name a broker knows this bridge.
+
+    Raises:
+        click.UsageError: If there is no such kind of source.
+    """
+    address = urlsplit(url)
+    if address.scheme in {"", "file"} or "://" not in url:
+        return ByteSource(address.path if address.scheme == "file" else url, framing)
+    if address.scheme in {"tcp", "unix"}:
+        return SocketSource(address, framing)
+    if address.scheme == "udp":
+        if spool is None:
+            raise click.UsageError(f"{url}: datagrams cannot wait: name a --spool file")
+        return DatagramSource(address, spool)
+    if address.scheme == "mqtt":
+        from vidscore_cli.bridge.mqtt import MqttSource
+
+        return MqttSource(address, client_id)
+    raise click.UsageError(
+        f"{url}: found the scheme {address.scheme}, expected file, tcp, unix, udp or mqtt"
+    )

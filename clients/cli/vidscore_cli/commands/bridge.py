@@ -1,0 +1,112 @@
+"""`vidscore bridge`: from what running systems publish into a submission."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vidscore_cli.command_tree import command
+from vidscore_cli.options import all_faults_option, on_error_option, server_options
+from vidscore_evaluators.errors import Fault, InputError
+
+
+def _complete_schema(*_: object) -> list[str]:
+    from vidscore_evaluators.feeds import schema_names
+
+    return list(schema_names())
+
+
+@command(
+    "bridge",
+    examples=(
+        "vidscore bridge detections.jsonl --schema jsonl --benchmark sky",
+        "vidscore bridge --sources sources.toml --benchmark sky --submission falcon",
+    ),
+)
+@click.argument("source", metavar="[SOURCE]", required=False)
+@click.option("--sources", metavar="FILE", type=click.Path(), help="Several sources, in TOML.")
+@click.option("--benchmark", metavar="BENCHMARK", required=True, help="Where the frames go.")
+@click.option(
+    "--submission",
+    metavar="NAME",
+    help="Submission to begin or to go on with; by default a new one with a name by chance.",
+)
+@click.option("--title", metavar="TEXT", default="", help="Title of a new submission.")
+@click.option(
+    "--schema", metavar="NAME", shell_complete=_complete_schema, help="Schema of the messages."
+)
+@click.option(
+    "--sequence",
+    "sequences",
+    metavar="SENSOR=SEQUENCE",
+    multiple=True,
+    help="Sequence of a sensor or topic, * for any; may be repeated.",
+)
+@click.option(
+    "--rate-hz", metavar="NUMBER", type=float, help="Frames in a second: numbers follow from times."
+)
+@click.option(
+    "--start-s", metavar="SECONDS", type=float, default=0.0, help="Time of the first frame."
+)
+@click.option(
+    "--size", metavar="WIDTHxHEIGHT", help="Size of the images of the truth, such as 1920x1080."
+)
+@click.option(
+    "--accept",
+    metavar="DOUBT",
+    multiple=True,
+    help="Score in spite of this doubt; may be repeated.",
+)
+@click.option("--spool", metavar="FILE", default="", help="Where datagrams wait for the server.")
+@on_error_option()
+@server_options()
+@all_faults_option()
+def bridge(**typed: Any) -> None:
+    """Take detections from a running system, and submit them to a benchmark.
+
+    SOURCE is a file, - for standard input, or an address: tcp://host:port and unix:///path listen
+    for connections, udp://host:port for datagrams, mqtt://host/topic subscribes with a broker. What
+    a frame is called follows from its sensor and its number or time. Frames become durable together
+    with the position of the source, and only then the source is told so: nothing is lost or counted
+    twice when the bridge, the broker or the server is killed. Where all sources have ended, the
+    submission is sealed. The exit code is 3 if messages were lost.
+    """
+    from vidscore_cli.bridge.choices import read_sources
+    from vidscore_cli.bridge.running import BridgeChoices, run_bridge
+
+    if (typed["source"] is None) == (typed["sources"] is None):
+        raise click.UsageError("name one SOURCE, or several with --sources")
+    if typed["sources"] is not None:
+        sources = read_sources(Path(typed["sources"]))
+    elif typed["schema"] is None:
+        raise click.UsageError("SOURCE needs --schema")
+    else:
+        sources = [_only_source(typed)]
+    common = ("server", "benchmark", "submission", "title", "on_error")
+    run_bridge(BridgeChoices(sources=sources, **{name: typed[name] for name in common}))
+
+
+def _only_source(typed: dict[str, Any]) -> Any:
+    from vidscore_cli.bridge.choices import checked_choice
+
+    faults: list[Fault] = []
+    sequences = dict(entry.partition("=")[::2] for entry in typed["sequences"])
+    given: dict[str, Any] = {
+        "url": typed["source"],
+        "schema": typed["schema"],
+        "name": "bridge",
+        "sequences": sequences,
+        "start_s": typed["start_s"],
+        "accept": list(typed["accept"]),
+        "spool": typed["spool"],
+    }
+    if typed["rate_hz"] is not None:
+        given["rate_hz"] = typed["rate_hz"]
+    if typed["size"] is not None:
+        given["size"] = [int(part) for part in typed["size"].split("x") if part.isdecimal()]
+    choice = checked_choice(given, "", faults)
+    if faults:
+        raise InputError(faults)
+    return choice

@@ -1,0 +1,183 @@
+"""What is doubtful about a feed, judged from its frames before they are scored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from vidscore_evaluators.feeds.frames import FeedFrame, Unit, Unsaid
+
+MOST_MISSING = 0.1
+"""Share of the frames that may be missing here and there before it counts as gaps."""
+
+FEWEST_FRAMES = 10
+"""Frames before which nothing is said of gaps, confidences and coordinates."""
+
+_SHAPES = ("box", "point", "corners")
+_MOST_KEPT = 4096
+
+
+class Doubt(StrEnum):
+    """A doubt about a feed, by the name with which it is accepted."""
+
+    GAPS = "gaps"
+    CHANGES_ONLY = "changes-only"
+    NO_CONFIDENCE = "no-confidence"
+    CONSTANT_CONFIDENCE = "constant-confidence"
+    PUBLISHING_TIMES = "publishing-times"
+    NORMALISED_COORDINATES = "normalised-coordinates"
+    RESOLUTION = "resolution"
+    MISSING_FRAMES = "missing-frames"
+    NO_EMPTY_FRAMES = "no-empty-frames"
+    INTEGER_COORDINATES = "integer-coordinates"
+
+
+HARMLESS = frozenset({Doubt.MISSING_FRAMES, Doubt.NO_EMPTY_FRAMES, Doubt.INTEGER_COORDINATES})
+"""Doubts that are told; with any other a score may be wrong, so it has to be accepted."""
+
+
+class Finding(NamedTuple):
+    """A doubt about a feed, and what was seen."""
+
+    doubt: Doubt
+    text: str
+
+
+@dataclass
+class FeedWatch:
+    """Takes in the frames of a source, and says what is doubtful about them.
+
+    Attributes:
+        by_time: Whether the numbers of frames follow from times.
+        size_px: Width and height of the images of the truth, where they are known.
+    """
+
+    by_time: bool = False
+    size_px: tuple[float, float] | None = None
+    frames: int = 0
+    _unsaid: set[Unsaid] = field(default_factory=set)
+    _last: dict[tuple[str, str], int] = field(default_factory=dict)
+    _steps: Counter[int] = field(default_factory=Counter)
+    _empty: int = 0
+    _objects: int = 0
+    _without: int = 0
+    _confidences: set[float] = field(default_factory=set)
+    _fractional: bool = False
+    _is_unit: bool = True
+    _greatest: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    _sizes: set[tuple[float, float]] = field(default_factory=set)
+
+    def add(self, frame: FeedFrame, line: Mapping[str, Any]) -> None:
+        """Take in a frame, and the line that was made of it."""
+        self.frames += 1
+        self._unsaid |= frame.unsaid
+        if frame.size_px is not None and len(self._sizes) < _MOST_KEPT:
+            self._sizes.add(frame.size_px)
+        key = (frame.domain, line["sequence"])
+        last = self._last.get(key)
+        if (
+            last is not None
+            and line["frame"] > last
+            and (len(self._steps) < _MOST_KEPT or line["frame"] - last in self._steps)
+        ):
+            self._steps[line["frame"] - last] += 1
+        if len(self._last) < _MOST_KEPT or key in self._last:
+            self._last[key] = line["frame"]
+        self._empty += not line["objects"]
+        for entry in line["objects"]:
+            self._add_object(entry, frame.unit)
+
+    def _add_object(self, entry: Mapping[str, Any], unit: Unit) -> None:
+        self._objects += 1
+        if "confidence" not in entry:
+            self._without += 1
+        elif len(self._confidences) < 2:
+            self._confidences.add(entry["confidence"])
+        values: list[Any] = next((entry[shape] for shape in _SHAPES if shape in entry), [])
+        if values and isinstance(values[0], list):
+            values = [number for pair in values for number in pair]
+        self._fractional |= any(value != int(value) for value in values)
+        self._is_unit &= unit is Unit.PIXELS and all(-1 <= value <= 1 for value in values)
+        for row, value in enumerate(values):
+            self._greatest[row % 2] = max(self._greatest[row % 2], value)
+
+    def findings(self) -> list[Finding]:
+        """Every doubt about the frames so far, the worst first."""
+        enough = self.frames >= FEWEST_FRAMES
+        found = {
+            Doubt.CHANGES_ONLY: "the feed is silent while nothing changes"
+            if Unsaid.EVERY_FRAME in self._unsaid
+            else "",
+            Doubt.PUBLISHING_TIMES: "frames are numbered by times, and the feed's times are not "
+            "those of frames"
+            if self.by_time and Unsaid.FRAME_TIME in self._unsaid
+            else "",
+            Doubt.GAPS: self._gaps() if enough and self._has_gaps else "",
+            Doubt.NO_CONFIDENCE: f"{self._without} of {self._objects} objects have none"
+            if self._without
+            else "",
+            Doubt.CONSTANT_CONFIDENCE: f"every object has {next(iter(self._confidences), 0.0):g}"
+            if enough and self._objects > 1 and not self._without and len(self._confidences) == 1
+            else "",
+            Doubt.NORMALISED_COORDINATES: "all coordinates are from -1 to 1"
+            if enough and self._objects and self._is_unit
+            else "",
+            Doubt.RESOLUTION: self._resolution(),
+            Doubt.MISSING_FRAMES: self._gaps() if not self._has_gaps else "",
+            Doubt.NO_EMPTY_FRAMES: "no frame is without an object, and the feed leaves such out"
+            if enough and not self._empty and Unsaid.EMPTY_FRAMES in self._unsaid
+            else "",
+            Doubt.INTEGER_COORDINATES: "all coordinates are integers"
+            if enough and self._objects and not self._fractional
+            else "",
+        }
+        return [Finding(doubt, text) for doubt, text in found.items() if text]
+
+    @property
+    def _missing(self) -> int:
+        """Frames that are missing between others."""
+        return sum((step - 1) * count for step, count in self._steps.items())
+
+    @property
+    def _period(self) -> int:
+        """The step by which more than half of the frames follow each other; 1 where none is."""
+        step, count = max(self._steps.items(), key=lambda entry: entry[1], default=(1, 0))
+        return step if 2 * count > self._steps.total() else 1
+
+    @property
+    def _has_gaps(self) -> bool:
+        spanned = self._missing + self._steps.total()
+        return self._period > 1 or self._missing > MOST_MISSING * spanned
+
+    def _gaps(self) -> str:
+        if not self._missing:
+            return ""
+        period = f"; one frame in {self._period} is there" if self._period > 1 else ""
+        return f"frames are missing between others: {self._missing}{period}"
+
+    def _resolution(self) -> str:
+        if self.size_px is None:
+            return ""
+        width, height = self.size_px
+        others = sorted(self._sizes - {self.size_px})
+        if others:
+            found = f"{others[0][0]:g} x {others[0][1]:g}"
+            return (
+                f"the feed's images have {found} pixels, those of the truth {width:g} x {height:g}"
+            )
+        if self._greatest[0] > width * 1.5 or self._greatest[1] > height * 1.5:
+            x, y = self._greatest
+            return f"coordinates reach {x:g}, {y:g} in images of {width:g} x {height:g} pixels"
+        return ""
+
+
+def refused(findings: Collection[Finding], accepted: Collection[str]) -> list[Finding]:
+    """The findings with which a score may be wrong and that were not accepted."""
+    return [
+        finding
+        for finding in findings
+        if finding.doubt not in HARMLESS and finding.doubt.value not in accepted
+    ]

@@ -1,0 +1,102 @@
+"""From what a feed calls a sensor and a time to a sequence and a frame of a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.feeds.frames import FeedFrame, Unit
+
+ANY = "*"
+"""Key of the sequence of every sensor and topic that has no own one."""
+
+_SHAPES = ("box", "point", "corners")
+
+
+@dataclass(frozen=True)
+class FrameMap:
+    """How the frames of a source are named.
+
+    Attributes:
+        sequences: Sequence by sensor or topic; where it is empty, a sensor is its own sequence.
+        rate_hz: Frames in a second, where the number of a frame follows from its time.
+        start_s: Time of the first frame, on the feed's clock.
+        first_frame: Number of the first frame.
+        size_px: Width and height of the images of the truth.
+    """
+
+    sequences: Mapping[str, str] = field(default_factory=dict)
+    rate_hz: float | None = None
+    start_s: float = 0.0
+    first_frame: int = 0
+    size_px: tuple[float, float] | None = None
+
+    def line(self, frame: FeedFrame, topic: str) -> dict[str, Any]:
+        """A frame as JSON lines have it.
+
+        Args:
+            frame: The frame.
+            topic: What the source calls the place it came from.
+
+        Raises:
+            InputError: With everything that the feed does not say and the map does not either.
+        """
+        faults: list[Fault] = []
+        sequence = self._sequence(frame, topic, faults)
+        number = self._number(frame, faults)
+        objects = frame.objects
+        if frame.unit is Unit.FRACTION:
+            objects = self._in_pixels(frame, faults)
+        if faults:
+            raise InputError(faults)
+        line: dict[str, Any] = {"domain": frame.domain} if frame.domain else {}
+        line |= {"sequence": sequence, "frame": number}
+        if frame.time_s is not None:
+            line["time_s"] = frame.time_s
+        return line | {"objects": objects}
+
+    def _sequence(self, frame: FeedFrame, topic: str, faults: list[Fault]) -> str:
+        if not self.sequences and (frame.sensor or topic):
+            return frame.sensor or topic
+        for name in (frame.sensor, topic, ANY):
+            if name is not None and name in self.sequences:
+                return self.sequences[name]
+        found = f"the sensor {frame.sensor!r}" if frame.sensor else "no sensor"
+        advice = "give it a sequence in the source's table of sequences"
+        faults.append(Fault(found, "one with a sequence", field="sequence", advice=advice))
+        return ""
+
+    def _number(self, frame: FeedFrame, faults: list[Fault]) -> int:
+        number, advice = frame.number, "give the source a rate_hz and a start_s"
+        if self.rate_hz is not None:
+            number, advice = None, "leave rate_hz out, if frames have numbers"
+            if frame.time_s is not None:
+                number = round((frame.time_s - self.start_s) * self.rate_hz)
+        if number is None:
+            found = "no number of the frame" if self.rate_hz is None else "no time of the frame"
+            faults.append(Fault(found, "one", field="frame", advice=advice))
+            return 0
+        if number + self.first_frame < 0:
+            found = f"frame {number + self.first_frame}"
+            advice = "start_s is the time of the first frame"
+            faults.append(Fault(found, "0 or more", field="frame", advice=advice))
+        return number + self.first_frame
+
+    def _in_pixels(self, frame: FeedFrame, faults: list[Fault]) -> list[dict[str, Any]]:
+        size = self.size_px or frame.size_px
+        if size is None:
+            advice = "give the source the size of the images"
+            fault = Fault("fractions of the image", "pixels", field="objects", advice=advice)
+            faults.append(fault)
+            return []
+        return [_scaled(entry, size) for entry in frame.objects]
+
+
+def _scaled(entry: Mapping[str, Any], size: tuple[float, float]) -> dict[str, Any]:
+    scaled = dict(entry)
+    for shape in _SHAPES:
+        if shape in entry:
+            scaled[shape] = [value * size[row % 2] for row, value in enumerate(entry[shape])]
+    return scaled

@@ -1,0 +1,161 @@
+"""ROS 2: ``vision_msgs/Detection2DArray``, as JSON and as it is on the wire and in bags.
+
+Of several hypotheses of a detection the one with the best score is taken. The frame of the header
+(``frame_id``) names the sensor, and its stamp is the time of the frame; messages have no number of
+a frame. A box that is turned becomes its four corners.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.feeds._cdr import CdrError, CdrReader
+from vidscore_evaluators.feeds.frames import (
+    FeedFrame,
+    Framing,
+    Reading,
+    Schema,
+    Unsaid,
+    check_length,
+    detection,
+    json_object,
+    track_number,
+)
+
+_NANOSECONDS = 1e9
+_COVARIANCES = 36
+_POSE_NUMBERS = 7 + _COVARIANCES
+_DETECTION_BYTES = 60
+_HYPOTHESIS_BYTES = 8 * (1 + _POSE_NUMBERS)
+
+
+# --- JSON ------------------------------------------------------------------------------------
+
+
+def read_json(message: bytes) -> list[FeedFrame]:
+    """The frame of a message as JSON.
+
+    Raises:
+        InputError: With everything that is wrong with it.
+    """
+    array = json_object(message, "a vision_msgs/Detection2DArray as JSON")
+    reading = Reading()
+    header = reading.entry(array.get("header"), "header")
+    stamp = reading.entry(header.get("stamp"), "header.stamp")
+    seconds = reading.number(stamp.get("sec"), "header.stamp.sec")
+    fraction = reading.number(stamp.get("nanosec"), "header.stamp.nanosec")
+    sensor = reading.text(header.get("frame_id"), "header.frame_id")
+    objects = [
+        _object_of_json(reading.entry(entry, f"detections[{row}]"), f"detections[{row}]", reading)
+        for row, entry in enumerate(reading.entries(array.get("detections"), "detections"))
+    ]
+    reading.done()
+    return [_frame(sensor, seconds + fraction / _NANOSECONDS, objects)]
+
+
+def _object_of_json(entry: Mapping[str, Any], place: str, reading: Reading) -> dict[str, Any]:
+    best: tuple[float, str] | None = None
+    for row, result in enumerate(reading.entries(entry.get("results"), f"{place}.results")):
+        at = f"{place}.results[{row}].hypothesis"
+        hypothesis = reading.entry(reading.entry(result, at).get("hypothesis"), at)
+        score = reading.number(hypothesis.get("score"), f"{at}.score")
+        label = reading.text(hypothesis.get("class_id"), f"{at}.class_id")
+        best = (score, label) if best is None or score > best[0] else best
+    box = reading.entry(entry.get("bbox"), f"{place}.bbox")
+    center = reading.entry(box.get("center"), f"{place}.bbox.center")
+    # Before vision_msgs 4 the centre was a geometry_msgs/Pose2D, with x and y themselves.
+    position = reading.entry(center.get("position", center), f"{place}.bbox.center.position")
+    numbers = [
+        reading.number(source.get(name), f"{place}.bbox.{name}")
+        for source, name in (
+            (position, "x"),
+            (position, "y"),
+            (center, "theta"),
+            (box, "size_x"),
+            (box, "size_y"),
+        )
+    ]
+    return _object(best, numbers, reading.text(entry.get("id", ""), f"{place}.id"))
+
+
+# --- CDR -------------------------------------------------------------------------------------
+
+
+def read_cdr(message: bytes) -> list[FeedFrame]:
+    """The frame of a message in CDR.
+
+    Raises:
+        InputError: If it is none.
+    """
+    check_length(message)
+    try:
+        data = CdrReader(message)
+        time_s, sensor = _header(data)
+        objects = [_object_of_cdr(data) for _ in range(data.count(_DETECTION_BYTES))]
+        data.done()
+    except CdrError as error:
+        expected = "a vision_msgs/Detection2DArray in CDR, of vision_msgs 4"
+        raise InputError([Fault(str(error), expected)]) from None
+    return [_frame(sensor, time_s, objects)]
+
+
+def _header(data: CdrReader) -> tuple[float, str]:
+    seconds, nanoseconds = data.int32(), data.uint32()
+    return seconds + nanoseconds / _NANOSECONDS, data.string()
+
+
+def _object_of_cdr(data: CdrReader) -> dict[str, Any]:
+    _header(data)
+    best: tuple[float, str] | None = None
+    for _ in range(data.count(_HYPOTHESIS_BYTES)):
+        label, score = data.string(), data.float64()
+        data.skip_float64(_POSE_NUMBERS)
+        if not math.isfinite(score):
+            raise CdrError(f"the score {score}")
+        best = (score, label) if best is None or score > best[0] else best
+    numbers = [data.float64() for _ in range(5)]
+    if not all(map(math.isfinite, numbers)):
+        raise CdrError("a box that is not finite")
+    return _object(best, numbers, data.string())
+
+
+# --- both ------------------------------------------------------------------------------------
+
+
+def _frame(sensor: str, time_s: float, objects: list[dict[str, Any]]) -> FeedFrame:
+    unsaid = {Unsaid.FRAME_NUMBER, Unsaid.RESOLUTION}
+    if not time_s:
+        unsaid.add(Unsaid.FRAME_TIME)
+    if not sensor:
+        unsaid.add(Unsaid.SENSOR)
+    if any("confidence" not in entry for entry in objects):
+        unsaid.add(Unsaid.CONFIDENCE)
+    return FeedFrame(sensor or None, None, time_s or None, objects, unsaid=frozenset(unsaid))
+
+
+def _object(best: tuple[float, str] | None, numbers: list[float], identity: str) -> dict[str, Any]:
+    x, y, theta, width, height = numbers
+    score, label = best if best is not None else (None, "")
+    box = [x - width / 2, y - height / 2, x + width / 2, y + height / 2]
+    entry = detection(label, box, score, track_number(identity))
+    if theta:
+        del entry["box"]
+        cosine, sine = math.cos(theta), math.sin(theta)
+        entry["corners"] = [
+            coordinate
+            for across, down in ((-1, -1), (1, -1), (1, 1), (-1, 1))
+            for coordinate in (
+                x + across * width / 2 * cosine - down * height / 2 * sine,
+                y + across * width / 2 * sine + down * height / 2 * cosine,
+            )
+        ]
+    return entry
+
+
+JSON = Schema("vision-msgs-json", "ROS 2: vision_msgs/Detection2DArray as JSON", read_json)
+CDR = Schema(
+    "vision-msgs", "ROS 2: vision_msgs/Detection2DArray, of vision_msgs 4", read_cdr, Framing.LENGTH
+)

@@ -1,0 +1,116 @@
+"""One source of a bridge: what is stored with frames, and where it goes on after a kill."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from tests.clients.cli.test_bridge import deepstream
+
+from vidscore_cli.bridge.source_run import BATCH_FRAMES, SourceRun
+from vidscore_cli.bridge.sources import Message
+from vidscore_client import Frames
+from vidscore_evaluators.annotations import BOX
+from vidscore_evaluators.feeds import FeedFrame, Schema, schema_of_name
+from vidscore_evaluators.feeds.mapping import FrameMap
+
+
+@dataclass
+class Canned:
+    """A source of given messages, which notes what it is told."""
+
+    messages: list[Message]
+    gap: int = 0
+    opened: list[int | None] = field(default_factory=list)
+    durable: list[Message] = field(default_factory=list)
+
+    def open(self, offset: int | None) -> None:
+        self.opened.append(offset)
+
+    def read(self, timeout_s: float) -> Sequence[Message] | None:
+        del timeout_s
+        given, self.messages = self.messages, []
+        return given or None
+
+    def acknowledge(self, messages: Sequence[Message]) -> None:
+        self.durable.extend(messages)
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass
+class Stored:
+    """A stream of which every batch is stored as it is sent."""
+
+    next_offset: int = 0
+    source_position: str = ""
+    batches: list[tuple[list[int], dict[str, Any]]] = field(default_factory=list)
+
+    def send_batch(self, frames: Frames, *, source_position: str) -> None:
+        self.batches.append((frames.frame_numbers.tolist(), json.loads(source_position)))
+
+    def flush(self) -> None:
+        pass
+
+
+def message(number: int, offset: int | None = None) -> Message:
+    return Message(json.dumps(deepstream(number)).encode(), "", offset, number)
+
+
+def ran(source: Canned, stream: Stored, schema: Schema | None = None) -> SourceRun:
+    read = schema or schema_of_name("nvidia-json")
+    run = SourceRun("north", source, read, FrameMap({"*": "street"}), (), False, BOX)
+    assert run.run(cast(Any, stream), lambda: False)
+    return run
+
+
+def test_a_batch_has_the_position_of_its_own_last_message_and_of_none_behind_it() -> None:
+    """Frames that were read and not sent are not in it: else a broker's repeats would be lost."""
+    stream = Stored()
+    ran(Canned([message(number) for number in range(300)]), stream)
+    assert [len(numbers) for numbers, _ in stream.batches] == [BATCH_FRAMES, BATCH_FRAMES, 44]
+    for numbers, position in stream.batches:
+        assert position["frames"] == [["", "street", 0, numbers[-1], 1]]
+        assert position["count"] == numbers[-1] + 1
+
+
+def test_a_source_with_offsets_goes_on_behind_the_last_one() -> None:
+    stream = Stored(2, json.dumps({"offset": 80, "count": 2, "frames": []}))
+    source = Canned([message(2, 120)])
+    ran(source, stream)
+    assert source.opened == [80]
+    assert stream.batches == [([2], {"offset": 120, "count": 3, "frames": []})]
+
+
+def test_frames_that_come_again_are_told_to_be_durable_and_not_sent() -> None:
+    runs = [["", "street", 0, 3, 1]]
+    stream = Stored(4, json.dumps({"offset": None, "count": 4, "frames": runs}))
+    source = Canned([message(2), message(3)])
+    run = ran(source, stream)
+    assert stream.batches == []
+    assert run.repeated == 2
+    assert [found.token for found in source.durable] == [2, 3]
+
+
+def test_messages_are_acknowledged_only_when_the_batch_of_their_frames_is_durable() -> None:
+    source = Canned([message(number) for number in range(3)])
+    run = ran(source, Stored())
+    assert source.durable == []
+    run.on_acknowledged(2)
+    assert source.durable == []
+    run.on_acknowledged(3)
+    assert [found.token for found in source.durable] == [0, 1, 2]
+
+
+def test_the_rest_of_a_large_message_follows_what_was_stored_of_it() -> None:
+    """150 of the 200 frames of one message were durable when the bridge was killed."""
+    frames = [FeedFrame("cam", number, None, []) for number in range(200)]
+    schema = Schema("all", "200 frames", lambda _data: frames)
+    stream = Stored(150)
+    ran(Canned([Message(b"", "", 7)]), stream, schema)
+    [(numbers, position)] = stream.batches
+    assert numbers == list(range(150, 200))
+    assert position == {"offset": 7, "count": 200, "frames": []}

@@ -1,0 +1,132 @@
+"""From bytes to messages, from sensors and times to frames, and which frames were taken."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.feeds import FeedFrame, Framing, Unit
+from vidscore_evaluators.feeds.delivered import MAXIMUM_TEXT, DeliveredFrames
+from vidscore_evaluators.feeds.frames import MAXIMUM_MESSAGE_BYTES
+from vidscore_evaluators.feeds.framing import Cutter
+from vidscore_evaluators.feeds.mapping import FrameMap
+
+LINES = b"ab\ncd\n\ne"
+LENGTHS = b"\0\0\0\2ab\0\0\0\0\0\0\0\1c"
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+@pytest.mark.parametrize(
+    ("framing", "data", "expected"),
+    [
+        (Framing.LINES, LINES, [(b"ab", 3), (b"cd", 6), (b"", 7), (b"e", 8)]),
+        (Framing.LENGTH, LENGTHS, [(b"ab", 6), (b"", 10), (b"c", 15)]),
+        (Framing.DOCUMENT, LINES, [(LINES, 8)]),
+    ],
+)
+def test_messages_and_their_ends_do_not_depend_on_the_blocks(
+    framing: Framing, data: bytes, expected: list[tuple[bytes, int]], size: int
+) -> None:
+    cutter = Cutter(framing)
+    cuts = [cut for at in range(0, len(data), size) for cut in cutter.feed(data[at : at + size])]
+    assert [*cuts, *cutter.finish()] == expected
+
+
+@pytest.mark.parametrize(
+    ("framing", "data"),
+    [
+        (Framing.LENGTH, b"\xff\xff\xff\xff"),
+        (Framing.LINES, b"a" * (MAXIMUM_MESSAGE_BYTES + 1)),
+    ],
+)
+def test_a_message_that_is_too_long_is_refused_before_it_is_all_there(
+    framing: Framing, data: bytes
+) -> None:
+    with pytest.raises(InputError, match="at most 1048576"):
+        list(Cutter(framing).feed(data))
+
+
+def test_a_message_that_ends_early_is_refused() -> None:
+    cutter = Cutter(Framing.LENGTH)
+    assert list(cutter.feed(b"\0\0\0\2a")) == []
+    with pytest.raises(InputError, match="a whole message"):
+        list(cutter.finish())
+
+
+# --- maps ------------------------------------------------------------------------------------
+
+BOX = {"box": [0.25, 0.5, 0.75, 1.0]}
+
+
+def test_a_frame_is_named_by_the_table_and_its_time() -> None:
+    """12.04 s at 25 frames a second, of which the first is at 10 s and has the number 1."""
+    naming = FrameMap({"cam": "street"}, rate_hz=25.0, start_s=10.0, first_frame=1)
+    line = naming.line(FeedFrame("cam", None, 12.04, []), "topic")
+    assert line == {"sequence": "street", "frame": 52, "time_s": 12.04, "objects": []}
+
+
+@pytest.mark.parametrize(
+    ("table", "sensor", "expected"),
+    [
+        ({}, "cam", "cam"),
+        ({}, None, "topic"),
+        ({"topic": "t", "*": "any"}, "cam", "t"),
+        ({"cam": "c", "topic": "t"}, "cam", "c"),
+        ({"*": "any"}, None, "any"),
+    ],
+)
+def test_a_sequence_is_that_of_the_sensor_or_of_the_topic(
+    table: dict[str, str], sensor: str | None, expected: str
+) -> None:
+    line = FrameMap(table).line(FeedFrame(sensor, 3, None, []), "topic")
+    assert (line["sequence"], line["frame"]) == (expected, 3)
+
+
+def test_fractions_become_pixels_of_the_truths_images() -> None:
+    frame = FeedFrame("cam", 0, None, [BOX], unit=Unit.FRACTION, size_px=(10, 10))
+    line = FrameMap(size_px=(640, 480)).line(frame, "")
+    assert line["objects"] == [{"box": [160, 240, 480, 480]}]
+
+
+def test_everything_that_neither_the_feed_nor_the_map_says_is_told() -> None:
+    frame = FeedFrame("cam", None, None, [BOX], unit=Unit.FRACTION)
+    with pytest.raises(InputError) as caught:
+        FrameMap({"other": "street"}).line(frame, "")
+    assert [fault.field for fault in caught.value.faults] == ["sequence", "frame", "objects"]
+
+
+def test_a_time_before_the_first_frame_is_refused() -> None:
+    with pytest.raises(InputError, match="found frame -5, expected 0 or more"):
+        FrameMap(rate_hz=10.0, start_s=1.0).line(FeedFrame("cam", None, 0.5, []), "")
+
+
+# --- frames that were taken ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", [1, 3, 30])
+def test_frames_in_even_steps_are_one_run(step: int) -> None:
+    taken = DeliveredFrames()
+    assert all(taken.add("", "a", number) for number in range(0, 300, step))
+    assert len(taken.runs) == 1
+    again = DeliveredFrames(json.loads(json.dumps(taken.runs)))
+    known = [number for number in range(300) if not again.add("", "a", number)]
+    assert set(range(0, 300, step)) <= set(known)
+    assert step == 1 or len(known) < 300
+
+
+def test_frames_of_other_sequences_are_others() -> None:
+    taken = DeliveredFrames()
+    assert taken.add("", "a", 1)
+    assert taken.add("", "b", 1)
+    assert taken.add("x", "a", 1)
+    assert not taken.add("", "a", 1)
+
+
+def test_what_is_kept_is_bounded_and_the_oldest_is_forgotten() -> None:
+    taken = DeliveredFrames()
+    numbers = [number * number for number in range(2000)]
+    assert all(taken.add("", "a" * 100, number) for number in numbers)
+    assert len(json.dumps(taken.runs)) <= MAXIMUM_TEXT
+    assert not taken.add("", "a" * 100, numbers[-1])

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.browser.competition import Competition, competition
+from tests.browser.exhibits import Exhibits, exhibit
 from tests.support.requirements import missing
 from tests.support.street import write_street
 from tests.support.tree import ROOT
@@ -61,6 +62,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Competition]:
     """A competition on a server with its site."""
     with competition(tmp_path_factory.mktemp("site")) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def exhibits(site: Competition, chromium: Any) -> Exhibits:
+    """The competition, with something to show on each page."""
+    return exhibit(site, chromium)
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from tests.browser.competition import PLANTED
 
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{11,}")
-_GZIP = b"\x1f\x8b\x08"
+_PACKED = re.compile(rb"\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]")
+"""How gzip and zlib begin."""
+
 _ANY_HEADER = 32 + zlib.MAX_WBITS
 
 
@@ -44,19 +46,22 @@ def planted_in(data: bytes) -> list[float]:
     ]
 
 
-def _forms(data: bytes) -> Iterator[bytes]:
-    """The bytes, unpacked, and what of them is base64."""
+def _forms(data: bytes, depth: int = 2) -> Iterator[bytes]:
+    """The bytes, what is packed in them, and what of them is base64."""
     yield data
-    at = data.find(_GZIP)
-    if at >= 0:
-        unpacking = zlib.decompressobj(_ANY_HEADER)
-        data = unpacking.decompress(data[at:])
-        yield data
-    for run in _BASE64.findall(data):
-        text = run.replace(b"-", b"+").replace(b"_", b"/")
-        for start in range(4):  # a word before it may look like a part of it
-            part = text[start:]
-            try:
-                yield base64.b64decode(part + b"=" * (-len(part) % 4))
-            except binascii.Error:
-                continue
+    runs = [run.replace(b"-", b"+").replace(b"_", b"/") for run in _BASE64.findall(data)]
+    for start in range(4):  # a word before it may look like a part of it
+        yield b"\n".join(_decoded(run[start:]) for run in runs)
+    for found in _PACKED.finditer(data) if depth else ():
+        try:
+            unpacked = zlib.decompressobj(_ANY_HEADER).decompress(data[found.start() :])
+        except zlib.error:  # it only looked so
+            continue
+        yield from _forms(unpacked, depth - 1)
+
+
+def _decoded(text: bytes) -> bytes:
+    try:
+        return base64.b64decode(text + b"=" * (-len(text) % 4))
+    except binascii.Error:  # it has no such length
+        return b""

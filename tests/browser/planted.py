@@ -36,12 +36,17 @@ def spellings(number: float) -> list[bytes]:
     ]
 
 
-def planted_in(data: bytes) -> list[float]:
-    """Numbers of the truth that stand in some bytes, or in what is packed in them."""
+def planted_in(data: bytes, truth: tuple[float, ...] = PLANTED) -> list[float]:
+    """Numbers of the truth that stand in some bytes, or in what is packed in them.
+
+    Args:
+        data: The bytes.
+        truth: The numbers.
+    """
     forms = list(_forms(data))
     return [
         number
-        for number in PLANTED
+        for number in truth
         if any(text in form for text in spellings(number) for form in forms)
     ]
 

@@ -76,7 +76,7 @@ def _token_made(page: Any, exhibits: Exhibits) -> None:
 
 def _invitations_made(page: Any, exhibits: Exhibits) -> None:
     page.goto(exhibits.url("/organise/invitations"))
-    page.get_by_label("Teams").fill("teal, plum")
+    page.locator("#teams").fill("teal, plum")
     _press(page, "Make the links")
     page.get_by_label("Links of the invitations").wait_for()
 

@@ -36,3 +36,12 @@ class Watched:
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
         return width
+
+    def beyond_the_edge(self) -> str:
+        """What reaches furthest to the right, without what only holds it."""
+        found: str = self.page.evaluate(
+            "[...document.querySelectorAll('main :not(:has(*))')].map(one => "
+            "[one.getBoundingClientRect().right, one.outerHTML])"
+            ".sort((one, other) => other[0] - one[0] || one[1].length - other[1].length)[0][1]"
+        )
+        return found[:200]

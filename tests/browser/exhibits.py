@@ -21,6 +21,9 @@ ROLES = {
 
 _WAIT_S = 60.0
 
+PRIVATE = "private"
+"""A benchmark whose teams choose what counts in the end."""
+
 GOOD = "sequence,frame,x1,y1,x2,y2,class,confidence\n" + "".join(
     f"{name},{frame},139,250,321,428,Car,0.5\n" for name in SEQUENCES for frame in range(4)
 )
@@ -112,6 +115,8 @@ def _more_benchmarks(site: Competition) -> None:
         client.benchmarks.create("late", definition | {"policy": {"truth_timeout_s": 1}})
     site.host("reviewed", visibility="final", rescore="review")
     site.submit("red", "reviewed", "first", skipped=1)
+    site.host(PRIVATE, visibility="final", private_sequences=["north"], final_submissions=1)
+    site.submit("red", PRIVATE, "first", skipped=1)
     with (
         site.client("red") as client,
         client.submit("late", "first", title="too early") as stream,

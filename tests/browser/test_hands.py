@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.browser.competition import Competition
-from tests.browser.exhibits import GOOD
+from tests.browser.exhibits import GOOD, PRIVATE, Exhibits
 
 pytestmark = pytest.mark.campaign
 
@@ -76,17 +75,11 @@ class Keyboard(Pointer):
         raise AssertionError(f"{target} cannot be reached by Tab")
 
 
-@pytest.fixture(scope="session")
-def private(site: Competition) -> str:
-    """A benchmark whose teams choose what counts in the end."""
-    site.host("private", visibility="final", private_sequences=["north"], final_submissions=1)
-    return "private"
-
-
 @pytest.mark.parametrize("hands", ["keyboard", "without script"])
 def test_a_team_signs_in_looks_submits_chooses_and_signs_out(
-    chromium: Any, site: Competition, private: str, hands: str, tmp_path: Path
+    chromium: Any, exhibits: Exhibits, hands: str, tmp_path: Path
 ) -> None:
+    site = exhibits.site
     context = chromium.new_context(java_script_enabled=hands == "keyboard")
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
@@ -97,11 +90,11 @@ def test_a_team_signs_in_looks_submits_chooses_and_signs_out(
     page.wait_for_url("**/benchmarks")
     look_at_a_board(person)
     name = hands.replace(" ", "-")
-    submit_file(person, private, name, tmp_path)
+    submit_file(person, PRIVATE, name, tmp_path)
     choose_as_final(person)
     person.press(page.get_by_role("button", name="Sign out"))
     page.get_by_role("link", name="Sign in").wait_for()
-    page.goto(f"{site.site}/benchmarks/{private}")
+    page.goto(f"{site.site}/benchmarks/{PRIVATE}")
     assert "/sign-in" in page.url
     context.close()
 

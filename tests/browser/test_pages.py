@@ -17,8 +17,8 @@ from vidscore_server.web.site.app import PAGES
 
 pytestmark = pytest.mark.campaign
 
-ICON = "/static/icon.svg"
-"""It comes whenever the browser likes, perhaps when the next page is there."""
+STATIC = "/static/"
+"""Files of the package, which know of no benchmark."""
 
 
 def test_every_page_of_the_site_has_a_sample() -> None:
@@ -35,6 +35,7 @@ class Reader:
         self._answers: list[Any] = []
         self._files: list[Any] = []
         self.received: dict[str, list[bytes]] = {}
+        self.unguarded: list[str] = []
         page.on("response", lambda one: self._answers.append(one))  # noqa: PLW0108 - Playwright marks it
         page.on("download", lambda one: self._files.append(one))  # noqa: PLW0108 - as above
 
@@ -48,11 +49,21 @@ class Reader:
         except self._error as error:
             if "Download is starting" not in str(error):
                 raise
+            self._note_unguarded()
             self.received[url] = [self._file()]
             return True
-        own = [one for one in self._answers if urlsplit(one.url).path != ICON]
+        self._note_unguarded()
+        own = [one for one in self._answers if not urlsplit(one.url).path.startswith(STATIC)]
         self.received[url] = [one.body() for one in own if not 300 <= one.status < 400]
         return bool(answer.status == 200 and urlsplit(answer.url).path == urlsplit(url).path)
+
+    def _note_unguarded(self) -> None:
+        for one in self._answers:
+            policy = one.headers.get("content-security-policy", "")
+            has_policy = "default-src 'self'" in policy and "unsafe" not in policy
+            is_kept = STATIC not in one.url and one.headers["cache-control"] != "no-store"
+            if not has_policy or is_kept or one.headers["x-content-type-options"] != "nosniff":
+                self.unguarded.append(one.url)
 
     def _file(self) -> bytes:
         for _ in range(6000):
@@ -60,13 +71,6 @@ class Reader:
                 return Path(self._files[0].path()).read_bytes()
             self._page.wait_for_timeout(10)
         raise AssertionError("the file did not come")
-
-
-@pytest.fixture(params=ROLES)
-def role(request: pytest.FixtureRequest) -> str:
-    """A role."""
-    found: str = request.param
-    return found
 
 
 @pytest.fixture
@@ -77,6 +81,7 @@ def reader(chromium: Any, exhibits: Exhibits, role: str) -> Iterator[Reader]:
     context.close()
 
 
+@pytest.mark.parametrize("role", ROLES)
 def test_a_role_sees_its_pages_and_nothing_of_the_truth(
     reader: Reader, exhibits: Exhibits, role: str
 ) -> None:
@@ -88,7 +93,18 @@ def test_a_role_sees_its_pages_and_nothing_of_the_truth(
         if any(planted_in(body) for body in reader.received[url]):
             told.append(sample.address)
     assert wrong == []
+    assert reader.unguarded == []
     if role == "organiser":
         assert "/organise/backup/site.vidscore-backup" in told  # it is found where it is
     else:
         assert told == []
+
+
+@pytest.mark.parametrize("role", [one for one in ROLES if one != "nobody"])
+def test_a_session_is_a_cookie_that_no_script_and_no_other_site_gets(
+    exhibits: Exhibits, role: str
+) -> None:
+    cookies = {one["name"]: one for one in exhibits.sessions[role]["cookies"]}
+    session = cookies["vidscore-session"]
+    assert (session["httpOnly"], session["sameSite"]) == (True, "Strict")
+    assert all(one["httpOnly"] for one in cookies.values())

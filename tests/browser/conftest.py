@@ -1,4 +1,4 @@
-"""A page of the viewer in Debian's Chromium."""
+"""Pages of the viewer and of the site in Debian's Chromium."""
 
 from __future__ import annotations
 

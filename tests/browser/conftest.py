@@ -1,4 +1,4 @@
-"""A page of the viewer in Debian's Chromium."""
+"""Pages of the viewer and of the site in Debian's Chromium."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 from tests.browser.competition import Competition, competition
+from tests.browser.exhibits import Exhibits, exhibit
+from tests.browser.watched import AXE, Watched
 from tests.support.requirements import missing
 from tests.support.street import write_street
-from tests.support.tree import ROOT
 
-AXE = ROOT / "build/browser/node_modules/axe-core/axe.min.js"
 ARGUMENTS = ("--no-sandbox", "--disable-gpu")
 FILES = ("--truth", "truth.csv", "--detections", "falcon.csv", "--detections", "mole.csv")
 
@@ -64,41 +64,18 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Competition]:
 
 
 @pytest.fixture(scope="session")
+def exhibits(site: Competition, chromium: Any) -> Exhibits:
+    """The competition, with something to show on each page."""
+    return exhibit(site, chromium)
+
+
+@pytest.fixture(scope="session")
 def written(files: Path) -> str:
     """Address of the written file."""
     command = [sys.executable, "-m", "vidscore_cli", "view", "f1", "errors", "clear", *FILES]
     command += ["--draws", "20", "--output", "report.html"]
     subprocess.run(command, cwd=files, check=True)
     return (files / "report.html").as_uri()
-
-
-class Watched:
-    """A tab, with what it complains about and what it asks for."""
-
-    def __init__(self, page: Any) -> None:
-        self.page = page
-        self.complaints: list[str] = []
-        self.requests: list[str] = []
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("console", self._note)
-        page.on("request", lambda request: self.requests.append(request.url))
-
-    def _note(self, message: Any) -> None:
-        if message.type in {"error", "warning"}:
-            self.complaints.append(message.text)
-
-    def violations(self) -> list[str]:
-        """What axe finds."""
-        self.page.evaluate(AXE.read_text("utf-8"))
-        found = self.page.evaluate("axe.run()")["violations"]
-        return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
-
-    def overflow(self) -> int:
-        """Pixels that the page is wider than the window."""
-        width: int = self.page.evaluate(
-            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        )
-        return width
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from vidscore_server.web.site.visit import Site, Visit
 
 Page = Callable[[Visit], Awaitable[Response]]
 
-_PAGES = (
+PAGES = (
     sign_in,
     benchmarks,
     benchmark,
@@ -42,6 +42,7 @@ _PAGES = (
     submit,
     *organise.PAGES,
 )
+"""Modules of pages, each with its routes."""
 
 MISDIRECTED = 421
 
@@ -80,7 +81,7 @@ def site_app(site: Site, api: Iterable[BaseRoute] = ()) -> ASGIApp:
     async def start(_: Request) -> Response:
         return RedirectResponse("/benchmarks")
 
-    pages = [route(*entry) for module in _PAGES for entry in module.ROUTES]
+    pages = [route(*entry) for module in PAGES for entry in module.ROUTES]
     routes = [
         Route("/", start),
         *pages,

@@ -1,0 +1,154 @@
+"""From signing in to signing out: by the keyboard alone, and without a script."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.browser.exhibits import GOOD, PRIVATE, Exhibits
+
+pytestmark = pytest.mark.campaign
+
+MOST_STEPS = 200
+PATIENCE_MS = 60_000
+
+
+class Pointer:
+    """Somebody with a mouse."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+
+    def press(self, target: Any) -> None:
+        """Press a button, or follow a link."""
+        target.click()
+
+    def fill(self, target: Any, text: str) -> None:
+        """Fill in a field."""
+        target.fill(text)
+
+    def choose(self, target: Any, option: str) -> None:
+        """Choose in a list."""
+        target.select_option(option)
+
+    def take_file(self, target: Any, path: Path) -> None:
+        """Choose a file."""
+        target.set_input_files(path)
+
+
+class Keyboard(Pointer):
+    """Somebody who has only keys."""
+
+    def press(self, target: Any) -> None:
+        """Press a button, or follow a link."""
+        self._reach(target)
+        self.page.keyboard.press("Enter")
+
+    def fill(self, target: Any, text: str) -> None:
+        """Fill in a field."""
+        self._reach(target)
+        self.page.keyboard.type(text)
+
+    def choose(self, target: Any, option: str) -> None:
+        """Choose in a list, by the first letters."""
+        self._reach(target)
+        self.page.keyboard.type(option)
+        assert target.input_value() == option
+
+    def take_file(self, target: Any, path: Path) -> None:
+        """Choose a file."""
+        self._reach(target)
+        with self.page.expect_file_chooser() as found:
+            self.page.keyboard.press("Enter")
+        found.value.set_files(path)
+
+    def _reach(self, target: Any) -> None:
+        """Go on by Tab until something has the focus, and shows it."""
+        target.wait_for()
+        for _ in range(MOST_STEPS):
+            self.page.keyboard.press("Tab")
+            if target.evaluate("one => one === document.activeElement"):
+                outline = target.evaluate("one => getComputedStyle(one).outlineStyle")
+                assert outline != "none", f"the focus of {target} cannot be seen"
+                return
+        raise AssertionError(f"{target} cannot be reached by Tab")
+
+
+@pytest.mark.parametrize("hands", ["keyboard", "without script"])
+def test_a_team_signs_in_looks_submits_chooses_and_signs_out(
+    chromium: Any, exhibits: Exhibits, hands: str, tmp_path: Path
+) -> None:
+    site = exhibits.site
+    context = chromium.new_context(java_script_enabled=hands == "keyboard")
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    person = Keyboard(page) if hands == "keyboard" else Pointer(page)
+    page.goto(f"{site.site}/sign-in")
+    person.fill(page.locator("#token"), site.tokens["red"])
+    person.press(page.get_by_role("button", name="Sign in"))
+    page.wait_for_url("**/benchmarks")
+    look_at_a_board(person)
+    name = hands.replace(" ", "-")
+    submit_file(person, PRIVATE, name, tmp_path)
+    choose_as_final(person)
+    person.press(page.get_by_role("button", name="Sign out"))
+    page.get_by_role("link", name="Sign in").wait_for()
+    page.goto(f"{site.site}/benchmarks/{PRIVATE}")
+    assert "/sign-in" in page.url
+    context.close()
+
+
+def look_at_a_board(person: Pointer) -> None:
+    """The board of a label."""
+    page = person.page
+    person.press(page.locator("main a[href='/benchmarks/open']").first)
+    page.wait_for_url("**/benchmarks/open")
+    person.press(page.locator("main a[href='/benchmarks/open/board']").first)
+    page.wait_for_url("**/board")
+    person.choose(page.locator("#evaluator"), "f1")
+    person.fill(page.locator("#label"), "Car")
+    person.press(page.get_by_role("button", name="Show"))
+    page.wait_for_url("**label=Car**")
+    assert page.locator("table.boardt").get_by_text("your team").count() == 1
+    person.press(page.get_by_role("navigation", name="Site").get_by_role("link").first)
+    page.wait_for_url("**/benchmarks")
+
+
+def submit_file(person: Pointer, benchmark: str, name: str, folder: Path) -> None:
+    """A file, once it is checked."""
+    page = person.page
+    path = folder / f"{name}.csv"
+    path.write_text(GOOD, "utf-8")
+    person.press(page.locator(f"main a[href='/benchmarks/{benchmark}']").first)
+    person.press(page.locator(f"main a[href='/benchmarks/{benchmark}/submit']").first)
+    page.wait_for_url("**/submit")
+    person.take_file(page.locator("#file"), path)
+    person.press(page.get_by_role("button", name="Check the file"))
+    page.wait_for_url("**/uploads/*")
+    for _ in range(MOST_STEPS):
+        if not page.locator("[aria-busy]").count():
+            break
+        page.get_by_role("link", name="Look again").click()
+    person.fill(page.locator("#name"), name)
+    if page.locator("#accept").count():
+        page.locator("#accept").press("Space")
+    person.press(page.get_by_role("button", name="Submit", exact=True))
+    page.wait_for_url(f"**/submissions/{name}")
+
+
+def choose_as_final(person: Pointer) -> None:
+    """Choose a submission for the final order, once it is scored; and take the choice back."""
+    page = person.page
+    button = page.get_by_role("button", name="Choose as final")
+    again = page.get_by_role("link", name="Look again")
+    for _ in range(100 * MOST_STEPS):
+        if button.count():
+            break
+        if again.count():
+            again.click()
+        page.wait_for_timeout(20)
+    person.press(button)
+    page.get_by_text("Chosen as final.").wait_for()
+    person.press(page.get_by_role("button", name="Take the choice back"))
+    button.wait_for()

@@ -1,0 +1,47 @@
+"""A tab of the browser, with what is wrong with what it shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.tree import ROOT
+
+AXE = ROOT / "build/browser/node_modules/axe-core/axe.min.js"
+
+
+class Watched:
+    """A tab, with what it complains about and what it asks for."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", self._note)
+        page.on("request", lambda request: self.requests.append(request.url))
+
+    def _note(self, message: Any) -> None:
+        if message.type in {"error", "warning"}:
+            self.complaints.append(message.text)
+
+    def violations(self) -> list[str]:
+        """What axe finds."""
+        self.page.evaluate(AXE.read_text("utf-8"))
+        found = self.page.evaluate("axe.run()")["violations"]
+        return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
+
+    def overflow(self) -> int:
+        """Pixels that the page is wider than the window."""
+        width: int = self.page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        return width
+
+    def beyond_the_edge(self) -> str:
+        """What reaches furthest to the right, without what only holds it."""
+        found: str = self.page.evaluate(
+            "[...document.querySelectorAll('main :not(:has(*))')].map(one => "
+            "[one.getBoundingClientRect().right, one.outerHTML])"
+            ".sort((one, other) => other[0] - one[0] || one[1].length - other[1].length)[0][1]"
+        )
+        return found[:200]

@@ -16,7 +16,7 @@ HERE, THERE = {1: [("car", 10, 20)]}, {1: [("car", 300, 200)], 4: [("bus", 5, 6)
 
 async def _scored(hosted: Hosted, **policy: object) -> None:
     """Two sequences, each in a batch of its own."""
-    await hosted.organiser.create(made(**policy))
+    await hosted.organiser.create(made(**policy))  # type: ignore[arg-type]
     batches = (frames(HERE), frames(THERE, "2"))
     await hosted.organiser.upload(*batches)
     stream = await hosted.red.begin(batches[0])

@@ -29,7 +29,8 @@ SENT = (
 
 async def scored(site: Browsing, **policy: object) -> None:
     """A scored submission with two sequences, each in a batch of its own."""
-    await site.hosted.organiser.create(made(**policy), public=("sequences", "labels"))
+    message = made(**policy)  # type: ignore[arg-type]
+    await site.hosted.organiser.create(message, public=("sequences", "labels"))
     await site.hosted.organiser.upload(*TRUTH)
     stream = await site.hosted.red.begin(SENT[0])
     await site.hosted.red.append(stream, 3, SENT[1])

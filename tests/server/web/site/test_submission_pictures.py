@@ -11,7 +11,7 @@ from tests.server.domain.hosted import BENCHMARK
 from tests.server.domain.traced import frames, made
 from tests.server.web.site.browsing import Browsing, Page
 
-from vidscore_protos.v1 import benchmark_pb2, organiser_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2
 
 pytestmark = pytest.mark.usefixtures("tracer")
 
@@ -162,3 +162,28 @@ async def test_too_many_rows_are_refused_in_words(
     page = await site.organiser.get(FRAMES)
     assert page.status == 409
     assert "more than 3 outcomes of this sequence" in page.words
+
+
+@pytest.mark.parametrize(
+    ("count", "visibility", "told"), [(5, "LIVE", False), (6, "LIVE", True), (6, "FINAL", False)]
+)
+async def test_intervals_stand_beside_live_scores_from_six_sequences_on(
+    site: Browsing, count: int, visibility: str, told: bool
+) -> None:
+    batches = [frames({1: [("car", 10, 20)]}, f"s{row}") for row in range(count)]
+    shown = getattr(benchmark_pb2, f"VISIBILITY_{visibility}")
+    message = made(("f1",), visibility=shown, minimum_frames=1)
+    message.truth_geometry = message.detection_geometry = annotations_pb2.GEOMETRY_BOX
+    for batch in batches:
+        batch.geometry = annotations_pb2.GEOMETRY_BOX
+        batch.coordinates.extend([40, 60])
+    await site.hosted.organiser.create(message, public=("sequences", "labels"))
+    await site.hosted.organiser.upload(*batches)
+    stream = await site.hosted.red.begin(batches[0])
+    for offset, batch in enumerate(batches[1:], 1):
+        await site.hosted.red.append(stream, offset, batch)
+    await site.hosted.red.seal()
+    await site.hosted.red.ended()
+    page = await site.red.get(FRAMES.removesuffix("/frames"))
+    assert ("1.0000 (1.0000 to 1.0000)" in page.words) is told, page.words
+    assert ("Mean over sequences" in page.words) is told

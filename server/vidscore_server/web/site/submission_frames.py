@@ -30,6 +30,9 @@ from vidscore_server.web.site.visit import Visit
 ROWS = 100
 """Rows of outcomes on a page."""
 
+NOT_SCORED = "NOT_SCORED"
+"""Reason of a refusal where there is no score to explain."""
+
 _LARGEST = 1 << 62
 
 
@@ -95,7 +98,13 @@ async def show_frame(visit: Visit) -> Response:
     judges = judges_of(benchmark) if submission["state"] == "scored" else []
     accepted = account.is_organiser or visit.request.query_params.get(ACCEPT) == "yes"
     if shown and judges and accepted:
-        return await show_pictures(visit, benchmark, submission, judges)
+        try:
+            return await show_pictures(visit, benchmark, submission, judges)
+        except ServiceError as error:
+            if error.reason != NOT_SCORED:
+                raise
+            why = "There is no score by the present rules yet that could be explained."
+            return await _sent_frame(visit, benchmark, submission, why=why)
     judge_url = f"/{name}/frames?{urlencode({ACCEPT: 'yes'})}" if shown and judges else ""
     return await _sent_frame(visit, benchmark, submission, judge_url, hidden=not shown)
 
@@ -104,9 +113,10 @@ async def _sent_frame(
     visit: Visit,
     benchmark: Mapping[str, Any],
     submission: Mapping[str, Any],
-    judge_url: str,
+    judge_url: str = "",
     *,
-    hidden: bool,
+    hidden: bool = False,
+    why: str = "",
 ) -> Response:
     """One frame with its detections, drawn where they are.
 
@@ -116,6 +126,7 @@ async def _sent_frame(
         submission: The submission.
         judge_url: Where outcomes are; empty where there are none.
         hidden: Whether the policy hides them.
+        why: Why there are none, where they were asked for.
     """
     query, name = visit.request.query_params, submission["name"]
     counts = {one["stream"]: one["next_offset"] for one in submission["streams"]}
@@ -146,6 +157,7 @@ async def _sent_frame(
         svg=picture(rows, frame, size, f"frame {number} of {sequence}"),
         judge_url=judge_url,
         hidden=hidden,
+        why=why,
         place=offset + 1,
         total=counts[stream],
         stream=stream if len(streams) > 1 else "",

@@ -11,7 +11,7 @@ from tests.server.domain.hosted import BENCHMARK
 from tests.server.domain.traced import frames, made
 from tests.server.web.site.browsing import Browsing, Page
 
-from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2, specification_pb2
 
 pytestmark = pytest.mark.usefixtures("tracer")
 
@@ -36,6 +36,16 @@ async def scored(site: Browsing, **policy: object) -> None:
     await site.hosted.red.append(stream, 3, SENT[1])
     await site.hosted.red.seal()
     await site.hosted.red.ended()
+
+
+async def change(site: Browsing, part: str, changed: benchmark_pb2.Benchmark) -> None:
+    """Change a part of the benchmark."""
+    changed.name = BENCHMARK
+    request = organiser_pb2.UpdateBenchmarkRequest(
+        benchmark=changed, update_mask=FieldMask(paths=[part])
+    )
+    organiser = site.hosted.organiser
+    await organiser.benchmarks.UpdateBenchmark(request, metadata=organiser.metadata)
 
 
 def link(page: Page, words: str) -> str:
@@ -126,14 +136,24 @@ async def test_what_is_kept_is_shown_only_while_it_may_be(site: Browsing) -> Non
     assert "Right" in (await site.red.get(path)).words
     assert (await site.blue.get(path)).status == 404
     assert (await site.viewer.get(path)).status == 403
-    changed = made(outcomes=benchmark_pb2.OUTCOMES_SHOWN_NONE)
-    changed.name = BENCHMARK
-    request = organiser_pb2.UpdateBenchmarkRequest(
-        benchmark=changed, update_mask=FieldMask(paths=["policy"])
-    )
-    organiser = site.hosted.organiser
-    await organiser.benchmarks.UpdateBenchmark(request, metadata=organiser.metadata)
+    await change(site, "policy", made(outcomes=benchmark_pb2.OUTCOMES_SHOWN_NONE))
     page = await site.red.get(path)
+    assert "Right" not in page.words
+    assert 'class="o-own"' in page.text
+
+
+async def test_frames_stay_there_while_no_score_is_by_the_present_rules(site: Browsing) -> None:
+    review = benchmark_pb2.RESCORE_REVIEW
+    await scored(site, rescore=review)
+    assert "Right" in (await site.red.get(f"{FRAMES}?accept=yes")).words
+    changed = made(rescore=review)
+    changed.specification.evaluators[0].parameters.append(
+        specification_pb2.Parameter(name="reach_px", number=20.0)
+    )
+    await change(site, "specification", changed)  # the board with the new score is not published
+    page = await site.red.get(f"{FRAMES}?accept=yes")
+    assert page.status == 200, page.words
+    assert "There is no score by the present rules yet" in page.words
     assert "Right" not in page.words
     assert 'class="o-own"' in page.text
 

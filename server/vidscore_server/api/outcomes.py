@@ -41,8 +41,12 @@ async def send_outcomes(
     left_out = _offset(request)
     with hosting.outcomes.place(current_caller()):
         made = request_of(request, "ReadOutcomes", hosting.context)
-        plan = await hosting.outcomes.plan(made, name, request.evaluator, at)
+        plan = await hosting.outcomes.plan(made, name, request.evaluator, at, _sequence(request))
         score = f"{name}/scores/{plan.score.number}"
+        if request.known_score == score:
+            evaluator = plan.evaluator.name
+            await responses.send(pb.ReadOutcomesResponse(score=score, evaluator=evaluator))
+            return
         offset = 0
         async for rows in hosting.outcomes.batches(plan):
             skipped = min(len(rows), max(0, left_out - offset))
@@ -167,6 +171,12 @@ def _unless_all(column: AnyArray, usual: float) -> list[Any]:
     """Values of a column; none where all are the usual one, which is NaN or a number."""
     is_usual = np.isnan(column) if math.isnan(usual) else column == usual
     return [] if is_usual.all() else column.tolist()
+
+
+def _sequence(request: pb.ReadOutcomesRequest) -> SequenceKey | None:
+    if not request.HasField("sequence"):
+        return None
+    return SequenceKey(request.sequence.domain, request.sequence.sequence)
 
 
 def _offset(request: pb.ReadOutcomesRequest) -> int:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from vidscore_evaluators.alignment import align
-from vidscore_evaluators.annotations import Annotations, empty_annotations
+from vidscore_evaluators.annotations import Annotations, SequenceKey, empty_annotations
 from vidscore_evaluators.errors import Fault, InputError, LimitError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.jobs import OBJECTS_PER_PART, make_job, split_by_sequence
@@ -65,6 +65,7 @@ class OutcomePlan:
         at: Where on its curves it is looked at.
         score: The score that they explain.
         definition: The benchmark.
+        sequence: The only sequence that is wanted; None for all.
     """
 
     caller: Caller
@@ -72,11 +73,21 @@ class OutcomePlan:
     at: OperatingPoint
     score: ScoreRecord
     definition: Definition
+    sequence: SequenceKey | None = None
 
     @property
     def name(self) -> SubmissionName:
         """The submission."""
         return SubmissionName(self.score.benchmark, self.score.submission)
+
+    def wanted(self, side: Annotations) -> Annotations:
+        """The frames of a side whose outcomes the caller wants and may see."""
+        if not self.caller.is_organiser:  # also later: outcomes locate objects
+            side = public_side(self.definition, side)
+        if self.sequence is None:
+            return side
+        chosen = np.array([key == self.sequence for key in side.sequences], dtype=np.bool_)
+        return side.take_frames(chosen[side.frame_sequences])
 
 
 class SubmissionOutcomes:
@@ -99,7 +110,12 @@ class SubmissionOutcomes:
         self._reading: Counter[str] = Counter()
 
     async def plan(
-        self, request: Request, name: SubmissionName, evaluator: str, at: OperatingPoint
+        self,
+        request: Request,
+        name: SubmissionName,
+        evaluator: str,
+        at: OperatingPoint,
+        sequence: SequenceKey | None = None,
     ) -> OutcomePlan:
         """Find the score that outcomes are wanted of, and note it where a team is shown them.
 
@@ -108,6 +124,7 @@ class SubmissionOutcomes:
             name: The submission.
             evaluator: Name of an evaluator of its benchmark; empty for the first.
             at: Where on its curves the evaluator is looked at.
+            sequence: The only sequence that is wanted; None for all.
 
         Raises:
             NotFoundError: If the caller knows no such submission.
@@ -126,7 +143,7 @@ class SubmissionOutcomes:
         else:
             _refuse_choice(at)
             await self._context.write(lambda transaction: self._charge(transaction, request, score))
-        return OutcomePlan(caller, chosen, at, score, definition)
+        return OutcomePlan(caller, chosen, at, score, definition, sequence)
 
     @contextmanager
     def place(self, caller: Caller) -> Iterator[None]:
@@ -182,13 +199,8 @@ class SubmissionOutcomes:
         empty = True
         try:
             async for received in sides:
-                both = received
-                if not plan.caller.is_organiser:  # also later: outcomes locate objects
-                    truth, detections = received
-                    both = (
-                        public_side(plan.definition, truth),
-                        public_side(plan.definition, detections),
-                    )
+                truth, detections = received
+                both = (plan.wanted(truth), plan.wanted(detections))
                 objects = sum(side.object_count for side in both)
                 parts = split_by_sequence(*both, 1 + objects // OBJECTS_PER_PART)
                 while (part := await asyncio.to_thread(next, parts, None)) is not None:

@@ -191,11 +191,11 @@ def frame_context(page: Page, judgement: Judgement) -> Context:
         "rows": rows[:MOST_ROWS],
         "left_out": max(0, len(rows) - MOST_ROWS),
         "measured_by": _measured_by(rows),
-        **_ways(page, judgement),
+        **ways_context(page, judgement),
     }
 
 
-def _ways(page: Page, judgement: Judgement) -> Context:
+def ways_context(page: Page, judgement: Judgement) -> Context:
     """Addresses of the frames, mistakes and sequences before and after."""
     span = page.material.frames.span(page.sequence)
     order = judgement.order.tolist()

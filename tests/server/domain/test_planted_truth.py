@@ -187,6 +187,8 @@ CASES: dict[str, Case] = {
         {"submission": THREE, "evaluator": "tracer", "offset": 1},
         {"submission": THREE, "evaluator": "tracer", "threshold": 0.5},
         {"submission": THREE, "evaluator": "tracer", "confidence": 0.5},
+        {"submission": THREE, "evaluator": "tracer", "sequence": {"sequence": "none"}},
+        {"submission": THREE, "evaluator": "tracer", "known_score": f"{THREE}/scores/1"},
         {"submission": THREE, "evaluator": "none"},
         {"submission": THREE},
     ),

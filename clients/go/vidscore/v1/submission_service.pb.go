@@ -2271,7 +2271,12 @@ type ReadOutcomesRequest struct {
 	// Detections with a lower confidence are ignored; absent: none. Organisers only.
 	Confidence *float64 `protobuf:"fixed64,4,opt,name=confidence,proto3,oneof" json:"confidence,omitempty"`
 	// Number of rows to leave out at the beginning, as a client has them that resumes.
-	Offset        int64 `protobuf:"varint,5,opt,name=offset,proto3" json:"offset,omitempty"`
+	Offset int64 `protobuf:"varint,5,opt,name=offset,proto3" json:"offset,omitempty"`
+	// Sequence whose rows are sent; absent: all. One that the submission has nothing of has no rows.
+	Sequence *SequenceKey `protobuf:"bytes,70,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	// Resource name of a score of which the client has these rows. Where they would explain the same
+	// score, the one response has no rows.
+	KnownScore    string `protobuf:"bytes,71,opt,name=known_score,json=knownScore,proto3" json:"known_score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2341,6 +2346,20 @@ func (x *ReadOutcomesRequest) GetOffset() int64 {
 	return 0
 }
 
+func (x *ReadOutcomesRequest) GetSequence() *SequenceKey {
+	if x != nil {
+		return x.Sequence
+	}
+	return nil
+}
+
+func (x *ReadOutcomesRequest) GetKnownScore() string {
+	if x != nil {
+		return x.KnownScore
+	}
+	return ""
+}
+
 // ReadOutcomesResponse has some rows, in an order that does not change. There is at least one.
 type ReadOutcomesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2348,7 +2367,7 @@ type ReadOutcomesResponse struct {
 	Score string `protobuf:"bytes,1,opt,name=score,proto3" json:"score,omitempty"`
 	// Name of its evaluator.
 	Evaluator string `protobuf:"bytes,2,opt,name=evaluator,proto3" json:"evaluator,omitempty"`
-	// The rows.
+	// The rows; absent where the client has them.
 	Outcomes *OutcomeBatch `protobuf:"bytes,3,opt,name=outcomes,proto3" json:"outcomes,omitempty"`
 	// Number of rows up to the end of this response: the `offset` to resume from.
 	NextOffset    int64 `protobuf:"varint,4,opt,name=next_offset,json=nextOffset,proto3" json:"next_offset,omitempty"`
@@ -3115,7 +3134,7 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tR\tpageToken\"r\n" +
 	"\x12ListScoresResponse\x124\n" +
 	"\x06scores\x18\x01 \x03(\v2\x1c.vidscore.v1.SubmissionScoreR\x06scores\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd0\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa7\x02\n" +
 	"\x13ReadOutcomesRequest\x12\x1e\n" +
 	"\n" +
 	"submission\x18\x01 \x01(\tR\n" +
@@ -3125,7 +3144,10 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\n" +
 	"confidence\x18\x04 \x01(\x01H\x01R\n" +
 	"confidence\x88\x01\x01\x12\x16\n" +
-	"\x06offset\x18\x05 \x01(\x03R\x06offsetB\f\n" +
+	"\x06offset\x18\x05 \x01(\x03R\x06offset\x124\n" +
+	"\bsequence\x18F \x01(\v2\x18.vidscore.v1.SequenceKeyR\bsequence\x12\x1f\n" +
+	"\vknown_score\x18G \x01(\tR\n" +
+	"knownScoreB\f\n" +
 	"\n" +
 	"_thresholdB\r\n" +
 	"\v_confidence\"\xa2\x01\n" +
@@ -3273,8 +3295,8 @@ var file_vidscore_v1_submission_service_proto_goTypes = []any{
 	(*AnnotationBatch)(nil),              // 44: vidscore.v1.AnnotationBatch
 	(*Report)(nil),                       // 45: vidscore.v1.Report
 	(FrameSource)(0),                     // 46: vidscore.v1.FrameSource
-	(*OutcomeBatch)(nil),                 // 47: vidscore.v1.OutcomeBatch
-	(*SequenceKey)(nil),                  // 48: vidscore.v1.SequenceKey
+	(*SequenceKey)(nil),                  // 47: vidscore.v1.SequenceKey
+	(*OutcomeBatch)(nil),                 // 48: vidscore.v1.OutcomeBatch
 }
 var file_vidscore_v1_submission_service_proto_depIdxs = []int32{
 	0,  // 0: vidscore.v1.Submission.state:type_name -> vidscore.v1.SubmissionState
@@ -3307,55 +3329,56 @@ var file_vidscore_v1_submission_service_proto_depIdxs = []int32{
 	31, // 27: vidscore.v1.SubmissionScore.online:type_name -> vidscore.v1.OnlineRecord
 	46, // 28: vidscore.v1.OnlineRecord.frames:type_name -> vidscore.v1.FrameSource
 	30, // 29: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	47, // 30: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
-	44, // 31: vidscore.v1.AnswerFramesRequest.detections:type_name -> vidscore.v1.AnnotationBatch
-	38, // 32: vidscore.v1.AnswerFramesResponse.frame:type_name -> vidscore.v1.FrameNow
-	39, // 33: vidscore.v1.AnswerFramesResponse.stored:type_name -> vidscore.v1.AnswerStored
-	40, // 34: vidscore.v1.AnswerFramesResponse.ended:type_name -> vidscore.v1.ClockEnded
-	48, // 35: vidscore.v1.FrameNow.sequence:type_name -> vidscore.v1.SequenceKey
-	31, // 36: vidscore.v1.ClockEnded.online:type_name -> vidscore.v1.OnlineRecord
-	44, // 37: vidscore.v1.ReadDetectionsResponse.detections:type_name -> vidscore.v1.AnnotationBatch
-	4,  // 38: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
-	6,  // 39: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
-	8,  // 40: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
-	10, // 41: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
-	12, // 42: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
-	12, // 43: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
-	14, // 44: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
-	16, // 45: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
-	18, // 46: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
-	20, // 47: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
-	26, // 48: vidscore.v1.SubmissionService.ChooseSubmission:input_type -> vidscore.v1.ChooseSubmissionRequest
-	22, // 49: vidscore.v1.SubmissionService.DisqualifySubmission:input_type -> vidscore.v1.DisqualifySubmissionRequest
-	24, // 50: vidscore.v1.SubmissionService.ReinstateSubmission:input_type -> vidscore.v1.ReinstateSubmissionRequest
-	28, // 51: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
-	32, // 52: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
-	34, // 53: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
-	41, // 54: vidscore.v1.SubmissionService.ReadDetections:input_type -> vidscore.v1.ReadDetectionsRequest
-	36, // 55: vidscore.v1.SubmissionService.AnswerFrames:input_type -> vidscore.v1.AnswerFramesRequest
-	5,  // 56: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
-	7,  // 57: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
-	9,  // 58: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
-	11, // 59: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
-	13, // 60: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
-	13, // 61: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
-	15, // 62: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
-	17, // 63: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
-	19, // 64: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
-	21, // 65: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
-	27, // 66: vidscore.v1.SubmissionService.ChooseSubmission:output_type -> vidscore.v1.ChooseSubmissionResponse
-	23, // 67: vidscore.v1.SubmissionService.DisqualifySubmission:output_type -> vidscore.v1.DisqualifySubmissionResponse
-	25, // 68: vidscore.v1.SubmissionService.ReinstateSubmission:output_type -> vidscore.v1.ReinstateSubmissionResponse
-	29, // 69: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
-	33, // 70: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
-	35, // 71: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
-	42, // 72: vidscore.v1.SubmissionService.ReadDetections:output_type -> vidscore.v1.ReadDetectionsResponse
-	37, // 73: vidscore.v1.SubmissionService.AnswerFrames:output_type -> vidscore.v1.AnswerFramesResponse
-	56, // [56:74] is the sub-list for method output_type
-	38, // [38:56] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	47, // 30: vidscore.v1.ReadOutcomesRequest.sequence:type_name -> vidscore.v1.SequenceKey
+	48, // 31: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
+	44, // 32: vidscore.v1.AnswerFramesRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	38, // 33: vidscore.v1.AnswerFramesResponse.frame:type_name -> vidscore.v1.FrameNow
+	39, // 34: vidscore.v1.AnswerFramesResponse.stored:type_name -> vidscore.v1.AnswerStored
+	40, // 35: vidscore.v1.AnswerFramesResponse.ended:type_name -> vidscore.v1.ClockEnded
+	47, // 36: vidscore.v1.FrameNow.sequence:type_name -> vidscore.v1.SequenceKey
+	31, // 37: vidscore.v1.ClockEnded.online:type_name -> vidscore.v1.OnlineRecord
+	44, // 38: vidscore.v1.ReadDetectionsResponse.detections:type_name -> vidscore.v1.AnnotationBatch
+	4,  // 39: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
+	6,  // 40: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
+	8,  // 41: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
+	10, // 42: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
+	12, // 43: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
+	12, // 44: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
+	14, // 45: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
+	16, // 46: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
+	18, // 47: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
+	20, // 48: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
+	26, // 49: vidscore.v1.SubmissionService.ChooseSubmission:input_type -> vidscore.v1.ChooseSubmissionRequest
+	22, // 50: vidscore.v1.SubmissionService.DisqualifySubmission:input_type -> vidscore.v1.DisqualifySubmissionRequest
+	24, // 51: vidscore.v1.SubmissionService.ReinstateSubmission:input_type -> vidscore.v1.ReinstateSubmissionRequest
+	28, // 52: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
+	32, // 53: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
+	34, // 54: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
+	41, // 55: vidscore.v1.SubmissionService.ReadDetections:input_type -> vidscore.v1.ReadDetectionsRequest
+	36, // 56: vidscore.v1.SubmissionService.AnswerFrames:input_type -> vidscore.v1.AnswerFramesRequest
+	5,  // 57: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
+	7,  // 58: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
+	9,  // 59: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
+	11, // 60: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
+	13, // 61: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
+	13, // 62: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
+	15, // 63: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
+	17, // 64: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
+	19, // 65: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
+	21, // 66: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
+	27, // 67: vidscore.v1.SubmissionService.ChooseSubmission:output_type -> vidscore.v1.ChooseSubmissionResponse
+	23, // 68: vidscore.v1.SubmissionService.DisqualifySubmission:output_type -> vidscore.v1.DisqualifySubmissionResponse
+	25, // 69: vidscore.v1.SubmissionService.ReinstateSubmission:output_type -> vidscore.v1.ReinstateSubmissionResponse
+	29, // 70: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
+	33, // 71: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
+	35, // 72: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
+	42, // 73: vidscore.v1.SubmissionService.ReadDetections:output_type -> vidscore.v1.ReadDetectionsResponse
+	37, // 74: vidscore.v1.SubmissionService.AnswerFrames:output_type -> vidscore.v1.AnswerFramesResponse
+	57, // [57:75] is the sub-list for method output_type
+	39, // [39:57] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_submission_service_proto_init() }

@@ -372,18 +372,22 @@ class ListScoresResponse(_message.Message):
     def __init__(self, scores: _Optional[_Iterable[_Union[SubmissionScore, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class ReadOutcomesRequest(_message.Message):
-    __slots__ = ("submission", "evaluator", "threshold", "confidence", "offset")
+    __slots__ = ("submission", "evaluator", "threshold", "confidence", "offset", "sequence", "known_score")
     SUBMISSION_FIELD_NUMBER: _ClassVar[int]
     EVALUATOR_FIELD_NUMBER: _ClassVar[int]
     THRESHOLD_FIELD_NUMBER: _ClassVar[int]
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     OFFSET_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_SCORE_FIELD_NUMBER: _ClassVar[int]
     submission: str
     evaluator: str
     threshold: float
     confidence: float
     offset: int
-    def __init__(self, submission: _Optional[str] = ..., evaluator: _Optional[str] = ..., threshold: _Optional[float] = ..., confidence: _Optional[float] = ..., offset: _Optional[int] = ...) -> None: ...
+    sequence: _annotations_pb2.SequenceKey
+    known_score: str
+    def __init__(self, submission: _Optional[str] = ..., evaluator: _Optional[str] = ..., threshold: _Optional[float] = ..., confidence: _Optional[float] = ..., offset: _Optional[int] = ..., sequence: _Optional[_Union[_annotations_pb2.SequenceKey, _Mapping]] = ..., known_score: _Optional[str] = ...) -> None: ...
 
 class ReadOutcomesResponse(_message.Message):
     __slots__ = ("score", "evaluator", "outcomes", "next_offset")

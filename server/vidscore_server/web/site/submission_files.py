@@ -55,13 +55,13 @@ async def accepts_cost(visit: Visit) -> bool:
     return bool(policy["outcomes"] != "own")  # then they are refused, for nothing
 
 
-def asked(visit: Visit, rpc: str, **request: Any) -> Answers:
+def asked(visit: Visit, rpc: str, service: str = "SubmissionService", /, **request: Any) -> Answers:
     """The answers of a call with one request."""
 
     async def requests() -> AsyncIterator[Mapping[str, Any]]:
         yield request
 
-    return visit.stream(f"SubmissionService/{rpc}", requests())
+    return visit.stream(f"{service}/{rpc}", requests())
 
 
 async def reports(visit: Visit) -> Response:

@@ -16,6 +16,7 @@ from vidscore_evaluators.report import (
     Scores,
     row_block,
 )
+from vidscore_evaluators.trust.spread import mean_intervals
 from vidscore_server.web.charts import report_charts
 
 MOST_ROWS = 200
@@ -51,6 +52,7 @@ class ShownScore:
         over: What it is over.
         partial: Whether frames without ground truth were left out.
         figures: Measures over everything with their values as texts.
+        spreads: Of ranking measures the mean over sequences with its interval, where it is told.
         measures: Measures of the parts.
         parts: Figures of domains, labels and sequences; the first of them.
         part_count: Number of all of these.
@@ -62,6 +64,7 @@ class ShownScore:
     over: str
     partial: bool
     figures: tuple[tuple[str, str], ...]
+    spreads: Mapping[str, str]
     measures: tuple[str, ...]
     parts: tuple[PartRow, ...]
     part_count: int
@@ -96,7 +99,7 @@ def report_of(values: Mapping[str, Any]) -> Report:
 
 
 def shown_scores(
-    scores: Sequence[Mapping[str, Any]], title: str, ranking: Ranking
+    scores: Sequence[Mapping[str, Any]], title: str, ranking: Ranking, *, spread: bool = False
 ) -> list[ShownScore]:
     """Scores for a page, each followed by its part over private sequences where that is shown.
 
@@ -104,15 +107,18 @@ def shown_scores(
         scores: The plain values of their messages.
         title: What the submission is called on curves.
         ranking: Measures that rank under each evaluator, first one first.
+        spread: Whether intervals over sequences are told.
     """
     found = []
     for score in scores:
         private = score.get("private_report")
         over = "everything" if private is None else "all sequences that are not private"
-        found.append(shown_score(score, title, ranking, over))
+        found.append(shown_score(score, title, ranking, over, spread=spread))
         if private is not None:
             of_private = {**score, "report": private}
-            found.append(shown_score(of_private, title, ranking, "the private sequences"))
+            found.append(
+                shown_score(of_private, title, ranking, "the private sequences", spread=spread)
+            )
     return found
 
 
@@ -123,6 +129,7 @@ def shown_score(
     over: str = "everything",
     *,
     drawn: bool = True,
+    spread: bool = False,
 ) -> ShownScore:
     """A score for a page.
 
@@ -132,6 +139,7 @@ def shown_score(
         ranking: Measures that rank under each evaluator, first one first.
         over: What it is over.
         drawn: Whether its curves are drawn.
+        spread: Whether intervals over sequences are told.
     """
     report = report_of(score["report"])
     rows = report.rows()
@@ -153,6 +161,7 @@ def shown_score(
         over=over,
         partial=score["partial"],
         figures=tuple((row.measure, figure(row.value)) for row in over_all),
+        spreads=_spreads(report, first) if spread else {},
         measures=measures,
         parts=tuple(
             PartRow(
@@ -165,6 +174,14 @@ def shown_score(
         warnings=tuple(warning.message for warning in report.warnings),
         charts=report_charts({title: [report]}) if drawn else (),
     )
+
+
+def _spreads(report: Report, measures: Sequence[str]) -> dict[str, str]:
+    """``0.8123 (0.7655 to 0.8570)`` by measure."""
+    return {
+        measure: f"{figure(found.value)} ({figure(found.low)} to {figure(found.high)})"
+        for measure, found in mean_intervals(report, measures).items()
+    }
 
 
 def _parameter(entry: Mapping[str, Any]) -> Any:

@@ -206,7 +206,8 @@ async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
     names = [one["name"] for one in benchmark["specification"]["evaluators"]]
     scores = [score for score in now["scores"] if score["current"]] if ended else []
     scores.sort(key=lambda score: [name != score["report"]["evaluator"] for name in names])
-    drawn = await asyncio.to_thread(shown_scores, scores, title, context["ranking"])
+    spread = policy["visibility"] == "live"  # elsewhere it would tell what scores do not
+    drawn = await asyncio.to_thread(shown_scores, scores, title, context["ranking"], spread=spread)
     return await visit.render(
         "submission.html",
         200 if refused is None else refused.http_status,

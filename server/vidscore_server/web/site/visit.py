@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Message, Receive
 
 from vidscore_server.web.rendering import environment
+from vidscore_server.web.site.kept_pictures import KeptPictures
 from vidscore_server.web.site.protection import (
     KEY_FIELD,
     SESSION_COOKIE,
@@ -40,6 +41,7 @@ class Site:
         tries: Bounds how often signing in may fail.
         clock: The time.
         spool: Keeps uploaded files until they are submitted.
+        pictures: Keeps what pictures of submissions are made of.
     """
 
     service: Service
@@ -48,6 +50,7 @@ class Site:
     tries: Tries = field(default_factory=Tries)
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     spool: Spool = field(default_factory=Spool)
+    pictures: KeptPictures = field(default_factory=KeptPictures)
 
 
 @dataclass(frozen=True, slots=True)

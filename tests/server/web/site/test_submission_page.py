@@ -268,6 +268,7 @@ def _every_page() -> list[str]:
         judged = f"/{BENCHMARK}/submissions/{name}"
         found += [*pages, f"{judged}/outcomes?evaluator=tracer&accept=yes"]
         found += [f"{judged}/outcomes.csv?accept=yes", f"{judged}/frames?accept=yes"]
+        found += [f"{judged}/frames?accept=yes&evaluator=tracer&frame={row}" for row in (1, 2)]
     return found
 
 

@@ -1,0 +1,49 @@
+"""How far the mean of a measure over sequences would move with other sequences.
+
+A report alone tells this, where it has a figure for each sequence: sequences are drawn with
+replacement in each domain, as in `vidscore_evaluators.trust.resampling`. It is the mean over
+sequences whose interval this is, not the score over everything, which weighs a long sequence more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from vidscore_evaluators.annotations import SequenceKey
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.trust.resampling import COVERAGE, DRAWS, Interval, draw_sequences
+
+LEAST_SEQUENCES = 6
+"""Sequences below which an interval says too little to be shown."""
+
+SEED = 1
+
+
+def mean_intervals(report: Report, measures: Sequence[str]) -> dict[str, Interval]:
+    """Mean over sequences with its interval, of measures that enough sequences define.
+
+    Args:
+        report: The report.
+        measures: Measures of interest.
+    """
+    values: dict[str, dict[SequenceKey, float]] = {}
+    for row in report.rows():
+        if row.sequence is None or row.label is not None or row.value is None:
+            continue
+        if row.measure in measures:
+            key = SequenceKey(row.domain or "", row.sequence)
+            values.setdefault(row.measure, {})[key] = float(row.value)
+    return {
+        measure: _interval(own) for measure, own in values.items() if len(own) >= LEAST_SEQUENCES
+    }
+
+
+def _interval(values: dict[SequenceKey, float]) -> Interval:
+    keys = sorted(values)
+    column = np.array([values[key] for key in keys])
+    means = draw_sequences(keys, DRAWS, SEED) @ column / len(keys)
+    tail = 50.0 * (1.0 - COVERAGE)
+    low, high = np.percentile(means, [tail, 100.0 - tail])
+    return Interval(float(column.mean()), float(low), float(high))

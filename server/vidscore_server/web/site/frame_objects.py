@@ -1,0 +1,106 @@
+"""Detections of one frame as a table and a picture, with what became of each where it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.explanation.answer import figure
+from vidscore_evaluators.figures.overlay import Mark, Overlay
+
+MOST_MARKS = 400
+"""Objects of a frame that are drawn and listed."""
+
+KINDS = {"true_positive": "tp", "false_negative": "fn", "ignored": "ig"}
+"""Kind of a mark by outcome; every other one is a false alarm."""
+
+
+@dataclass(frozen=True)
+class ObjectLine:
+    """A detection of a frame.
+
+    Attributes:
+        number: Its number in the frame, from 1.
+        label: Its label.
+        confidence: Its confidence.
+        place: Its coordinates as a text.
+        kind: What became of it; empty where that is not told.
+    """
+
+    number: int
+    label: str
+    confidence: str
+    place: str
+    kind: str
+
+
+def object_rows(frame: Annotations, kinds: Mapping[int, str]) -> list[ObjectLine]:
+    """The detections that are listed.
+
+    Args:
+        frame: The detections of a frame.
+        kinds: What became of each, by its place in the frame.
+    """
+    listed = frame.take_objects(np.arange(min(MOST_MARKS, frame.object_count)))
+    columns = (listed.label_indices, listed.confidences, listed.coordinates)
+    return [
+        ObjectLine(
+            number,
+            frame.labels[label],
+            figure(confidence),
+            ", ".join(f"{value:g}" for value in place),
+            kinds.get(number - 1, ""),
+        )
+        for number, (label, confidence, place) in enumerate(
+            zip(*(column.tolist() for column in columns), strict=True), 1
+        )
+    ]
+
+
+def picture(
+    rows: Sequence[ObjectLine], frame: Annotations, size: tuple[float, float], where: str
+) -> str:
+    """The detections, drawn where they are.
+
+    Args:
+        rows: Those that are listed.
+        frame: The detections of the frame.
+        size: Width and height of the image.
+        where: Which frame of which sequence it is.
+    """
+    marks = [
+        Mark(
+            row.kind or "own",
+            place,
+            row.number,
+            " ".join(filter(None, (row.label, row.confidence))),
+        )
+        for row, place in zip(rows, frame.coordinates[: len(rows)].tolist(), strict=True)
+    ]
+    overlay = Overlay(*size, marks=marks)
+    return overlay.svg(f"Detections in {where}", "Each is a row of the table below.", "frame")
+
+
+def image_size(
+    specification: Mapping[str, Any], key: SequenceKey, sides: Sequence[Annotations]
+) -> tuple[float, float]:
+    """Width and height of an image, where the benchmark tells; otherwise what holds all.
+
+    Args:
+        specification: The benchmark's specification.
+        key: The sequence.
+        sides: What is drawn.
+    """
+    for entry in specification["sequences"]:
+        own = (entry["domain"], entry["name"])
+        if own == tuple(key) and entry["image_width"] and entry["image_height"]:
+            return float(entry["image_width"]), float(entry["image_height"])
+    ends = np.array([1.0, 1.0])
+    for side in sides:
+        if side.object_count:
+            ends = np.maximum(ends, 1.05 * side.coordinates.reshape(-1, 2).max(axis=0))
+    return float(ends[0]), float(ends[1])

@@ -1,0 +1,108 @@
+"""What pages of pictures keep between visits, bounded; each visit asks whether it still holds.
+
+What organisers see is kept apart from what teams see.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.figures.frames import FrameCounts, FrameTable
+from vidscore_evaluators.outcome_table import Outcomes
+
+MOST_FRAMES = 2_000_000
+"""Frames of a submission that has pictures, and those of the ones that are kept together."""
+
+MOST_ROWS = 1_000_000
+"""Objects and outcomes of a sequence that is shown, and of those that are kept together."""
+
+Span = tuple[int, int]
+Held = TypeVar("Held")
+
+
+class Kept(Generic[Held]):
+    """What was read last, up to a size.
+
+    Args:
+        most: Bound of the sizes together; what is larger is not kept.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._found: OrderedDict[Hashable, tuple[Held, int]] = OrderedDict()
+
+    def get(self, key: Hashable) -> Held | None:
+        """What is kept under a key; None where nothing is."""
+        if key not in self._found:
+            return None
+        self._found.move_to_end(key)
+        return self._found[key][0]
+
+    def put(self, key: Hashable, value: Held, size: int) -> None:
+        """Keep something in place of what was under its key.
+
+        Args:
+            key: The key.
+            value: What is kept.
+            size: How large it is.
+        """
+        self._found.pop(key, None)
+        self._found[key] = value, size
+        while sum(own for _, own in self._found.values()) > self._most:
+            self._found.popitem(last=False)
+
+    def drop(self, key: Hashable) -> None:
+        """Keep nothing under a key."""
+        self._found.pop(key, None)
+
+
+@dataclass(frozen=True, eq=False)
+class Overview:
+    """What happened in each frame of a submission.
+
+    Attributes:
+        score: Resource name of the score that is explained.
+        frames: Every frame that the visitor may know of.
+        counts: What happened in each.
+        nothing: A table of outcomes without rows.
+        sent: By sequence and stream, offsets between which its detections are.
+        truth: By sequence, offsets between which its truth is; empty for a team.
+        revision: Revision of that truth; 0 for a team.
+    """
+
+    score: str
+    frames: FrameTable
+    counts: FrameCounts
+    nothing: Outcomes
+    sent: Mapping[tuple[SequenceKey, str], Span]
+    truth: Mapping[tuple[SequenceKey, str], Span]
+    revision: int
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceRows:
+    """The columns of a sequence.
+
+    Attributes:
+        score: Resource name of the score that is explained.
+        outcomes: Its outcomes.
+        detections: Its detections.
+        truth: Its truth; None for a team, and where it has none.
+    """
+
+    score: str
+    outcomes: Outcomes
+    detections: Annotations | None
+    truth: Annotations | None
+
+
+@dataclass
+class KeptPictures:
+    """What pages of pictures keep between visits."""
+
+    overviews: Kept[Overview] = field(default_factory=lambda: Kept(MOST_FRAMES))
+    sequences: Kept[SequenceRows] = field(default_factory=lambda: Kept(MOST_ROWS))

@@ -1,0 +1,64 @@
+"""Outcomes of one sequence of a submission, and of one that the client has already."""
+
+from __future__ import annotations
+
+import pytest
+from tests.server.domain.hosted import BENCHMARK, Hosted, refusal
+from tests.server.domain.traced import frames, made, rows
+
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
+
+pytestmark = pytest.mark.usefixtures("tracer")
+
+SCORE = f"{BENCHMARK}/submissions/one/scores/1"
+HERE, THERE = {1: [("car", 10, 20)]}, {1: [("car", 300, 200)], 4: [("bus", 5, 6)]}
+
+
+async def _scored(hosted: Hosted, **policy: object) -> None:
+    """Two sequences, each in a batch of its own."""
+    await hosted.organiser.create(made(**policy))  # type: ignore[arg-type]
+    batches = (frames(HERE), frames(THERE, "2"))
+    await hosted.organiser.upload(*batches)
+    stream = await hosted.red.begin(batches[0])
+    await hosted.red.append(stream, 1, batches[1])
+    await hosted.red.seal()
+    await hosted.red.ended()
+
+
+def _key(sequence: str) -> annotations_pb2.SequenceKey:
+    return annotations_pb2.SequenceKey(sequence=sequence)
+
+
+async def test_outcomes_of_a_sequence_are_its_rows_alone(hosted: Hosted) -> None:
+    await _scored(hosted)
+    every = rows(await hosted.organiser.outcomes())
+    for sequence in ("1", "2"):
+        answers = await hosted.organiser.outcomes(sequence=_key(sequence))
+        own = [row for row in every if row[1] == sequence]
+        assert rows(answers) == own
+        assert len(own) == (2 if sequence == "1" else 4)
+        assert answers[-1].next_offset == len(own)
+    [nothing] = await hosted.organiser.outcomes(sequence=_key("3"))
+    assert rows([nothing]) == []
+
+
+async def test_a_team_sees_of_a_sequence_its_own_detections(hosted: Hosted) -> None:
+    await _scored(hosted)
+    answers = await hosted.red.outcomes(sequence=_key("2"))
+    assert {row[0] for row in rows(answers)} == {"DETECTIONS"}
+    assert len(rows(answers)) == 2
+
+
+async def test_rows_that_a_client_has_are_not_sent_again(hosted: Hosted) -> None:
+    await _scored(hosted)
+    [answer] = await hosted.red.outcomes(sequence=_key("2"), known_score=SCORE)
+    assert not answer.HasField("outcomes")
+    assert (answer.score, answer.evaluator) == (SCORE, "tracer")
+    [answer] = await hosted.red.outcomes(sequence=_key("2"), known_score=f"{SCORE}1")
+    assert len(rows([answer])) == 2
+
+
+async def test_what_a_client_has_is_refused_as_the_rest_is(hosted: Hosted) -> None:
+    await _scored(hosted, outcomes=benchmark_pb2.OUTCOMES_SHOWN_NONE)
+    call = hosted.red.outcomes(sequence=_key("2"), known_score=SCORE)
+    assert (await refusal(call)).reason == "NOT_RELEASED"

@@ -1,0 +1,209 @@
+"""Pictures of submissions: timelines and frames, for organisers and for the team."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from google.protobuf.field_mask_pb2 import FieldMask
+from tests.server.domain.hosted import BENCHMARK
+from tests.server.domain.traced import frames, made
+from tests.server.web.site.browsing import Browsing, Page
+
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2, specification_pb2
+
+pytestmark = pytest.mark.usefixtures("tracer")
+
+FRAMES = f"/{BENCHMARK}/submissions/one/frames"
+TRUTH = (
+    frames({1: [("car", 11, 22)], 2: [], 3: [("car", 50, 60)]}),
+    frames({1: [("car", 301, 202)], 4: [("car", 5, 6), ("car", 777.25, 888.5)]}, "2"),
+)
+SENT = (
+    frames({1: [("car", 11, 22)], 2: [("car", 900, 700)], 3: [("car", 50, 60)]}),
+    frames({1: [("car", 301, 202)], 4: [("car", 600, 6), ("car", 610, 6)]}, "2"),
+)
+"""Of the first sequence 2 right and 1 wrong; of the second 1 right, 2 wrong and 2 missed."""
+
+
+async def scored(site: Browsing, **policy: object) -> None:
+    """A scored submission with two sequences, each in a batch of its own."""
+    message = made(**policy)  # type: ignore[arg-type]
+    await site.hosted.organiser.create(message, public=("sequences", "labels"))
+    await site.hosted.organiser.upload(*TRUTH)
+    stream = await site.hosted.red.begin(SENT[0])
+    await site.hosted.red.append(stream, 3, SENT[1])
+    await site.hosted.red.seal()
+    await site.hosted.red.ended()
+
+
+async def change(site: Browsing, part: str, changed: benchmark_pb2.Benchmark) -> None:
+    """Change a part of the benchmark."""
+    changed.name = BENCHMARK
+    request = organiser_pb2.UpdateBenchmarkRequest(
+        benchmark=changed, update_mask=FieldMask(paths=[part])
+    )
+    organiser = site.hosted.organiser
+    await organiser.benchmarks.UpdateBenchmark(request, metadata=organiser.metadata)
+
+
+def link(page: Page, words: str) -> str:
+    """Where the link of these words leads."""
+    found = re.search(rf'<a[^>]*href="([^"]*)"[^>]*>{re.escape(words)}', page.text)
+    assert found, words
+    return html.unescape(found[1])
+
+
+def row(page: Page, sequence: str) -> list[str]:
+    """Texts of the cells of a sequence behind its timeline."""
+    [own] = (
+        line
+        for line in re.findall(r"<tr.*?</tr>", page.text, re.DOTALL)
+        if 'class="strips"' in line and re.search(rf"<th.*?>{sequence}</a>", line, re.DOTALL)
+    )
+    cells = re.findall(r'<td class="n"[^>]*>(.*?)</td>', own, re.DOTALL)
+    return [
+        re.sub(r"<[^>]*>", "", cell).strip().replace("\N{NO-BREAK SPACE}", " ") for cell in cells
+    ]
+
+
+async def test_organisers_see_each_sequence_with_its_timeline(site: Browsing) -> None:
+    await scored(site)
+    page = await site.organiser.get(FRAMES)
+    assert page.status == 200, page.words
+    # Missed, false alarms, id switches, score, share of mistakes, worst frame.
+    # The tracer calls the first match of each frame an id switch.
+    assert row(page, "1") == ["0", "1", "2", "0.8000", "37.5 %", "1"]
+    assert row(page, "2") == ["2", "2", "1", "0.3333", "62.5 %", "4"]
+    assert page.text.count('class="strip"') == 2
+
+
+async def test_organisers_begin_at_the_worst_frame_with_truth_and_outcomes(site: Browsing) -> None:
+    await scored(site)
+    page = await site.organiser.get(FRAMES)
+    assert "Frame 4 of 2" in page.words
+    assert "0 found, 2 missed, 2 false alarms" in page.words
+    assert "false negative" in page.words
+    before = await site.organiser.get(link(page, "← Frame"))
+    assert "Frame 1 of 2" in before.words
+    assert "1 found, 0 missed, 0 false alarms, 1 id switch" in before.words
+    other = await site.organiser.get(link(page, "Next sequence"))
+    assert "Frame 1 of 1" in other.words
+    after = await site.organiser.get(link(other, "Frame →"))
+    assert "0 found, 0 missed, 1 false alarm" in after.words
+
+
+async def test_a_team_sees_its_own_detections_right_or_wrong(site: Browsing) -> None:
+    await scored(site)
+    page = await site.red.get(f"{FRAMES}?accept=yes")
+    assert row(page, "1") == ["3", "2", "1"]
+    assert row(page, "2") == ["2", "1", "2"]
+    assert "Frame 4 of 2" in page.words
+    assert page.text.count("wrong</span>") == 2
+    assert 'class="o-fp"' in page.text
+    before = await site.red.get(link(page, "← Frame"))
+    assert "Frame 1 of 2" in before.words
+    assert 'class="o-tp"' in before.text
+    for text in (page.text, before.text):
+        assert "777.25" not in text
+        assert "888.5" not in text
+        assert "o-fn" not in text
+        assert "false negative" not in text
+
+
+async def test_a_step_to_another_frame_sends_and_computes_nothing_anew(
+    site: Browsing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await scored(site)
+    path = f"{FRAMES}?accept=yes&sequence=2"
+    await site.red.get(path)
+    await site.organiser.get(FRAMES)
+
+    async def never(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("tests.server.running.PlayedWorkers.outcomes", never)
+    assert "Frame 1 of 2" in (await site.red.get(f"{path}&frame=1")).words
+    assert "Frame 1 of 2" in (await site.organiser.get(f"{FRAMES}?sequence=2&frame=1")).words
+    other = await site.red.get(f"{FRAMES}?accept=yes&sequence=1")
+    assert other.status == 500, other.words
+
+
+async def test_what_is_kept_is_shown_only_while_it_may_be(site: Browsing) -> None:
+    await scored(site)
+    path = f"{FRAMES}?accept=yes&sequence=2"
+    assert "Right" in (await site.red.get(path)).words
+    assert (await site.blue.get(path)).status == 404
+    assert (await site.viewer.get(path)).status == 403
+    await change(site, "policy", made(outcomes=benchmark_pb2.OUTCOMES_SHOWN_NONE))
+    page = await site.red.get(path)
+    assert "Right" not in page.words
+    assert 'class="o-own"' in page.text
+
+
+async def test_frames_stay_there_while_no_score_is_by_the_present_rules(site: Browsing) -> None:
+    review = benchmark_pb2.RESCORE_REVIEW
+    await scored(site, rescore=review)
+    assert "Right" in (await site.red.get(f"{FRAMES}?accept=yes")).words
+    changed = made(rescore=review)
+    changed.specification.evaluators[0].parameters.append(
+        specification_pb2.Parameter(name="reach_px", number=20.0)
+    )
+    await change(site, "specification", changed)  # the board with the new score is not published
+    page = await site.red.get(f"{FRAMES}?accept=yes")
+    assert page.status == 200, page.words
+    assert "There is no score by the present rules yet" in page.words
+    assert "Right" not in page.words
+    assert 'class="o-own"' in page.text
+
+
+async def test_a_policy_without_outcomes_is_named(site: Browsing) -> None:
+    await scored(site, outcomes=benchmark_pb2.OUTCOMES_SHOWN_NONE)
+    page = await site.red.get(f"{FRAMES}?accept=yes")
+    assert '<span class="hid">What became of them</span>' in page.text
+    assert "outcomes = none" in page.words
+    assert 'class="hid"' not in (await site.organiser.get(FRAMES)).text
+
+
+async def test_nonsense_in_an_address_leads_to_a_frame(site: Browsing) -> None:
+    await scored(site)
+    for query in ("sequence=none", "sequence=2&frame=999", "first=99", "frame=-1", "evaluator=x"):
+        for browser in (site.organiser, site.red):
+            page = await browser.get(f"{FRAMES}?accept=yes&{query}")
+            assert page.status == 200, (query, page.words)
+
+
+async def test_too_many_rows_are_refused_in_words(
+    site: Browsing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vidscore_server.web.site.picture_rows.MOST_ROWS", 3)
+    await scored(site)
+    page = await site.organiser.get(FRAMES)
+    assert page.status == 409
+    assert "more than 3 outcomes of this sequence" in page.words
+
+
+@pytest.mark.parametrize(
+    ("count", "visibility", "told"), [(5, "LIVE", False), (6, "LIVE", True), (6, "FINAL", False)]
+)
+async def test_intervals_stand_beside_live_scores_from_six_sequences_on(
+    site: Browsing, count: int, visibility: str, told: bool
+) -> None:
+    batches = [frames({1: [("car", 10, 20)]}, f"s{row}") for row in range(count)]
+    shown = getattr(benchmark_pb2, f"VISIBILITY_{visibility}")
+    message = made(("f1",), visibility=shown, minimum_frames=1)
+    message.truth_geometry = message.detection_geometry = annotations_pb2.GEOMETRY_BOX
+    for batch in batches:
+        batch.geometry = annotations_pb2.GEOMETRY_BOX
+        batch.coordinates.extend([40, 60])
+    await site.hosted.organiser.create(message, public=("sequences", "labels"))
+    await site.hosted.organiser.upload(*batches)
+    stream = await site.hosted.red.begin(batches[0])
+    for offset, batch in enumerate(batches[1:], 1):
+        await site.hosted.red.append(stream, offset, batch)
+    await site.hosted.red.seal()
+    await site.hosted.red.ended()
+    page = await site.red.get(FRAMES.removesuffix("/frames"))
+    assert ("1.0000 (1.0000 to 1.0000)" in page.words) is told, page.words
+    assert ("Mean over sequences" in page.words) is told

@@ -20,7 +20,7 @@ SEQUENCES = ("north", "south", "east")
 FRAMES = 4
 HEADER = "sequence,frame,x1,y1,x2,y2,class,confidence"
 NAME = "harbour"
-PATIENCE_MS = 60_000
+TIMEOUT_MS = 60_000
 
 
 def csv_text(box: tuple[float, ...], *, skipped: int = 0) -> str:
@@ -44,7 +44,7 @@ def pages(chromium: Any, site: Competition) -> Iterator[dict[str, Any]]:
     contexts = {name: chromium.new_context() for name in ("organiser", "red", "blue")}
     found = {name: context.new_page() for name, context in contexts.items()}
     for name, page in found.items():
-        page.set_default_timeout(PATIENCE_MS)
+        page.set_default_timeout(TIMEOUT_MS)
         sign_in(page, site, name)
     yield found
     for context in contexts.values():
@@ -79,7 +79,7 @@ def board_order(page: Any, site: Competition) -> list[tuple[str, str]]:
 
 def board_becomes(page: Any, site: Competition, wanted: list[tuple[str, str]]) -> None:
     """Look at the board again and again until it is as wanted."""
-    for _ in range(PATIENCE_MS // 100):
+    for _ in range(TIMEOUT_MS // 100):
         if board_order(page, site) == wanted:
             return
         page.wait_for_timeout(100)

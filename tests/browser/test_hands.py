@@ -11,7 +11,7 @@ from tests.browser.exhibits import GOOD, PRIVATE, Exhibits
 pytestmark = pytest.mark.campaign
 
 MOST_STEPS = 200
-PATIENCE_MS = 60_000
+TIMEOUT_MS = 60_000
 
 
 class Pointer:
@@ -82,7 +82,7 @@ def test_a_team_signs_in_looks_submits_chooses_and_signs_out(
     site = exhibits.site
     context = chromium.new_context(java_script_enabled=hands == "keyboard")
     page = context.new_page()
-    page.set_default_timeout(PATIENCE_MS)
+    page.set_default_timeout(TIMEOUT_MS)
     person = Keyboard(page) if hands == "keyboard" else Pointer(page)
     page.goto(f"{site.site}/sign-in")
     person.fill(page.locator("#token"), site.tokens["red"])

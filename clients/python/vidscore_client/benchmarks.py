@@ -116,7 +116,7 @@ class AsyncBenchmarks:
         message = encode_definition(whole)
         message.name = benchmark_name(benchmark)
         message.etag = present.etag
-        # A server that knows no clocks is not asked to change one.
+        # Servers that know no clocks are not asked.
         live = ["live"] if "live" in {*definition, *present.definition} else []
         mask = FieldMask(paths=[*UPDATABLE, *live] if replace else _fields_of(definition))
         request = organiser_pb2.UpdateBenchmarkRequest(
@@ -365,9 +365,7 @@ class Benchmarks:
     def preview(
         self, benchmark: str, definition: Definition, *, replace: bool = False
     ) -> TeamViews:
-        """What each team sees of its scores now, and would see after a change. For organisers.
-
-        Nothing is changed.
+        """What each team sees of its scores, and would see after a change, which is not made.
 
         Args:
             benchmark: The benchmark.
@@ -415,9 +413,8 @@ class Benchmarks:
             ConflictError: If the policy does not release such a board.
             VidscoreError: If the call fails.
         """
-        return run_blocking(
-            self._benchmarks.leaderboard(benchmark, evaluator=evaluator, domain=domain, label=label)
-        )
+        board = self._benchmarks.leaderboard
+        return run_blocking(board(benchmark, evaluator=evaluator, domain=domain, label=label))
 
     def checklist(self, benchmark: str) -> Checklist:
         """The questions of BIAS (Maier-Hein et al. 2020) about a benchmark, with their answers.
@@ -443,9 +440,8 @@ class Benchmarks:
             ConflictError: While submissions are still to be scored again.
             VidscoreError: If the call fails.
         """
-        return run_blocking(
-            self._benchmarks.publish_leaderboard(benchmark, validate_only=validate_only)
-        )
+        publishing = self._benchmarks.publish_leaderboard(benchmark, validate_only=validate_only)
+        return run_blocking(publishing)
 
     def rescore(
         self, benchmark: str, submissions: Iterable[str] = (), *, comment: str = ""

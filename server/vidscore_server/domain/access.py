@@ -169,7 +169,7 @@ BY_LINK = frozenset({"/vidscore.v1.AccessService/AcceptInvitation"})
 
 OF_SUBMISSIONS = frozenset(
     f"/vidscore.v1.SubmissionService/{name}"
-    for name in (
+    for name in [
         "GetSubmission",
         "OpenStream",
         "AppendFrames",
@@ -183,7 +183,7 @@ OF_SUBMISSIONS = frozenset(
         "ReadOutcomes",
         "ReadDetections",
         "AnswerFrames",
-    )
+    ]
 )
 """RPCs of teams about one submission: to another team it is as if it were not there."""
 
@@ -365,6 +365,8 @@ MAXIMUM_KEPT = 10_000
 
 _SCHEME = "bearer "
 
+UNSIGNED = "the call needs a token, sent as metadata `authorization: Bearer {secret}`"
+
 SESSION_SCHEME = "Session "
 """What stands before a browser's session in the place of a token; over gRPC it is unknown."""
 
@@ -377,8 +379,7 @@ class Transport:
 
     Attributes:
         open_to_anyone: Whether callers without a token may use RPCs that need no role.
-        session: Gives the token of a browser's session, or None where it does not hold; None
-            where no browser comes this way.
+        session: Gives the token of a session that holds; None where no browser comes this way.
     """
 
     open_to_anyone: bool
@@ -420,9 +421,7 @@ class Gate:
             transport.open_to_anyone or method in PUBLIC_RPCS or method in BY_LINK
         )
         if caller.role is None and not anyone:
-            raise UnauthenticatedError(
-                "the call needs a token, sent as metadata `authorization: Bearer {secret}`"
-            )
+            raise UnauthenticatedError(UNSIGNED)
         if caller.role not in allowed:
             raise PermissionDeniedError(_who_may(caller, method, allowed))
         return caller

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 import orjson
 
 from vidscore_evaluators.errors import SpecificationError
-from vidscore_server.domain.access import Caller
+from vidscore_server.domain.access import UNSIGNED, Caller
 from vidscore_server.domain.basis import board_state
 from vidscore_server.domain.context import Context, Request
 from vidscore_server.domain.definition import Definition, definition_from_dict, definition_to_dict
@@ -24,6 +24,7 @@ from vidscore_server.errors import (
     NameTakenError,
     NotFoundError,
     PolicyFixedError,
+    UnauthenticatedError,
 )
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import AlreadyExistsError
@@ -60,10 +61,14 @@ class Benchmarks:
         """A benchmark that the caller may see.
 
         Raises:
-            NotFoundError: If there is none: that there is one for others is not said.
+            NotFoundError: If there is none.
+            UnauthenticatedError: If a caller without a token asks for one that is not public, or is
+                not there: which of the two is not said.
         """
-        record = required_benchmark(reader, benchmark)
-        if not sees_benchmark(caller, self.definition(record).policy):
+        record = reader.benchmark(benchmark)
+        if record is None or not sees_benchmark(caller, self.definition(record).policy):
+            if caller.role is None:
+                raise UnauthenticatedError(UNSIGNED)
             raise NotFoundError(_absent(benchmark))
         return record
 

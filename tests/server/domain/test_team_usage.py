@@ -70,6 +70,8 @@ async def test_a_cancelled_submission_frees_its_frames_and_keeps_its_record(
         "detection_batches": 1, "frames": 2, "sequences": 1, "streams": 2, "submissions": 2,
     }  # fmt: skip
     after = await hosted.red.get("given-up")
+    assert after.history[0].reason == "cancelled_by_team"
+    after.ClearField("history")  # of GetSubmission alone
     assert (after.state_reason, after.frame_count) == ("cancelled_by_team", 3)
     assert after == before
     late = await refusal(hosted.red.append(f"{after.name}/streams/default", 3, points({4: []})))

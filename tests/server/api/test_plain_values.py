@@ -36,7 +36,8 @@ def test_times_enums_numbers_and_what_is_not_there_are_plain() -> None:
     assert found["frame_count"] == 1 << 40
     assert found["create_time"] == NOON
     assert found["seal_time"] is None
-    assert found["streams"] == [{"stream": "default", "epoch": 2, "next_offset": 0}]
+    [stream] = found["streams"]
+    assert (stream["stream"], stream["epoch"], stream["next_offset"]) == ("default", 2, 0)
     assert found["warnings"] == []
 
 

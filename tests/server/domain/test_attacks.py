@@ -38,6 +38,9 @@ POLICIES = ("ladder", "final", "live")
 LIMIT = 150
 """Submissions of an attack that nobody bounds."""
 
+FINE_STEP = 0.01
+"""Far below the default of a truth as small as these, 0.2, which is a protection itself."""
+
 Attack = Callable[[Ring, int], float]
 
 
@@ -99,8 +102,10 @@ def test_within_the_default_budget_nothing_is_gained_beyond_chance(
     ("attack", "visibility", "least"),
     [("f1", "ladder", 0.3), ("f1", "final", 0.5), ("f1", "live", 0.9), ("mota", "live", 0.9)],
 )
-def test_without_a_budget_the_truth_is_read(attack: str, visibility: str, least: float) -> None:
-    policy = {"visibility": visibility, "submissions_in_all": 0}
+def test_without_a_budget_and_with_a_fine_step_the_truth_is_read(
+    attack: str, visibility: str, least: float
+) -> None:
+    policy = {"visibility": visibility, "submissions_in_all": 0, "ladder_step": FINE_STEP}
     gained, _ = _mean(attack, 5, policy)
     assert gained >= least
 

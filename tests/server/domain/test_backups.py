@@ -363,8 +363,11 @@ SOUND = '{"evaluators": [{"name": "spotgeo"}]}'
 
 STREAM: Row = (
     "streams",
-    {"id": 1, "submission_id": 5, "stream": "default", "epoch": 1, "next_offset": 0},
-)
+    {
+        "id": 1, "submission_id": 5, "stream": "default", "epoch": 1, "next_offset": 0,
+        "source_position": "",
+    },
+)  # fmt: skip
 
 
 @pytest.mark.slow

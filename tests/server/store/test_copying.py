@@ -15,7 +15,9 @@ from tests.server.store.commands import append, populate, put
 from vidscore_server.store import SqlStore, Transaction, dump, open_store
 from vidscore_server.store.dump import copy_store
 from vidscore_server.store.errors import CopyDiffersError, StoreNotEmptyError
+from vidscore_server.store.records import InvitationRecord, LiveClockRecord, LiveFrameRecord
 
+INVITATION = InvitationRecord("i", b"hash", "red", "", r.NOON, r.later(60))
 WAYS = [("file", "database"), ("database", "file"), ("file", "file"), ("database", "database")]
 
 New = Callable[[str], SqlStore]
@@ -57,6 +59,9 @@ def fill(store: SqlStore) -> None:
         lambda t: t.insert_token(r.token()),
         lambda t: t.insert_operation(r.operation()),
         lambda t: t.append_audit(r.audit("täter 日本")),
+        lambda t: t.insert_invitation(INVITATION),
+        lambda t: t.put_live_clock("b", "s", LiveClockRecord("{}", r.NOON)),
+        lambda t: t.put_live_frame("b", "s", LiveFrameRecord(0, 1, r.later(1))),
         lambda t: t.put_response("t", "id", "digest", b"answer", r.NOON),
         lambda t: t.take_lease("w", "a", timedelta(minutes=1)),
     )

@@ -38,14 +38,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         size = replace(size, share=chosen.share)
     if chosen.minutes is not None:
         size = replace(size, minutes=chosen.minutes)
+    names = [case.name for case in CASES]
+    if unknown := sorted(set(chosen.case or ()).difference(names)):
+        parser.error(f"no such case: {', '.join(unknown)}; there are {', '.join(names)}")
     cases = [case for case in CASES if not chosen.case or case.name in chosen.case]
-    if not cases:
-        parser.error("no such case; there are " + ", ".join(case.name for case in CASES))
     if chosen.profile:
         for case in cases:
             _profile(case, size)
         return 0
     command = "make bench-quick" if chosen.quick else "make bench"
+    if chosen.case:
+        command += f' BENCH_ARGS="{" ".join(f"--case {name}" for name in chosen.case)}"'
     rows: list[Row] = []
     for case in cases:
         for row in case.run(size):
@@ -56,7 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen.results.write_text(text + "\n", encoding="utf-8")
         if chosen.page is not None:
             points = list(dict.fromkeys(point for row in rows for point in row.points))
-            write_page(chosen.page, render(rows, command), points, answer(rows))
+            text, others = render(rows, command), bool(chosen.case)
+            write_page(chosen.page, text, points, answer(rows), keep_others=others)
     return 0
 
 

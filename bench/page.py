@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bench.measuring import Sample
 from bench.picture import growth_picture
+from bench.renewal import NOTES, renewed_table, renewed_text
 from bench.rows import Point, Row
 
 PACKAGES = (
@@ -51,7 +52,7 @@ def render(rows: Sequence[Row], command: str) -> str:
         _table_row(HEADINGS),
         _table_row(["---"] * len(HEADINGS)),
         *map(_line, rows),
-        *(["", "Notes:", "", *notes] if notes else []),
+        *(["", NOTES, "", *notes] if notes else []),
     ]
     return "\n".join(lines) + "\n"
 
@@ -82,7 +83,14 @@ def answer(rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_page(path: Path, text: str, points: Sequence[Point] = (), answer: str = "") -> None:
+def write_page(
+    path: Path,
+    text: str,
+    points: Sequence[Point] = (),
+    answer: str = "",
+    *,
+    keep_others: bool = False,
+) -> None:
     """Write the page, or renew it between its marks where there is one that has them.
 
     Args:
@@ -90,6 +98,7 @@ def write_page(path: Path, text: str, points: Sequence[Point] = (), answer: str 
         text: What `render` gives.
         points: Points of the picture of growth, which goes beside the page if there are some.
         answer: What `answer` gives; it has marks of its own.
+        keep_others: Whether rows of cases that were not measured this time stay.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if points:
@@ -97,6 +106,9 @@ def write_page(path: Path, text: str, points: Sequence[Point] = (), answer: str 
         picture.write_text(growth_picture(points), encoding="utf-8")
         text += f"\n![Time against what grows; dashed: linear growth]({picture.name})\n"
     old = path.read_text(encoding="utf-8") if path.exists() else ""
+    if keep_others:
+        text = renewed_text(_between(old, (BEGIN, END)), text)
+        answer = renewed_table(_between(old, (ANSWER_BEGIN, ANSWER_END)), answer)
     renewed = _renewed(old, (BEGIN, END), text)
     page = f"{answer}\n{text}" if renewed is None else renewed
     page = _renewed(page, (ANSWER_BEGIN, ANSWER_END), answer) or page
@@ -108,6 +120,11 @@ def _renewed(page: str, marks: tuple[str, str], text: str) -> str | None:
     before, begin, rest = page.partition(marks[0])
     _, end, after = rest.partition(marks[1])
     return f"{before}{begin}\n\n{text}\n{end}{after}" if begin and end else None
+
+
+def _between(page: str, marks: tuple[str, str]) -> str:
+    """What stands between two marks; nothing if the page lacks them."""
+    return page.partition(marks[0])[2].partition(marks[1])[0]
 
 
 def summary(row: Row) -> str:

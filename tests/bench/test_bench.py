@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,35 @@ def test_a_page_with_marks_keeps_what_is_around_them(tmp_path: Path) -> None:
     path.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
     write_page(path, "new\n")
     assert path.read_text(encoding="utf-8") == f"before\n{BEGIN}\n\nnew\n\n{END}\nafter\n"
+
+
+def test_cases_measured_again_leave_the_figures_of_others(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text(f"intro\n{ANSWER_BEGIN}\n{ANSWER_END}\n{BEGIN}\n{END}\nend\n", encoding="utf-8")
+
+    def named(name: str, ours: float, note: str) -> Row:
+        return replace(row(ours, 6.0, at_least(3)), name=name, note=note)
+
+    first = [named("files: a", 1.0, "old a"), named("files: b", 1.0, "old b")]
+    write_page(path, render(first, "make bench"), answer=answer(first))
+    for ours in (2.0, 3.0):
+        again = [named("files: b", ours, "new b"), named("c", ours, "")]
+        text = render(again, "make bench BENCH_ARGS")
+        write_page(path, text, answer=answer(again), keep_others=True)
+    page = path.read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith(("| files", "| c"))]
+    assert [line.split(" | ")[0] for line in rows] == ["| files: a", "| files: b", "| c"] * 2
+    assert [line.split(" | ")[-1] for line in rows[:3]] == ["6x |", "2x |", "2x |"]
+    assert [line.split(" | ")[-1] for line in rows[3:]] == ["yes |", "**no** |", "**no** |"]
+    assert [line for line in page.splitlines() if line.startswith("- files: b")] == [
+        "- files: b: new b"
+    ]
+    assert page.count("- files: a: old a\n") == 1
+    assert (
+        page.count("command: `make bench`") == page.count("command: `make bench BENCH_ARGS`") == 1
+    )
+    assert page.startswith("intro\n")
+    assert page.endswith("end\n")
 
 
 def test_the_answer_stands_before_the_figures_and_has_other_programs_alone(tmp_path: Path) -> None:

@@ -1,0 +1,66 @@
+"""A page of which a few cases alone were measured again keeps the figures of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+NOTES = "Notes:"
+_COMMAND = "; command: "
+
+
+def renewed_text(old: str, new: str) -> str:
+    """What a page says after some of its cases were measured again.
+
+    Args:
+        old: What `bench.page.render` gave for a run, or what this function gave since.
+        new: What it gives for the cases that were measured again.
+
+    Returns:
+        The circumstances of both, each row and each note once, and the pictures.
+    """
+    before, after = _Parts(old), _Parts(new)
+    command = after.facts[0].partition(_COMMAND)[2]
+    facts = [line for line in before.facts if line.partition(_COMMAND)[2] != command or not command]
+    facts += [line for line in after.facts if line not in facts]
+    measured = tuple(f"- {_cells(line)[0]}: " for line in after.rows)
+    notes = [line for line in before.notes if not line.startswith(measured)] + after.notes
+    parts = [
+        [*facts, "", *after.heading, *_joined(before.rows, after.rows)],
+        ["", NOTES, "", *notes] if notes else [],
+        ["", *pictures] if (pictures := after.pictures or before.pictures) else [],
+    ]
+    return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def renewed_table(old: str, new: str) -> str:
+    """The rows of a table that were not measured again, and those of the new one."""
+    before, after = _Parts(old), _Parts(new)
+    return "\n".join([*after.heading, *_joined(before.rows, after.rows)]) + "\n"
+
+
+class _Parts:
+    """The lines of a text: circumstances, the table and its heading, notes, pictures."""
+
+    def __init__(self, text: str) -> None:
+        head, _, foot = text.partition(f"\n{NOTES}\n")
+        table = [line for line in head.splitlines() if line.startswith("|")]
+        self.heading, self.rows = table[:2], table[2:]
+        self.facts = [line for line in head.splitlines() if line.startswith("- ")]
+        self.notes = [line for line in foot.splitlines() if line.startswith("- ")]
+        self.pictures = [line for line in text.splitlines() if line.startswith("![")]
+
+
+def _joined(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    """The old rows, with the new ones in place of those that compare the same; then the others."""
+    rows = {_compared(line): line for line in old} | {_compared(line): line for line in new}
+    return list(rows.values())
+
+
+def _compared(line: str) -> tuple[str, str]:
+    """What was measured, and what stands beside it."""
+    cells = _cells(line)
+    return cells[0], cells[2]
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split(" | ")]

@@ -23,6 +23,7 @@ from tools.docs_command_tables import (
     shared_options,
 )
 from tools.docs_pages import code, table
+from tools.docs_promises import promises_table
 from tools.proto_comments import Declaration, declarations
 
 import vidscore_evaluators
@@ -424,6 +425,7 @@ TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
         "parameters": parameters,
         "policy": policy,
         "presets": presets,
+        "promises": promises_table,
         "rpcs": rpcs,
         "roles": role_table,
         "service": service,

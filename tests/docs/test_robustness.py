@@ -1,0 +1,69 @@
+"""What is promised is tried, and what was found is repeated, by tests that there are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tools.docs_pages import pages
+from tools.docs_promises import PAGE, Promise, is_test, named_tests, promises, promises_of
+
+
+@pytest.mark.parametrize("promise", promises(), ids=lambda promise: promise.text[:60])
+def test_the_tests_of_a_promise_are_there(promise: Promise) -> None:
+    assert [test for test in promise.tests if not is_test(test)] == []
+
+
+def test_there_are_promises_of_more_than_one_page() -> None:
+    assert len({promise.page for promise in promises()}) > 1
+
+
+def test_every_test_that_a_page_names_is_there() -> None:
+    named = [(page, test) for page in pages() for test in named_tests(page.read_text("utf-8"))]
+    assert [(page, test) for page, test in named if not is_test(test)] == []
+
+
+def test_every_fault_has_a_test() -> None:
+    faults = PAGE.read_text("utf-8").partition("## Faults")[2]
+    rows = [line for line in faults.splitlines() if line.startswith("| ")][2:]
+    assert len(rows) > 1
+    assert [row for row in rows if not named_tests(row)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "- Frames\n  are kept. <!-- promise: tests/a.py::test_b -->\n- Others.\n",
+            "Frames are kept.",
+        ),
+        (
+            "1. Kept.\n   <!-- promise: tests/a.py::test_b\n   tests/c.py::test_d -->\n\nText.\n",
+            "Kept.",
+        ),
+    ],
+)
+def test_a_promise_is_a_list_item_that_ends_with_its_tests(text: str, said: str) -> None:
+    [promise] = promises_of(Path("page.md"), text)
+    assert promise.text == said
+    assert promise.tests[0] == "tests/a.py::test_b"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- Kept. <!-- promise: -->\n",
+        "Kept. <!-- promise: tests/a.py::test_b -->\n",
+        "- Kept. <!-- promise: tests/a.py::test_b --> And more.\n",
+    ],
+)
+def test_a_promise_without_a_test_or_out_of_place_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"page\.md: "):
+        list(promises_of(Path("page.md"), text))
+
+
+def test_a_test_that_is_not_there_is_told() -> None:
+    assert is_test("tests/docs/test_robustness.py::test_a_test_that_is_not_there_is_told")
+    assert not is_test("tests/docs/test_robustness.py::test_a_test_that_was_renamed")
+    assert not is_test("tests/docs/test_robustness.py")
+    assert not is_test("tests/docs/test_gone.py::test_anything")

@@ -10,6 +10,7 @@ from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -228,8 +229,9 @@ _DIRECTIONS = {
 }
 
 
+@cache
 def write_evaluator(evaluator: EvaluatorClass) -> evaluator_service_pb2.Evaluator:
-    """An evaluator's description as a message."""
+    """An evaluator's description as a message, which nobody may change: all calls share it."""
     schema = struct_pb2.Struct()
     schema.update(json_schema(evaluator.Parameters))
     return evaluator_service_pb2.Evaluator(

@@ -205,11 +205,15 @@ def touching_pairs(
 
 # keys.c
 
+_DIGITS = 1 << 11
+"""How many places `factorize_keys` needs."""
+
 
 @_kernel
 def factorize_keys(
     keys: IntArray,
     count: int,
+    places: IntArray,
     scratch: IntArray,
     more_scratch: IntArray,
     codes: IntArray,
@@ -378,7 +382,8 @@ def factorize(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     count = len(keys)
     first, second = np.empty((2, 2 * count), dtype=np.int64)
     codes, different, times = np.empty((3, count), dtype=np.int64)
+    places = np.empty(_DIGITS, dtype=np.int64)
     found = factorize_keys(
-        np.ascontiguousarray(keys), count, first, second, codes, different, times
+        np.ascontiguousarray(keys), count, places, first, second, codes, different, times
     )
     return different[:found].copy(), codes, times[:found].copy()

@@ -31,6 +31,7 @@ INSTALLED := $(ENVIRONMENT) $(LOOPS)
 LOWEST := build/lowest-venv
 BENCH := build/bench-venv
 BROWSER := build/browser
+RELEASE := build/release
 BENCH_ENVIRONMENT := $(BENCH)/.installed
 BENCH_INSTALLED := $(BENCH_ENVIRONMENT) $(LOOPS)
 CASE ?= spotgeo
@@ -49,7 +50,7 @@ NIGHTLY ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv lock loops demo demo-web docs trust-study attack-study test test-slow bench bench-quick profile check format proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
+.PHONY: help venv lock loops demo demo-web docs trust-study attack-study test test-slow bench bench-quick profile check format release proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
 	$(CAMPAIGNS) long-campaigns $(LONG_CAMPAIGNS) check-style check-types check-imports check-protos check-generated check-wheels
 
 help: ## list the commands
@@ -207,6 +208,14 @@ test-trust: $(INSTALLED) ## campaign: criteria held to the figures of the paper 
 # The figures that it holds attacks to are those of docs/hidden-truth.md.
 attack-test: $(INSTALLED) ## campaign: adaptive re-submission gains no more than the documentation says
 	@$(BIN)/python -m pytest -n $(WORKERS) -m campaign tests/server/domain/test_board_attacks.py $(PYTEST_ARGS)
+
+# --- releases --------------------------------------------------------------------------------
+
+# The compiler decides what the libraries are, byte by byte, so it is the one of the lock file.
+release: ## build all wheels and source distributions into dist/, twice, and look at them
+	@$(HAS_PYTHON)
+	@$(PYTHON) tools/bootstrap.py $(RELEASE)/venv --constraint requirements.lock --group release
+	@$(RELEASE)/venv/bin/python -m tools.release
 
 # --- the gate --------------------------------------------------------------------------------
 

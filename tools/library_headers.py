@@ -9,8 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import lief
-
 # What the linker puts into every library of macOS: it is there on every release of the system, and
 # the loops call none of it.
 OF_MACOS = frozenset({"/usr/lib/libSystem.B.dylib", "dyld_stub_binder"})
@@ -40,6 +38,9 @@ def read_headers(library: Path) -> Headers:
     Raises:
         ValueError: If it is none.
     """
+    import lief  # noqa: PLC0415  # only where releases are made
+
+    lief.logging.disable()
     binary = lief.parse(str(library))
     if isinstance(binary, lief.ELF.Binary):
         return Headers(

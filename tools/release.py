@@ -2,15 +2,17 @@
 
     python -m tools.release
 
-Source distributions and wheels of both distributions, for every kind of machine, go into dist/. They
-are made of what is committed, twice, in different folders, and must come out with the same bytes.
-The wheels are made of the source distributions. Each compiled library must be of its machine, need
-nothing, and offer what kernels.h declares. Sums and a bill of materials go into build/release/.
+Source distributions and wheels of both distributions, for every kind of machine, go into dist/.
+They are made of what is committed, twice, in different folders, and must come out with the same
+bytes. The wheels are made of the source distributions. Each compiled library must be of its
+machine, need nothing, and offer what kernels.h declares. Sums and a bill of materials go into
+build/release/.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -20,6 +22,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from hatch_build import KERNELS, TARGET, TARGETS
 from packaging.utils import parse_sdist_filename, parse_wheel_filename
@@ -75,10 +78,10 @@ def build(folder: Path) -> Path:
         unpacked = folder / name
         unpacked.mkdir()
         subprocess.run(["tar", "-xzf", sdist], cwd=unpacked, check=True)
-        [project] = unpacked.iterdir()
+        [inside] = unpacked.iterdir()
         for target in targets:
             _say(f"{name} {target}".rstrip())
-            _hatchling("wheel", project, dist, SOURCE_DATE_EPOCH=moment, **{TARGET: target})
+            _hatchling("wheel", inside, dist, SOURCE_DATE_EPOCH=moment, **{TARGET: target})
     return dist
 
 
@@ -154,6 +157,16 @@ def write_bill_of_materials(file: Path) -> None:
     reader = ["-m", "cyclonedx_py", "environment", "--output-reproducible", "--of", "JSON"]
     about = ["--pyproject", str(ROOT / "pyproject.toml"), "--mc-type", "application"]
     _run(sys.executable, *reader, *about, "-o", str(file), str(environment), cwd=ROOT)
+    bill = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps(of_release(bill, str(version)), indent=2) + "\n", encoding="utf-8")
+
+
+def of_release(bill: dict[str, Any], version: str) -> dict[str, Any]:
+    """A bill of materials with our version, which stands in no pyproject.toml, and without pip."""
+    about = bill["metadata"] | {"component": bill["metadata"]["component"] | {"version": version}}
+    parts = [part for part in bill["components"] if part["name"] != "pip"]
+    links = [link for link in bill["dependencies"] if not link["ref"].startswith("pip==")]
+    return bill | {"metadata": about, "components": parts, "dependencies": links}
 
 
 def _hatchling(target: str, project: Path, dist: Path, **variables: str) -> None:

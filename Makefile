@@ -44,7 +44,9 @@ CAMPAIGNS := test-trust test-loops test-lowest test-installs test-image test-bro
 # What `.ci/run` goes through after the suite; the rest of the campaigns is the night's.
 GATE := test-slow conformance crash-test chaos-test test-installs test-image test-browser
 # What takes longer still, and finds what seldom changes; not in CI.
-LONG_CAMPAIGNS := sanitize-clients conformance-defaults
+LONG_CAMPAIGNS := sanitize-clients conformance-defaults test-pythons
+# Which Pythons `make test-pythons` runs the suite on, beside that of .venv.
+PYTHONS ?=
 # Which long campaigns `make nightly` runs; none named: all.
 NIGHTLY ?=
 
@@ -130,6 +132,17 @@ test-lowest: $(INSTALLED) ## campaign: the suite on the oldest supported release
 		--editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt]' --group test
 	@$(LOWEST)/bin/python -m pytest -n $(WORKERS) -m "not campaign" -W default \
 		--ignore tests/house --ignore tests/docs $(PYTEST_ARGS)
+
+test-pythons: $(INSTALLED) ## long campaign: the suite on other Pythons: PYTHONS="python3.13 /path/to/python3.14"
+	@test -n "$(PYTHONS)" || { echo 'name them: make test-pythons PYTHONS="python3.12 python3.13"' >&2; exit 1; }
+	@mkdir -p build
+	@failed=; for python in $(PYTHONS); do \
+		echo "== $$($$python --version)"; environment=build/$$(basename $$python)-venv; \
+		$$python tools/bootstrap.py $$environment \
+			--editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt]' --group test && \
+		$$environment/bin/python -m pytest -n $(WORKERS) --ignore tests/house --ignore tests/docs $(PYTEST_ARGS) || \
+		failed="$$failed $$python"; \
+	done; test -z "$$failed" || { echo "Pythons that failed:$$failed" >&2; exit 1; }
 
 # Of a copy, so that other commands keep the library that users have.
 test-loops: $(INSTALLED) ## campaign: the evaluators, with loops that end where they do what they must not

@@ -35,6 +35,7 @@ INSTALLED := $(ENVIRONMENT) $(LOOPS)
 LOWEST := build/lowest-venv
 BENCH := build/bench-venv
 BROWSER := build/browser
+RELEASE := build/release
 BENCH_ENVIRONMENT := $(BENCH)/.installed
 BENCH_INSTALLED := $(BENCH_ENVIRONMENT) $(LOOPS)
 CASE ?= spotgeo
@@ -47,13 +48,15 @@ CAMPAIGNS := test-trust test-loops test-lowest test-installs test-image test-bro
 # What `.ci/run` goes through after the suite; the rest of the campaigns is the night's.
 GATE := test-slow conformance crash-test chaos-test test-installs test-image test-browser
 # What takes longer still, and finds what seldom changes; not in CI.
-LONG_CAMPAIGNS := sanitize-clients conformance-defaults
+LONG_CAMPAIGNS := sanitize-clients conformance-defaults test-pythons
+# Which Pythons `make test-pythons` runs the suite on, beside that of .venv.
+PYTHONS ?=
 # Which long campaigns `make nightly` runs; none named: all.
 NIGHTLY ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv lock loops demo demo-web docs trust-study attack-study test test-slow bench bench-quick profile check format proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
+.PHONY: help venv lock loops demo demo-web docs trust-study attack-study test test-slow bench bench-quick profile check format release proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
 	$(CAMPAIGNS) long-campaigns $(LONG_CAMPAIGNS) check-style check-types check-imports check-protos check-generated check-wheels
 
 help: ## list the commands
@@ -134,6 +137,17 @@ test-lowest: $(INSTALLED) ## campaign: the suite on the oldest supported release
 	@$(LOWEST)/bin/python -m pytest -n $(WORKERS) -m "not campaign" -W default \
 		--ignore tests/house --ignore tests/docs $(PYTEST_ARGS)
 
+test-pythons: $(INSTALLED) ## long campaign: the suite on other Pythons: PYTHONS="python3.13 /path/to/python3.14"
+	@test -n "$(PYTHONS)" || { echo 'name them: make test-pythons PYTHONS="python3.12 python3.13"' >&2; exit 1; }
+	@mkdir -p build
+	@failed=; for python in $(PYTHONS); do \
+		echo "== $$($$python --version)"; environment=build/$$(basename $$python)-venv; \
+		$$python tools/bootstrap.py $$environment \
+			--editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt]' --group test && \
+		$$environment/bin/python -m pytest -n $(WORKERS) --ignore tests/house --ignore tests/docs $(PYTEST_ARGS) || \
+		failed="$$failed $$python"; \
+	done; test -z "$$failed" || { echo "Pythons that failed:$$failed" >&2; exit 1; }
+
 # Of a copy, so that other commands keep the library that users have.
 test-loops: $(INSTALLED) ## campaign: the evaluators, with loops that end where they do what they must not
 	@rm -rf build/checked && mkdir -p build/checked
@@ -211,6 +225,14 @@ test-trust: $(INSTALLED) ## campaign: criteria held to the figures of the paper 
 # The figures that it holds attacks to are those of docs/hidden-truth.md.
 attack-test: $(INSTALLED) ## campaign: adaptive re-submission gains no more than the documentation says
 	@$(BIN)/python -m pytest -n $(WORKERS) -m campaign tests/server/domain/test_board_attacks.py $(PYTEST_ARGS)
+
+# --- releases --------------------------------------------------------------------------------
+
+# The compiler decides what the libraries are, byte by byte, so it is the one of the lock file.
+release: ## build all wheels and source distributions into dist/, twice, and look at them
+	@$(HAS_PYTHON)
+	@$(PYTHON) tools/bootstrap.py $(RELEASE)/venv --constraint requirements.lock --group release
+	@$(RELEASE)/venv/bin/python -m tools.release
 
 # --- the gate --------------------------------------------------------------------------------
 

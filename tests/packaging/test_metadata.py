@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -111,9 +114,9 @@ def test_a_distribution_says_where_its_project_is(project: Path) -> None:
     """And a link into the repository leads to a file that is there."""
     read = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))
     urls = read["project"]["urls"]
-    assert set(urls) == {"Homepage", "Documentation", "Changelog", "Issues"}
+    assert {"Homepage", "Documentation", "Source", "Changelog", "Issues", "Security"} == set(urls)
     assert all(url.startswith(urls["Homepage"]) for url in urls.values())
-    files = [url.partition("/blob/main/")[2] for url in urls.values()]
+    files = [re.split(r"/(?:blob|tree)/main/|$", url, maxsplit=1)[1] for url in urls.values()]
     assert [name for name in files if not (ROOT / name).exists()] == []
     assert f"({urls['Homepage']}/security/advisories/new)" in (ROOT / "SECURITY.md").read_text()
 
@@ -126,3 +129,31 @@ def test_the_lowest_environment_has_exactly_the_lower_bounds() -> None:
 
 def test_both_distributions_carry_the_same_licence() -> None:
     assert (ROOT / "LICENSE").read_bytes() == (ROOT / "clients/python/LICENSE").read_bytes()
+
+
+PROJECTS = {
+    folder: tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
+    for folder in (ROOT, ROOT / "clients/python")
+}
+TRIED = (ROOT / ".github/workflows/release.yml").read_text("utf-8")
+
+
+@pytest.mark.parametrize("project", PROJECTS.values(), ids=["vidscore", "vidscore-client"])
+def test_every_declared_python_is_tried_before_a_release(project: dict[str, Any]) -> None:
+    prefix = "Programming Language :: Python :: "
+    declared = [text.removeprefix(prefix) for text in project["classifiers"] if prefix in text]
+    pythons = [text for text in declared if re.fullmatch(r"3\.\d+", text)]
+    matrix = yaml.safe_load(TRIED)["jobs"]["try"]["strategy"]["matrix"]
+    assert pythons == matrix["python"]
+    assert project["requires-python"] == f">={pythons[0]}"
+
+
+def test_the_citation_names_the_version_and_the_licence_of_the_package() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    project = PROJECTS[ROOT]
+    assert citation["version"] == VERSION
+    assert citation["license"] == project["license"]
+    assert citation["repository-code"] == project["urls"]["Source"]
+    assert [author["name"] for author in citation["authors"]] == [
+        author["name"] for author in project["authors"]
+    ]

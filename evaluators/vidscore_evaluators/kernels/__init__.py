@@ -101,6 +101,16 @@ def _unusable(path: Path, reason: str) -> ImportError:
     return ImportError(f"{path.name} of vidscore {reason}; {remedy}", path=str(path))
 
 
+def element_type(hint: object) -> type[np.generic]:
+    """The type of an array's elements, by its hint, NDArray[element].
+
+    Before numpy 2.5 that stands for numpy.ndarray[shape, numpy.dtype[element]].
+    """
+    last = typing.get_args(hint)[-1]
+    element: type[np.generic] = (typing.get_args(last) or (last,))[0]
+    return element
+
+
 _LIBRARY = load(Path(__file__).parent)
 
 
@@ -108,12 +118,8 @@ def _kernel(declaration: Declaration) -> Declaration:
     """The function of the library that a declaration describes, with its name and types."""
     hints = typing.get_type_hints(declaration)
     del hints["return"]
-    # An array's hint is numpy.ndarray[shape, numpy.dtype[element]].
-    kinds = (
-        int if hint is int else typing.get_args(typing.get_args(hint)[1])[0]
-        for hint in hints.values()
-    )
-    kernel: Any = Kernel(_LIBRARY, declaration.__name__, tuple(kinds))
+    kinds = tuple(int if hint is int else element_type(hint) for hint in hints.values())
+    kernel: Any = Kernel(_LIBRARY, declaration.__name__, kinds)
     kernel.__doc__ = declaration.__doc__
     bound: Declaration = kernel
     return bound
@@ -205,11 +211,15 @@ def touching_pairs(
 
 # keys.c
 
+_DIGITS = 1 << 11
+"""How many places `factorize_keys` needs."""
+
 
 @_kernel
 def factorize_keys(
     keys: IntArray,
     count: int,
+    places: IntArray,
     scratch: IntArray,
     more_scratch: IntArray,
     codes: IntArray,
@@ -378,7 +388,8 @@ def factorize(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     count = len(keys)
     first, second = np.empty((2, 2 * count), dtype=np.int64)
     codes, different, times = np.empty((3, count), dtype=np.int64)
+    places = np.empty(_DIGITS, dtype=np.int64)
     found = factorize_keys(
-        np.ascontiguousarray(keys), count, first, second, codes, different, times
+        np.ascontiguousarray(keys), count, places, first, second, codes, different, times
     )
     return different[:found].copy(), codes, times[:found].copy()

@@ -5,6 +5,8 @@
 /* The build passes the number; Python compares it with that of the sources beside the library. */
 int64_t sources_digest(void) { return SOURCES_DIGEST; }
 
+/* Python knows the number of digits too, for it brings their (DIGITS,) places. They are too many for
+   the stack: beyond a page of it, Windows has a function called. */
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
 typedef struct {
@@ -14,9 +16,9 @@ typedef struct {
 
 /* Sort by one digit, entries with the same digit staying in their order; returns 0, with nothing
    done, where all have the same one. */
-static int sort_by_digit(const Entry *entries, Entry *sorted, int64_t count, int shift)
+static int sort_by_digit(const Entry *entries, Entry *sorted, int64_t count, int shift,
+                         int64_t *places)
 {
-    int64_t places[DIGITS];
     for (int64_t digit = 0; digit < DIGITS; digit++)
         places[digit] = 0;
     for (int64_t index = 0; index < count; index++)
@@ -36,10 +38,10 @@ static int sort_by_digit(const Entry *entries, Entry *sorted, int64_t count, int
 
 /* Factorize (count,) keys, each 0 or more and at least one: codes ascend with the keys from 0.
 
-   Takes twice (2 * count,) scratch. Writes (count,) codes, and so many as are returned of the
+   Takes (DIGITS,) places and twice (2 * count,) scratch. Writes (count,) codes, and so many as are returned of the
    different keys and of how often each comes. */
-int64_t factorize_keys(const int64_t *keys, int64_t count, int64_t *scratch, int64_t *more_scratch,
-                       int64_t *codes, int64_t *different, int64_t *times)
+int64_t factorize_keys(const int64_t *keys, int64_t count, int64_t *places, int64_t *scratch,
+                       int64_t *more_scratch, int64_t *codes, int64_t *different, int64_t *times)
 {
     Entry *entries = (Entry *)scratch, *sorted = (Entry *)more_scratch;
     int64_t bits = 0;
@@ -50,7 +52,7 @@ int64_t factorize_keys(const int64_t *keys, int64_t count, int64_t *scratch, int
         ascending &= row == 0 || keys[row - 1] <= keys[row];
     }
     for (int shift = 0; !ascending && shift < 63 && bits >> shift; shift += DIGIT_BITS)
-        if (sort_by_digit(entries, sorted, count, shift)) {
+        if (sort_by_digit(entries, sorted, count, shift, places)) {
             Entry *swapped = entries;
             entries = sorted;
             sorted = swapped;

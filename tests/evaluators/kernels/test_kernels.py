@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import types
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from subprocess import CalledProcessError
@@ -12,8 +13,8 @@ import pytest
 from hatch_build import compile_loops
 from tests.evaluators.kernels.declarations import in_header, in_python, in_sources
 
-from vidscore_evaluators.arrays import AnyArray
-from vidscore_evaluators.kernels import Kernel, load
+from vidscore_evaluators.arrays import AnyArray, IntArray
+from vidscore_evaluators.kernels import Kernel, element_type, load
 
 DIGEST = """
 #include <stdint.h>
@@ -53,6 +54,19 @@ def total(built: Path) -> Kernel:
 def test_arrays_and_whole_numbers_come_to_c_as_they_are(total: Kernel) -> None:
     assert total(np.array([3, -5, 2**40]), 3, 7) == 2**40 + 5
     assert total(np.array([3, -5, 2**40]), np.int64(2), 0) == -2
+
+
+# What NDArray[element] is: in the numpy that is installed, before numpy 2.5, and from there on.
+HINTS = {
+    "installed": IntArray,
+    "former": types.GenericAlias(np.ndarray, (tuple, types.GenericAlias(np.dtype, (np.int64,)))),
+    "present": types.GenericAlias(np.ndarray, (np.int64,)),
+}
+
+
+@pytest.mark.parametrize("hint", HINTS.values(), ids=HINTS)
+def test_the_hint_of_an_array_names_its_elements_in_every_numpy(hint: object) -> None:
+    assert element_type(hint) is np.int64
 
 
 def test_an_empty_array_has_an_address_too(total: Kernel) -> None:

@@ -1,0 +1,115 @@
+"""Measure what each way to install brings, and write it to docs/install.md.
+
+    python -m tools.install_sizes
+
+Each is installed into an empty folder, in the versions of requirements.lock, and compiled to
+bytecode as pip does it. Counted is everything that is there then, vidscore itself included.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools import bootstrap
+from tools.docs_pages import ROOT, table
+from tools.studies import fill_page
+
+PAGE = ROOT / "docs/install.md"
+BLOCK = "installs"
+BYTES_PER_MB = 1_000_000
+INSTALLS: Mapping[str, str] = {
+    "vidscore-client": "the Python client",
+    "vidscore": "the library, and the commands that score, submit and stream",
+    "vidscore[server]": "what hosts benchmarks",
+    "vidscore[server,web]": "with its site; `vidscore view`",
+    "vidscore[server,postgresql]": "several servers over one database",
+    "vidscore[video]": "videos are read and drawn",
+    "vidscore[web]": "`vidscore view`",
+    "vidscore[plot]": "curves by matplotlib",
+    "vidscore[dataframes]": "tables of polars and Arrow, if these are there",
+    "vidscore[parquet]": "columns of outcomes as Parquet",
+    "vidscore[mqtt]": "a bridge from MQTT",
+}
+"""What is installed, and what for."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """What an installation comes to.
+
+    Attributes:
+        distributions: How many there are.
+        megabytes: What they take.
+    """
+
+    distributions: int
+    megabytes: float
+
+
+def main() -> None:
+    """Measure all installs and write them to the page."""
+    with tempfile.TemporaryDirectory() as name:
+        wheels = build_wheels(Path(name, "wheels"))
+        sizes = {}
+        for number, requirement in enumerate(INSTALLS):
+            sizes[requirement] = installed_size(requirement, wheels, Path(name, str(number)))
+            print(requirement, sizes[requirement], flush=True)
+    fill_page(PAGE, {BLOCK: size_table(sizes)})
+
+
+def build_wheels(folder: Path) -> Path:
+    """Build both distributions with what is installed here; returns where the wheels are."""
+    for project in (ROOT, ROOT / "clients/python"):
+        command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+        subprocess.run(command, cwd=project, check=True, capture_output=True)
+    return folder
+
+
+def installed_size(requirement: str, wheels: Path, folder: Path) -> Size:
+    """Install a requirement into an empty folder and measure it.
+
+    Args:
+        requirement: What to install.
+        wheels: Where our own wheels are.
+        folder: Where to install; it must not exist.
+    """
+    versions = ["--constraint", str(bootstrap.LOCK), "--find-links", str(wheels)]
+    # Our wheels change without a new version: what was installed of them once is no substitute.
+    ours = ["--reinstall-package", "vidscore", "--reinstall-package", "vidscore-client"]
+    whole = ["--target", str(folder), "--no-build", "--compile-bytecode"]
+    subprocess.run(
+        [bootstrap.UV, "pip", "install", "--quiet", *versions, *ours, *whole, requirement],
+        check=True,
+        env=bootstrap.SYSTEM_CERTIFICATES | os.environ,
+    )
+    return size_of(folder)
+
+
+def size_of(folder: Path) -> Size:
+    """Measure what is installed in a folder."""
+    sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+    return Size(len(list(folder.glob("*.dist-info"))), sum(sizes) / BYTES_PER_MB)
+
+
+def size_table(sizes: Mapping[str, Size]) -> str:
+    """The table of the page."""
+    rows: list[Sequence[str]] = [
+        (
+            f"`pip install {requirement if '[' not in requirement else repr(requirement)}`",
+            INSTALLS[requirement],
+            str(size.distributions),
+            f"{size.megabytes:.0f}",
+        )
+        for requirement, size in sizes.items()
+    ]
+    return table(("command", "brings", "distributions", "MB"), rows)
+
+
+if __name__ == "__main__":
+    main()

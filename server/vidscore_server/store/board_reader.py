@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, func, or_, select
+from sqlalchemy import Select, exists, false, func, or_, select
 
 from vidscore_server.store import tables as t
 from vidscore_server.store.records import ScoredTotals, SubmissionRecord, SubmissionState
@@ -20,6 +20,8 @@ _COUNTED = (
     or_(t.submissions.c.state.in_(COUNTED_STATES), t.submissions.c.score_shown),
     HAS_FRAMES,
 )
+
+_SEALED_AT = func.coalesce(t.submissions.c.seal_time, t.submissions.c.create_time)
 
 
 class BoardReader(SiteReader):
@@ -60,18 +62,44 @@ class BoardReader(SiteReader):
         ).select_from(by_team)
         return ScoredTotals(*map(int, self._connection.execute(query).one()))
 
-    def scored_names(self, benchmark: str) -> set[str]:
-        """Names of the submissions with frames that are scored."""
-        query = (
-            select(t.submissions.c.submission)
-            .select_from(t.submissions.join(t.benchmarks))
-            .where(
-                t.benchmarks.c.benchmark == benchmark,
-                t.submissions.c.state == SubmissionState.SCORED.value,
-                HAS_FRAMES,
+    def scored_names(self, benchmark: str) -> tuple[str, ...]:
+        """Names of the submissions with frames that are scored, in the order of their sealing."""
+        return tuple(self._connection.execute(_scored_names(benchmark)).scalars())
+
+    def waiting_names(
+        self, benchmark: str, bases: Mapping[str, tuple[int, str]], failed: str
+    ) -> tuple[str, ...]:
+        """Those of them that lack a score, but for those that cannot have one.
+
+        Args:
+            benchmark: The benchmark.
+            bases: Revision of the truth and configuration by evaluator, of the scores wanted.
+            failed: What a submission is noted with that could not be scored under these.
+        """
+        s = t.scores.c
+        of_submission = s.submission_id == t.submissions.c.id
+        lacks = [
+            ~exists().where(
+                of_submission,
+                s.evaluator == evaluator,
+                s.truth_revision == truth_revision,
+                s.configuration == configuration,
             )
+            for evaluator, (truth_revision, configuration) in bases.items()
+        ]
+        f = t.failed_rescorings.c
+        cannot = exists().where(f.submission_id == t.submissions.c.id, f.basis == failed)
+        query = _scored_names(benchmark).where(or_(false(), *lacks), ~cannot)
+        return tuple(self._connection.execute(query).scalars())
+
+    def newest_scored_truth(self, benchmark: str) -> int:
+        """The newest revision of the truth that anything was scored under; 0 for none."""
+        query = (
+            select(func.coalesce(func.max(t.scores.c.truth_revision), 0))
+            .select_from(t.scores.join(t.submissions).join(t.benchmarks))
+            .where(t.benchmarks.c.benchmark == benchmark)
         )
-        return set(self._connection.execute(query).scalars())
+        return int(self._connection.execute(query).scalar_one())
 
     def _counted_by_team(self, benchmark: str) -> Select[Any]:
         return (
@@ -111,3 +139,16 @@ class BoardReader(SiteReader):
             HAS_FRAMES,
         )
         return {record.submission: record for record in self._all(query, SubmissionRecord)}
+
+
+def _scored_names(benchmark: str) -> Select[Any]:
+    return (
+        select(t.submissions.c.submission)
+        .select_from(t.submissions.join(t.benchmarks))
+        .where(
+            t.benchmarks.c.benchmark == benchmark,
+            t.submissions.c.state == SubmissionState.SCORED.value,
+            HAS_FRAMES,
+        )
+        .order_by(_SEALED_AT, t.submissions.c.submission)
+    )

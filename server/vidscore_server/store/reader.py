@@ -19,7 +19,6 @@ from vidscore_server.store.records import (
     FrameName,
     Holdings,
     ReleaseRecord,
-    ScoreBasis,
     ScoreDrawsRecord,
     ScoreRecord,
     StreamRecord,
@@ -322,15 +321,6 @@ class Reader(LiveReader, BoardReader):
         )
         return self._one(query, ScoreRecord)
 
-    def score_bases(self, benchmark: str) -> list[ScoreBasis]:
-        """The distinct bases of the scores of a benchmark's submissions."""
-        c = t.scores.c
-        joined = select(
-            t.submissions.c.submission, c.evaluator, c.truth_revision, c.configuration
-        ).join(t.submissions, t.submissions.c.id == c.submission_id)
-        query = joined.join(t.benchmarks).where(t.benchmarks.c.benchmark == benchmark)
-        return [ScoreBasis(*row) for row in self._connection.execute(query.distinct())]
-
     def scores_under(
         self,
         benchmark: str,
@@ -369,15 +359,6 @@ class Reader(LiveReader, BoardReader):
         )
         among = and_(t.scores.c.published, ~is_here)
         return self._newest_scores(benchmark, evaluator, among, reports=False)
-
-    def failed_rescorings(self, benchmark: str) -> dict[str, str]:
-        """The basis under which re-scoring a submission failed, by submission."""
-        joined = select(t.submissions.c.submission, t.failed_rescorings.c.basis).join(
-            t.submissions, t.submissions.c.id == t.failed_rescorings.c.submission_id
-        )
-        query = joined.join(t.benchmarks).where(t.benchmarks.c.benchmark == benchmark)
-        rows = self._connection.execute(query)
-        return {row.submission: row.basis for row in rows}
 
     def _newest_scores(
         self, benchmark: str, evaluator: str, among: Any, *, reports: bool = True

@@ -326,16 +326,6 @@ class ScoredTotals:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreBasis:
-    """The basis of a score: evaluator, truth and configuration."""
-
-    submission: str
-    evaluator: str
-    truth_revision: int
-    configuration: str
-
-
-@dataclass(frozen=True, slots=True)
 class ReleaseRecord:
     """The last release of an evaluator's ranking measures to a team (the Ladder's state)."""
 

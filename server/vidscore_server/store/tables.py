@@ -191,6 +191,15 @@ scores = Table(
     Column("private_report", LargeBinary),
     Column("estimate", Text, nullable=False, server_default=""),
     Column("released_step", Double, nullable=False, server_default="0"),
+    # What has a score, and which is the newest: without reading the reports between.
+    Index(
+        "ix_scores_basis",
+        "submission_id",
+        "evaluator",
+        "truth_revision",
+        "configuration",
+        "number",
+    ),
 )
 
 failed_rescorings = Table(

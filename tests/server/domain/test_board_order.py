@@ -75,6 +75,7 @@ class Hosting(RuleBasedStateMachine):
         self.kept = KeptBoards()
         self.teams: dict[str, str] = {}
         self.scored: dict[str, set[Key]] = {}
+        self.failed: dict[str, str] = {}
         self.definition: Definition
 
     def teardown(self) -> None:
@@ -143,6 +144,7 @@ class Hosting(RuleBasedStateMachine):
             if fails:
                 basis = state.wanted.to_json()
                 transaction.put_failed_rescoring("b", state.waiting[0], basis)
+                self.failed[state.waiting[0]] = basis
             else:
                 self.keep(transaction, state.waiting[0], state.wanted.truth_revision)
 
@@ -194,6 +196,20 @@ class Hosting(RuleBasedStateMachine):
         )
         under = {value for _, _, value in self.all_under(key)}
         assert {row.entry.values[0] for row in seen if row.rank} <= under
+
+    @invariant()
+    def what_waits_is_what_lacks_a_score_and_can_have_one(self) -> None:
+        with self.store.read() as reader:
+            state = self.state(reader)
+        if state.wanted is None:
+            assert state.waiting == ()
+            return
+        key, text = state.wanted.key("spotgeo"), state.wanted.to_json()
+        assert list(state.waiting) == [
+            name
+            for name in self.teams
+            if key not in self.scored[name] and self.failed.get(name) != text
+        ]
 
     @invariant()
     def nobody_but_organisers_sees_a_score_before_its_board(self) -> None:

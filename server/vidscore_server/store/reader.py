@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby, islice
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import LargeBinary, Select, and_, exists, func, literal, or_, select, tuple_
 
@@ -28,7 +28,9 @@ from vidscore_server.store.records import (
     TiersRecord,
     TruthRevisionRecord,
 )
-from vidscore_server.store.tables import from_microseconds, to_microseconds
+from vidscore_server.store.tables import from_microseconds, from_row, to_microseconds
+
+Name = TypeVar("Name")
 
 FRAMES_PER_QUERY = 500
 """SQLite bounds the variables of a statement."""
@@ -207,8 +209,23 @@ class Reader(LiveReader, BoardReader):
 
     def streams(self, benchmark: str, submission: str) -> list[StreamRecord]:
         """Append streams of a submission, by name."""
-        query = self._of_submission(select(t.streams), benchmark, submission, t.streams)
-        return self._all(query.order_by(t.streams.c.stream), StreamRecord)
+        return self.streams_of(benchmark, [submission]).get(submission, [])
+
+    def streams_of(
+        self, benchmark: str, submissions: Iterable[str]
+    ) -> dict[str, list[StreamRecord]]:
+        """Append streams, by name, of those submissions that have any."""
+        query = select(t.streams, t.submissions.c.submission).select_from(
+            t.streams.join(t.submissions).join(t.benchmarks)
+        )
+        found: dict[str, list[StreamRecord]] = {}
+        for names in _chunks(submissions):
+            asked = query.where(
+                t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission.in_(names)
+            )
+            for row in self._connection.execute(asked.order_by(t.streams.c.stream)).mappings():
+                found.setdefault(row["submission"], []).append(from_row(StreamRecord, row))
+        return found
 
     def append_points(
         self, benchmark: str, submission: str, streams: Iterable[str]
@@ -461,7 +478,7 @@ class Reader(LiveReader, BoardReader):
         return query.where(through.c.submission_id == number.scalar_subquery())
 
 
-def _chunks(names: Iterable[SubmissionKey]) -> Iterator[list[SubmissionKey]]:
+def _chunks(names: Iterable[Name]) -> Iterator[list[Name]]:
     rest = iter(names)
     while chunk := list(islice(rest, NAMES_PER_QUERY)):
         yield chunk

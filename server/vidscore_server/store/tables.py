@@ -6,8 +6,9 @@ Times are integers, microseconds since 1970 in UTC: they compare alike in every 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any, TypeVar
 
 from sqlalchemy import (
@@ -357,8 +358,10 @@ def from_row(record: type[RecordType], row: Mapping[Any, Any], **given: Any) -> 
         row: Columns by name; further ones are ignored.
         given: Fields that are no columns.
     """
-    names = _names_of(record)
-    values = {name: _from_column(name, row[name]) for name in names if name not in given}
+    values = {name: row[name] for name in _names_of(record) if name not in given}
+    for name, convert in _converted(record):
+        if values.get(name) is not None:
+            values[name] = convert(values[name])
     return record(**values, **given)
 
 
@@ -381,12 +384,16 @@ def _to_column(value: Any) -> Any:
     return to_microseconds(value) if isinstance(value, datetime) else value
 
 
-def _from_column(name: str, value: Any) -> Any:
-    if value is None:
-        return None
-    if name == "time" or name.endswith("_time"):
-        return from_microseconds(value)
-    return _ENUMERATIONS[name](value) if name in _ENUMERATIONS else value
+@cache
+def _converted(record: type[Any]) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
+    """The columns that a record has as something else, and what makes it of them."""
+    kept = {
+        name: from_microseconds
+        for name in _names_of(record)
+        if name == "time" or name.endswith("_time")
+    }
+    named = {name: kind for name, kind in _ENUMERATIONS.items() if name in _names_of(record)}
+    return (*kept.items(), *named.items())
 
 
 # --- Queries

@@ -9,7 +9,12 @@ from typing import Any
 from sqlalchemy import Select, exists, false, func, or_, select
 
 from vidscore_server.store import tables as t
-from vidscore_server.store.records import ScoredTotals, SubmissionRecord, SubmissionState
+from vidscore_server.store.records import (
+    RankedVersion,
+    ScoredTotals,
+    SubmissionRecord,
+    SubmissionState,
+)
 from vidscore_server.store.site_reader import SiteReader
 from vidscore_server.store.tables import to_microseconds
 
@@ -101,6 +106,32 @@ class BoardReader(SiteReader):
         )
         return int(self._connection.execute(query).scalar_one())
 
+    def ranked_versions(
+        self, benchmark: str, evaluator: str, truth_revision: int, configuration: str
+    ) -> dict[str, RankedVersion]:
+        """What differs once the place of a scored submission on a board may, by submission.
+
+        Args:
+            benchmark: The benchmark.
+            evaluator: The evaluator that ranks.
+            truth_revision: Revision of the truth of the scores that are compared.
+            configuration: Their configuration.
+        """
+        s = t.scores.c
+        newest = (
+            select(func.max(s.number))
+            .where(
+                s.submission_id == t.submissions.c.id,
+                s.evaluator == evaluator,
+                s.truth_revision == truth_revision,
+                s.configuration == configuration,
+            )
+            .scalar_subquery()
+        )
+        query = _scored(benchmark, t.submissions.c.submission, t.submissions.c.revision, newest)
+        rows = self._connection.execute(query).all()
+        return {name: RankedVersion(revision, number) for name, revision, number in rows}
+
     def _counted_by_team(self, benchmark: str) -> Select[Any]:
         return (
             select(t.submissions.c.team, func.count().label("count"))
@@ -132,23 +163,23 @@ class BoardReader(SiteReader):
 
     def scored_submissions(self, benchmark: str) -> dict[str, SubmissionRecord]:
         """The submissions with frames that are scored, by name."""
-        query = select(t.submissions, t.benchmarks.c.benchmark).join(t.benchmarks)
-        query = query.where(
-            t.benchmarks.c.benchmark == benchmark,
-            t.submissions.c.state == SubmissionState.SCORED.value,
-            HAS_FRAMES,
-        )
+        query = _scored(benchmark, t.submissions, t.benchmarks.c.benchmark)
         return {record.submission: record for record in self._all(query, SubmissionRecord)}
 
 
-def _scored_names(benchmark: str) -> Select[Any]:
+def _scored(benchmark: str, *columns: Any) -> Select[Any]:
+    """Columns of the submissions with frames that are scored."""
     return (
-        select(t.submissions.c.submission)
+        select(*columns)
         .select_from(t.submissions.join(t.benchmarks))
         .where(
             t.benchmarks.c.benchmark == benchmark,
             t.submissions.c.state == SubmissionState.SCORED.value,
             HAS_FRAMES,
         )
-        .order_by(_SEALED_AT, t.submissions.c.submission)
     )
+
+
+def _scored_names(benchmark: str) -> Select[Any]:
+    names = _scored(benchmark, t.submissions.c.submission)
+    return names.order_by(_SEALED_AT, t.submissions.c.submission)

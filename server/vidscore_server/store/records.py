@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 Row = tuple[str, dict[str, Any]]
 """Name of a table, and values by column: strings, numbers, bytes or None."""
@@ -323,6 +323,18 @@ class ScoredTotals:
     teams: int
     submissions: int
     most: int
+
+
+class RankedVersion(NamedTuple):
+    """What a submission has on a board, as numbers that grow.
+
+    Attributes:
+        revision: Revision of the submission.
+        score: Number of the score that is compared; None where it has none.
+    """
+
+    revision: int
+    score: int | None
 
 
 @dataclass(frozen=True, slots=True)

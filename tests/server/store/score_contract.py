@@ -124,6 +124,28 @@ class ScoreContract:
             assert reader.scored_names("b") == ("s3",)
             assert list(reader.scored_submissions("b")) == ["s3"]
 
+    def test_versions_name_the_newest_score_under_a_basis_of_what_is_scored(
+        self, store: SqlStore
+    ) -> None:
+        scored = SubmissionState.SCORED
+        first = r.submission(state=scored, frame_count=1)
+        others = (
+            r.submission("s2", state=scored, frame_count=1),
+            r.submission("none", state=scored),
+            r.submission("failed", state=SubmissionState.FAILED, frame_count=1),
+        )
+        put(store, populate, lambda t: t.update_submission(replace(first, revision=7)))
+        for one in others:
+            put(store, lambda t, one=one: t.insert_submission(one))  # type: ignore[misc]
+        newer = replace(r.score(), truth_revision=2)
+        for score in (r.score(), r.score(), newer, r.score(evaluator="map"), r.score("failed")):
+            put(store, lambda t, score=score: t.insert_score(score))  # type: ignore[misc]
+        with store.read() as reader:
+            found = reader.ranked_versions("b", "f1", 1, "f1 1 abc")
+            assert found == {"s": (7, 2), "s2": (1, None)}
+            assert reader.ranked_versions("b", "f1", 2, "f1 1 abc")["s"] == (7, 3)
+            assert reader.ranked_versions("none", "f1", 1, "f1 1 abc") == {}
+
     def test_the_stamp_of_a_board_differs_after_each_change(self, store: SqlStore) -> None:
         put(store, populate)
         stamps = []

@@ -29,7 +29,7 @@ from vidscore_server.api.scoring import ScoringService
 from vidscore_server.api.server import EvaluatorService, ServerService
 from vidscore_server.api.trust import RankingService
 from vidscore_server.domain.access import Gate, Transport
-from vidscore_server.domain.sessions import Sessions
+from vidscore_server.domain.sessions import PlainCalls, Sessions
 from vidscore_server.errors import ListenError
 from vidscore_server.logs import log, places_of
 from vidscore_server.metrics import Metrics, MetricsEndpoint
@@ -83,6 +83,7 @@ class ScoringServer:
     ) -> None:
         """Assemble the services; the event loop must be running."""
         self.sessions = Sessions(settings.maximum_streams, shared=store is not None)
+        self._plain_calls = PlainCalls(settings.maximum_calls)
         self._settings = settings
         self._workers = workers
         self._clock = clock
@@ -128,7 +129,14 @@ class ScoringServer:
         self._gate = Gate(store, clock)
 
     def _guard(self, transport: Transport) -> Guard:
-        return Guard(self._settings, self.sessions, self._gate, self._metrics.calls, transport)
+        return Guard(
+            self._settings,
+            self.sessions,
+            self._gate,
+            self._metrics.calls,
+            self._plain_calls,
+            transport,
+        )
 
     def _add_services(self, server: grpc.aio.Server) -> None:
         settings, workers = self._settings, self._workers

@@ -64,7 +64,7 @@ class HostedSite:
             for transport in (of_pages, of_http)
         )
         self._server = SiteServer(settings)
-        self._spool = Spool(_upload_limits(settings))
+        self._spool, self._truths = Spool(_upload_limits(settings)), Spool()
 
     @property
     def url(self) -> str:
@@ -98,6 +98,7 @@ class HostedSite:
             str(grpc_address),
             clock=self._clock,
             spool=self._spool,
+            truths=self._truths,
         )
         self._server.start(site_app(site, api_routes(self._http_calls, self._settings)))
 
@@ -105,6 +106,7 @@ class HostedSite:
         """Stop answering and listening."""
         await self._server.stop()
         await self._spool.stop()
+        await self._truths.stop()
 
 
 def _upload_limits(settings: Settings) -> UploadLimits:

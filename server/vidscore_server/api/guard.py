@@ -67,7 +67,8 @@ class Guard(grpc.aio.ServerInterceptor):
         sessions: Where a draining server shows.
         gate: Admits callers.
         metrics: Where calls are counted.
-        transport: The way that the calls come.
+        plain_calls: Counts the open calls of each team, whichever way they come.
+        transport: The way that these calls come.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Guard(grpc.aio.ServerInterceptor):
         sessions: Sessions,
         gate: Gate,
         metrics: CallMetrics,
+        plain_calls: PlainCalls,
         transport: Transport,
     ) -> None:
         self._gate = gate
@@ -83,7 +85,7 @@ class Guard(grpc.aio.ServerInterceptor):
         self._settings = settings
         self._sessions = sessions
         self._transport = transport
-        self._plain_calls = PlainCalls(settings.maximum_calls)
+        self._plain_calls = plain_calls
 
     async def intercept_service(
         self,

@@ -214,14 +214,13 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         wanted, state = parse_string(request.team, "team"), _read_state(request.state)
 
         def read(reader: Reader) -> list[SubmissionView]:
-            required_benchmark(reader, benchmark)
             team = team_seen(caller)
             if wanted and team not in {None, wanted}:
+                required_benchmark(reader, benchmark)
                 return []
-            records = reader.submissions(benchmark, team or wanted or None, after, size + 1, state)
-            names = [SubmissionName(benchmark, record.submission) for record in records]
-            submissions = self._hosting.submissions
-            return [submissions.view(reader, name, caller) for name in names]
+            whose = (wanted or None) if team is None else team
+            records = reader.submissions(benchmark, whose, after, size + 1, state)
+            return self._hosting.submissions.views(reader, benchmark, records)
 
         found = await self._context.read(read)
         shown, token = cut_page(found, size, _list_key)

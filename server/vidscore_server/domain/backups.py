@@ -232,6 +232,7 @@ _ADDED_SINCE: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "0011": _ADDED_0014,  # later ones have an index, and further tables
     "0012": _ADDED_0014,
     "0013": _ADDED_0014,
+    "0014": {},
 }
 """Columns that rows of an earlier revision lack, by table, with what its migration gives them.
 

@@ -17,9 +17,8 @@ import orjson
 
 from vidscore_server.domain.definition import Definition
 from vidscore_server.store import Reader
-from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord, SubmissionState
+from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord
 
-MAXIMUM_SUBMISSIONS = 1_000_000
 MAXIMUM_REVISIONS = 1_000_000
 
 Key = tuple[int, str]
@@ -92,8 +91,7 @@ def wanted_basis(reader: Reader, definition: Definition, record: BenchmarkRecord
     """
     revision = newest_complete(reader, record)
     if not revision:
-        bases = reader.score_bases(record.benchmark)
-        revision = max((basis.truth_revision for basis in bases), default=0)
+        revision = reader.newest_scored_truth(record.benchmark)
     if not revision:
         return None
     shown = shown_basis(record)
@@ -124,32 +122,15 @@ def board_state(
     """
     wanted = wanted or wanted_basis(reader, definition, record)
     shown = shown_basis(record)
-    if wanted is None or (shown is None and not reader.score_bases(record.benchmark)):
+    if wanted is None or (shown is None and not reader.newest_scored_truth(record.benchmark)):
         return BoardState(shown, None, ())
     return BoardState(shown, wanted, waiting_for(reader, record.benchmark, wanted))
 
 
 def waiting_for(reader: Reader, benchmark: str, basis: Basis) -> tuple[str, ...]:
     """Scored submissions without a score under a basis, but for those that cannot have one."""
-    scored: dict[str, set[str]] = {}
-    for entry in reader.score_bases(benchmark):
-        if (entry.truth_revision, entry.configuration) == basis.key(entry.evaluator):
-            scored.setdefault(entry.submission, set()).add(entry.evaluator)
-    text = basis.to_json()
-    failed = {name for name, under in reader.failed_rescorings(benchmark).items() if under == text}
-    wanted = set(basis.configurations)
-    waiting = {name for name in reader.scored_names(benchmark) if scored.get(name) != wanted}
-    if not waiting - failed:  # nearly always, and whole records of all submissions are many
-        return ()
-    names = (record.submission for record in in_sealing_order(reader, benchmark))
-    return tuple(name for name in names if name in waiting - failed)
-
-
-def in_sealing_order(reader: Reader, benchmark: str) -> list[SubmissionRecord]:
-    """Scored submissions, in the order in which they were sealed."""
-    records = reader.submissions(benchmark, None, None, MAXIMUM_SUBMISSIONS)
-    scored = [record for record in records if record.state is SubmissionState.SCORED]
-    return sorted(scored, key=sealing_order)
+    bases = {name: (basis.truth_revision, kept) for name, kept in basis.configurations.items()}
+    return reader.waiting_names(benchmark, bases, basis.to_json())
 
 
 def sealing_order(record: SubmissionRecord) -> tuple[datetime, str]:

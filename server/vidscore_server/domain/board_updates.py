@@ -147,7 +147,7 @@ def _ranks(
     directions = definition.ranking(evaluator)
     portion = answered_portion(definition.policy)
     view = BoardView(reader, Board(benchmark, evaluator), tuple(directions), portion=portion)
-    ranked = rank(view.entries(scores), board_rules(definition.policy, directions))
+    ranked = rank(view.seen(view.candidates(scores)), board_rules(definition.policy, directions))
     return {entry.entry.submission: entry.rank for entry in ranked}
 
 

@@ -2,24 +2,39 @@
 
 Each call looks at the store whether a board still holds: scores and submissions with frames are
 only added to, and every other change counts a revision up, so that a few sums tell. Servers over
-one database need nothing of each other for it.
+one database need nothing of each other for it. What has changed is read again, and only that:
+after a new score a board of ten thousand submissions is there without reading the others'.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.definition import Definition
-from vidscore_server.domain.leaderboard import Board, RankedEntry, ranked_entries
+from vidscore_server.domain.leaderboard import (
+    Board,
+    BoardView,
+    Candidate,
+    RankedEntry,
+    board_view,
+    in_order,
+    ranked_entries,
+    shown_key,
+)
+from vidscore_server.domain.private_part import Portion
 from vidscore_server.store import Reader
-from vidscore_server.store.records import BenchmarkRecord
+from vidscore_server.store.records import BenchmarkRecord, RankedVersion
 
 MAXIMUM_KEPT_ROWS = 200_000
 """Rows of all boards that are kept; the board that nobody has asked for longest goes first."""
+
+MOST_ONE_BY_ONE = 100
+"""Where more submissions than these have changed, all are read at once."""
 
 
 class _Key(NamedTuple):
@@ -32,7 +47,14 @@ class _Key(NamedTuple):
 
 class _Kept(NamedTuple):
     stamp: tuple[object, ...]
+    rules: tuple[object, ...]
+    versions: Mapping[str, RankedVersion]
+    candidates: Mapping[str, Candidate]
     rows: list[RankedEntry]
+
+    @property
+    def row_count(self) -> int:
+        return 1 + len(self.rows) + len(self.candidates)
 
 
 class KeptBoards:
@@ -40,10 +62,14 @@ class KeptBoards:
 
     Args:
         maximum_rows: Rows that are kept.
+        most_one_by_one: Changed submissions that are read one by one.
     """
 
-    def __init__(self, maximum_rows: int = MAXIMUM_KEPT_ROWS) -> None:
+    def __init__(
+        self, maximum_rows: int = MAXIMUM_KEPT_ROWS, most_one_by_one: int = MOST_ONE_BY_ONE
+    ) -> None:
         self._maximum_rows = maximum_rows
+        self._most_one_by_one = most_one_by_one
         self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -75,10 +101,58 @@ class KeptBoards:
             if kept is not None and kept.stamp == stamp:
                 self._kept.move_to_end(key)
                 return kept.rows
-        rows = ranked_entries(reader, definition, board, caller, now)
+        rules = (record.create_time, record.definition, record.board, portion)
+        if kept is None or kept.rules != rules:
+            kept = _Kept((), rules, {}, {}, [])
+        if portion is Portion.PRIVATE:  # what counts of a team depends on all that it has
+            rows = ranked_entries(reader, definition, board, caller, now)
+            kept = kept._replace(stamp=stamp, rows=rows)
+        else:
+            view = board_view(reader, definition, board, caller, now)
+            kept = self._brought_up_to_date(kept, view, definition, record)._replace(stamp=stamp)
         with self._lock:
-            self._kept[key] = _Kept(stamp, rows)
+            self._kept[key] = kept
             self._kept.move_to_end(key)
-            while sum(1 + len(one.rows) for one in self._kept.values()) > self._maximum_rows:
+            while sum(one.row_count for one in self._kept.values()) > self._maximum_rows:
                 self._kept.popitem(last=False)
-        return rows
+        return kept.rows
+
+    def _brought_up_to_date(
+        self, kept: _Kept, view: BoardView, definition: Definition, record: BenchmarkRecord
+    ) -> _Kept:
+        """A board with what has changed since; it has the same rules."""
+        reader, board = view.reader, view.board
+        key = shown_key(record, definition, board)
+        if key is None:
+            return kept._replace(rows=[])
+        versions = reader.ranked_versions(board.benchmark, board.evaluator.name, *key)
+        changed = {name: at for name, at in versions.items() if kept.versions.get(name) != at}
+        if len(changed) > self._most_one_by_one:
+            comparable = reader.scores_under(
+                board.benchmark, board.evaluator.name, *key, reports=False
+            )
+            candidates = view.candidates(comparable)
+        else:
+            same = versions.keys() - changed.keys()
+            candidates = {name: one for name, one in kept.candidates.items() if name in same}
+            candidates.update(_candidates(view, changed))
+        others = {}
+        if len(candidates) < len(versions):
+            elsewhere = reader.published_elsewhere(board.benchmark, board.evaluator.name, *key)
+            others = view.candidates(elsewhere)
+        rows = in_order(view, definition, candidates, others)
+        return kept._replace(versions=versions, candidates=candidates, rows=rows)
+
+
+def _candidates(
+    view: BoardView, versions: Mapping[str, RankedVersion]
+) -> Iterator[tuple[str, Candidate]]:
+    """Candidates, looked for one by one."""
+    benchmark = view.board.benchmark
+    for name, version in versions.items():
+        if version.score is None:
+            continue
+        submission = view.reader.submission(benchmark, name)
+        score = view.reader.score(benchmark, name, version.score)
+        if submission is not None and score is not None:
+            yield name, view.candidate(score, submission)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_evaluators.report import Number, Report
 from vidscore_server.domain.access import Caller
-from vidscore_server.domain.basis import shown_basis, version_of
+from vidscore_server.domain.basis import Key, shown_basis, version_of
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.policy import Policy, Selection, Visibility
 from vidscore_server.domain.private_part import Portion
@@ -26,7 +26,7 @@ from vidscore_server.domain.scores import (
 )
 from vidscore_server.domain.submissions import team_seen
 from vidscore_server.store import Reader
-from vidscore_server.store.records import ScoreRecord, SubmissionRecord
+from vidscore_server.store.records import BenchmarkRecord, ScoreRecord, SubmissionRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class RankedEntry:
     entry: Entry
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BoardRules:
     """How a board orders.
 
@@ -84,6 +84,11 @@ class BoardRules:
     selection: Selection = Selection.BEST
     earlier_first: bool = False
 
+    @cached_property
+    def higher(self) -> tuple[bool, ...]:
+        """Whether higher is better, of each measure."""
+        return tuple(direction is Direction.HIGHER for direction in self.directions)
+
 
 def rank(entries: Sequence[Entry], rules: BoardRules) -> list[RankedEntry]:
     """One entry a team, in rank order; an undefined score comes after every defined one.
@@ -91,13 +96,16 @@ def rank(entries: Sequence[Entry], rules: BoardRules) -> list[RankedEntry]:
     Entries of one rank stand in the order of their sealing, then of their names, which says
     nothing about quality: it only makes the order one and the same.
     """
-    ordered = sorted(
-        _selected(entries, rules), key=lambda entry: (_key(entry, rules), _settled(entry))
-    )
+    keyed = [
+        ((score, entry.seal_time if rules.earlier_first else None), entry)
+        for score, entry in _selected(entries, rules)
+    ]
+    keyed.sort(key=lambda pair: (pair[0], _settled(pair[1])))
     ranked: list[RankedEntry] = []
-    for place, entry in enumerate(ordered, start=1):
-        tied = ranked and _key(ranked[-1].entry, rules) == _key(entry, rules)
-        ranked.append(RankedEntry(ranked[-1].rank if tied else place, entry))
+    before: tuple[object, ...] | None = None
+    for place, (key, entry) in enumerate(keyed, start=1):
+        ranked.append(RankedEntry(ranked[-1].rank if key == before else place, entry))
+        before = key
     return ranked
 
 
@@ -129,36 +137,27 @@ def counted(entries: Sequence[Entry], rules: BoardRules, most: int) -> frozenset
     return frozenset(found)
 
 
-def _selected(entries: Sequence[Entry], rules: BoardRules) -> list[Entry]:
-    chosen: dict[str, Entry] = {}
+_ScoreKey = tuple[tuple[bool, float], ...]
+
+
+def _selected(entries: Sequence[Entry], rules: BoardRules) -> list[tuple[_ScoreKey, Entry]]:
+    """The entry of each team that counts, with what it is ordered by."""
+    chosen: dict[str, tuple[_ScoreKey, Entry]] = {}
+    latest = rules.selection is Selection.LATEST
     for entry in sorted(entries, key=_settled):
-        rival = chosen.get(entry.team)
-        if rival is None or _replaces(entry, rival, rules):
-            chosen[entry.team] = entry
+        score, rival = _score_key(entry, rules), chosen.get(entry.team)
+        if rival is None or latest or score < rival[0]:
+            chosen[entry.team] = score, entry
     return list(chosen.values())
 
 
-def _replaces(later: Entry, earlier: Entry, rules: BoardRules) -> bool:
-    if rules.selection is Selection.LATEST:
-        return True
-    return _score_key(later, rules) < _score_key(earlier, rules)
-
-
-def _key(entry: Entry, rules: BoardRules) -> tuple[object, ...]:
-    return (_score_key(entry, rules), entry.seal_time if rules.earlier_first else None)
-
-
-def _score_key(entry: Entry, rules: BoardRules) -> tuple[tuple[bool, float], ...]:
+def _score_key(entry: Entry, rules: BoardRules) -> _ScoreKey:
     return tuple(
-        (value is None, _signed(value, direction))
-        for value, direction in zip(entry.values, rules.directions, strict=True)
+        [
+            (True, 0.0) if value is None else (False, -value if higher else value)
+            for value, higher in zip(entry.values, rules.higher, strict=True)
+        ]
     )
-
-
-def _signed(value: float | None, direction: Direction) -> float:
-    if value is None:
-        return 0.0
-    return -value if direction is Direction.HIGHER else value
 
 
 def _settled(entry: Entry) -> tuple[datetime, str]:
@@ -211,31 +210,59 @@ def ranked_entries(
         caller: The caller.
         now: The time.
     """
-    directions = definition.ranking(board.evaluator)
     record = reader.benchmark(board.benchmark)
-    shown = None if record is None else shown_basis(record)
-    key = None if shown is None else shown.key(board.evaluator.name)
-    if not directions or key is None:
+    key = None if record is None else shown_key(record, definition, board)
+    if key is None:
         return []
-    policy = definition.policy
-    portion = definition.board_portion(now)
-    hidden = None if caller.is_organiser else definition
-    view = BoardView(reader, board, tuple(directions), hidden, portion)
+    view = board_view(reader, definition, board, caller, now)
     comparable = reader.scores_under(board.benchmark, board.evaluator.name, *key, reports=False)
     others = reader.published_elsewhere(board.benchmark, board.evaluator.name, *key)
-    if portion is Portion.PRIVATE:
-        policy = replace(policy, selection="best")
+    if view.portion is Portion.PRIVATE:
         comparable, others = (
             counted_scores(reader, definition, board, scores) for scores in (comparable, others)
         )
-    if view.released:
-        entries = view.releases({score.submission: score for score in comparable})
-    else:
-        entries = view.entries(comparable)
-    ranked = rank(entries, board_rules(policy, directions))
-    disqualified = view.entries([*comparable, *others], disqualified=True)
+    return in_order(view, definition, view.candidates(comparable), view.candidates(others))
+
+
+def shown_key(record: BenchmarkRecord, definition: Definition, board: Board) -> Key | None:
+    """Basis of the scores that a board compares; None where it ranks nothing."""
+    shown = shown_basis(record)
+    if shown is None or not definition.ranking(board.evaluator):
+        return None
+    return shown.key(board.evaluator.name)
+
+
+def board_view(
+    reader: Reader, definition: Definition, board: Board, caller: Caller, now: datetime
+) -> BoardView:
+    """What a caller sees of the scores of a board; see `ranked_entries`."""
+    names = tuple(definition.ranking(board.evaluator))
+    hidden = None if caller.is_organiser else definition
+    return BoardView(reader, board, names, hidden, definition.board_portion(now))
+
+
+def in_order(
+    view: BoardView,
+    definition: Definition,
+    candidates: Mapping[str, Candidate],
+    others: Mapping[str, Candidate],
+) -> list[RankedEntry]:
+    """The entries of a board in rank order, out of its candidates; see `ranked_entries`.
+
+    Args:
+        view: What is seen of the board.
+        definition: The benchmark.
+        candidates: Those with a score of what the board shows, by submission.
+        others: Those that were on an earlier board.
+    """
+    policy = definition.policy
+    if view.portion is Portion.PRIVATE:
+        policy = replace(policy, selection="best")
+    entries = view.releases(candidates) if view.released else view.seen(candidates)
+    ranked = rank(entries, board_rules(policy, definition.ranking(view.board.evaluator)))
+    disqualified = view.disqualified(candidates) + view.disqualified(others)
     last = [RankedEntry(APART, entry) for entry in sorted(disqualified, key=_settled)]
-    return [*ranked, *rank_apart(view.entries(others)), *last]
+    return [*ranked, *rank_apart(view.seen(others)), *last]
 
 
 def counted_scores(
@@ -253,13 +280,25 @@ def counted_scores(
     everything = Board(board.benchmark, board.evaluator)
     view = BoardView(reader, everything, tuple(directions), portion=Portion.PUBLIC)
     rules = board_rules(definition.policy, directions)
-    names = counted(view.entries(scores), rules, definition.policy.final_submissions)
+    names = counted(view.seen(view.candidates(scores)), rules, definition.policy.final_submissions)
     return [score for score in scores if score.submission in names]
 
 
 def board_rules(policy: Policy, directions: Mapping[str, Direction]) -> BoardRules:
     """How a board orders by some measures under a policy."""
     return BoardRules(tuple(directions.values()), Selection(policy.selection), policy.earlier_first)
+
+
+class Candidate(NamedTuple):
+    """A submission with a score that may be on a board.
+
+    Attributes:
+        entry: What would stand there.
+        is_seen: Whether its values are.
+    """
+
+    entry: Entry
+    is_seen: bool
 
 
 @dataclass(frozen=True)
@@ -289,44 +328,51 @@ class BoardView:
             and self.portion is not Portion.PRIVATE
         )
 
-    def releases(self, scores: Mapping[str, ScoreRecord]) -> list[Entry]:
+    def releases(self, candidates: Mapping[str, Candidate]) -> list[Entry]:
         """The last release of each team, with the score that it came from."""
         if not self.board.of_everything:
             return []
         return [
-            self._entry(score, submission, values_from_json(release.values))
+            replace(found.entry, values=self._in_rank_order(values_from_json(release.values)))
             for release in self.reader.releases(self.board.benchmark, self.board.evaluator.name)
-            if (score := scores.get(release.submission)) is not None
-            and (submission := self._submission(score)) is not None
+            if (found := candidates.get(release.submission)) is not None
+            and not found.entry.disqualification
         ]
 
-    def entries(self, scores: Iterable[ScoreRecord], *, disqualified: bool = False) -> list[Entry]:
-        """Scores of the submissions that are scored, each as far as it is seen.
+    def seen(self, candidates: Mapping[str, Candidate]) -> list[Entry]:
+        """Entries of those whose values are seen, but for disqualified ones."""
+        return [
+            found.entry
+            for found in candidates.values()
+            if found.is_seen and not found.entry.disqualification
+        ]
 
-        Args:
-            scores: The scores.
-            disqualified: Whether those of disqualified submissions are wanted, or of all others.
-        """
-        found = []
-        for score in scores:
-            submission = self._submission(score, disqualified=disqualified)
-            values = None if submission is None else self._values(score)
-            if disqualified and values is None and self.board.of_everything:
-                values = {}  # its reason is told, whatever was released of it
-            if submission is not None and values is not None:
-                found.append(self._entry(score, submission, values))
-        return found
+    def disqualified(self, candidates: Mapping[str, Candidate]) -> list[Entry]:
+        """Entries of disqualified ones: their reason is told, whatever was released of them."""
+        return [
+            found.entry
+            for found in candidates.values()
+            if found.entry.disqualification and (found.is_seen or self.board.of_everything)
+        ]
+
+    def candidates(self, scores: Iterable[ScoreRecord]) -> dict[str, Candidate]:
+        """Scores of the submissions that are scored, each as far as it is seen, by submission."""
+        submissions = self._scored
+        return {
+            score.submission: self.candidate(score, submission)
+            for score in scores
+            if (submission := submissions.get(score.submission)) is not None
+        }
+
+    def candidate(self, score: ScoreRecord, submission: SubmissionRecord) -> Candidate:
+        """A score of a submission that is scored, as far as it is seen."""
+        values = self._values(score)
+        return Candidate(self._entry(score, submission, values or {}), values is not None)
 
     @cached_property
     def _scored(self) -> Mapping[str, SubmissionRecord]:
         """The submissions that may be on the board, by name."""
         return self.reader.scored_submissions(self.board.benchmark)
-
-    def _submission(
-        self, score: ScoreRecord, *, disqualified: bool = False
-    ) -> SubmissionRecord | None:
-        found = self._scored.get(score.submission)
-        return found if found and bool(found.disqualification) == disqualified else None
 
     def _whole(self, score: ScoreRecord) -> ScoreRecord:
         """A score with its report, which boards over everything seldom need."""
@@ -361,13 +407,16 @@ class BoardView:
             submission=submission.submission,
             title=submission.title,
             seal_time=submission.seal_time or submission.create_time,
-            values=tuple(values.get(name) for name in self.names),
+            values=self._in_rank_order(values),
             truth_revision=score.truth_revision,
             evaluator_version=version_of(score.configuration),
             chosen=submission.chosen,
             score=score.number,
             disqualification=submission.disqualification,
         )
+
+    def _in_rank_order(self, values: Scores) -> tuple[float | None, ...]:
+        return tuple(values.get(name) for name in self.names)
 
 
 def part_values(report: Report, board: Board, names: tuple[str, ...]) -> Scores | None:

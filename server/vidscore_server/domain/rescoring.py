@@ -17,7 +17,7 @@ from functools import partial
 import orjson
 
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_server.domain.basis import in_sealing_order, newest_complete, own_basis
+from vidscore_server.domain.basis import newest_complete, own_basis
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.board_updates import Standing, changes, shown_standing
 from vidscore_server.domain.context import Context, Request, audit_server
@@ -241,9 +241,9 @@ def scored_submissions(
     Raises:
         InputError: If one that is named has no score there.
     """
-    scored = [record.submission for record in in_sealing_order(reader, benchmark)]
+    scored = reader.scored_names(benchmark)
     if not names:
-        return scored
+        return list(scored)
     faults = [
         Fault(str(name), "a scored submission of the benchmark", field=f"submissions[{row}]")
         for row, name in enumerate(names)

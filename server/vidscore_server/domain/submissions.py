@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from vidscore_evaluators.errors import LimitError
@@ -265,11 +265,28 @@ class Submissions:
         Raises:
             NotFoundError: If there is none.
         """
-        record = visible(reader, name, caller)
-        benchmark = required_benchmark(reader, name.benchmark)
-        policy = self._benchmarks.definition(benchmark).policy
-        end = scheduled_event(record, benchmark, policy, self._heartbeat.quiet_from)
-        return SubmissionView(record, tuple(reader.streams(*name)), end)
+        [found] = self.views(reader, name.benchmark, [visible(reader, name, caller)])
+        return found
+
+    def views(
+        self, reader: Reader, benchmark: str, records: Sequence[SubmissionRecord]
+    ) -> list[SubmissionView]:
+        """Submissions of a benchmark that the caller may see, in their order.
+
+        Raises:
+            NotFoundError: If there is no such benchmark.
+        """
+        parent = required_benchmark(reader, benchmark)
+        policy, quiet_from = self._benchmarks.definition(parent).policy, self._heartbeat.quiet_from
+        streams = reader.streams_of(benchmark, [record.submission for record in records])
+        return [
+            SubmissionView(
+                record,
+                tuple(streams.get(record.submission, ())),
+                scheduled_event(record, parent, policy, quiet_from),
+            )
+            for record in records
+        ]
 
     async def _change(
         self,

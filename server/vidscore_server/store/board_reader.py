@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, func, or_, select
+from sqlalchemy import Select, exists, false, func, or_, select
 
 from vidscore_server.store import tables as t
-from vidscore_server.store.records import ScoredTotals, SubmissionRecord, SubmissionState
+from vidscore_server.store.records import (
+    RankedVersion,
+    ScoredTotals,
+    SubmissionRecord,
+    SubmissionState,
+)
 from vidscore_server.store.site_reader import SiteReader
 from vidscore_server.store.tables import to_microseconds
 
@@ -20,6 +25,8 @@ _COUNTED = (
     or_(t.submissions.c.state.in_(COUNTED_STATES), t.submissions.c.score_shown),
     HAS_FRAMES,
 )
+
+_SEALED_AT = func.coalesce(t.submissions.c.seal_time, t.submissions.c.create_time)
 
 
 class BoardReader(SiteReader):
@@ -60,18 +67,70 @@ class BoardReader(SiteReader):
         ).select_from(by_team)
         return ScoredTotals(*map(int, self._connection.execute(query).one()))
 
-    def scored_names(self, benchmark: str) -> set[str]:
-        """Names of the submissions with frames that are scored."""
-        query = (
-            select(t.submissions.c.submission)
-            .select_from(t.submissions.join(t.benchmarks))
-            .where(
-                t.benchmarks.c.benchmark == benchmark,
-                t.submissions.c.state == SubmissionState.SCORED.value,
-                HAS_FRAMES,
+    def scored_names(self, benchmark: str) -> tuple[str, ...]:
+        """Names of the submissions with frames that are scored, in the order of their sealing."""
+        return tuple(self._connection.execute(_scored_names(benchmark)).scalars())
+
+    def waiting_names(
+        self, benchmark: str, bases: Mapping[str, tuple[int, str]], failed: str
+    ) -> tuple[str, ...]:
+        """Those of them that lack a score, but for those that cannot have one.
+
+        Args:
+            benchmark: The benchmark.
+            bases: Revision of the truth and configuration by evaluator, of the scores wanted.
+            failed: What a submission is noted with that could not be scored under these.
+        """
+        s = t.scores.c
+        of_submission = s.submission_id == t.submissions.c.id
+        lacks = [
+            ~exists().where(
+                of_submission,
+                s.evaluator == evaluator,
+                s.truth_revision == truth_revision,
+                s.configuration == configuration,
             )
+            for evaluator, (truth_revision, configuration) in bases.items()
+        ]
+        f = t.failed_rescorings.c
+        cannot = exists().where(f.submission_id == t.submissions.c.id, f.basis == failed)
+        query = _scored_names(benchmark).where(or_(false(), *lacks), ~cannot)
+        return tuple(self._connection.execute(query).scalars())
+
+    def newest_scored_truth(self, benchmark: str) -> int:
+        """The newest revision of the truth that anything was scored under; 0 for none."""
+        query = (
+            select(func.coalesce(func.max(t.scores.c.truth_revision), 0))
+            .select_from(t.scores.join(t.submissions).join(t.benchmarks))
+            .where(t.benchmarks.c.benchmark == benchmark)
         )
-        return set(self._connection.execute(query).scalars())
+        return int(self._connection.execute(query).scalar_one())
+
+    def ranked_versions(
+        self, benchmark: str, evaluator: str, truth_revision: int, configuration: str
+    ) -> dict[str, RankedVersion]:
+        """What differs once the place of a scored submission on a board may, by submission.
+
+        Args:
+            benchmark: The benchmark.
+            evaluator: The evaluator that ranks.
+            truth_revision: Revision of the truth of the scores that are compared.
+            configuration: Their configuration.
+        """
+        s = t.scores.c
+        newest = (
+            select(func.max(s.number))
+            .where(
+                s.submission_id == t.submissions.c.id,
+                s.evaluator == evaluator,
+                s.truth_revision == truth_revision,
+                s.configuration == configuration,
+            )
+            .scalar_subquery()
+        )
+        query = _scored(benchmark, t.submissions.c.submission, t.submissions.c.revision, newest)
+        rows = self._connection.execute(query).all()
+        return {name: RankedVersion(revision, number) for name, revision, number in rows}
 
     def _counted_by_team(self, benchmark: str) -> Select[Any]:
         return (
@@ -104,10 +163,23 @@ class BoardReader(SiteReader):
 
     def scored_submissions(self, benchmark: str) -> dict[str, SubmissionRecord]:
         """The submissions with frames that are scored, by name."""
-        query = select(t.submissions, t.benchmarks.c.benchmark).join(t.benchmarks)
-        query = query.where(
+        query = _scored(benchmark, t.submissions, t.benchmarks.c.benchmark)
+        return {record.submission: record for record in self._all(query, SubmissionRecord)}
+
+
+def _scored(benchmark: str, *columns: Any) -> Select[Any]:
+    """Columns of the submissions with frames that are scored."""
+    return (
+        select(*columns)
+        .select_from(t.submissions.join(t.benchmarks))
+        .where(
             t.benchmarks.c.benchmark == benchmark,
             t.submissions.c.state == SubmissionState.SCORED.value,
             HAS_FRAMES,
         )
-        return {record.submission: record for record in self._all(query, SubmissionRecord)}
+    )
+
+
+def _scored_names(benchmark: str) -> Select[Any]:
+    names = _scored(benchmark, t.submissions.c.submission)
+    return names.order_by(_SEALED_AT, t.submissions.c.submission)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby, islice
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import LargeBinary, Select, and_, exists, func, literal, or_, select, tuple_
 
@@ -19,7 +19,6 @@ from vidscore_server.store.records import (
     FrameName,
     Holdings,
     ReleaseRecord,
-    ScoreBasis,
     ScoreDrawsRecord,
     ScoreRecord,
     StreamRecord,
@@ -29,7 +28,9 @@ from vidscore_server.store.records import (
     TiersRecord,
     TruthRevisionRecord,
 )
-from vidscore_server.store.tables import from_microseconds, to_microseconds
+from vidscore_server.store.tables import from_microseconds, from_row, to_microseconds
+
+Name = TypeVar("Name")
 
 FRAMES_PER_QUERY = 500
 """SQLite bounds the variables of a statement."""
@@ -208,8 +209,23 @@ class Reader(LiveReader, BoardReader):
 
     def streams(self, benchmark: str, submission: str) -> list[StreamRecord]:
         """Append streams of a submission, by name."""
-        query = self._of_submission(select(t.streams), benchmark, submission, t.streams)
-        return self._all(query.order_by(t.streams.c.stream), StreamRecord)
+        return self.streams_of(benchmark, [submission]).get(submission, [])
+
+    def streams_of(
+        self, benchmark: str, submissions: Iterable[str]
+    ) -> dict[str, list[StreamRecord]]:
+        """Append streams, by name, of those submissions that have any."""
+        query = select(t.streams, t.submissions.c.submission).select_from(
+            t.streams.join(t.submissions).join(t.benchmarks)
+        )
+        found: dict[str, list[StreamRecord]] = {}
+        for names in _chunks(submissions):
+            asked = query.where(
+                t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission.in_(names)
+            )
+            for row in self._connection.execute(asked.order_by(t.streams.c.stream)).mappings():
+                found.setdefault(row["submission"], []).append(from_row(StreamRecord, row))
+        return found
 
     def append_points(
         self, benchmark: str, submission: str, streams: Iterable[str]
@@ -322,15 +338,6 @@ class Reader(LiveReader, BoardReader):
         )
         return self._one(query, ScoreRecord)
 
-    def score_bases(self, benchmark: str) -> list[ScoreBasis]:
-        """The distinct bases of the scores of a benchmark's submissions."""
-        c = t.scores.c
-        joined = select(
-            t.submissions.c.submission, c.evaluator, c.truth_revision, c.configuration
-        ).join(t.submissions, t.submissions.c.id == c.submission_id)
-        query = joined.join(t.benchmarks).where(t.benchmarks.c.benchmark == benchmark)
-        return [ScoreBasis(*row) for row in self._connection.execute(query.distinct())]
-
     def scores_under(
         self,
         benchmark: str,
@@ -369,15 +376,6 @@ class Reader(LiveReader, BoardReader):
         )
         among = and_(t.scores.c.published, ~is_here)
         return self._newest_scores(benchmark, evaluator, among, reports=False)
-
-    def failed_rescorings(self, benchmark: str) -> dict[str, str]:
-        """The basis under which re-scoring a submission failed, by submission."""
-        joined = select(t.submissions.c.submission, t.failed_rescorings.c.basis).join(
-            t.submissions, t.submissions.c.id == t.failed_rescorings.c.submission_id
-        )
-        query = joined.join(t.benchmarks).where(t.benchmarks.c.benchmark == benchmark)
-        rows = self._connection.execute(query)
-        return {row.submission: row.basis for row in rows}
 
     def _newest_scores(
         self, benchmark: str, evaluator: str, among: Any, *, reports: bool = True
@@ -480,7 +478,7 @@ class Reader(LiveReader, BoardReader):
         return query.where(through.c.submission_id == number.scalar_subquery())
 
 
-def _chunks(names: Iterable[SubmissionKey]) -> Iterator[list[SubmissionKey]]:
+def _chunks(names: Iterable[Name]) -> Iterator[list[Name]]:
     rest = iter(names)
     while chunk := list(islice(rest, NAMES_PER_QUERY)):
         yield chunk

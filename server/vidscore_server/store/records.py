@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 Row = tuple[str, dict[str, Any]]
 """Name of a table, and values by column: strings, numbers, bytes or None."""
@@ -325,14 +325,16 @@ class ScoredTotals:
     most: int
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreBasis:
-    """The basis of a score: evaluator, truth and configuration."""
+class RankedVersion(NamedTuple):
+    """What a submission has on a board, as numbers that grow.
 
-    submission: str
-    evaluator: str
-    truth_revision: int
-    configuration: str
+    Attributes:
+        revision: Revision of the submission.
+        score: Number of the score that is compared; None where it has none.
+    """
+
+    revision: int
+    score: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,13 @@ from vidscore_server.domain.definition import Definition, definition_from_dict, 
 from vidscore_server.domain.kept_boards import KeptBoards
 from vidscore_server.domain.leaderboard import Board, ranked_entries
 from vidscore_server.domain.private_part import Portion
-from vidscore_server.domain.scores import PackedReport, Result, keep_result, move_board
+from vidscore_server.domain.scores import (
+    PackedReport,
+    Result,
+    keep_result,
+    move_board,
+    publish_anew,
+)
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import (
     BenchmarkRecord,
@@ -72,9 +78,11 @@ class Hosting(RuleBasedStateMachine):
             contextlib.closing(open_sqlite_store(Path(folder, "store.db")))
         )
         self.time = START
-        self.kept = KeptBoards()
+        self.kept = (KeptBoards(), KeptBoards(most_one_by_one=0))
         self.teams: dict[str, str] = {}
         self.scored: dict[str, set[Key]] = {}
+        self.failed: dict[str, str] = {}
+        self.disqualified: set[str] = set()
         self.definition: Definition
 
     def teardown(self) -> None:
@@ -143,6 +151,7 @@ class Hosting(RuleBasedStateMachine):
             if fails:
                 basis = state.wanted.to_json()
                 transaction.put_failed_rescoring("b", state.waiting[0], basis)
+                self.failed[state.waiting[0]] = basis
             else:
                 self.keep(transaction, state.waiting[0], state.wanted.truth_revision)
 
@@ -158,6 +167,37 @@ class Hosting(RuleBasedStateMachine):
 
         if chosen < len(self.teams):
             self.write(command)
+
+    @rule(chosen=st.integers(0, 20), reason=st.sampled_from(["", "It had help."]))
+    def disqualify(self, chosen: int, reason: str) -> None:
+        """Or reinstate: what its team had released before counts anew."""
+
+        def command(transaction: Transaction) -> None:
+            record = transaction.submission("b", list(self.teams)[chosen])
+            assert record is not None
+            changed = replace(record, disqualification=reason, revision=record.revision + 1)
+            transaction.update_submission(changed)
+            publish_anew(transaction, self.definition, self.record(transaction), self.time)
+
+        if chosen < len(self.teams):
+            self.write(command)
+            self.disqualified.discard(list(self.teams)[chosen])
+            self.disqualified |= {list(self.teams)[chosen]} if reason else set()
+
+    @rule(visibility=st.sampled_from(["ladder", "final", "live"]))
+    def change_policy(self, visibility: str) -> None:
+        """What is shown changes, and is released anew."""
+        policy = self.definition.policy
+        tau = self.definition.specification.evaluators[0].parameters["tau"]
+        self.definition = self.defined(tau, policy.rescore, visibility)
+
+        def command(transaction: Transaction) -> None:
+            record = self.record(transaction)
+            changed = replace(record, definition=self.json(), revision=record.revision + 1)
+            transaction.update_benchmark(changed)
+            publish_anew(transaction, self.definition, changed, self.time)
+
+        self.write(command)
 
     @rule(publishing=st.booleans())
     def settle(self, publishing: bool) -> None:
@@ -176,8 +216,9 @@ class Hosting(RuleBasedStateMachine):
             seen = ranked_entries(reader, self.definition, board, VIEWER, self.time)
             for caller, found in ((ORGANISER, rows), (VIEWER, seen)):
                 record = self.record(reader)
-                kept = self.kept.entries(reader, self.definition, record, board, caller, self.time)
-                assert kept == found, "a board that is kept is the one that there is"
+                for boards in self.kept:
+                    kept = boards.entries(reader, self.definition, record, board, caller, self.time)
+                    assert kept == found, "a board that is kept is the one that there is"
         if shown is None:
             assert rows == seen == []
             return
@@ -185,7 +226,8 @@ class Hosting(RuleBasedStateMachine):
         ranked = [(row.rank, row.entry.team, row.entry.values[0]) for row in rows if row.rank]
         assert sorted(ranked) == sorted(self.from_scratch(key))
         for row in (*rows, *seen):
-            on_board = key in self.scored[row.entry.submission]
+            name = row.entry.submission
+            on_board = key in self.scored[name] and name not in self.disqualified
             assert bool(row.rank) == on_board, "what is not under the board's basis has no rank"
             if row.rank:
                 assert row.entry.truth_revision == shown.truth_revision
@@ -194,6 +236,20 @@ class Hosting(RuleBasedStateMachine):
         )
         under = {value for _, _, value in self.all_under(key)}
         assert {row.entry.values[0] for row in seen if row.rank} <= under
+
+    @invariant()
+    def what_waits_is_what_lacks_a_score_and_can_have_one(self) -> None:
+        with self.store.read() as reader:
+            state = self.state(reader)
+        if state.wanted is None:
+            assert state.waiting == ()
+            return
+        key, text = state.wanted.key("spotgeo"), state.wanted.to_json()
+        assert list(state.waiting) == [
+            name
+            for name in self.teams
+            if key not in self.scored[name] and self.failed.get(name) != text
+        ]
 
     @invariant()
     def nobody_but_organisers_sees_a_score_before_its_board(self) -> None:
@@ -225,7 +281,7 @@ class Hosting(RuleBasedStateMachine):
         return [
             (name, team, score_of(name, key))
             for name, team in self.teams.items()
-            if key in self.scored[name]
+            if key in self.scored[name] and name not in self.disqualified
         ]
 
     def keep(self, transaction: Transaction, name: str, revision: int) -> None:

@@ -93,17 +93,8 @@ class ScoreContract:
             found = reader.scores_under("b", "f1", 2, "f1 1 abc")
             assert [score.number for score in found] == [3]
             assert reader.scores_under("b", "f1", 2, "f1 2 abc") == []
-            under = {
-                (basis.evaluator, basis.truth_revision, basis.configuration)
-                for basis in reader.score_bases("b")
-            }
-            assert under == {
-                ("f1", 1, "f1 1 abc"),
-                ("f1", 2, "f1 1 abc"),
-                ("f1", 1, "f1 2 abc"),
-                ("map", 1, "f1 1 abc"),
-            }
-            assert len(reader.score_bases("b")) == len(under)
+            assert reader.newest_scored_truth("b") == 2
+            assert reader.newest_scored_truth("none") == 0
 
     def test_scores_are_found_without_their_reports(self, store: SqlStore) -> None:
         put(store, populate, with_frames, lambda t: t.insert_score(r.score()))
@@ -130,8 +121,30 @@ class ScoreContract:
             assert reader.scored_counts("b", {"red", "none"}) == {"red": 2}
             assert reader.scored_totals("b") == ScoredTotals(2, 3, 2)
             assert reader.scored_totals("none") == ScoredTotals(0, 0, 0)
-            assert reader.scored_names("b") == {"s3"}
+            assert reader.scored_names("b") == ("s3",)
             assert list(reader.scored_submissions("b")) == ["s3"]
+
+    def test_versions_name_the_newest_score_under_a_basis_of_what_is_scored(
+        self, store: SqlStore
+    ) -> None:
+        scored = SubmissionState.SCORED
+        first = r.submission(state=scored, frame_count=1)
+        others = (
+            r.submission("s2", state=scored, frame_count=1),
+            r.submission("none", state=scored),
+            r.submission("failed", state=SubmissionState.FAILED, frame_count=1),
+        )
+        put(store, populate, lambda t: t.update_submission(replace(first, revision=7)))
+        for one in others:
+            put(store, lambda t, one=one: t.insert_submission(one))  # type: ignore[misc]
+        newer = replace(r.score(), truth_revision=2)
+        for score in (r.score(), r.score(), newer, r.score(evaluator="map"), r.score("failed")):
+            put(store, lambda t, score=score: t.insert_score(score))  # type: ignore[misc]
+        with store.read() as reader:
+            found = reader.ranked_versions("b", "f1", 1, "f1 1 abc")
+            assert found == {"s": (7, 2), "s2": (1, None)}
+            assert reader.ranked_versions("b", "f1", 2, "f1 1 abc")["s"] == (7, 3)
+            assert reader.ranked_versions("none", "f1", 1, "f1 1 abc") == {}
 
     def test_the_stamp_of_a_board_differs_after_each_change(self, store: SqlStore) -> None:
         put(store, populate)
@@ -167,14 +180,46 @@ class ScoreContract:
     def test_what_a_submission_could_not_be_scored_again_under_is_noted_once(
         self, store: SqlStore
     ) -> None:
+        scored = r.submission(state=SubmissionState.SCORED, frame_count=1)
         put(
             store,
             populate,
+            lambda t: t.update_submission(scored),
             lambda t: t.put_failed_rescoring("b", "s", "one"),
             lambda t: t.put_failed_rescoring("b", "s", "two"),
         )
+        bases = {"f1": (1, "f1 1 abc")}
         with store.read() as reader:
-            assert reader.failed_rescorings("b") == {"s": "two"}
+            assert reader.waiting_names("b", bases, "one") == ("s",)
+            assert reader.waiting_names("b", bases, "two") == ()
+
+    def test_submissions_wait_for_every_score_that_they_lack_first_sealed_first(
+        self, store: SqlStore
+    ) -> None:
+        scored = SubmissionState.SCORED
+        others = (
+            r.submission("s2", state=scored, sealed=r.later(2), frame_count=1),
+            r.submission("s3", state=scored, sealed=r.later(1), frame_count=1),
+            r.submission("s4", state=scored, created=r.later(3), frame_count=1),
+            r.submission("s5", state=scored, sealed=r.later(1), frame_count=1),
+            r.submission("none", state=scored),
+            r.submission("failed", state=SubmissionState.FAILED, frame_count=1),
+        )
+        put(store, populate)
+        for one in others:
+            put(store, lambda t, one=one: t.insert_submission(one))  # type: ignore[misc]
+        for name, evaluator in (("s2", "f1"), ("s2", "map"), ("s3", "f1"), ("s4", "map")):
+            score = r.score(name, evaluator)
+            put(store, lambda t, score=score: t.insert_score(score))  # type: ignore[misc]
+        f1, both = {"f1": (1, "f1 1 abc")}, {"f1": (1, "f1 1 abc"), "map": (1, "f1 1 abc")}
+        with store.read() as reader:
+            assert reader.scored_names("b") == ("s3", "s5", "s2", "s4")
+            assert reader.waiting_names("b", f1, "") == ("s5", "s4")
+            assert reader.waiting_names("b", both, "") == ("s3", "s5", "s4")
+            for other in ((2, "f1 1 abc"), (1, "f1 2 abc")):
+                assert reader.waiting_names("b", {"f1": other}, "") == reader.scored_names("b")
+            assert reader.waiting_names("b", {}, "") == ()
+            assert reader.waiting_names("none", f1, "") == ()
 
     def test_releases_of_an_evaluator_are_forgotten_for_all_teams(self, store: SqlStore) -> None:
         other = replace(r.release(), evaluator="map")

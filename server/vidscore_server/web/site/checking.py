@@ -167,7 +167,7 @@ def checked_file(read: FileFrames, path: Path) -> Checked:
     frames = read.frames.with_used_tables()
     texts = {}
     for warning in read.warnings:
-        text = _with_place(warning, read.source)
+        text = with_place(warning, read.source)
         texts[_without_folder(text, path)] = warning.is_note
     return Checked(
         doubts=tuple(text for text, is_note in texts.items() if not is_note),
@@ -283,7 +283,8 @@ def _frame_of(column: str, row: int, piece: Annotations) -> int | None:
     return first[0] if first else None
 
 
-def _with_place(warning: ReportWarning, source: Source) -> str:
+def with_place(warning: ReportWarning, source: Source) -> str:
+    """A warning, and where in the file its example is."""
     if warning.example is None:
         return warning.message
     place = source.place_of(warning.example.sequence, warning.example.frame)

@@ -15,11 +15,13 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import AsyncIterable, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+from starlette.datastructures import UploadFile
 
 from vidscore_server.web.site.service import ServiceError
 
@@ -41,6 +43,9 @@ SHARE_OF_ALL = 8
 MOST_NAME_LETTERS = 60
 FOLDER_PREFIX = "vidscore-uploads-"
 LOCK = "lock"
+
+GONE = "UPLOAD_GONE"
+"""Reason of a refusal: a file does not wait any more."""
 
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|]")
 
@@ -207,7 +212,7 @@ class Spool:
         if found is None or (found.owner, found.benchmark) != (_digest(owner), benchmark):
             raise ServiceError(
                 "NOT_FOUND",
-                "UPLOAD_GONE",
+                GONE,
                 "This file does not wait here any more: a day has passed, or the server was "
                 "started again. Choose it once more; frames that were submitted are not lost.",
             )
@@ -317,6 +322,12 @@ class Spool:
         before = self._clock() - KEPT_S
         for entry in [one for one in self._uploads.values() if one.begin_s < before]:
             self.discard(entry)
+
+
+async def chunks_of(file: UploadFile) -> AsyncIterator[bytes]:
+    """A file out of a form, piece by piece."""
+    while chunk := await file.read(CHUNK_BYTES):
+        yield chunk
 
 
 def safe_name(name: str) -> str:

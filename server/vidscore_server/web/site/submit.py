@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -32,7 +32,14 @@ from vidscore_server.web.site.sending import (
     what_stopped,
 )
 from vidscore_server.web.site.service import ServiceError
-from vidscore_server.web.site.spool import CHUNK_BYTES, FileFacts, Typed, Upload
+from vidscore_server.web.site.spool import (
+    CHUNK_BYTES,
+    GONE,
+    FileFacts,
+    Typed,
+    Upload,
+    chunks_of,
+)
 from vidscore_server.web.site.submission_words import ORGANISERS_TEAM, quota_sentence
 from vidscore_server.web.site.visit import Visit
 
@@ -67,7 +74,7 @@ async def take(visit: Visit) -> Response:
     facts = FileFacts(file.filename, file.size or 0)
     try:
         upload = await _begin(visit, facts, typed)
-        await visit.site.spool.append(upload, 0, _chunks_of(file))
+        await visit.site.spool.append(upload, 0, chunks_of(file))
     except ServiceError as error:
         return await _form(visit, error.http_status, typed, error)
     finally:
@@ -112,7 +119,10 @@ async def add(visit: Visit) -> Response:
 
 async def look(visit: Visit) -> Response:
     """A file that waits: what is there of it, what is wrong with it, or how to submit it."""
-    upload = _find(visit)
+    try:
+        upload = _find(visit)
+    except ServiceError as error:
+        return await _again(visit, error)
     if upload.submission and upload.failure is None:
         return visit.go(f"/{upload.submission}")
     return await _page(visit, upload)
@@ -121,7 +131,10 @@ async def look(visit: Visit) -> Response:
 async def submit(visit: Visit) -> Response:
     """Submit a file that was checked."""
     fields = await visit.form(maximum_bytes=SMALL_FORM_BYTES)
-    upload = _find(visit)
+    try:
+        upload = _find(visit)
+    except ServiceError as error:
+        return await _again(visit, error)
     checked = await _checked(visit, upload) if upload.whole else None
     if checked is None or checked.faults:
         return visit.go(upload.url)
@@ -193,11 +206,6 @@ async def _begin(visit: Visit, file: FileFacts, typed: Typed) -> Upload:
 
 async def _team(visit: Visit) -> str:
     return (await visit.account()).team or ORGANISERS_TEAM
-
-
-async def _chunks_of(file: UploadFile) -> AsyncIterator[bytes]:
-    while chunk := await file.read(CHUNK_BYTES):
-        yield chunk
 
 
 def _typed(fields: Mapping[str, Any]) -> Typed:
@@ -363,6 +371,13 @@ async def _form(
         formats=[(known.name, known.title) for known in FORMATS.values()],
         maximum_bytes=spool.limits.maximum_bytes,
     )
+
+
+async def _again(visit: Visit, error: ServiceError) -> Response:
+    """The form, where a file does not wait any more: choosing it again is all there is to do."""
+    if error.reason != GONE or not (await visit.account()).submits:
+        raise error
+    return await _form(visit, error.http_status, Typed(), error)
 
 
 async def _page(

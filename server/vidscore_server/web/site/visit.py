@@ -41,6 +41,7 @@ class Site:
         tries: Bounds how often signing in may fail.
         clock: The time.
         spool: Keeps uploaded files until they are submitted.
+        truths: Keeps uploaded ground truth until it is confirmed.
         pictures: Keeps what pictures of submissions are made of.
     """
 
@@ -50,6 +51,7 @@ class Site:
     tries: Tries = field(default_factory=Tries)
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     spool: Spool = field(default_factory=Spool)
+    truths: Spool = field(default_factory=Spool)
     pictures: KeptPictures = field(default_factory=KeptPictures)
 
 

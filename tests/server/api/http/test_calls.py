@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import zlib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +27,7 @@ from vidscore_protos.v1 import submission_service_pb2
 
 BATCH = "SubmissionService/AppendBatch"
 GET = "SubmissionService/GetSubmission"
+LIST = "SubmissionService/ListSubmissions"
 
 
 @pytest.fixture
@@ -121,3 +124,24 @@ async def test_operations_are_called_likewise(site: Browsing) -> None:
     path = "/google.longrunning.Operations/ListOperations"
     page = await organiser.ask("POST", path, b"{}", content_type=JSON)
     assert (page.status, json.loads(page.body)) == (200, {})
+
+
+async def test_calls_over_grpc_and_http_share_the_places_of_their_team(tmp_path: Path) -> None:
+    """With two places, two calls over gRPC whose message never comes leave none over HTTP."""
+    async with browsing(tmp_path, maximum_calls=2) as site:
+        hosted = site.hosted
+        await hosted.organiser.create_benchmark()
+        await hosted.red.submission("one")
+        method: Any = hosted.channel.stream_unary(f"/vidscore.v1.{GET}")
+        red = caller(site, hosted.red)
+        held: list[Any] = []
+        async with asyncio.timeout(30):  # one may come while a call before has not quite ended
+            while (refused := await red.post(GET, {"name": ONE})).status == 200:
+                held = [call for call in held if not call.done()]
+                held += [method(metadata=hosted.red.metadata) for _ in range(2 - len(held))]
+        assert refused.status == 429
+        assert "maximum_calls" in refused.text
+        listed = {"benchmark": BENCHMARK}
+        assert await caller(site, hosted.blue).value(LIST, listed) == {}
+        for call in held:
+            call.cancel()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from tests.server.scene import points
 from tests.server.web.site.browsing import Browsing
 
 from vidscore_protos.v1 import benchmark_pb2
-from vidscore_server.web.site.organise.uploads import safe_name
 from vidscore_server.web.site.visit import MOST_FORM_BYTES
 
 HERE = f"/organise/{BENCHMARK}"
@@ -35,6 +33,7 @@ PAGES = (
 )
 WRITES = (
     "/organise/new",
+    f"{HERE}/truth",
     f"{HERE}/policy",
     f"{HERE}/submissions/one/disqualify",
     f"{HERE}/rescore",
@@ -47,13 +46,6 @@ WRITES = (
     "/organise/invitations",
     "/organise/invitations/revoke",
 )
-TRUTH_FILE = json.dumps(
-    [
-        {"sequence_id": 1, "frame": 1, "num_objects": 2, "object_coords": [[10, 20], [300, 200]]},
-        {"sequence_id": 1, "frame": 2, "num_objects": 0, "object_coords": []},
-        {"sequence_id": 1, "frame": 3, "num_objects": 1, "object_coords": [[50.5, 60.5]]},
-    ]
-).encode()
 
 
 async def prepare(hosted: Hosted, **policy: Any) -> None:
@@ -175,55 +167,6 @@ async def test_a_toml_file_with_faults_stays_in_the_page_with_their_places(site:
         assert text.splitlines()[0].replace('"', "&#34;") in page.text
 
 
-async def test_truth_is_uploaded_and_shown(site: Browsing) -> None:
-    await site.hosted.organiser.create_benchmark()
-    form = await site.organiser.get(f"{HERE}/truth")
-    page = await site.organiser.upload(
-        form,
-        f"{HERE}/truth",
-        ("truth.json", TRUTH_FILE),
-        format="auto",
-        complete="yes",
-        comment="first night",
-    )
-    assert page.path == f"{HERE}/truth/1"
-    assert "3 objects in 3 frames of 1 sequence" in page.words
-    assert page.text.count('role="img"') == 1
-    row = (await site.organiser.get(HERE)).words
-    assert "yes 3 3 1 1 first night" in row
-
-
-async def test_truth_that_cannot_be_read_changes_nothing(site: Browsing) -> None:
-    await site.hosted.organiser.create_benchmark()
-    form = await site.organiser.get(f"{HERE}/truth")
-    page = await site.organiser.upload(
-        form,
-        f"{HERE}/truth",
-        ("../../truth.csv", b"sequence,frame,x,y\n1,one,2,3\n"),
-        format="auto",
-        comment="a comment",
-    )
-    assert page.status == 400
-    assert "No revision was made." in page.words
-    assert "line 2" in page.words or "column" in page.words
-    assert "vidscore-upload" not in page.text
-    assert 'value="a comment"' in page.text
-    assert "There is no ground truth yet." in (await site.organiser.get(HERE)).words
-
-
-async def test_truth_is_merged_and_read_back_by_revision(site: Browsing) -> None:
-    await site.hosted.organiser.create_benchmark()
-    await site.hosted.organiser.upload(TRUTH)
-    form = await site.organiser.get(f"{HERE}/truth")
-    more = TRUTH_FILE.replace(b'"sequence_id": 1', b'"sequence_id": 2')
-    await site.organiser.upload(
-        form, f"{HERE}/truth", ("truth.json", more), format="auto", merge="yes", complete="yes"
-    )
-    assert "6 objects in 8 frames" in (await site.organiser.get(f"{HERE}/truth/2")).words
-    assert "3 objects in 5 frames" in (await site.organiser.get(f"{HERE}/truth/1")).words
-    assert (await site.organiser.get(f"{HERE}/truth/3")).status == 404
-
-
 async def test_a_policy_is_shown_with_what_it_would_release_before_it_is_saved(
     site: Browsing,
 ) -> None:
@@ -308,14 +251,3 @@ async def test_a_form_that_is_too_large_is_refused_before_it_is_read(site: Brows
     page = await site.organiser.send(form, "/organise/new", title="x" * (MOST_FORM_BYTES + 1))
     assert page.status == 400
     assert "The form has more than 1,048,576 bytes" in page.words
-
-
-async def test_names_of_uploaded_files_are_harmless() -> None:
-    for given, expected in (
-        ("../../etc/passwd", "passwd"),
-        ("C:\\videos\\truth.csv", "truth.csv"),
-        ("..", "upload"),
-        ("", "upload"),
-        ("a b\n.json", "a_b_.json"),
-    ):
-        assert safe_name(given) == expected

@@ -206,6 +206,10 @@ async def test_a_server_that_starts_again_has_every_frame_that_it_acknowledged(
         page = await browser.get(gone)
         assert page.status == 404
         assert "Choose it once more" in page.words
+        assert page.fields(f"/{BENCHMARK}/submit"), "the form to do so is beside it"
+        assert (
+            await browser.post(gone, {"csrf": page.fields(f"/{BENCHMARK}/submit")["csrf"]})
+        ).status == 404
         page = await send_file(browser, DOTS, name="falcon")
         await browser.post(page.path, page.fields(page.path))
         ended = await site.hosted.client(secret).ended("falcon")

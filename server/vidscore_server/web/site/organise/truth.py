@@ -1,32 +1,70 @@
-"""Ground truth: uploaded from any readable file, and a revision looked at."""
+"""Ground truth: uploaded from any readable file, looked at before it counts, and afterwards."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
-from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.annotations import Annotations, Side, concatenate
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats import AUTO, FORMATS, read_source
 from vidscore_evaluators.formats.source import ReadLimits, Source
+from vidscore_evaluators.plausibility.inputs import warnings_of_side
+from vidscore_server.web.site.checking import with_place
 from vidscore_server.web.site.forms import Form, refused_by_service, refused_input, typed
-from vidscore_server.web.site.organise.truth_preview import Preview
-from vidscore_server.web.site.organise.uploads import MOST_FILE_BYTES, kept
+from vidscore_server.web.site.organise.truth_changes import (
+    SequenceChange,
+    change_sentence,
+    changes_of,
+    label_changes,
+    merged,
+)
+from vidscore_server.web.site.organise.truth_preview import MOST_ROWS, Preview
 from vidscore_server.web.site.service import ServiceError
+from vidscore_server.web.site.spool import FileFacts, Typed, Upload, chunks_of
+from vidscore_server.web.site.submission_words import ORGANISERS_TEAM
 from vidscore_server.web.site.visit import Visit
 
+MOST_FILE_BYTES = 2 << 30
 LIMITS = ReadLimits(MOST_FILE_BYTES, maximum_files=20_000, maximum_unpacked_bytes=MOST_FILE_BYTES)
 
 FRAMES_AT_ONCE = 1000
 OBJECTS_AT_ONCE = 100_000
 
+CHOICES = ("complete", "merge", "comment")
+"""What is typed about an upload, as its page carries it on."""
+
 FIELDS: Mapping[str, str] = {"header.comment": "comment", "file": "file", "format": "format"}
+
+
+@dataclass(frozen=True)
+class WaitingTruth:
+    """What an upload that waits would make, for its page.
+
+    Attributes:
+        preview: What its file has.
+        changes: What becomes of each sequence.
+        sentence: The same of all.
+        labels: Labels that come, and labels that go.
+        doubts: What does not look right about it.
+        notes: What reading has only noticed.
+    """
+
+    preview: Preview
+    changes: Sequence[SequenceChange]
+    sentence: str
+    labels: tuple[tuple[str, ...], tuple[str, ...]]
+    doubts: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 async def show(visit: Visit) -> Response:
@@ -35,29 +73,175 @@ async def show(visit: Visit) -> Response:
 
 
 async def upload(visit: Visit) -> Response:
-    """Make a revision out of a file."""
+    """Take a file; it counts once the organiser has seen what it would change."""
+    name = _benchmark(visit)
+    await _newest(visit)  # for organisers alone
     fields = await visit.form(MOST_FILE_BYTES)
     values = typed(fields)
-    name = f"benchmarks/{visit.request.path_params['benchmark']}"
     file = fields.get("file")
+    spool = visit.site.truths
     try:
         if not isinstance(file, UploadFile) or not file.filename:
             expected = "a file of ground truth, or a zip archive of a folder"
             raise InputError([Fault("no file", expected, field="file")])
         if values.get("format", AUTO) not in {AUTO, *FORMATS}:
             raise InputError([Fault("no such format", "one of the list", field="format")])
-        async with kept(file) as path:
-            source = await asyncio.to_thread(_read, path, values.get("format", AUTO))
+        facts, chosen = FileFacts(file.filename, file.size or 0), Typed(values.get("format", AUTO))
+        waiting = spool.begin(visit.visitor.session, ORGANISERS_TEAM, name, facts, chosen)
+        try:
+            await spool.append(waiting, 0, chunks_of(file))
+            await _source(visit, waiting)
+        except (InputError, ServiceError):
+            spool.discard(waiting)
+            raise
     except InputError as error:
         return await _page(visit, 400, refused_input(values, error.faults, FIELDS))
+    except ServiceError as error:
+        if error.code not in {"INVALID_ARGUMENT", "RESOURCE_EXHAUSTED"}:
+            raise
+        return await _page(visit, error.http_status, refused_by_service(values, error, FIELDS))
+    kept = {field: values[field] for field in CHOICES if values.get(field)}
+    return visit.go(f"{_url(waiting)}?{urlencode(kept)}")
+
+
+async def look(visit: Visit) -> Response:
+    """What an upload that waits has, and would change."""
+    try:
+        waiting = _find(visit)
+    except ServiceError as error:
+        return await _page(visit, error.http_status, refused_by_service({}, error, FIELDS))
+    chosen = {field: visit.request.query_params.get(field, "") for field in CHOICES}
+    return await _waiting_page(visit, waiting, 200, Form(chosen))
+
+
+async def confirm(visit: Visit) -> Response:
+    """Make a revision of an upload that waits."""
+    values = typed(await visit.form())
+    name = _benchmark(visit)
+    try:
+        waiting = _find(visit)
+    except ServiceError as error:
+        return await _page(visit, error.http_status, refused_by_service(values, error, FIELDS))
+    newest = await _newest(visit)
+    if values.get("after") != str(newest["revision"] if newest else 0):
+        form = Form(values, message="Another revision has been made meanwhile: look once more.")
+        return await _waiting_page(visit, waiting, 409, form)
+    source = await _source(visit, waiting)
     try:
         requests = _requests(name, values, source.annotations)
         [answer] = [one async for one in visit.stream("BenchmarkService/UploadTruth", requests)]
     except ServiceError as error:
         if error.code not in {"INVALID_ARGUMENT", "RESOURCE_EXHAUSTED"}:
             raise
-        return await _page(visit, error.http_status, refused_by_service(values, error, FIELDS))
+        form = refused_by_service(values, error, FIELDS)
+        return await _waiting_page(visit, waiting, error.http_status, form)
+    visit.site.truths.discard(waiting)
     return visit.go(f"/organise/{name}/truth/{answer['revision']['revision']}")
+
+
+async def drop(visit: Visit) -> Response:
+    """Forget an upload that waits."""
+    await visit.form()
+    visit.site.truths.discard(_find(visit))
+    return visit.go(f"/organise/{_benchmark(visit)}/truth")
+
+
+def _benchmark(visit: Visit) -> str:
+    return f"benchmarks/{visit.request.path_params['benchmark']}"
+
+
+def _find(visit: Visit) -> Upload:
+    upload = visit.request.path_params["upload"]
+    return visit.site.truths.find(upload, visit.visitor.session, _benchmark(visit))
+
+
+def _url(waiting: Upload) -> str:
+    """Path of the page of an upload."""
+    return f"/organise/{waiting.benchmark}/truth/uploads/{waiting.upload}"
+
+
+async def _newest(visit: Visit) -> dict[str, Any] | None:
+    """The newest revision; None for none.
+
+    Raises:
+        ServiceError: If the visitor is no organiser.
+    """
+    rpc = "BenchmarkService/ListTruthRevisions"
+    found = await visit.call(rpc, benchmark=_benchmark(visit), page_size=1)
+    return next(iter(found["revisions"]), None)
+
+
+async def _source(visit: Visit, waiting: Upload) -> Source:
+    """The file of an upload, read; few at once, for each is in memory.
+
+    Raises:
+        InputError: With every fault of it.
+    """
+    async with visit.site.truths.readers:
+        return await asyncio.to_thread(_read, waiting.path, waiting.typed.input_format)
+
+
+async def _revision(visit: Visit, name: str, number: int) -> AsyncGenerator[Annotations, None]:
+    """A revision of the truth, batch by batch."""
+
+    async def request() -> AsyncIterator[Mapping[str, Any]]:
+        yield {"benchmark": name, "revision": number}
+
+    async for response in visit.stream("BenchmarkService/ReadTruth", request()):
+        if response["truth"] is not None:
+            yield response["truth"]
+
+
+async def _waiting_page(visit: Visit, waiting: Upload, status: int, form: Form) -> Response:
+    newest = await _newest(visit)
+    benchmark = (await visit.call("BenchmarkService/GetBenchmark", name=waiting.benchmark))[
+        "benchmark"
+    ]
+    before: list[Annotations] = []
+    if newest is not None:
+        number = newest["revision"]
+        before = [batch async for batch in _revision(visit, waiting.benchmark, number)]
+    source = await _source(visit, waiting)
+    sequences = benchmark["specification"]["sequences"]
+    merge = bool(form.value("merge"))
+    found = await asyncio.to_thread(_compared, waiting, source, before, sequences, merge)
+    return await visit.render(
+        "organise/truth_upload.html",
+        status,
+        benchmark=benchmark,
+        form=form,
+        waiting=waiting,
+        url=_url(waiting),
+        newest=newest,
+        found=found,
+        preview=found.preview,
+        most_rows=MOST_ROWS,
+    )
+
+
+def _compared(
+    waiting: Upload,
+    source: Source,
+    batches: Sequence[Annotations],
+    sequences: Sequence[Mapping[str, Any]],
+    merge: bool,
+) -> WaitingTruth:
+    truth, before = source.annotations, concatenate(batches) if batches else None
+    after = merged(before, truth) if merge else truth
+    preview = Preview(sequences)
+    preview.add(truth)
+    changes = changes_of(before, after)
+    warnings = (*source.warnings, *warnings_of_side(Side.TRUTH, truth))
+    folder = f"{waiting.path.parent}/"
+    texts = {with_place(one, source).replace(folder, ""): one.is_note for one in warnings}
+    return WaitingTruth(
+        preview,
+        changes,
+        change_sentence(changes),
+        label_changes(before, after),
+        tuple(text for text, is_note in texts.items() if not is_note),
+        tuple(text for text, is_note in texts.items() if is_note),
+    )
 
 
 def _read(path: Path, format_name: str) -> Source:
@@ -120,40 +304,44 @@ def _between(size: int, start: int, end: int) -> np.typing.NDArray[np.bool_]:
 
 async def preview(visit: Visit) -> Response:
     """What a revision has, and its first frames."""
-    name = f"benchmarks/{visit.request.path_params['benchmark']}"
+    name = _benchmark(visit)
     number = visit.request.path_params["revision"]
     benchmark = (await visit.call("BenchmarkService/GetBenchmark", name=name))["benchmark"]
-
-    async def request() -> AsyncIterator[Mapping[str, Any]]:
-        yield {"benchmark": name, "revision": number}
-
     made = Preview(benchmark["specification"]["sequences"])
-    async for response in visit.stream("BenchmarkService/ReadTruth", request()):
-        if response["truth"] is not None:
-            await asyncio.to_thread(made.add, response["truth"])
-        if made.is_full:
-            break
+    async with aclosing(_revision(visit, name, number)) as batches:
+        async for batch in batches:
+            await asyncio.to_thread(made.add, batch)
+            if made.is_full:
+                break
     return await visit.render(
         "organise/truth_preview.html", benchmark=benchmark, number=number, preview=made
     )
 
 
 async def _page(visit: Visit, status: int, form: Form) -> Response:
-    name = f"benchmarks/{visit.request.path_params['benchmark']}"
-    newest = await visit.call("BenchmarkService/ListTruthRevisions", benchmark=name, page_size=1)
+    name = _benchmark(visit)
+    newest = await _newest(visit)
     benchmark = (await visit.call("BenchmarkService/GetBenchmark", name=name))["benchmark"]
+    waiting = visit.site.truths.waiting(visit.visitor.session, name)
     return await visit.render(
         "organise/truth.html",
         status,
         benchmark=benchmark,
         form=form,
         formats=[AUTO, *FORMATS],
-        newest=next(iter(newest["revisions"]), None),
+        newest=newest,
+        waiting=[(one, _url(one)) for one in waiting],
     )
 
 
+_TRUTH = "/organise/benchmarks/{benchmark}/truth"
+_OF_UPLOAD = f"{_TRUTH}/uploads/{{upload}}"
+
 ROUTES = (
-    ("/organise/benchmarks/{benchmark}/truth", show, "GET"),
-    ("/organise/benchmarks/{benchmark}/truth", upload, "POST"),
-    ("/organise/benchmarks/{benchmark}/truth/{revision:int}", preview, "GET"),
+    (_TRUTH, show, "GET"),
+    (_TRUTH, upload, "POST"),
+    (f"{_TRUTH}/{{revision:int}}", preview, "GET"),
+    (_OF_UPLOAD, look, "GET"),
+    (_OF_UPLOAD, confirm, "POST"),
+    (f"{_OF_UPLOAD}/drop", drop, "POST"),
 )

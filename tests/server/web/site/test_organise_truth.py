@@ -1,0 +1,151 @@
+"""Ground truth that organisers upload: looked at first, then confirmed or dropped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.server.domain.hosted import BENCHMARK, TRUTH
+from tests.server.scene import points
+from tests.server.web.site.browsing import Browser, Browsing, Page, browsing
+
+HERE = f"/organise/{BENCHMARK}"
+TRUTH_FILE = json.dumps(
+    [
+        {"sequence_id": 1, "frame": 1, "num_objects": 2, "object_coords": [[10, 20], [300, 200]]},
+        {"sequence_id": 1, "frame": 2, "num_objects": 0, "object_coords": []},
+        {"sequence_id": 1, "frame": 3, "num_objects": 1, "object_coords": [[50.5, 60.5]]},
+    ]
+).encode()
+OF_ANOTHER_SEQUENCE = TRUTH_FILE.replace(b'"sequence_id": 1', b'"sequence_id": 2')
+
+
+async def upload(browser: Browser, data: bytes = TRUTH_FILE, **fields: str) -> Page:
+    """Upload a file of truth, and see what it would change."""
+    form = await browser.get(f"{HERE}/truth")
+    file = ("truth.json", data)
+    return await browser.upload(form, f"{HERE}/truth", file, **({"format": "auto"} | fields))
+
+
+async def confirm(browser: Browser, page: Page, **fields: str) -> Page:
+    """Make a revision of a file that was looked at."""
+    return await browser.send(page, page.path.partition("?")[0], **fields)
+
+
+async def test_truth_counts_once_it_was_looked_at_and_confirmed(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    page = await upload(site.organiser, complete="yes", comment="first night")
+    assert page.status == 200
+    assert "It is no revision yet. 3 objects in 3 frames of 1 sequence" in page.words
+    assert "One sequence is new." in page.words
+    assert page.text.count('role="img"') == 1
+    assert "There is no ground truth yet." in (await site.organiser.get(HERE)).words
+    page = await confirm(site.organiser, page)
+    assert page.path == f"{HERE}/truth/1"
+    assert "3 objects in 3 frames of 1 sequence" in page.words
+    row = (await site.organiser.get(HERE)).words
+    assert "yes 3 3 1 1 first night" in row
+    assert "Waiting files" not in (await site.organiser.get(f"{HERE}/truth")).words
+
+
+async def test_a_file_that_is_dropped_leaves_nothing(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    page = await upload(site.organiser)
+    address = page.path.partition("?")[0]
+    assert "truth.json" in (await site.organiser.get(f"{HERE}/truth")).words
+    page = await site.organiser.send(page, f"{address}/drop")
+    assert page.path == f"{HERE}/truth"
+    assert "Waiting files" not in page.words
+    assert (await site.organiser.get(address)).status == 404
+    assert "There is no ground truth yet." in (await site.organiser.get(HERE)).words
+
+
+async def test_a_preview_says_what_changes_against_the_revision_before(site: Browsing) -> None:
+    """Frames 4 and 5 have no objects, but are gone; with them kept nothing changes at all."""
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.organiser.upload(TRUTH)
+    replaced = await upload(site.organiser)
+    assert "One sequence is changed." in replaced.words
+    assert "1 changed 5 3 3 3" in replaced.words
+    assert "It replaces revision 1 as a whole." in replaced.words
+    kept = await upload(site.organiser, merge="yes")
+    assert "It has what the revision before has." in kept.words
+    assert "The other frames of revision 1 are kept." in kept.words
+    other = await upload(site.organiser, OF_ANOTHER_SEQUENCE)
+    assert "One sequence is new, one sequence is gone." in other.words
+
+
+async def test_doubts_about_truth_are_told_before_it_counts(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    twice = TRUTH_FILE.replace(b"[300, 200]", b"[10, 20]")
+    page = await upload(site.organiser, twice)
+    assert "Nothing about it is doubtful." not in page.words
+    assert "Nothing about it is doubtful." in (await upload(site.organiser)).words
+
+
+async def test_truth_that_cannot_be_read_changes_nothing(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    form = await site.organiser.get(f"{HERE}/truth")
+    page = await site.organiser.upload(
+        form,
+        f"{HERE}/truth",
+        ("../../truth.csv", b"sequence,frame,x,y\n1,one,2,3\n"),
+        format="auto",
+        comment="a comment",
+    )
+    assert page.status == 400
+    assert "No revision was made." in page.words
+    assert "line 2" in page.words or "column" in page.words
+    assert "vidscore-upload" not in page.text
+    assert 'value="a comment"' in page.text
+    assert "Waiting files" not in page.words
+    assert "There is no ground truth yet." in (await site.organiser.get(HERE)).words
+
+
+async def test_truth_that_the_benchmark_does_not_take_stays_to_be_dropped(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    boxes = b"sequence,frame,x1,y1,x2,y2\n1,1,10,20,30,40\n"
+    form = await site.organiser.get(f"{HERE}/truth")
+    page = await site.organiser.upload(form, f"{HERE}/truth", ("boxes.csv", boxes), format="auto")
+    page = await confirm(site.organiser, page)
+    assert page.status == 400
+    assert "No revision was made." in page.words
+    assert "Drop the file" in page.words
+
+
+async def test_truth_is_merged_and_read_back_by_revision(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.organiser.upload(TRUTH)
+    page = await upload(site.organiser, OF_ANOTHER_SEQUENCE, merge="yes", complete="yes")
+    assert "One sequence is new, one sequence stays as it is." in page.words
+    await confirm(site.organiser, page)
+    assert "6 objects in 8 frames" in (await site.organiser.get(f"{HERE}/truth/2")).words
+    assert "3 objects in 5 frames" in (await site.organiser.get(f"{HERE}/truth/1")).words
+    assert (await site.organiser.get(f"{HERE}/truth/3")).status == 404
+
+
+async def test_who_has_seen_other_changes_looks_once_more(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    page = await upload(site.organiser)
+    await site.hosted.organiser.upload(points({1: [(1.0, 2.0)]}))
+    again = await confirm(site.organiser, page, comment="first")
+    assert again.status == 409
+    assert "Another revision has been made meanwhile" in again.words
+    assert 'value="first"' in again.text
+    assert (await confirm(site.organiser, again)).path == f"{HERE}/truth/2"
+
+
+async def test_a_server_that_starts_again_asks_for_the_file_once_more(tmp_path: Path) -> None:
+    async with browsing(tmp_path) as site:
+        await site.hosted.organiser.create_benchmark()
+        path = (await upload(site.organiser)).path
+        secret = site.hosted.organiser.secret
+    async with browsing(tmp_path) as site:
+        browser = Browser(site.nobody.base)
+        await browser.sign_in(secret)
+        page = await browser.get(path)
+        assert page.status == 404
+        assert "Choose it once more" in page.words
+        assert "There is none yet." in page.words
+        page = await confirm(browser, await upload(browser))
+        assert page.path == f"{HERE}/truth/1"

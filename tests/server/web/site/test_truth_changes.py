@@ -1,0 +1,96 @@
+"""What becomes of sequences under an upload of truth: by hand, and merged frame by frame."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey, empty_annotations
+from vidscore_server.web.site.organise.truth_changes import (
+    change_sentence,
+    changes_of,
+    label_changes,
+    merged,
+)
+
+Frames = dict[tuple[str, int], list[float]]
+
+
+def truth(frames: Frames, label: str = "car") -> Annotations:
+    """Points on a diagonal, of one label."""
+    names = list(dict.fromkeys(name for name, _ in frames))
+    counts = [len(found) for found in frames.values()]
+    places = [place for found in frames.values() for place in found]
+    total = sum(counts)
+    return Annotations(
+        sequences=tuple(SequenceKey("", name) for name in names),
+        labels=(label,),
+        frame_sequences=np.array([names.index(name) for name, _ in frames], dtype=np.int64),
+        frame_numbers=np.array([number for _, number in frames], dtype=np.int64),
+        frame_flags=np.zeros(len(frames), dtype=np.uint8),
+        frame_starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        coordinates=np.array([[place, place] for place in places], dtype=np.float64).reshape(-1, 2),
+        label_indices=np.zeros(total, dtype=np.int64),
+        confidences=np.ones(total),
+        track_ids=np.full(total, -1, dtype=np.int64),
+        flags=np.zeros(total, dtype=np.uint8),
+    )
+
+
+def test_sequences_are_new_changed_gone_or_the_same() -> None:
+    before = truth({("a", 1): [1.0], ("b", 1): [1.0, 2.0], ("c", 1): []})
+    after = truth({("d", 4): [], ("c", 1): [], ("b", 1): [1.0, 2.5], ("b", 2): []})
+    rows = [
+        (one.name, one.state, one.before.frames, one.after.frames, one.after.objects)
+        for one in changes_of(before, after)
+    ]
+    assert rows == [
+        ("d", "new", 0, 1, 0),
+        ("b", "changed", 1, 2, 2),
+        ("a", "gone", 1, 0, 0),
+        ("c", "the same", 1, 1, 0),
+    ]
+    assert change_sentence(changes_of(before, after)) == (
+        "One sequence is new, one sequence is changed, one sequence is gone, "
+        "one sequence stays as it is."
+    )
+
+
+def test_the_order_of_frames_and_objects_changes_nothing() -> None:
+    before = truth({("a", 1): [1.0, 2.0], ("a", 2): [3.0], ("b", 1): []})
+    after = truth({("b", 1): [], ("a", 2): [3.0], ("a", 1): [2.0, 1.0]})
+    assert [one.state for one in changes_of(before, after)] == ["the same", "the same"]
+    assert change_sentence(changes_of(before, after)) == "It has what the revision before has."
+
+
+def test_without_a_revision_before_everything_is_new() -> None:
+    after = truth({("a", 1): [1.0], ("b", 1): []})
+    assert [one.state for one in changes_of(None, after)] == ["new", "new"]
+    assert merged(None, after) is after
+    assert label_changes(None, after) == (("car",), ())
+
+
+def test_merging_keeps_the_frames_that_the_upload_does_not_have() -> None:
+    before = truth({("a", 1): [1.0], ("a", 2): [2.0], ("b", 1): [3.0]})
+    found = merged(before, truth({("a", 2): [], ("c", 7): [4.0]}))
+    rows = {
+        (found.sequences[owner].sequence, number): count
+        for owner, number, count in zip(
+            found.frame_sequences.tolist(),
+            found.frame_numbers.tolist(),
+            found.object_counts.tolist(),
+            strict=True,
+        )
+    }
+    assert rows == {("a", 1): 1, ("b", 1): 1, ("a", 2): 0, ("c", 7): 1}
+
+
+def test_another_shape_is_not_merged() -> None:
+    """Storing it is refused; the page must be there all the same."""
+    after = truth({("a", 1): [1.0]})
+    assert merged(empty_annotations(4), after) is after
+
+
+def test_labels_come_and_go() -> None:
+    before, after = truth({("a", 1): [1.0]}), truth({("a", 1): [1.0]}, "bus")
+    assert label_changes(before, after) == (("bus",), ("car",))
+    assert label_changes(before, truth({("a", 1): []}, "bus")) == ((), ("car",))

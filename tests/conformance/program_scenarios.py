@@ -55,7 +55,7 @@ def page_programs(stage: Stage) -> None:
         check=False,
     )
     hold(done.returncode == 0, f"the program ended with {done.returncode}: {done.stderr[-1500:]}")
-    equal(done.stdout.strip(), "scored", "what the program says")
+    equal(done.stdout.strip().lower(), "scored", "what the program says")  # SCORED in Java
     found = stage.site.organiser.submissions.get(f"{PROGRAMS}/{team}-1")
     equal((found.state, found.frame_count), ("scored", 300), "the submission")
 

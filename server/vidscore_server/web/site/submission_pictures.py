@@ -201,7 +201,7 @@ class Looking:
             "side_words": side_words,
             "outcome_words": outcome_words,
             "partial": False,
-            "keyed": False,
+            "tapped": False,
             "sequences": sequences_context(page, judgement),
             "frame": frame_context(page, judgement),
         }

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from tests.conformance import (  # noqa: F401 - each puts its scenarios on the list
     fault_scenarios,
+    program_scenarios,
     scoring_scenarios,
     scripted_scenarios,
     submission_scenarios,

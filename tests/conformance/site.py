@@ -64,7 +64,7 @@ class Site:
 def site(folder: Path) -> Iterator[Site]:
     """Start a server with a store of its own."""
     folder.mkdir()
-    server = KilledServer(folder, minimum_live_interval_ms="10")
+    server = KilledServer(folder, minimum_live_interval_ms="10", web="127.0.0.1:0")
     try:
         server.start()
         with connect(server.address, token=server.secret, timeout_s=CALL_TIMEOUT_S) as organiser:

@@ -9,16 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from tests.conformance.cases import POINTS, STREETS, Case, Document
 from tests.conformance.comparing import ascending, equal, hold
 from tests.conformance.runners import Outcome, Runner
 from tests.conformance.site import EncryptedSite, Site
 
-from vidscore_client import Client, NotFoundError, Role, UnavailableError, connect
+from vidscore_client import Client, Frames, NotFoundError, Role, UnavailableError, connect
 
 BENCHMARK = "streets"
 BOARD = "board"
 SCARCE = "scarce"
+PROGRAMS = "programs"
 
 
 @dataclass
@@ -148,11 +150,35 @@ def name_of(function: Scenario) -> str:
     return function.__name__.replace("_", "-")
 
 
+def _street() -> Frames:
+    """A street of 300 frames without an object."""
+    return Frames(
+        sequences=[("Tower", "street")],
+        frame_sequences=np.zeros(300, dtype=np.int64),
+        frame_numbers=np.arange(300),
+        frame_starts=np.zeros(301, dtype=np.int64),
+        coordinates=np.empty((0, 4)),
+    )
+
+
 def prepare(site: Site, reference: Reference) -> None:
     """Host what the scenarios need, and get the reference scores."""
     site.host(BENCHMARK, STREETS)
     site.host(SCARCE, POINTS, submissions_in_all=1)
     site.host(BOARD, POINTS)
+    site.organiser.benchmarks.create(
+        PROGRAMS,
+        {
+            "evaluators": [{"name": "f1"}],
+            "domains": [{"name": "Tower"}],
+            "classes": ["Car"],
+            "sequences": [{"name": "street", "domain": "Tower", "frame_count": 300}],
+            "truth_geometry": "box",
+            "detection_geometry": "box",
+            "policy": {"visibility": "final"},
+        },
+    )
+    site.organiser.benchmarks.upload_truth(PROGRAMS, [_street()])
 
     def submit(benchmark: str, case: Case, token: str, name: str = "reference") -> Document:
         return reference.runner.run(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.conformance import __main__ as harness
-from tests.conformance import scoring_scenarios
+from tests.conformance import program_scenarios, scoring_scenarios
 from tests.conformance.cases import CASES, EMPTY, POINTS, Document
 from tests.conformance.comparing import (
     DeviationError,
@@ -22,7 +22,7 @@ from tests.conformance.comparing import (
 )
 from tests.conformance.runners import Outcome, Runner
 from tests.conformance.stage import SCENARIOS, name_of
-from tools.clients import FailedError, MissingToolchainError
+from tools.clients import CLIENTS, LANGUAGES, FailedError, MissingToolchainError
 
 DIFFERENT = [
     (1, 2),
@@ -162,6 +162,13 @@ def test_a_report_that_is_not_the_python_clients_fails(change: Any) -> None:
 def test_a_report_that_is_passes() -> None:
     stage: Any = PlayedStage(PlayedRunner())
     scoring_scenarios.score(stage)
+
+
+def test_the_page_has_a_program_for_every_language_of_the_suite() -> None:
+    for language in LANGUAGES:
+        others = program_scenarios.other_programs(CLIENTS[language].language)
+        assert list(others) == ["point", "quadrilateral"]
+        assert language in program_scenarios.FILES
 
 
 def test_every_scenario_has_a_name_of_its_own_that_a_submission_may_have() -> None:

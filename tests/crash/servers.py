@@ -75,6 +75,16 @@ class KilledServer:
         self.address = address
 
     @property
+    def site_address(self) -> str:
+        """Where its site is, in its present life; empty until it is known, or where it has none."""
+        for line in reversed(self._log):
+            if '"event": "site"' in line:
+                return str(json.loads(line)["address"])
+            if '"event": "listening"' in line:
+                break
+        return ""
+
+    @property
     def process_id(self) -> int:
         """Its process."""
         assert self._process is not None

@@ -101,9 +101,9 @@ def _render(viewer: Viewer, rows: Sequence[int], command: str, pictures: dict[in
         "has_pictures": bool(pictures),
         "sequences_held": _held_sequences(context, judgement),
     }
-    script, style = (
-        (STATIC / name).read_text(encoding="utf-8") for name in ("viewer.js", "style.css")
-    )
+    names = ("keys.js", "viewer.js", "style.css")
+    *scripts, style = ((STATIC / name).read_text(encoding="utf-8") for name in names)
+    script = "".join(scripts)
     policy = (
         f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; "
         f"script-src '{_digest(script)}'; base-uri 'none'; form-action 'none'"

@@ -8,7 +8,14 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from vidscore_evaluators.explanation.answer import figure, in_words, measure_title, percent
-from vidscore_server.web.site.phrases import last_part, size_text, things, time_text, value_text
+from vidscore_server.web.site.phrases import (
+    last_part,
+    sentence,
+    size_text,
+    things,
+    time_text,
+    value_text,
+)
 
 STATIC = Path(__file__).parent / "static"
 
@@ -41,6 +48,7 @@ def environment() -> Environment:
         time_text=time_text,
         size_text=size_text,
         last_part=last_part,
+        sentence=sentence,
         things=things,
         value_text=value_text,
     )

@@ -220,7 +220,7 @@ class Viewer:
             "side_words": side_words,
             "outcome_words": outcome_words,
             "partial": False,
-            "keyed": True,
+            "tapped": True,
         }
 
     def _figures(self) -> Context:

@@ -63,8 +63,8 @@ struct Object {
 struct Frame {
   std::string sequence;               ///< Name of the video.
   std::int64_t number = 0;            ///< Number of the frame.
-  std::vector<Object> objects;        ///< Its objects.
-  std::string domain;                 ///< Domain of the video, where there is more than one.
+  std::vector<Object> objects = {};   ///< Its objects.
+  std::string domain = {};            ///< Domain of the video, where there is more than one.
   bool dont_care = false;             ///< Whether it is left out of every count; said of the truth.
   std::optional<double> time_s = {};  ///< When it was captured, in seconds on any one clock.
 };

@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 from starlette.responses import PlainTextResponse, Response
 
 from vidscore_server.web.site.benchmark_document import toml_of
-from vidscore_server.web.site.benchmarks import left_text, short_name, state_text, title_of
+from vidscore_server.web.site.benchmarks import CLOSED, left_text, short_name, state_text, title_of
 from vidscore_server.web.site.board_view import board_view
 from vidscore_server.web.site.judged import domains_of, frames_text, judges_of, labels_of
 from vidscore_server.web.site.markdown import html_of
-from vidscore_server.web.site.phrases import counted, date_text, listed, time_text
+from vidscore_server.web.site.phrases import counted, date_text, last_part, listed, time_text
 from vidscore_server.web.site.policy_words import sentences
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.take_part import Entry, check_command, next_name, programs
@@ -42,6 +42,7 @@ async def show(visit: Visit) -> Response:
     judges = judges_of(benchmark)
     labels = labels_of(benchmark, judges)
     entry = await _entry(visit, benchmark, account, labels)
+    closed = state_text(benchmark, visit.site.clock()) == CLOSED
     board = await _first_rows(visit, benchmark, account)
     return await visit.render(
         "benchmark.html",
@@ -54,7 +55,8 @@ async def show(visit: Visit) -> Response:
         labels=labels[:LABELS_LISTED],
         further_labels=max(0, len(labels) - LABELS_LISTED),
         rules=sentences(benchmark),
-        left=left_text(found["quotas"]),
+        left="" if closed else left_text(found["quotas"]),
+        closed=closed,
         check=check_command(entry),
         programs=programs(entry),
         board=board,
@@ -140,7 +142,7 @@ async def _next_name(visit: Visit, benchmark: Mapping[str, Any], account: Accoun
         benchmark=benchmark["name"],
         page_size=NAMES_LOOKED_AT,
     )
-    taken = [entry["name"].rpartition("/")[2] for entry in page["submissions"]]
+    taken = [last_part(entry["name"]) for entry in page["submissions"]]
     return next_name(account.team or "organiser", taken)
 
 

@@ -16,6 +16,9 @@ from vidscore_server.web.site.visit import Visit
 BENCHMARKS_LISTED = 50
 """Benchmarks on one page."""
 
+CLOSED = "closed"
+"""State of a benchmark that takes no more submissions."""
+
 _SPANS = {"submissions_per_day": "today", "submissions_in_all": "in all"}
 """Quotas on a team's submissions, and for how long each counts."""
 
@@ -32,6 +35,7 @@ async def show(visit: Visit) -> Response:
     now = visit.site.clock()
     rows = []
     for benchmark in page["benchmarks"]:
+        state = state_text(benchmark, now)
         quotas = []
         if account.team:
             found = await visit.call("BenchmarkService/GetBenchmark", name=benchmark["name"])
@@ -41,10 +45,10 @@ async def show(visit: Visit) -> Response:
                 "url": f"/{benchmark['name']}",
                 "title": title_of(benchmark),
                 "name": short_name(benchmark),
-                "state": state_text(benchmark, now),
+                "state": state,
                 "when": when_text(benchmark, now),
                 "teams": benchmark["team_count"],
-                "left": left_text(quotas),
+                "left": "" if state == CLOSED else left_text(quotas),
             }
         )
     return await visit.render("benchmarks.html", rows=rows, next_page=page["next_page_token"])
@@ -64,7 +68,7 @@ def state_text(benchmark: Mapping[str, Any], now: datetime) -> str:
     """Whether submissions are taken."""
     opening, closing = benchmark["open_time"], benchmark["close_time"]
     if closing and now >= closing:
-        return "closed"
+        return CLOSED
     return "not open yet" if opening and now < opening else "open"
 
 

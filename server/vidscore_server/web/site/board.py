@@ -15,8 +15,8 @@ from vidscore_evaluators.figures.curves import CurveChart
 from vidscore_evaluators.figures.report_curves import choose_curves
 from vidscore_evaluators.report import Curve, Report, Scores
 from vidscore_server.web.charts import chart_context
-from vidscore_server.web.site.benchmarks import left_text, short_name, state_text, title_of
-from vidscore_server.web.site.board_view import board_view, measures_of, weaknesses
+from vidscore_server.web.site.benchmarks import CLOSED, left_text, short_name, state_text, title_of
+from vidscore_server.web.site.board_view import board_view, measures_of, tiers_text, weaknesses
 from vidscore_server.web.site.judged import domains_of, judges_of, labels_of
 from vidscore_server.web.site.phrases import counted, time_text
 from vidscore_server.web.site.service import FieldFault, ServiceError
@@ -79,6 +79,7 @@ async def show(visit: Visit) -> Response:
     benchmark, account = found["benchmark"], await visit.account()
     judges = judges_of(benchmark)
     answer, refusal, faults = await _answer(visit, view)
+    state = state_text(benchmark, visit.site.clock())
     shared = {
         "benchmark": benchmark,
         "name": short_name(benchmark),
@@ -89,8 +90,8 @@ async def show(visit: Visit) -> Response:
         "labels": [(name, name) for name in labels_of(benchmark, judges)],
         "sees_parts": account.is_organiser or benchmark["policy"]["visibility"] != "ladder",
         "closes": benchmark["close_time"] and time_text(benchmark["close_time"]),
-        "state": state_text(benchmark, visit.site.clock()),
-        "left": left_text(found["quotas"]),
+        "state": state,
+        "left": "" if state == CLOSED else left_text(found["quotas"]),
         "faults": faults,
         "refusal": refusal,
     }
@@ -104,8 +105,8 @@ async def show(visit: Visit) -> Response:
         and View(view.evaluator, view.domain, view.label, answer["next_page_token"]),
         submissions=answer["submission_count"],
         charts=charts(answer, view.evaluator or (judges[0].name if judges else "")),
-        weaknesses=weaknesses(benchmark, answer),
-        tiers_note=answer.get("tiers_note", ""),
+        weaknesses=weaknesses(benchmark, answer, closed=state == CLOSED),
+        tiers_note=tiers_text(answer),
         **shared,
     )
 
@@ -143,8 +144,8 @@ def table(answer: Mapping[str, Any]) -> tuple[list[str], list[list[Any]]]:
     """
     further = [
         name
-        for name in ("tier", "first_probability")
-        if any(row.get(name) is not None for row in answer["rows"])
+        for name in ("tier", "first_probability", "disqualification")
+        if any(row.get(name) not in {None, ""} for row in answer["rows"])
     ]
     measures = measures_of(answer)
     header = ["rank", "team", "title", *measures, *further, "submissions", "truth_revision"]
@@ -153,7 +154,7 @@ def table(answer: Mapping[str, Any]) -> tuple[list[str], list[list[Any]]]:
         values = {score["measure"]: score["value"] for score in row["scores"]}
         rows.append(
             [
-                None if row["apart"] else row["rank"],
+                row["rank"] or None,
                 row["team"],
                 row["title"],
                 *(values.get(name) for name in measures),

@@ -16,6 +16,8 @@ from vidscore_server.web.site.phrases import (
     digits_for,
     listed,
     ordinal,
+    running_scores_from,
+    sentence,
     time_text,
 )
 
@@ -56,6 +58,7 @@ class BoardRow:
         submissions: Submissions of the team.
         truth_revision: Revision of the ground truth.
         time: When it was submitted.
+        note: Why it is disqualified; empty where it is not.
     """
 
     rank: str
@@ -68,6 +71,7 @@ class BoardRow:
     submissions: int
     truth_revision: int
     time: str
+    note: str
 
 
 @dataclass(frozen=True)
@@ -135,7 +139,8 @@ def board_view(answer: Answer, team: str) -> BoardView:
             chance="" if chance is None else chance_text(chance, in_tenths=in_tenths),
             submissions=row["submission_count"],
             truth_revision=row["truth_revision"],
-            time=time_text(row["seal_time"]) if row["seal_time"] else "",
+            time=time_text(row["seal_time"]),
+            note=row.get("disqualification", ""),
         )
 
     groups = tuple(
@@ -150,12 +155,15 @@ def measures_of(answer: Answer) -> tuple[str, ...]:
     return (*answer["ranking"], *answer["further_measures"])
 
 
-# --- Groups: tiers, then what is undefined, then what cannot be compared
+# --- Groups: tiers, then what is undefined, what cannot be compared, and what is disqualified
 
 _RANKED, _UNDEFINED, _APART = "ranked", "undefined", "apart"
+_DISQUALIFIED = "disqualified"
 
 
 def _kind(row: Answer) -> str:
+    if row.get("disqualification"):
+        return _DISQUALIFIED
     if row["apart"]:
         return _APART
     first = next(iter(row["scores"]), None)
@@ -163,12 +171,23 @@ def _kind(row: Answer) -> str:
 
 
 def _grouped(rows: Sequence[Answer]) -> Iterator[tuple[tuple[str, int | None], list[Answer]]]:
+    in_tiers = are_in_tiers(rows)
+
     def key(row: Answer) -> tuple[str, int | None]:
         kind = _kind(row)
-        return kind, row.get("tier") if kind == _RANKED else None
+        return kind, row.get("tier") if kind == _RANKED and in_tiers else None
 
     for found, members in groupby(rows, key):
         yield found, list(members)
+
+
+def are_in_tiers(rows: Sequence[Answer]) -> bool:
+    """Whether the ranked rows stand in tiers, one after the other, those without one last.
+
+    While newer tiers are computed, systems that have come since stand between those of old ones.
+    """
+    tiers = [row.get("tier") for row in rows if _kind(row) == _RANKED]
+    return tiers == sorted(tiers, key=lambda tier: math.inf if tier is None else tier)
 
 
 def _head(
@@ -181,13 +200,26 @@ def _head(
             "Not comparable",
             f"not ranked until scored again on truth revision {revision} by the present rules",
         )
+    if kind == _DISQUALIFIED:
+        return "Disqualified", "not ranked, by decision of the organisers"
     if kind == _UNDEFINED:
         return "Undefined", "last in every order"
     if tier is None:
-        return "", ""
+        rows = answer["rows"]
+        has_tiers = are_in_tiers(rows) and any(row.get("tier") is not None for row in rows)
+        return ("Further systems", "in no tier") if has_tiers else ("", "")
     count = len(members)
     note = "stands alone" if count == 1 else f"these {in_words(count)} cannot be told apart"
     return f"{ordinal(tier).capitalize()} tier", note
+
+
+def tiers_text(answer: Answer) -> str:
+    """What the tiers of a board are, or why there are none, as sentences; empty for nothing."""
+    note = answer.get("tiers_note", "")
+    if not are_in_tiers(answer["rows"]):
+        return "There are no tiers at the moment: systems are new, and they are being computed."
+    newer = " Newer ones are being computed." if note and answer.get("tiers_stale") else ""
+    return f"{sentence(note)}{newer}" if note else ""
 
 
 # --- The finding
@@ -213,7 +245,7 @@ def _leaders(first: Sequence[Answer], rows: Sequence[Answer], said: str) -> str:
     teams = [row["team"] for row in first]
     if len(teams) > 1:
         return f"{_named(teams)} share the first rank with {said}."
-    tier = first[0].get("tier")
+    tier = first[0].get("tier") if are_in_tiers(rows) else None
     rivals = [row["team"] for row in rows if tier is not None and row.get("tier") == tier][1:]
     if rivals:
         return f"{teams[0]} leads with {said}, but cannot be told apart from {_named(rivals)}."
@@ -238,31 +270,34 @@ def _cell(name: str, value: float | None, digits: int) -> Cell:
 # --- How far to trust a board
 
 
-def weaknesses(benchmark: Answer, answer: Answer) -> list[str]:
+def weaknesses(benchmark: Answer, answer: Answer, *, closed: bool = False) -> list[str]:
     """What makes a board doubtful, in sentences.
 
     Args:
         benchmark: The benchmark as plain values.
         answer: The answer of GetLeaderboard.
+        closed: Whether the benchmark has closed.
     """
     return [
-        *_sequences_told(benchmark, answer),
-        *_step_told(benchmark),
+        *_sequences_told(benchmark, answer, closed=closed),
+        *_step_told(benchmark, closed=closed),
         *_answers_told(benchmark, answer),
         *_left_out(answer),
     ]
 
 
-def _sequences_told(benchmark: Answer, answer: Answer) -> Iterator[str]:
+def _sequences_told(benchmark: Answer, answer: Answer, *, closed: bool) -> Iterator[str]:
     private = benchmark.get("private_sequence_count") or 0
-    count = answer["sequence_count"]
+    if private and closed:
+        few = _FEW if private < FEW_SEQUENCES else ""
+        yield f"This is the final order, over {counted(private, 'private sequence')}.{few}"
+        return
+    count = answer["sequence_count"]  # without the private ones
     if count is None:
         yield "The benchmark does not tell how many sequences it has."
     else:
-        shown = max(0, count - private)
         kind = "public sequence" if private else "sequence"
-        few = " So few tell little about other videos." if shown < FEW_SEQUENCES else ""
-        yield f"The scores are over {counted(shown, kind)}.{few}"
+        yield f"The scores are over {counted(count, kind)}.{_FEW if count < FEW_SEQUENCES else ''}"
     if private:
         verb = "has" if private == 1 else "have"
         yield (
@@ -271,10 +306,19 @@ def _sequences_told(benchmark: Answer, answer: Answer) -> Iterator[str]:
         )
 
 
-def _step_told(benchmark: Answer) -> Iterator[str]:
+_FEW = " So few tell little about other videos."
+
+
+def _step_told(benchmark: Answer, *, closed: bool) -> Iterator[str]:
     policy = benchmark["policy"]
     step = benchmark.get("ladder_step_in_force") or policy["ladder_step"]
-    if policy["visibility"] != "live":
+    final = closed and benchmark.get("private_sequence_count")  # which is released as it is
+    if policy["visibility"] == "live" and not closed:
+        yield (
+            "Teams see running scores of what they send, "
+            f"{running_scores_from(policy)}: each is an answer from the ground truth."
+        )
+    elif policy["visibility"] != "live" and not final:
         yield f"Scores are released in steps of {step:g}: smaller differences are not shown."
 
 
@@ -293,12 +337,15 @@ def _answers_told(benchmark: Answer, answer: Answer) -> Iterator[str]:
 def _left_out(answer: Answer) -> Iterator[str]:
     kinds = [_kind(row) for row in answer["rows"]]
     apart, undefined = kinds.count(_APART), kinds.count(_UNDEFINED)
+    out = kinds.count(_DISQUALIFIED)
     parts = []
     if apart:
         parts.append(f"{in_words(apart)} could not be scored by the present truth and rules")
     if undefined:
         parts.append(f"{in_words(undefined)} {'is' if undefined == 1 else 'are'} undefined")
+    if out:
+        parts.append(f"{in_words(out)} {'is' if out == 1 else 'are'} disqualified")
     if parts:
-        count = counted(apart + undefined, "row").capitalize()
-        verb = "is" if apart + undefined == 1 else "are"
-        yield f"{count} here {verb} not compared: {', '.join(parts)}."
+        count = apart + undefined + out
+        verb = "is" if count == 1 else "are"
+        yield f"{counted(count, 'row').capitalize()} here {verb} not compared: {listed(parts)}."

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from vidscore_evaluators.explanation.answer import in_words
 from vidscore_evaluators.explanation.figures import telling_digits
@@ -58,6 +59,19 @@ def size_text(size_bytes: int | None) -> str:
 def last_part(name: str) -> str:
     """The last part of a resource name."""
     return name.rpartition("/")[2]
+
+
+def sentence(text: str) -> str:
+    """A message of the server as a sentence, which says when it was cut."""
+    text = text.strip()
+    shown = text[:1].upper() + text[1:_MOST_SAID]
+    if len(text) > _MOST_SAID:
+        return f"{shown}…"
+    return shown if shown.endswith((".", "!", "?")) else f"{shown}."
+
+
+_MOST_SAID = 500
+"""Characters of a message that a sentence has."""
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
@@ -119,6 +133,11 @@ def chance_text(chance: float, *, in_tenths: bool) -> str:
     if chance > 1 - least:
         return f"> {1 - least:g}"
     return f"{chance:.{digits}f}"
+
+
+def running_scores_from(policy: Mapping[str, Any]) -> str:
+    """From when on scores of a submission that is received are shown, where they are."""
+    return f"once the completed sequences hold {things(policy['minimum_frames'], 'frame')}"
 
 
 def things(count: int, noun: str) -> str:

@@ -9,7 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from vidscore_evaluators.explanation.answer import in_words, measure_title
-from vidscore_server.web.site.phrases import counted, duration_text, listed, time_text
+from vidscore_server.web.site.phrases import (
+    counted,
+    duration_text,
+    listed,
+    running_scores_from,
+    time_text,
+)
 
 Benchmark = Mapping[str, Any]
 """A benchmark as `visit.call` gives it."""
@@ -61,8 +67,8 @@ def _scores(benchmark: Benchmark, policy: Mapping[str, Any]) -> Iterator[str]:
     step = benchmark.get("ladder_step_in_force") or policy["ladder_step"]
     if policy["visibility"] == "live":
         yield (
-            "While a submission is received, its team sees scores over the sequences that are "
-            f"complete, once they hold {counted(policy['minimum_frames'], 'frame')}."
+            "While a submission is received, its team sees running scores over the sequences that "
+            f"are complete, {running_scores_from(policy)}."
         )
         yield "Once it is scored, its team sees the whole report."
     elif policy["visibility"] == "final":

@@ -14,6 +14,7 @@ from typing import Any
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import InputError
 from vidscore_server.web.site.checking import pieces
+from vidscore_server.web.site.phrases import last_part
 from vidscore_server.web.site.service import ServiceError, incident
 from vidscore_server.web.site.spool import UploadLimits
 
@@ -55,7 +56,7 @@ async def begun_before(
     seen = 0
     async for found in submissions:
         seen += 1
-        named = not name or found["name"].rpartition("/")[2] == name
+        named = not name or last_part(found["name"]) == name
         if named and found["state"] != "cancelled" and stream_of(found, stream) is not None:
             return found
         if seen == MOST_LOOKED_AT:

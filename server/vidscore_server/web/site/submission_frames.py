@@ -15,6 +15,7 @@ from vidscore_evaluators.annotations import Side, sequence_name
 from vidscore_evaluators.explanation.answer import figure
 from vidscore_evaluators.outcome_table import OUTCOMES, SIDES, Outcomes
 from vidscore_server.web.site.frame_objects import KINDS, image_size, object_rows, picture
+from vidscore_server.web.site.phrases import last_part
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.submission_files import (
     ACCEPT,
@@ -24,7 +25,6 @@ from vidscore_server.web.site.submission_files import (
     submission_name,
 )
 from vidscore_server.web.site.submission_pictures import judges_of, show_pictures
-from vidscore_server.web.site.submission_words import short
 from vidscore_server.web.site.visit import Visit
 
 ROWS = 100
@@ -57,7 +57,7 @@ async def show_outcomes(visit: Visit) -> Response:
     offset = _number(query.get("offset", "0"))
     name = submission_name(visit)
     if not await accepts_cost(visit):
-        return await visit.render("outcomes.html", name=name, short_name=short(name), ask=True)
+        return await visit.render("outcomes.html", name=name, short_name=last_part(name), ask=True)
     rows: list[OutcomeRow] = []
     more = False
     shown = evaluator
@@ -76,7 +76,7 @@ async def show_outcomes(visit: Visit) -> Response:
     return await visit.render(
         "outcomes.html",
         name=name,
-        short_name=short(name),
+        short_name=last_part(name),
         ask=False,
         evaluator=shown,
         rows=rows,
@@ -148,7 +148,7 @@ async def _sent_frame(
     return await visit.render(
         "frame.html",
         name=name,
-        short_name=short(name),
+        short_name=last_part(name),
         sequence=sequence,
         number=number,
         count=frame.object_count,

@@ -35,10 +35,10 @@ from vidscore_server.web.sections import (
 )
 from vidscore_server.web.site.frame_objects import KINDS, image_size, object_rows, picture
 from vidscore_server.web.site.kept_pictures import Overview, SequenceRows
+from vidscore_server.web.site.phrases import last_part
 from vidscore_server.web.site.picture_rows import Reading
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.submission_files import ACCEPT
-from vidscore_server.web.site.submission_words import short
 from vidscore_server.web.site.visit import Visit
 from vidscore_server.web.view import View
 
@@ -134,7 +134,7 @@ async def show_pictures(
     make = looking.for_organisers if account.is_organiser else looking.for_team
     shared = {
         "name": submission["name"],
-        "short_name": short(submission["name"]),
+        "short_name": last_part(submission["name"]),
         "title": judgement.systems[0].name,
         "judge": judge,
         "judges": [
@@ -153,7 +153,7 @@ def judgement_of(judge: str, submission: Mapping[str, Any], overview: Overview) 
         submission: The submission.
         overview: What happened in each frame.
     """
-    title = submission["title"] or short(submission["name"])
+    title = submission["title"] or last_part(submission["name"])
     starts = np.zeros(len(overview.frames) + 1, dtype=np.int64)
     judged = Judged(title, overview.nothing, starts, overview.counts)
     return Judgement(create_evaluator(judge), OperatingPoint(), overview.frames, (judged,))
@@ -201,7 +201,7 @@ class Looking:
             "side_words": side_words,
             "outcome_words": outcome_words,
             "partial": False,
-            "keyed": False,
+            "tapped": False,
             "sequences": sequences_context(page, judgement),
             "frame": frame_context(page, judgement),
         }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from vidscore_evaluators.explanation.answer import in_words
+from vidscore_server.web.site.phrases import sentence, time_text
 
 ORGANISERS_TEAM = "organiser"
 """Team of submissions that organisers make."""
@@ -79,19 +79,6 @@ _DUE = {
 _SPANS = {"submissions_per_day": "today", "submissions_in_all": "in all"}
 
 
-def short(name: str) -> str:
-    """The last part of a resource name."""
-    return name.rpartition("/")[2]
-
-
-def time_text(time: datetime | None) -> str:
-    """``22 Nov 2026, 08:40 UTC``; empty for none."""
-    if time is None:
-        return ""
-    there = time.astimezone(UTC)
-    return f"{there.day} {there:%b %Y, %H:%M} UTC"
-
-
 def state_words(state: str) -> str:
     """A state as the first words of a sentence."""
     return _WORDS.get(state, state.replace("_", " ").capitalize() + ".")
@@ -102,7 +89,7 @@ def reason_sentences(submission: Mapping[str, Any]) -> str:
     reason = submission["state_reason"]
     said = [_REASONS.get(reason) or f"{reason.replace('_', ' ').capitalize()}."]
     if submission["state"] == "failed" and submission["state_message"]:
-        said.append(_sentence(submission["state_message"]))
+        said.append(sentence(submission["state_message"]))
     due = _DUE.get(submission["due_reason"])
     if due and submission["due_time"] is not None:
         said.append(due.format(time=time_text(submission["due_time"])))
@@ -144,10 +131,3 @@ def quota_sentence(quotas: Sequence[Mapping[str, Any]]) -> str:
             until = f" (until {time_text(quota['renew_time'])})"
         parts.append(f"{in_words(quota['left'])} more {times} {span}{until}")
     return f"Your team may submit {' and '.join(parts)}." if parts else ""
-
-
-def _sentence(text: str) -> str:
-    """A message of the server as a sentence."""
-    text = text[:500].strip()
-    shown = text[:1].upper() + text[1:]
-    return shown if shown.endswith((".", "!", "?")) else f"{shown}."

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from vidscore_evaluators.submitting import STREAM_PREFIX
+from vidscore_server.web.site.phrases import last_part, running_scores_from
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.submission_files import asked, submission_name
 from vidscore_server.web.site.submission_report import Ranking, shown_score, shown_scores
@@ -25,9 +26,7 @@ from vidscore_server.web.site.submission_words import (
     event_words,
     quota_facts,
     reason_sentences,
-    short,
     state_words,
-    time_text,
 )
 from vidscore_server.web.site.visibility_words import hidden_figures, seen_by_team
 from vidscore_server.web.site.visit import Visit
@@ -92,7 +91,7 @@ async def show_all(visit: Visit) -> Response:
         filtered=bool(chosen),
         first_url=f"?{urlencode(chosen)}" if query.get("page") else "",
         after_url=f"?{urlencode({**chosen, 'page': after})}" if after else "",
-        words={"state": state_words, "time": time_text, "short": short},
+        state_words=state_words,
     )
 
 
@@ -193,7 +192,7 @@ async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
     policy = benchmark["policy"]
     context = await _live_context(visit, now, policy["ranking_measure"])
     own = submission["team"] == (account.team or ORGANISERS_TEAM)
-    short_name = short(submission["name"])
+    short_name = last_part(submission["name"])
     may_choose = (
         "chosen" in submission
         and submission["state"] == "scored"
@@ -215,7 +214,7 @@ async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
         benchmark=benchmark,
         short_name=short_name,
         facts=quota_facts(answer["quotas"]) if own else [],
-        time=time_text,
+        running_from=running_scores_from(policy),
         sees_live=account.is_organiser or policy["visibility"] == "live",
         title=title,
         refused=refused,

@@ -183,6 +183,7 @@ _SHELL = (
 )
 
 _PYTHON = """
+# Needs the package vidscore-client.
 import os
 
 from vidscore_client import connect
@@ -196,6 +197,7 @@ with connect("$server"$tls_py, token=os.environ["VIDSCORE_TOKEN"]) as client:
 """
 
 _TYPESCRIPT = """
+// Needs the package @vidscore/client, in an ES module.
 import { connect } from "@vidscore/client";
 
 const client = connect("$server", {$tls_ts token: process.env.VIDSCORE_TOKEN });
@@ -212,6 +214,8 @@ await client.close();
 """
 
 _GO = """
+// Needs the module github.com/vidscore/vidscore/clients/go.
+
 package main
 
 import (
@@ -265,6 +269,7 @@ ${label_go}			Confidences: []float64{0.9},
 """
 
 _JAVA = """
+// Needs the artefact io.github.vidscore:vidscore-client, and Java 17 or later.
 import io.github.vidscore.client.Frame;
 import io.github.vidscore.client.SubmissionStream;
 import io.github.vidscore.client.SubmitOptions;$tls_java_import
@@ -294,6 +299,7 @@ public final class Submit {
 """
 
 _RUST = """
+// Needs the crates vidscore-client, and tokio with its features macros and rt-multi-thread.
 use vidscore_client::{Client, Frame, Object$tls_rs_import};
 
 #[tokio::main]
@@ -317,6 +323,7 @@ async fn main() -> vidscore_client::Result<()> {
 """
 
 _CPP = """
+// Needs the CMake package vidscore: find_package(vidscore), linked with vidscore::client.
 #include <vidscore/client.h>
 
 #include <cstdlib>

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vidscore_evaluators.explanation.answer import in_words
-from vidscore_server.web.site.submission_words import time_text
+from vidscore_server.web.site.phrases import running_scores_from, time_text
 
 USUAL_STEP = 0.01
 """Step of a policy that names none."""
@@ -96,9 +96,9 @@ def _of_scores(policy: Mapping[str, Any], step: float) -> list[Seen]:
     visibility = policy["visibility"] or "ladder"
     why = f"visibility = {visibility}"
     if visibility == "live":
-        frames = 100 if policy["minimum_frames"] is None else policy["minimum_frames"]
+        held_back = f"minimum_frames = {policy['minimum_frames']}"
         return [
-            Seen("Scores over completed sequences", "now", f"{why}, minimum_frames = {frames}"),
+            Seen("Running scores", running_scores_from(policy), f"{why}, {held_back}"),
             Seen("The whole report and its curves", "once it is scored", why),
         ]
     while_it_runs = Seen("Scores while it receives", "never", why, shown=False)

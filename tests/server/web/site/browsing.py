@@ -173,6 +173,34 @@ class _Forms(HTMLParser):
                 self._fields.setdefault(given["name"], given.get("value", ""))
 
 
+class _Panels(HTMLParser):
+    """The programs of a page, by the names that readers of the screen are told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[str, str] = {}
+        self._name = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "pre":
+            self._name = dict(attrs).get("aria-label") or ""
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "pre":
+            self._name = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._name:
+            self.found[self._name] = self.found.get(self._name, "") + data
+
+
+def programs(page: Page) -> dict[str, str]:
+    """How to take part, as the page of a benchmark shows it, by language."""
+    panels = _Panels()
+    panels.feed(page.text)
+    return {name.removeprefix("Submit: "): text for name, text in panels.found.items()}
+
+
 @dataclass(frozen=True)
 class Browsing:
     """A hosting server with its site, and a browser of each role."""

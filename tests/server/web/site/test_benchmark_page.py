@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tomllib
 from datetime import UTC, datetime
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from tests.server.domain.hosted import TRUTH, Hosted, dots
 from tests.server.domain.streets import BOX, streets
 from tests.server.domain.test_planted_truth import batch
-from tests.server.web.site.browsing import Browser, Browsing, Page
+from tests.server.web.site.browsing import Browser, Browsing, programs
 
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_protos.v1 import benchmark_pb2
@@ -27,33 +26,6 @@ from vidscore_server.domain.definition import definition_from_dict
 
 PAGE = "/benchmarks/dots"
 OF_STREET = batch("", "street", "car", (1, 2, 3), BOX, BOX, BOX)
-
-
-class _Panels(HTMLParser):
-    """The programs of a page, by the names that readers of the screen are told."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: dict[str, str] = {}
-        self._name = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "pre":
-            self._name = dict(attrs).get("aria-label") or ""
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "pre":
-            self._name = ""
-
-    def handle_data(self, data: str) -> None:
-        if self._name:
-            self.found[self._name] = self.found.get(self._name, "") + data
-
-
-def programs(page: Page) -> dict[str, str]:
-    panels = _Panels()
-    panels.feed(page.text)
-    return {name.removeprefix("Submit: "): text for name, text in panels.found.items()}
 
 
 async def host_streets(hosted: Hosted) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from vidscore_server.web.rendering import environment
 from vidscore_server.web.site.board import View, caption, charts, table
-from vidscore_server.web.site.board_view import board_view, finding, weaknesses
+from vidscore_server.web.site.board_view import board_view, finding, tiers_text, weaknesses
 
 TIME = datetime(2026, 11, 21, 16, 2, tzinfo=UTC)
 
@@ -146,7 +146,7 @@ def test_a_board_says_how_weak_it_is() -> None:
         ),
         (
             "Two rows here are not compared: one could not be scored by the present truth and "
-            "rules, one is undefined."
+            "rules and one is undefined."
         ),
     ]
 
@@ -155,10 +155,68 @@ def test_the_step_in_force_and_private_sequences_are_told_where_they_are_known()
     known = benchmark(ladder_step_in_force=0.1, private_sequence_count=12)
     said = weaknesses(known, answer(sequence_count=48, submission_count=0))
     assert said == [
-        "The scores are over 36 public sequences.",
+        "The scores are over 48 public sequences.",
         "Twelve private sequences have answered nothing so far: they decide the final order.",
         "Scores are released in steps of 0.1: smaller differences are not shown.",
     ]
+
+
+def test_the_board_of_a_closed_benchmark_is_over_the_private_sequences_and_exact() -> None:
+    known = benchmark(ladder_step_in_force=0.1, private_sequence_count=12)
+    said = weaknesses(known, answer(sequence_count=48, submission_count=0), closed=True)
+    few = "So few tell little about other videos."
+    assert said == [f"This is the final order, over twelve private sequences. {few}"]
+    said = weaknesses(benchmark(), answer(sequence_count=48, submission_count=0), closed=True)
+    assert said[1] == "Scores are released in steps of 0.01: smaller differences are not shown."
+
+
+def test_a_board_of_live_scores_says_from_when_on_they_are_shown() -> None:
+    live = benchmark(policy={"visibility": "live", "ladder_step": 0.01, "minimum_frames": 100})
+    told = (
+        "Teams see running scores of what they send, once the completed sequences hold 100 frames: "
+        "each is an answer from the ground truth."
+    )
+    assert told in weaknesses(live, TIERS)
+    assert told not in weaknesses(live, TIERS, closed=True)
+    assert told not in weaknesses(benchmark(), TIERS)
+
+
+def test_disqualified_rows_stand_last_with_the_reason_and_lead_nothing() -> None:
+    out = row(0, "stoat", 0.99, 0.9, disqualification="trained on the test videos")
+    shown = answer(*TIERS["rows"], out)
+    last = board_view(shown, "").groups[-1]
+    assert (last.head, last.is_ranked) == ("Disqualified", False)
+    assert [one.note for one in last.rows] == ["trained on the test videos"]
+    assert finding(shown) == finding(TIERS)
+    assert weaknesses(benchmark(), shown)[-1].endswith("is undefined and one is disqualified.")
+    header, rows = table(shown)
+    cells = dict(zip(header, rows[-1], strict=True))
+    assert (cells["rank"], cells["disqualification"]) == (None, "trained on the test videos")
+
+
+def test_tiers_that_newer_systems_stand_between_are_not_shown() -> None:
+    split = answer(
+        row(1, "falcon", 0.9, 0.9, tier=1),
+        row(2, "newt", 0.8, 0.9),
+        row(3, "heron", 0.7, 0.9, tier=1),
+        tiers_note="systems of one tier cannot be told apart",
+        tiers_stale=True,
+    )
+    assert [group.head for group in board_view(split, "").groups] == [""]
+    assert finding(split) == "falcon leads with 0.9 in F1."
+    assert tiers_text(split) == (
+        "There are no tiers at the moment: systems are new, and they are being computed."
+    )
+
+
+def test_rows_beyond_those_that_are_compared_follow_the_tiers() -> None:
+    rows = [row(1, "falcon", 0.9, tier=1), row(2, "heron", 0.8, tier=2), row(3, "newt", 0.7)]
+    shown = answer(*rows, tiers_note="no tier after the first 100", tiers_stale=True)
+    assert [group.head for group in board_view(shown, "").groups] == [
+        "First tier", "Second tier", "Further systems",
+    ]  # fmt: skip
+    assert tiers_text(shown) == "No tier after the first 100. Newer ones are being computed."
+    assert tiers_text(answer(*rows)) == ""
 
 
 def test_sequences_that_are_not_public_are_not_counted() -> None:

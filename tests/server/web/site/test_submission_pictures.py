@@ -112,6 +112,22 @@ async def test_a_team_sees_its_own_detections_right_or_wrong(site: Browsing) -> 
         assert "false negative" not in text
 
 
+async def test_each_key_that_a_page_names_is_a_control_of_it(site: Browsing) -> None:
+    await scored(site)
+    steps = {"ArrowLeft", "p", "[", "?"}  # the worst frame is the last one
+    begun = {"ArrowRight", "?"}
+    pages = (
+        (await site.organiser.get(FRAMES), {*"12345lo", "]"} | steps - {"["}),
+        (await site.red.get(f"{FRAMES}?accept=yes"), {"]"} | steps - {"["}),
+        (await site.red.get(FRAMES), begun),
+    )
+    for page, keys in pages:
+        assert set(re.findall(r'data-key="([^"]+)"', page.text)) == keys
+        assert '<script src="/static/keys.js" defer>' in page.text
+        assert 'id="keys-off"' in page.text
+    assert (await site.nobody.get("/static/keys.js")).status == 200
+
+
 async def test_a_step_to_another_frame_sends_and_computes_nothing_anew(
     site: Browsing, monkeypatch: pytest.MonkeyPatch
 ) -> None:

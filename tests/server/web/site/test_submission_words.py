@@ -50,7 +50,7 @@ def _benchmark(visibility: str, outcomes: str = "", **more: object) -> dict[str,
         "visibility": visibility,
         "ladder_step": None,
         "released_measures": [],
-        "minimum_frames": None,
+        "minimum_frames": 100,
         "outcomes": outcomes,
         "public_board": None,
     }
@@ -65,6 +65,21 @@ def test_missed_objects_and_truth_are_never_seen(visibility: str, outcomes: str)
     assert {"Missed objects", "Ground truth"} <= never
     assert ("What became of your own detections" in never) == (outcomes != "own")
     assert bool(hidden_figures(benchmark["policy"])) == (visibility != "live")
+
+
+@pytest.mark.parametrize(
+    ("frames", "when"),
+    [
+        (1, "once the completed sequences hold 1 frame"),
+        (1200, "once the completed sequences hold 1,200 frames"),
+    ],
+)
+def test_running_scores_are_said_to_be_held_back(frames: int, when: str) -> None:
+    benchmark = _benchmark("live")
+    benchmark["policy"]["minimum_frames"] = frames
+    [row] = [row for row in seen_by_team(benchmark) if row.what == "Running scores"]
+    assert row.when == when
+    assert row.why == f"visibility = live, minimum_frames = {frames}"
 
 
 def test_private_sequences_are_said_to_be_there_with_when_and_why() -> None:

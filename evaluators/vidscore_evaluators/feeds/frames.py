@@ -96,12 +96,14 @@ class Schema:
         read: The frames of one message. It depends on the bytes alone, and raises an `InputError`
             with every fault where they break the schema.
         framing: How messages are told apart in a stream of bytes.
+        message_types: What recordings call the type of these messages.
     """
 
     name: str
     title: str
     read: Callable[[bytes], list[FeedFrame]]
     framing: Framing = Framing.LINES
+    message_types: tuple[str, ...] = ()
 
 
 class Reading:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from vidscore_cli.bridge.sources import Message, Source
+from vidscore_cli.bridge.sources import Message, Offset, Source
 from vidscore_cli.output import say
 from vidscore_cli.remote import to_frames
 from vidscore_cli.session import ExitCode
@@ -79,7 +79,7 @@ class SourceRun:
     _held: list[_Taken] = field(default_factory=list)
     _judged: bool = False
     _told: set[str] = field(default_factory=set)
-    _offset: int | None = None
+    _offset: Offset | None = None
     _stored_behind: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _unacknowledged: deque[tuple[int, Message]] = field(default_factory=deque)
@@ -187,9 +187,7 @@ class SourceRun:
         return line
 
     def _placed(self, fault: Fault, message: Message) -> Fault:
-        parts = [self.name, message.topic]
-        if message.offset is not None:
-            parts.append(f"before byte {message.offset}")
+        parts = (self.name, message.topic, message.place)
         return Fault(
             fault.found,
             fault.expected,
@@ -256,11 +254,11 @@ class SourceRun:
     def _position(self) -> str:
         """What is stored with the frames that were sent last.
 
-        A source without offsets is one that sends frames again: which of them are stored is said
-        by their numbers.
+        Where to go on, and the numbers of those that are stored: a broker without offsets sends
+        frames again, and a program may have written them twice to one that has offsets.
         """
-        frames = self._sent.runs if self._offset is None else []
-        position = {"offset": self._offset, "count": self.sent_offset, "frames": frames}
+        runs = self._sent.runs
+        position = {"offset": self._offset, "count": self.sent_offset, "frames": runs}
         return json.dumps(position, separators=(",", ":"))
 
     def on_acknowledged(self, count: int) -> None:

@@ -47,6 +47,16 @@ class Finding(NamedTuple):
 
 
 @dataclass
+class _Span:
+    """The frames of a sequence: numbers of the first, the last and the latest, and how many."""
+
+    first: int
+    last: int
+    latest: int
+    frames: int = 1
+
+
+@dataclass
 class FeedWatch:
     """Takes in the frames of a source, and says what is doubtful about them.
 
@@ -59,7 +69,7 @@ class FeedWatch:
     size_px: tuple[float, float] | None = None
     frames: int = 0
     _unsaid: set[Unsaid] = field(default_factory=set)
-    _last: dict[tuple[str, str], int] = field(default_factory=dict)
+    _spans: dict[tuple[str, str], _Span] = field(default_factory=dict)
     _steps: Counter[int] = field(default_factory=Counter)
     _empty: int = 0
     _objects: int = 0
@@ -76,19 +86,23 @@ class FeedWatch:
         self._unsaid |= frame.unsaid
         if frame.size_px is not None and len(self._sizes) < _MOST_KEPT:
             self._sizes.add(frame.size_px)
-        key = (frame.domain, line["sequence"])
-        last = self._last.get(key)
-        if (
-            last is not None
-            and line["frame"] > last
-            and (len(self._steps) < _MOST_KEPT or line["frame"] - last in self._steps)
-        ):
-            self._steps[line["frame"] - last] += 1
-        if len(self._last) < _MOST_KEPT or key in self._last:
-            self._last[key] = line["frame"]
+        self._add_number((frame.domain, line["sequence"]), line["frame"])
         self._empty += not line["objects"]
         for entry in line["objects"]:
             self._add_object(entry, frame.unit)
+
+    def _add_number(self, key: tuple[str, str], number: int) -> None:
+        span = self._spans.get(key)
+        if span is None:
+            if len(self._spans) < _MOST_KEPT:
+                self._spans[key] = _Span(number, number, number)
+            return
+        step = number - span.latest
+        if step > 0 and (len(self._steps) < _MOST_KEPT or step in self._steps):
+            self._steps[step] += 1
+        span.first, span.last = min(span.first, number), max(span.last, number)
+        span.latest = number
+        span.frames += 1
 
     def _add_object(self, entry: Mapping[str, Any], unit: Unit) -> None:
         self._objects += 1
@@ -137,9 +151,14 @@ class FeedWatch:
         return [Finding(doubt, text) for doubt, text in found.items() if text]
 
     @property
+    def _spanned(self) -> int:
+        """Frames from the first to the last of each sequence."""
+        return sum(span.last - span.first + 1 for span in self._spans.values())
+
+    @property
     def _missing(self) -> int:
-        """Frames that are missing between others."""
-        return sum((step - 1) * count for step, count in self._steps.items())
+        """Frames that are missing between others, in whatever order those came."""
+        return self._spanned - sum(span.frames for span in self._spans.values())
 
     @property
     def _period(self) -> int:
@@ -149,8 +168,7 @@ class FeedWatch:
 
     @property
     def _has_gaps(self) -> bool:
-        spanned = self._missing + self._steps.total()
-        return self._period > 1 or self._missing > MOST_MISSING * spanned
+        return self._missing > MOST_MISSING * self._spanned
 
     def _gaps(self) -> str:
         if not self._missing:

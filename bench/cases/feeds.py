@@ -21,7 +21,7 @@ import numpy as np
 import orjson
 
 from bench.case import Case, Peer, Size, compare
-from bench.measuring import Sample
+from bench.measuring import Sample, run_interleaved
 from bench.rows import Row, at_most
 from bench.servers.process import BENCHMARK, VIDSCORE, Host, hosting_server
 from vidscore_cli.bridge.source_run import SourceRun
@@ -41,6 +41,8 @@ POINTS_PER_FRAME = 10
 RATE_HZ = 25
 LOOK_INTERVAL_S = 0.1
 MOST_ADDED = 1.2
+MOST_OF_TIME = 0.5
+TRUTH_FRAMES = 16
 MEMORY_BYTES = 192 * 2**20
 SPOOL_MEBIBYTES = 16
 
@@ -72,6 +74,7 @@ class _Given:
 
     def read(self, timeout_s: float) -> Sequence[Message] | None:
         """The next messages; None at the end."""
+        del timeout_s
         self._at += MOST_MESSAGES
         return self._messages[self._at - MOST_MESSAGES : self._at] or None
 
@@ -139,11 +142,13 @@ def _submitted(
 
 
 @contextmanager
-def _hosted(frames: int) -> Iterator[Host]:
+def _hosted() -> Iterator[Host]:
     with tempfile.TemporaryDirectory() as folder:
         truth = Path(folder) / "truth.csv"
         rows = [
-            f"s{camera:03d},{frame},10,20" for camera in range(CAMERAS) for frame in range(frames)
+            f"s{camera:03d},{frame},10,20"
+            for camera in range(CAMERAS)
+            for frame in range(TRUTH_FRAMES)
         ]
         truth.write_text("\n".join(["sequence,frame,x,y", *rows]) + "\n", encoding="utf-8")
         with hosting_server(Path(folder), truth) as host:
@@ -152,17 +157,27 @@ def _hosted(frames: int) -> Iterator[Host]:
 
 def _added(size: Size) -> Iterator[Row]:
     """What a line or a message costs beyond what the SDK takes for the same frames."""
-    frames = max(1_000, size.of(FRAMES))
-    sides = (("pipe", 1, _by_pipe), ("bridge", 1, _by_bridge), ("bridge", CAMERAS, _by_bridge))
-    with _hosted(16) as host, connect(host.address, token=host.secret) as client:
-        for name, cameras, send in sides:
-            found = _frames(frames, cameras)
-            lines = list(map(_line, found))
-            ours, sdk = (partial(_submitted, client, by, lines, found) for by in (send, _by_sdk))
-            what = f"{cameras} camera(s) through one {name}, {frames} frames, durable"
-            peer = Peer("the SDK", sdk, at_most(MOST_ADDED))
+    count = max(1_000, size.of(FRAMES))
+    with _hosted() as host, connect(host.address, token=host.secret) as client:
+        found = _frames(count, 1)
+        lines = list(map(_line, found))
+        sdk = Peer(
+            "the SDK", partial(_submitted, client, _by_sdk, lines, found), at_most(MOST_ADDED)
+        )
+        for name, send in (("pipe", _by_pipe), ("bridge", _by_bridge)):
+            ours = partial(_submitted, client, send, lines, found)
             note = f"{name}: the frames are lines of JSON, those of the SDK are arrays"
-            yield from compare(what, ours, [peer], size.repeats, note)
+            yield from compare(f"{name}: {count} frames, durable", ours, [sdk], size.repeats, note)
+        found = _frames(count, CAMERAS)
+        ours = partial(_submitted, client, _by_bridge, list(map(_line, found)), found)
+        [sample], _ = run_interleaved([ours], size.repeats)
+        yield Row(
+            f"one bridge from {CAMERAS} cameras: time a frame, durable",
+            sample.scaled(1.0 / count),
+            Sample((1.0 / (CAMERAS * RATE_HZ),)),
+            f"time between two frames at {RATE_HZ} Hz each",
+            at_most(MOST_OF_TIME),
+        )
 
 
 @contextmanager
@@ -201,14 +216,17 @@ def _memory(size: Size) -> Iterator[Row]:
     """Datagrams of all cameras for ten minutes, as fast as they are taken, and no server."""
     frames = round(CAMERAS * RATE_HZ * 60 * size.minutes)
     lines = list(map(_line, _frames(min(frames, FRAMES), CAMERAS)))
-    with tempfile.TemporaryDirectory() as folder, _hosted(16) as host:
-        with _bridge(host, Path(folder)) as (pid, sending):
-            while not (_has_sent(sending, lines[0]) and _has_sent(sending, lines[0])):
-                time.sleep(LOOK_INTERVAL_S)
-            os.kill(host.served.pid, signal.SIGKILL)
-            for line in islice(cycle(lines), frames):
-                _has_sent(sending, line)
-            status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        _hosted() as host,
+        _bridge(host, Path(folder)) as (pid, sending),
+    ):
+        while not (_has_sent(sending, lines[0]) and _has_sent(sending, lines[0])):
+            time.sleep(LOOK_INTERVAL_S)
+        os.kill(host.served.pid, signal.SIGKILL)
+        for line in islice(cycle(lines), frames):
+            _has_sent(sending, line)
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     [kibibytes] = _PEAK.findall(status)
     yield Row(
         f"memory of a bridge of {CAMERAS} cameras, ten minutes without a server",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from typing import Any, NamedTuple
 
 from vidscore_evaluators.feeds.frames import FeedFrame, Unit, Unsaid
@@ -88,8 +89,7 @@ class FeedWatch:
             self._sizes.add(frame.size_px)
         self._add_number((frame.domain, line["sequence"]), line["frame"])
         self._empty += not line["objects"]
-        for entry in line["objects"]:
-            self._add_object(entry, frame.unit)
+        self._add_objects(line["objects"], frame.unit)
 
     def _add_number(self, key: tuple[str, str], number: int) -> None:
         span = self._spans.get(key)
@@ -104,19 +104,22 @@ class FeedWatch:
         span.latest = number
         span.frames += 1
 
-    def _add_object(self, entry: Mapping[str, Any], unit: Unit) -> None:
-        self._objects += 1
-        if "confidence" not in entry:
-            self._without += 1
-        elif len(self._confidences) < 2:
-            self._confidences.add(entry["confidence"])
-        values: list[Any] = next((entry[shape] for shape in _SHAPES if shape in entry), [])
-        if values and isinstance(values[0], list):
-            values = [number for pair in values for number in pair]
-        self._fractional |= any(value != int(value) for value in values)
-        self._is_unit &= unit is Unit.PIXELS and all(-1 <= value <= 1 for value in values)
-        for row, value in enumerate(values):
-            self._greatest[row % 2] = max(self._greatest[row % 2], value)
+    def _add_objects(self, objects: Sequence[Mapping[str, Any]], unit: Unit) -> None:
+        confidences = [entry["confidence"] for entry in objects if "confidence" in entry]
+        self._objects += len(objects)
+        self._without += len(objects) - len(confidences)
+        if len(self._confidences) < 2:
+            self._confidences.update(confidences)
+        for shape in {shape for entry in objects[:1] for shape in _SHAPES if shape in entry}:
+            self._add_coordinates(_flat([entry.get(shape, ()) for entry in objects]), unit)
+
+    def _add_coordinates(self, values: Sequence[float], unit: Unit) -> None:
+        if not self._fractional:
+            self._fractional = not all(map(float.is_integer, map(float, values)))
+        if self._is_unit:
+            self._is_unit = unit is Unit.PIXELS and min(values) >= -1 and max(values) <= 1
+        for axis in (0, 1):
+            self._greatest[axis] = max(self._greatest[axis], *values[axis::2])
 
     def findings(self) -> list[Finding]:
         """Every doubt about the frames so far, the worst first."""
@@ -190,6 +193,14 @@ class FeedWatch:
             x, y = self._greatest
             return f"coordinates reach {x:g}, {y:g} in images of {width:g} x {height:g} pixels"
         return ""
+
+
+def _flat(shapes: Sequence[Sequence[Any]]) -> list[Any]:
+    """The numbers of shapes, one after the other; corners may be pairs."""
+    values = list(chain.from_iterable(shapes))
+    if values and isinstance(values[0], list):
+        values = _flat(values)
+    return values
 
 
 def refused(findings: Collection[Finding], accepted: Collection[str]) -> list[Finding]:

@@ -97,6 +97,8 @@ class Schema:
             with every fault where they break the schema.
         framing: How messages are told apart in a stream of bytes.
         message_types: What recordings call the type of these messages.
+        checks_objects: Whether `read` holds objects to every rule of JSON lines; where it does not,
+            they are held to them afterwards.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Schema:
     read: Callable[[bytes], list[FeedFrame]]
     framing: Framing = Framing.LINES
     message_types: tuple[str, ...] = ()
+    checks_objects: bool = False
 
 
 class Reading:

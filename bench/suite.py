@@ -2,6 +2,7 @@
 
 from bench.cases import (
     coco,
+    feeds,
     growth,
     hosted_memory,
     neovision2,
@@ -25,6 +26,7 @@ CASES = (
     *site.CASES,
     *startup.CASES,
     *streaming.CASES,
+    *feeds.CASES,
     *server_memory.CASES,
     *hosted_memory.CASES,
     *growth.CASES,

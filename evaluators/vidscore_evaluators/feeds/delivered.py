@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 
 MAXIMUM_TEXT = 12_000
@@ -25,9 +26,11 @@ class DeliveredFrames:
     """
 
     def __init__(self, runs: Iterable[Iterable[str | int]] = ()) -> None:
-        self._rows: list[tuple[str, str, list[int]]] = []
+        self._rows: deque[tuple[str, str, list[int]]] = deque()
+        self._runs: dict[tuple[str, str], list[list[int]]] = {}
+        self._text = 0
         for domain, sequence, *numbers in runs:
-            self._rows.append((str(domain), str(sequence), [int(number) for number in numbers]))
+            self._append(str(domain), str(sequence), [int(number) for number in numbers])
 
     @property
     def runs(self) -> list[Run]:
@@ -40,19 +43,29 @@ class DeliveredFrames:
         Returns:
             Whether it had not been taken before.
         """
-        own = [row[2] for row in self._rows if row[:2] == (domain, sequence)]
+        own = self._runs.get((domain, sequence), ())
         for first, last, step in own:
             if first <= number <= last and not (number - first) % step:
                 return False
         if not (own and _extend(own[-1], number)):
-            self._rows.append((domain, sequence, [number, number, 1]))
-            self._forget()
+            self._append(domain, sequence, [number, number, 1])
         return True
 
-    def _forget(self) -> None:
-        sizes = [_NUMBERS_TEXT + len((row[0] + row[1]).encode()) for row in self._rows]
-        while sum(sizes) > MAXIMUM_TEXT:
-            del sizes[0], self._rows[0]
+    def _append(self, domain: str, sequence: str, numbers: list[int]) -> None:
+        self._rows.append((domain, sequence, numbers))
+        self._runs.setdefault((domain, sequence), []).append(numbers)
+        self._text += _text_of(domain, sequence)
+        while self._text > MAXIMUM_TEXT:
+            oldest_domain, oldest_sequence, _ = self._rows.popleft()
+            self._text -= _text_of(oldest_domain, oldest_sequence)
+            left = self._runs[oldest_domain, oldest_sequence]
+            del left[0]
+            if not left:
+                del self._runs[oldest_domain, oldest_sequence]
+
+
+def _text_of(domain: str, sequence: str) -> int:
+    return _NUMBERS_TEXT + len((domain + sequence).encode())
 
 
 def _extend(run: list[int], number: int) -> bool:

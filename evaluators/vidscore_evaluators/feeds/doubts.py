@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from typing import Any, NamedTuple
 
 from vidscore_evaluators.feeds.frames import FeedFrame, Unit, Unsaid
@@ -47,6 +48,16 @@ class Finding(NamedTuple):
 
 
 @dataclass
+class _Span:
+    """The frames of a sequence: numbers of the first, the last and the latest, and how many."""
+
+    first: int
+    last: int
+    latest: int
+    frames: int = 1
+
+
+@dataclass
 class FeedWatch:
     """Takes in the frames of a source, and says what is doubtful about them.
 
@@ -59,7 +70,7 @@ class FeedWatch:
     size_px: tuple[float, float] | None = None
     frames: int = 0
     _unsaid: set[Unsaid] = field(default_factory=set)
-    _last: dict[tuple[str, str], int] = field(default_factory=dict)
+    _spans: dict[tuple[str, str], _Span] = field(default_factory=dict)
     _steps: Counter[int] = field(default_factory=Counter)
     _empty: int = 0
     _objects: int = 0
@@ -76,33 +87,39 @@ class FeedWatch:
         self._unsaid |= frame.unsaid
         if frame.size_px is not None and len(self._sizes) < _MOST_KEPT:
             self._sizes.add(frame.size_px)
-        key = (frame.domain, line["sequence"])
-        last = self._last.get(key)
-        if (
-            last is not None
-            and line["frame"] > last
-            and (len(self._steps) < _MOST_KEPT or line["frame"] - last in self._steps)
-        ):
-            self._steps[line["frame"] - last] += 1
-        if len(self._last) < _MOST_KEPT or key in self._last:
-            self._last[key] = line["frame"]
+        self._add_number((frame.domain, line["sequence"]), line["frame"])
         self._empty += not line["objects"]
-        for entry in line["objects"]:
-            self._add_object(entry, frame.unit)
+        self._add_objects(line["objects"], frame.unit)
 
-    def _add_object(self, entry: Mapping[str, Any], unit: Unit) -> None:
-        self._objects += 1
-        if "confidence" not in entry:
-            self._without += 1
-        elif len(self._confidences) < 2:
-            self._confidences.add(entry["confidence"])
-        values: list[Any] = next((entry[shape] for shape in _SHAPES if shape in entry), [])
-        if values and isinstance(values[0], list):
-            values = [number for pair in values for number in pair]
-        self._fractional |= any(value != int(value) for value in values)
-        self._is_unit &= unit is Unit.PIXELS and all(-1 <= value <= 1 for value in values)
-        for row, value in enumerate(values):
-            self._greatest[row % 2] = max(self._greatest[row % 2], value)
+    def _add_number(self, key: tuple[str, str], number: int) -> None:
+        span = self._spans.get(key)
+        if span is None:
+            if len(self._spans) < _MOST_KEPT:
+                self._spans[key] = _Span(number, number, number)
+            return
+        step = number - span.latest
+        if step > 0 and (len(self._steps) < _MOST_KEPT or step in self._steps):
+            self._steps[step] += 1
+        span.first, span.last = min(span.first, number), max(span.last, number)
+        span.latest = number
+        span.frames += 1
+
+    def _add_objects(self, objects: Sequence[Mapping[str, Any]], unit: Unit) -> None:
+        confidences = [entry["confidence"] for entry in objects if "confidence" in entry]
+        self._objects += len(objects)
+        self._without += len(objects) - len(confidences)
+        if len(self._confidences) < 2:
+            self._confidences.update(confidences)
+        for shape in {shape for entry in objects[:1] for shape in _SHAPES if shape in entry}:
+            self._add_coordinates(_flat([entry.get(shape, ()) for entry in objects]), unit)
+
+    def _add_coordinates(self, values: Sequence[float], unit: Unit) -> None:
+        if not self._fractional:
+            self._fractional = not all(map(float.is_integer, map(float, values)))
+        if self._is_unit:
+            self._is_unit = unit is Unit.PIXELS and min(values) >= -1 and max(values) <= 1
+        for axis in (0, 1):
+            self._greatest[axis] = max(self._greatest[axis], *values[axis::2])
 
     def findings(self) -> list[Finding]:
         """Every doubt about the frames so far, the worst first."""
@@ -137,9 +154,14 @@ class FeedWatch:
         return [Finding(doubt, text) for doubt, text in found.items() if text]
 
     @property
+    def _spanned(self) -> int:
+        """Frames from the first to the last of each sequence."""
+        return sum(span.last - span.first + 1 for span in self._spans.values())
+
+    @property
     def _missing(self) -> int:
-        """Frames that are missing between others."""
-        return sum((step - 1) * count for step, count in self._steps.items())
+        """Frames that are missing between others, in whatever order those came."""
+        return self._spanned - sum(span.frames for span in self._spans.values())
 
     @property
     def _period(self) -> int:
@@ -149,8 +171,7 @@ class FeedWatch:
 
     @property
     def _has_gaps(self) -> bool:
-        spanned = self._missing + self._steps.total()
-        return self._period > 1 or self._missing > MOST_MISSING * spanned
+        return self._missing > MOST_MISSING * self._spanned
 
     def _gaps(self) -> str:
         if not self._missing:
@@ -172,6 +193,14 @@ class FeedWatch:
             x, y = self._greatest
             return f"coordinates reach {x:g}, {y:g} in images of {width:g} x {height:g} pixels"
         return ""
+
+
+def _flat(shapes: Sequence[Sequence[Any]]) -> list[Any]:
+    """The numbers of shapes, one after the other; corners may be pairs."""
+    values = list(chain.from_iterable(shapes))
+    if values and isinstance(values[0], list):
+        values = _flat(values)
+    return values
 
 
 def refused(findings: Collection[Finding], accepted: Collection[str]) -> list[Finding]:

@@ -96,12 +96,17 @@ class Schema:
         read: The frames of one message. It depends on the bytes alone, and raises an `InputError`
             with every fault where they break the schema.
         framing: How messages are told apart in a stream of bytes.
+        message_types: What recordings call the type of these messages.
+        checks_objects: Whether `read` holds objects to every rule of JSON lines; where it does not,
+            they are held to them afterwards.
     """
 
     name: str
     title: str
     read: Callable[[bytes], list[FeedFrame]]
     framing: Framing = Framing.LINES
+    message_types: tuple[str, ...] = ()
+    checks_objects: bool = False
 
 
 class Reading:

@@ -8,6 +8,8 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.feeds.frames import FeedFrame, Schema, Unsaid, json_object
 from vidscore_evaluators.formats._line_rules import line_problems
 
+_UNSAID = frozenset({Unsaid.RESOLUTION})
+
 
 def read(message: bytes) -> list[FeedFrame]:
     """The frames of a message.
@@ -34,19 +36,21 @@ def read(message: bytes) -> list[FeedFrame]:
 
 
 def _frame(line: dict[str, Any]) -> FeedFrame:
-    unsaid = {Unsaid.RESOLUTION}
+    unsaid = _UNSAID
     if line.get("time_s") is None:
-        unsaid.add(Unsaid.FRAME_TIME)
-    if any("confidence" not in entry for entry in line["objects"]):
-        unsaid.add(Unsaid.CONFIDENCE)
+        unsaid = unsaid | {Unsaid.FRAME_TIME}
+    if not all("confidence" in entry for entry in line["objects"]):
+        unsaid = unsaid | {Unsaid.CONFIDENCE}
     return FeedFrame(
         sensor=str(line["sequence"]),
         number=int(line["frame"]),
         time_s=line.get("time_s"),
         objects=line["objects"],
-        unsaid=frozenset(unsaid),
+        unsaid=unsaid,
         domain=str(line.get("domain", "")),
     )
 
 
-SCHEMA = Schema("jsonl", "JSON lines of vidscore, as `vidscore pipe` reads them", read)
+SCHEMA = Schema(
+    "jsonl", "JSON lines of vidscore, as `vidscore pipe` reads them", read, checks_objects=True
+)

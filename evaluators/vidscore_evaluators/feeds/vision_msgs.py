@@ -157,5 +157,9 @@ def _object(best: tuple[float, str] | None, numbers: list[float], identity: str)
 
 JSON = Schema("vision-msgs-json", "ROS 2: vision_msgs/Detection2DArray as JSON", read_json)
 CDR = Schema(
-    "vision-msgs", "ROS 2: vision_msgs/Detection2DArray, of vision_msgs 4", read_cdr, Framing.LENGTH
+    "vision-msgs",
+    "ROS 2: vision_msgs/Detection2DArray, of vision_msgs 4",
+    read_cdr,
+    Framing.LENGTH,
+    ("vision_msgs/msg/Detection2DArray",),
 )

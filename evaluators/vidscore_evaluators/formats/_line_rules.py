@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from operator import itemgetter
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vidscore_evaluators.annotations import BOX, NO_TRACK, POINT, QUADRILATERAL, ObjectFlag
 from vidscore_evaluators.formats._json import show_value, type_name
@@ -52,6 +54,10 @@ _EXPECTED_SHAPES = MappingProxyType(
         "corners": "[x1, y1, x2, y2, x3, y3, x4, y4], or four [x, y]",
     }
 )
+_PLAIN_FRAME_KEYS = frozenset({*REQUIRED, COLUMN})
+_FLAT_SHAPES = frozenset({"point", "box"})
+_PLAIN_OBJECT_KEYS = _FLAT_SHAPES | {"label", "confidence", "track"}
+_SHORT_NAME = 64
 _OTHER_NAMES = MappingProxyType(
     {
         **{name: {"class": "label"}.get(meant, meant) for name, meant in ALIASES.items()},
@@ -85,6 +91,8 @@ def line_problems(frame: object, arity: int | None) -> Iterator[Problem]:
     if not isinstance(frame, dict):
         yield Problem(None, type_name(frame), "an object, one frame a line")
         return
+    if _is_plain(frame, arity):
+        return
     for key in REQUIRED:
         if key not in frame:
             yield Problem(key, "nothing", f"the keys {', '.join(REQUIRED)}")
@@ -101,6 +109,62 @@ def line_problems(frame: object, arity: int | None) -> Iterator[Problem]:
             yield Problem(key, show_value(value), EXPECTED_TIME)
     yield from _flag_problems("flags", frame.get("flags", []), (FRAME_FLAG,))
     yield from _objects_problems(frame.get("objects", []), arity)
+
+
+def _is_plain(frame: Mapping[str, Any], arity: int | None) -> bool:
+    """Whether a line has nothing but what most lines have, in which case nothing is wrong with it.
+
+    A feed has a line a message, too few for whole columns; this looks at its objects all at once.
+    """
+    objects = frame.get("objects")
+    sequence, number, time_s = frame.get("sequence"), frame.get("frame"), frame.get(COLUMN)
+    if not (
+        frame.keys() <= _PLAIN_FRAME_KEYS
+        and type(sequence) is str
+        and _is_plain_name(sequence)
+        and type(number) is int
+        and 0 <= number <= MAXIMUM_FRAME_NUMBER
+        and (time_s is None or (type(time_s) is float and 0 <= time_s <= MAXIMUM_TIME_S))
+        and type(objects) is list
+        and len(objects) <= MAXIMUM_OBJECTS
+        and set(map(type, objects)) <= {dict}
+    ):
+        return False
+    kinds = set(map(tuple, objects))
+    if len(kinds) != 1:
+        return not objects
+    columns = {key: list(map(itemgetter(key), objects)) for key in kinds.pop()}
+    shapes = columns.keys() & _FLAT_SHAPES
+    if not columns.keys() <= _PLAIN_OBJECT_KEYS or len(shapes) != 1:
+        return False
+    [shape] = shapes
+    values, labels, tracks = columns[shape], columns.get("label", [""]), columns.get("track", [0])
+    return (
+        arity in (None, SHAPES[shape])
+        and set(map(type, values)) == {list}
+        and set(map(len, values)) == {SHAPES[shape]}
+        and _are_numbers(list(chain.from_iterable(values)), MAXIMUM_COORDINATE_PX)
+        and _are_numbers(columns.get("confidence", [1.0]), math.inf)
+        and set(map(type, labels)) == {str}
+        and all(map(_is_plain_name, set(labels) - {""}))
+        and set(map(type, tracks)) == {int}
+        and min(tracks) >= NO_TRACK
+        and max(tracks) <= GREATEST_TRACK
+    )
+
+
+def _is_plain_name(name: str) -> bool:
+    return name.isascii() and name.isprintable() and len(name) <= _SHORT_NAME and bool(name.strip())
+
+
+def _are_numbers(values: Sequence[Any], most: float) -> bool:
+    """Whether all are finite numbers of at most an absolute value."""
+    return (
+        set(map(type, values)) <= {int, float}
+        and math.isfinite(sum(values))
+        and -most <= min(values)
+        and max(values) <= most
+    )
 
 
 def _objects_problems(objects: object, arity: int | None) -> Iterator[Problem]:

@@ -168,9 +168,12 @@ def test_every_fault_of_a_file_of_sources_is_told(environment: Environment, tmp_
         (("x.jsonl",), "SOURCE needs --schema"),
         ((), "name one SOURCE"),
         (("udp://127.0.0.1:1", "--schema", "jsonl"), "name a --spool file"),
-        (("ftp://a/b", "--schema", "jsonl"), "expected file, tcp, unix, udp or mqtt"),
+        (("ftp://a/b", "--schema", "jsonl"), "expected file, tcp, unix, udp, mqtt, nats or kafka"),
         (("tcp://127.0.0.1", "--schema", "jsonl"), "a port is missing"),
         (("mqtt://127.0.0.1", "--schema", "jsonl"), "a topic is missing"),
+        (("nats://127.0.0.1", "--schema", "jsonl"), "a stream is missing"),
+        (("kafka://127.0.0.1", "--schema", "jsonl"), "a topic is missing"),
+        (("kafka://127.0.0.1/found", "--schema", "jsonl", "--topic", "a"), "only of recordings"),
     ],
 )
 def test_a_source_that_is_none_is_a_mistake_of_usage(

@@ -82,7 +82,8 @@ def test_a_source_with_offsets_goes_on_behind_the_last_one() -> None:
     source = Canned([message(2, 120)])
     ran(source, stream)
     assert source.opened == [80]
-    assert stream.batches == [([2], {"offset": 120, "count": 3, "frames": []})]
+    runs = [["", "street", 2, 2, 1]]
+    assert stream.batches == [([2], {"offset": 120, "count": 3, "frames": runs})]
 
 
 def test_frames_that_come_again_are_told_to_be_durable_and_not_sent() -> None:
@@ -113,4 +114,5 @@ def test_the_rest_of_a_large_message_follows_what_was_stored_of_it() -> None:
     ran(Canned([Message(b"", "", 7)]), stream, schema)
     [(numbers, position)] = stream.batches
     assert numbers == list(range(150, 200))
-    assert position == {"offset": 7, "count": 200, "frames": []}
+    runs = [["", "street", 0, 199, 1]]
+    assert position == {"offset": 7, "count": 200, "frames": runs}

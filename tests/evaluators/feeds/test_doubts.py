@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -20,7 +20,7 @@ def objects(number: int) -> list[dict[str, Any]]:
 
 
 def watched(
-    numbers: range = range(FRAMES),
+    numbers: Sequence[int] = range(FRAMES),
     found: Callable[[int], list[dict[str, Any]]] = objects,
     unsaid: frozenset[Unsaid] = frozenset(),
     size_px: tuple[float, float] | None = None,
@@ -116,6 +116,12 @@ def test_a_frame_that_is_missing_here_and_there_is_told_and_not_refused() -> Non
 def test_boxes_far_outside_the_images_are_those_of_another_resolution() -> None:
     watch = watched(found=altered(lambda entry: scaled(entry, 40.3)))
     assert [finding.doubt for finding in watch.findings()] == [Doubt.RESOLUTION]
+
+
+def test_frames_in_another_order_are_not_missing() -> None:
+    """A partition with the even frames is read before one with the odd ones."""
+    watch = watched([*range(0, FRAMES, 2), *range(1, FRAMES, 2)], size_px=SIZE)
+    assert watch.findings() == []
 
 
 def test_a_few_frames_say_nothing_of_gaps_and_confidences() -> None:

@@ -29,6 +29,7 @@ class SourceChoice:
         schema: Name of the schema of its messages.
         name: Name of its stream in the submission.
         frames: How its frames are named.
+        topics: Topics of a recording that are read; none for those of the schema's messages.
         accept: Doubts that are accepted, by name.
         spool: File in which messages wait that cannot wait at their source; empty for none.
         spool_mebibytes: Size of that file at most.
@@ -38,6 +39,7 @@ class SourceChoice:
     schema: str
     name: str
     frames: FrameMap
+    topics: tuple[str, ...] = ()
     accept: tuple[str, ...] = ()
     spool: str = ""
     spool_mebibytes: int = SPOOL_MEBIBYTES
@@ -52,6 +54,7 @@ _KEYS: Mapping[str, tuple[type, ...]] = {
     "start_s": (int, float),
     "first_frame": (int,),
     "size": (list,),
+    "topics": (list,),
     "accept": (list,),
     "spool": (str,),
     "spool_mebibytes": (int,),
@@ -139,11 +142,12 @@ def checked_choice(given: Mapping[str, Any], place: str, faults: list[Fault]) ->
         first_frame=given.get("first_frame", 0),
         size_px=None if size is None else (float(size[0]), float(size[1])),
     )
-    own = {field.name for field in fields(SourceChoice)} - {"frames", "accept", "schema", "url"}
-    rest = {key: value for key, value in given.items() if key in own}
-    accept = tuple(map(str, given.get("accept", ())))
-    url, schema = given.get("url", ""), given.get("schema", "jsonl")
-    return SourceChoice(url=url, schema=schema, frames=frames, accept=accept, **rest)
+    own = {field.name for field in fields(SourceChoice)} - {"frames"}
+    rest: dict[str, Any] = {"url": "", "schema": "jsonl"}
+    rest |= {key: value for key, value in given.items() if key in own}
+    for key in ("topics", "accept"):
+        rest[key] = tuple(map(str, given.get(key, ())))
+    return SourceChoice(frames=frames, **rest)
 
 
 def _is_size(size: Sequence[object]) -> bool:

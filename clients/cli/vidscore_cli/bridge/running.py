@@ -7,15 +7,13 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from vidscore_cli.bridge.choices import SourceChoice
+from vidscore_cli.bridge.opening import open_source
 from vidscore_cli.bridge.source_run import SourceRun
-from vidscore_cli.bridge.sources import open_source
-from vidscore_cli.bridge.spool import Spool
 from vidscore_cli.failures import ServerUnreachableError
 from vidscore_cli.output import counted, say
 from vidscore_cli.records import short_names
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from vidscore_cli.sites import ServerChoice
     from vidscore_client import Client, SubmissionStream
 
-_MEBIBYTE = 1 << 20
 _LOOK_S = 0.2
 
 
@@ -132,11 +129,8 @@ class _Bridge:
         )
         self.submission = stream.submission
         schema = schema_of_name(choice.schema)
-        spool = None
-        if choice.spool:
-            spool = Spool(Path(choice.spool), choice.spool_mebibytes * _MEBIBYTE)
         client_id = f"vidscore-{self.submission}-{choice.name}".replace("/", "-")
-        source = open_source(choice.url, schema.framing, spool, client_id)
+        source = open_source(choice, client_id)
         skip = self._typed.on_error == "skip"
         run = SourceRun(
             choice.name, source, schema, choice.frames, choice.accept, skip, self._arity

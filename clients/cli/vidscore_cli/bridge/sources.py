@@ -7,12 +7,12 @@ import selectors
 import socket
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Protocol
-from urllib.parse import SplitResult, urlsplit
+from typing import Any, BinaryIO, NamedTuple, Protocol, TypeAlias
+from urllib.parse import SplitResult
 
 import click
 
@@ -30,6 +30,10 @@ _DATAGRAM_BYTES = 1 << 16
 _MOST_CONNECTIONS = 256
 
 
+Offset: TypeAlias = int | Mapping[str, int]
+"""Where to go on in a source: a number, or one for each of its partitions."""
+
+
 class Message(NamedTuple):
     """A message of a source.
 
@@ -38,12 +42,14 @@ class Message(NamedTuple):
         topic: What the source calls the place it came from; empty where it has no name.
         offset: Where to go on behind it; None where the source has no offsets.
         token: By which the source is told that the frames of it are durable.
+        place: Where it stands, for people.
     """
 
     data: bytes
     topic: str = ""
-    offset: int | None = None
+    offset: Offset | None = None
     token: object = None
+    place: str = ""
 
 
 class Source(Protocol):
@@ -53,8 +59,8 @@ class Source(Protocol):
     def gap(self) -> int:
         """Messages that were lost because neither server nor spool had room for them."""
 
-    def open(self, offset: int | None) -> None:
-        """Begin to read behind an offset; None for the beginning."""
+    def open(self, offset: Any) -> None:
+        """Begin to read behind an offset of this source; None for the beginning."""
 
     def read(self, timeout_s: float) -> Sequence[Message] | None:
         """Some messages; none where none came in time, None where no more will come."""
@@ -108,7 +114,9 @@ class ByteSource:
             data: bytes = getattr(self._stream, "read1", self._stream.read)(CHUNK_BYTES)
             self._ended = not data
             cuts = self._cutter.feed(data) if data else self._cutter.finish()
-            self._cuts = (Message(cut.message, "", cut.end) for cut in cuts)
+            self._cuts = (
+                Message(cut.message, "", cut.end, place=f"before byte {cut.end}") for cut in cuts
+            )
 
     def _is_ready(self, timeout_s: float) -> bool:
         """Whether there is something to read, or the end; a stream without a number always is."""
@@ -245,8 +253,9 @@ class DatagramSource:
 
     def acknowledge(self, messages: Sequence[Message]) -> None:
         """Let go of what is durable."""
-        if messages and messages[-1].offset is not None:
-            self._spool.release(messages[-1].offset)
+        offset = messages[-1].offset
+        assert isinstance(offset, int)  # noqa: S101 - what `read` has given
+        self._spool.release(offset)
 
     def close(self) -> None:
         """Stop listening; what is spooled stays for the next run."""
@@ -267,33 +276,3 @@ def host_and_port(address: SplitResult) -> tuple[str, int]:
     if port is None:
         raise click.UsageError(f"{address.geturl()}: a port is missing")
     return address.hostname or "127.0.0.1", port
-
-
-def open_source(url: str, framing: Framing, spool: Spool | None, client_id: str) -> Source:
-    """The source of an address.
-
-    Args:
-        url: A path, ``-``, or an address with its scheme.
-        framing: How messages are told apart in a stream of bytes.
-        spool: Where messages wait that cannot wait at their source.
-        client_id: Under which name a broker knows this bridge.
-
-    Raises:
-        click.UsageError: If there is no such kind of source.
-    """
-    address = urlsplit(url)
-    if address.scheme in {"", "file"} or "://" not in url:
-        return ByteSource(address.path if address.scheme == "file" else url, framing)
-    if address.scheme in {"tcp", "unix"}:
-        return SocketSource(address, framing)
-    if address.scheme == "udp":
-        if spool is None:
-            raise click.UsageError(f"{url}: datagrams cannot wait: name a --spool file")
-        return DatagramSource(address, spool)
-    if address.scheme == "mqtt":
-        from vidscore_cli.bridge.mqtt import MqttSource
-
-        return MqttSource(address, client_id)
-    raise click.UsageError(
-        f"{url}: found the scheme {address.scheme}, expected file, tcp, unix, udp or mqtt"
-    )

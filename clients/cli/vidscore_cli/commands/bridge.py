@@ -22,6 +22,7 @@ def _complete_schema(*_: object) -> list[str]:
     "bridge",
     examples=(
         "vidscore bridge detections.jsonl --schema jsonl --benchmark sky",
+        "vidscore bridge drive.mcap --schema vision-msgs --topic /detections --benchmark sky",
         "vidscore bridge --sources sources.toml --benchmark sky --submission falcon",
     ),
 )
@@ -45,6 +46,13 @@ def _complete_schema(*_: object) -> list[str]:
     help="Sequence of a sensor or topic, * for any; may be repeated.",
 )
 @click.option(
+    "--topic",
+    "topics",
+    metavar="TOPIC",
+    multiple=True,
+    help="Topic of a recording; may be repeated. By default those whose messages are the schema's.",
+)
+@click.option(
     "--rate-hz", metavar="NUMBER", type=float, help="Frames in a second: numbers follow from times."
 )
 @click.option(
@@ -66,9 +74,10 @@ def _complete_schema(*_: object) -> list[str]:
 def bridge(**typed: Any) -> None:
     """Take detections from a running system, and submit them to a benchmark.
 
-    SOURCE is a file, - for standard input, or an address: tcp://host:port and unix:///path listen
-    for connections, udp://host:port for datagrams, mqtt://host/topic subscribes with a broker. What
-    a frame is called follows from its sensor and its number or time. Frames become durable together
+    SOURCE is a file, a recording in MCAP or of ROS 2, - for standard input, or an address:
+    tcp://host:port and unix:///path listen for connections, udp://host:port for datagrams;
+    mqtt://host/topic, nats://host/stream and kafka://host/topic take from a broker. What a frame is
+    called follows from its sensor and its number or time. Frames become durable together
     with the position of the source, and only then the source is told so: nothing is lost or counted
     twice when the bridge, the broker or the server is killed. Where all sources have ended, the
     submission is sealed. The exit code is 3 if messages were lost.
@@ -99,6 +108,7 @@ def _only_source(typed: dict[str, Any]) -> Any:
         "name": "bridge",
         "sequences": sequences,
         "start_s": typed["start_s"],
+        "topics": list(typed["topics"]),
         "accept": list(typed["accept"]),
         "spool": typed["spool"],
     }

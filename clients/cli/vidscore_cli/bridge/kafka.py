@@ -1,0 +1,174 @@
+"""Kafka: a topic whose partitions go on where the frames that are durable have ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+from urllib.parse import SplitResult, parse_qs, unquote
+
+import click
+
+from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
+
+try:
+    from confluent_kafka import (
+        OFFSET_BEGINNING,
+        Consumer,
+        KafkaError,
+        KafkaException,
+        TopicPartition,
+    )
+except ModuleNotFoundError:
+    raise click.UsageError("kafka needs the extra kafka: pip install 'vidscore[kafka]'") from None
+
+PORT = 9092
+MOST_PARTITIONS = 256
+"""Most partitions of a topic, whose offsets are stored together with every batch."""
+
+_QUEUED_KIBIBYTES = 16_384
+_MOST_MESSAGE_BYTES = 1 << 20
+_LOOK_S = 2.0
+
+
+class KafkaSource:
+    """All partitions of a topic, assigned and not subscribed.
+
+    Where to go on is what the server stores with the frames. That is told to the broker too, under
+    the group of this bridge, for those who watch how far it is; the bridge never asks for it.
+
+    Args:
+        address: ``kafka://user:password@host:port/topic``; with ``?tls=1`` it is encrypted.
+        group: The name under which the broker is told how far the bridge is.
+        consumer: What makes a consumer out of its configuration.
+    """
+
+    def __init__(self, address: SplitResult, group: str, consumer: Any = Consumer) -> None:
+        self.gap = 0
+        self._address = address
+        self._topic = unquote(address.path.removeprefix("/"))
+        if not self._topic:
+            raise click.UsageError(f"{address.geturl()}: a topic is missing")
+        self._next: dict[str, int] = {}
+        self._is_assigned = False
+        self._consumer: Any = consumer(_configuration(address, group))
+
+    def open(self, offset: Mapping[str, int] | None) -> None:
+        """Go on behind the offsets of the partitions; those without one begin at their beginning.
+
+        That is when the broker is there; until then there is nothing to read.
+        """
+        self._next = dict(offset or {})
+
+    def _assign(self) -> bool:
+        partitions = self._partitions()
+        if partitions is None:
+            return False
+        self._consumer.assign(
+            [
+                TopicPartition(self._topic, number, self._next.get(str(number), OFFSET_BEGINNING))
+                for number in partitions
+            ]
+        )
+        return True
+
+    def _partitions(self) -> list[int] | None:
+        """The topic's partitions; None where the broker does not answer."""
+        try:
+            topic = self._consumer.list_topics(self._topic, timeout=_LOOK_S).topics[self._topic]
+        except KafkaException as error:
+            self._refuse(error.args[0])
+            return None
+        if topic.error is not None:
+            self._refuse(topic.error)
+            return None
+        if len(topic.partitions) > MOST_PARTITIONS:
+            found = f"{self._topic} has {len(topic.partitions)} partitions"
+            raise click.ClickException(f"{found}; at most {MOST_PARTITIONS} are read")
+        return sorted(topic.partitions)
+
+    def _refuse(self, error: Any) -> None:
+        """End the run for what does not pass by waiting.
+
+        Raises:
+            click.ClickException: For such an error.
+        """
+        if error.code() in _PASSING or error.retriable():
+            return
+        if error.code() == KafkaError._AUTO_OFFSET_RESET:  # noqa: SLF001 - its public name
+            lost = f"{self._topic}: the broker has no message where the durable frames end"
+            raise click.ClickException(f"{lost} ({error.str()}): some are lost")
+        raise click.ClickException(f"the broker refuses: {error.str()}")
+
+    def read(self, timeout_s: float) -> Sequence[Message] | None:
+        """Some messages.
+
+        Raises:
+            click.ClickException: If messages are gone that were not read, or the broker refuses.
+        """
+        self._is_assigned = self._is_assigned or self._assign()
+        if not self._is_assigned:
+            return []
+        messages: list[Message] = []
+        for found in self._consumer.consume(MOST_MESSAGES, timeout_s):
+            if found.error() is not None:
+                self._refuse(found.error())
+                continue
+            number, offset = found.partition(), found.offset()
+            self._next[str(number)] = offset + 1
+            place = f"partition {number}, offset {offset}"
+            messages.append(
+                Message(found.value() or b"", self._topic, dict(self._next), place=place)
+            )
+        return messages
+
+    def acknowledge(self, messages: Sequence[Message]) -> None:
+        """Tell the broker how far the bridge is; nothing depends on its knowing."""
+        offsets = messages[-1].offset
+        assert isinstance(offsets, Mapping)  # noqa: S101 - what `read` has given
+        positions = [
+            TopicPartition(self._topic, int(number), offset) for number, offset in offsets.items()
+        ]
+        with suppress(KafkaException, RuntimeError):  # it is away, or the consumer is closed
+            self._consumer.commit(offsets=positions, asynchronous=True)
+
+    def close(self) -> None:
+        """Leave the broker."""
+        self._consumer.close()
+
+
+_PASSING = frozenset(
+    {
+        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001 - its public names begin like that
+        KafkaError._TRANSPORT,  # noqa: SLF001
+        KafkaError._TIMED_OUT,  # noqa: SLF001
+        KafkaError._RESOLVE,  # noqa: SLF001
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+        KafkaError.LEADER_NOT_AVAILABLE,
+    }
+)
+"""Errors that end when the broker is there again, or the topic is made."""
+
+
+def _configuration(address: SplitResult, group: str) -> dict[str, object]:
+    encrypted = parse_qs(address.query).get("tls") == ["1"]
+    found: dict[str, object] = {
+        "bootstrap.servers": f"{address.hostname or '127.0.0.1'}:{address.port or PORT}",
+        "group.id": group,
+        "enable.auto.commit": False,
+        # Messages that are gone are an error, never left out in silence.
+        "auto.offset.reset": "error",
+        "queued.max.messages.kbytes": _QUEUED_KIBIBYTES,
+        "fetch.message.max.bytes": _MOST_MESSAGE_BYTES,
+        "reconnect.backoff.max.ms": 2_000,
+        "security.protocol": "SSL" if encrypted else "PLAINTEXT",
+        "log_level": 0,
+    }
+    if address.username is not None:
+        found |= {
+            "security.protocol": "SASL_SSL" if encrypted else "SASL_PLAINTEXT",
+            "sasl.mechanism": "PLAIN",
+            "sasl.username": unquote(address.username),
+            "sasl.password": unquote(address.password or ""),
+        }
+    return found

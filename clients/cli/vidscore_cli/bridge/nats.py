@@ -1,0 +1,177 @@
+"""NATS JetStream: messages that a stream keeps until the frames of them are durable."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+from urllib.parse import SplitResult, parse_qs, unquote
+
+import click
+
+from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
+
+try:
+    import nats
+    from nats.errors import Error as NatsError
+    from nats.js.api import AckPolicy, ConsumerConfig
+    from nats.js.errors import APIError, NotFoundError, ServiceUnavailableError
+except ModuleNotFoundError:
+    raise click.UsageError("nats needs the extra nats: pip install 'vidscore[nats]'") from None
+
+PORT = 4222
+IN_FLIGHT = 1024
+"""Most messages that the broker gives before the first of them is acknowledged."""
+
+ACKNOWLEDGE_S = 6.0
+"""After which the broker gives a message again, unless it hears that it is being worked on."""
+
+_PROGRESS_S = ACKNOWLEDGE_S / 3
+_PAUSE_S = 1.0
+_CLOSE_S = 5.0
+_UNFIT = re.compile(r"[^A-Za-z0-9_-]")
+
+
+class NatsSource:
+    """A durable consumer of a stream, which the broker keeps while the bridge is away.
+
+    A message is acknowledged once its frames are durable. Until then the broker is told that it is
+    being worked on, however long the server is away. What the broker gives again, after the
+    bridge's restart or its own, is known by the numbers of its frames.
+
+    Args:
+        address: ``nats://user:password@host:port/stream``; ``?subject=cameras.*`` takes a part of
+            the stream, and ``?tls=1`` encrypts.
+        durable: The consumer's name with the broker.
+    """
+
+    def __init__(self, address: SplitResult, durable: str) -> None:
+        self.gap = 0
+        self._address = address
+        self._stream = unquote(address.path.removeprefix("/"))
+        if not self._stream:
+            raise click.UsageError(f"{address.geturl()}: a stream is missing")
+        self._query = parse_qs(address.query)
+        self._durable = _UNFIT.sub("-", durable)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="bridge-nats", daemon=True
+        )
+        self._connection: Any = None
+        self._subscription: Any = None
+        self._progress: Any = None
+        self._pending: dict[int, Any] = {}
+        self._given = 0
+        self._refused: str | None = None
+
+    def open(self, offset: object) -> None:
+        """Connect, now or as soon as the broker is there."""
+        del offset
+        self._thread.start()
+        self._progress = asyncio.run_coroutine_threadsafe(self._keep_pending(), self._loop)
+
+    async def _connect(self) -> None:
+        """Connect and subscribe.
+
+        Raises:
+            click.ClickException: If there is no such stream.
+        """
+        if self._connection is None:
+            address = self._address
+            encrypted = self._query.get("tls") == ["1"]
+            self._connection = await nats.connect(
+                f"{'tls' if encrypted else 'nats'}://{address.netloc.rpartition('@')[2]}",
+                user=None if address.username is None else unquote(address.username),
+                password=None if address.password is None else unquote(address.password),
+                max_reconnect_attempts=-1,
+                reconnect_time_wait=_PAUSE_S,
+                error_cb=self._on_error,
+            )
+        subject = self._query.get("subject", [None])[0]
+        try:
+            self._subscription = await self._connection.jetstream().pull_subscribe(
+                subject or "",
+                durable=self._durable,
+                stream=self._stream,
+                config=ConsumerConfig(
+                    ack_policy=AckPolicy.EXPLICIT,
+                    ack_wait=ACKNOWLEDGE_S,
+                    max_ack_pending=IN_FLIGHT,
+                    filter_subject=subject,
+                ),
+            )
+        except NotFoundError:
+            found = f"the broker has no stream {self._stream}"
+            raise click.ClickException(found) from None
+
+    def read(self, timeout_s: float) -> Sequence[Message] | None:
+        """Some messages.
+
+        Raises:
+            click.ClickException: If the broker has no such stream, or refuses the connection.
+        """
+        messages = asyncio.run_coroutine_threadsafe(self._read(timeout_s), self._loop).result()
+        if self._refused is not None:
+            raise click.ClickException(f"the broker refuses: {self._refused}")
+        return messages
+
+    async def _read(self, timeout_s: float) -> list[Message]:
+        try:
+            if self._subscription is None:
+                await asyncio.wait_for(self._connect(), _CLOSE_S)
+            found = await self._subscription.fetch(MOST_MESSAGES, timeout=timeout_s)
+        except TimeoutError:
+            return []
+        except (NatsError, OSError, ServiceUnavailableError):
+            await asyncio.sleep(timeout_s)  # it is away, or about to be there
+            return []
+        except APIError as error:
+            raise click.ClickException(f"the broker refuses: {error.description}") from None
+        messages = []
+        for entry in found:
+            self._given += 1
+            self._pending[self._given] = entry
+            messages.append(Message(entry.data, entry.subject, None, self._given))
+        return messages
+
+    async def _keep_pending(self) -> None:
+        """Tell the broker of what was given and is not durable that it is being worked on."""
+        while True:
+            await asyncio.sleep(_PROGRESS_S)
+            for entry in list(self._pending.values()):
+                with suppress(NatsError, OSError):
+                    await entry.in_progress()
+
+    def acknowledge(self, messages: Sequence[Message]) -> None:
+        """Let the broker forget messages; what it does not hear of it gives again."""
+        tokens = [message.token for message in messages]
+        asyncio.run_coroutine_threadsafe(self._acknowledge(tokens), self._loop)
+
+    async def _acknowledge(self, tokens: Sequence[object]) -> None:
+        for token in tokens:
+            entry = self._pending.pop(token, None)  # type: ignore[call-overload]
+            if entry is not None:
+                with suppress(NatsError, OSError):
+                    await entry.ack()
+
+    def close(self) -> None:
+        """Leave the broker; it keeps the consumer."""
+        if not self._thread.is_alive():
+            return
+        with suppress(Exception):  # a broker that is away needs no farewell
+            asyncio.run_coroutine_threadsafe(self._leave(), self._loop).result(_CLOSE_S)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_CLOSE_S)
+
+    async def _on_error(self, error: Exception) -> None:
+        if "authorization" in str(error).lower():
+            self._refused = str(error)
+
+    async def _leave(self) -> None:
+        self._progress.cancel()
+        if self._connection is not None:
+            await self._connection.flush(1)
+            await self._connection.close()

@@ -1,0 +1,60 @@
+"""From the address of a source to the source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+
+from vidscore_cli.bridge.choices import SourceChoice
+from vidscore_cli.bridge.recordings import RecordingSource, is_recording
+from vidscore_cli.bridge.sources import ByteSource, DatagramSource, SocketSource, Source
+from vidscore_cli.bridge.spool import Spool
+from vidscore_evaluators.feeds import schema_of_name
+
+_MEBIBYTE = 1 << 20
+
+
+def open_source(choice: SourceChoice, client_id: str) -> Source:
+    """The source that was chosen.
+
+    Args:
+        choice: Where it is, and how it is read.
+        client_id: Under which name a broker knows this bridge.
+
+    Raises:
+        click.UsageError: If there is no such kind of source.
+    """
+    url, schema = choice.url, schema_of_name(choice.schema)
+    address = urlsplit(url)
+    is_file = address.scheme in {"", "file"} or "://" not in url
+    path = address.path if address.scheme == "file" else url
+    if is_file and is_recording(Path(path)):
+        return RecordingSource(Path(path), choice.topics, schema.message_types)
+    if choice.topics:
+        raise click.UsageError(f"{url}: topics are chosen only of recordings")
+    if is_file:
+        return ByteSource(path, schema.framing)
+    if address.scheme in {"tcp", "unix"}:
+        return SocketSource(address, schema.framing)
+    if address.scheme == "udp":
+        if not choice.spool:
+            raise click.UsageError(f"{url}: datagrams cannot wait: name a --spool file")
+        return DatagramSource(
+            address, Spool(Path(choice.spool), choice.spool_mebibytes * _MEBIBYTE)
+        )
+    if address.scheme == "mqtt":
+        from vidscore_cli.bridge.mqtt import MqttSource
+
+        return MqttSource(address, client_id)
+    if address.scheme == "nats":
+        from vidscore_cli.bridge.nats import NatsSource
+
+        return NatsSource(address, client_id)
+    if address.scheme == "kafka":
+        from vidscore_cli.bridge.kafka import KafkaSource
+
+        return KafkaSource(address, client_id)
+    expected = "expected file, tcp, unix, udp, mqtt, nats or kafka"
+    raise click.UsageError(f"{url}: found the scheme {address.scheme}, {expected}")

@@ -1,0 +1,184 @@
+"""Recordings of ROS 2 and MCAP: messages of topics, in the order in which they were recorded."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
+from vidscore_evaluators.errors import Fault, InputError
+
+SUFFIXES = (".mcap", ".db3")
+"""Endings of the names of recordings: MCAP, and what rosbag2 writes as SQLite."""
+
+_MOST_RECORD_BYTES = 1 << 28
+_DIGITS = re.compile(r"(\d+)")
+
+
+class _Recorded(NamedTuple):
+    """What a recording holds: the type of messages by topic, and the messages of topics."""
+
+    types: Mapping[str, str]
+    messages: Callable[[Sequence[str]], Iterator[tuple[str, bytes]]]
+
+
+class RecordingSource:
+    """A file of MCAP or SQLite, or a folder of such files, which is a bag that was split.
+
+    Args:
+        path: The file or the folder.
+        topics: Topics that are read; none for those whose messages are of the schema's types.
+        types: Names of the types of messages that the schema reads, where it has names for them.
+    """
+
+    def __init__(self, path: Path, topics: Sequence[str], types: Sequence[str]) -> None:
+        self.gap = 0
+        self._path = path
+        self._topics = topics
+        self._types = types
+        self._messages: Iterator[Message] = iter(())
+
+    def open(self, offset: int | None) -> None:
+        """Begin to read behind so many messages.
+
+        Raises:
+            click.UsageError: If the path is no recording.
+        """
+        files = recorded_files(self._path)
+        if not files:
+            expected = "expected a folder with files " + " or ".join(SUFFIXES)
+            raise click.UsageError(f"{self._path}: found no recording, {expected}")
+        self._messages = islice(self._all(files), offset or 0, None)
+
+    def _all(self, files: Sequence[Path]) -> Iterator[Message]:
+        number = 0
+        seen: dict[str, str] = {}
+        for file in files:
+            with closing(_content(file)) as content:
+                try:
+                    recorded = next(content)
+                    seen |= recorded.types
+                    for topic, data in recorded.messages(self._chosen(file, recorded.types)):
+                        number += 1
+                        yield Message(data, topic, number, place=f"message {number}")
+                except (InputError, GeneratorExit):
+                    raise
+                except Exception as error:  # noqa: BLE001 - readers of hostile bytes raise anything
+                    found = f"no whole recording ({str(error) or type(error).__name__})"
+                    advice = "mcap recover saves what a killed recorder has left"
+                    raise InputError(
+                        [Fault(found, "one", source=str(file), advice=advice)]
+                    ) from None
+        if not number:
+            raise InputError([self._nothing(seen)])
+
+    def _chosen(self, file: Path, types: Mapping[str, str]) -> Sequence[str]:
+        """The topics of a file that are read.
+
+        Raises:
+            InputError: If a topic that was asked for has messages of another type.
+        """
+        if not self._topics:
+            return [topic for topic, type_ in types.items() if type_ in self._types]
+        faults = [
+            Fault(f"{topic}, of {types[topic]}", " or ".join(self._types), str(file), field="topic")
+            for topic in self._topics
+            if self._types and types.get(topic, self._types[0]) not in self._types
+        ]
+        if faults:
+            raise InputError(faults)
+        return [topic for topic in self._topics if topic in types]
+
+    def _nothing(self, types: Mapping[str, str]) -> Fault:
+        asked = ", ".join(self._topics) or " or ".join(self._types)
+        listed = ", ".join(f"{topic} ({type_})" for topic, type_ in sorted(types.items()))
+        advice = f"it has {listed}" if listed else "it has no topic"
+        found = f"no message of {asked}" if asked else "no topic that was asked for"
+        return Fault(found, "--topic NAME", source=str(self._path), field="topic", advice=advice)
+
+    def read(self, timeout_s: float) -> Sequence[Message] | None:
+        """Some messages; None at the end.
+
+        Raises:
+            InputError: If the recording is broken, or has no such topic.
+        """
+        del timeout_s
+        return list(islice(self._messages, MOST_MESSAGES)) or None
+
+    def acknowledge(self, messages: Sequence[Message]) -> None:
+        """Nothing: the offset that is stored with the frames says it."""
+
+    def close(self) -> None:
+        """Close the file that is open."""
+        self._messages = iter(())
+
+
+def is_recording(path: Path) -> bool:
+    """Whether a path is that of a recording by its name, or a folder."""
+    return path.suffix in SUFFIXES or path.is_dir()
+
+
+def recorded_files(path: Path) -> list[Path]:
+    """The files of a recording in the order in which they were written: 2 comes before 10."""
+    if not path.is_dir():
+        return [path]
+    found = [file for file in path.iterdir() if file.suffix in SUFFIXES]
+    return sorted(
+        found,
+        key=lambda file: [
+            part.zfill(20) if part.isdecimal() else part for part in _DIGITS.split(file.name)
+        ],
+    )
+
+
+def _content(file: Path) -> Iterator[_Recorded]:
+    return _sqlite(file) if file.suffix == ".db3" else _mcap(file)
+
+
+def _mcap(file: Path) -> Iterator[_Recorded]:
+    try:
+        from mcap.reader import SeekingReader
+    except ModuleNotFoundError:
+        raise click.UsageError("MCAP needs the extra mcap: pip install 'vidscore[mcap]'") from None
+    with file.open("rb") as stream:
+        reader = SeekingReader(stream, validate_crcs=True, record_size_limit=_MOST_RECORD_BYTES)
+        summary = reader.get_summary()
+        if summary is not None and summary.channels:
+            found = [(summary.schemas.get(c.schema_id), c) for c in summary.channels.values()]
+        else:  # a recorder may leave the summary out: then the messages tell it
+            found = [(s, c) for s, c, _ in reader.iter_messages(log_time_order=False)]
+        types = {
+            channel.topic: schema.name if schema else channel.message_encoding
+            for schema, channel in found
+        }
+
+        def messages(topics: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+            if topics:
+                for _, channel, message in reader.iter_messages(topics, log_time_order=False):
+                    yield channel.topic, message.data
+
+        yield _Recorded(types, messages)
+
+
+def _sqlite(file: Path) -> Iterator[_Recorded]:
+    address = f"{file.resolve().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(address, uri=True)) as connection:
+        types = dict(connection.execute("SELECT name, type FROM topics"))
+
+        def messages(topics: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+            marks = ", ".join("?" * len(topics))
+            query = (
+                "SELECT topics.name, messages.data FROM messages JOIN topics "  # noqa: S608 - marks
+                f"ON topics.id = messages.topic_id WHERE topics.name IN ({marks}) "
+                "ORDER BY messages.id"
+            )
+            yield from connection.execute(query, topics)
+
+        yield _Recorded(types, messages)

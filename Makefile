@@ -1,5 +1,9 @@
 # Everything runs in .venv, which the first command makes. `make help` lists the commands.
 
+# Kept bytecode is half the time of a command, of which the tests start hundreds; some machines
+# forbid it.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3.14 python3,$(if $(shell command -v $(name)),$(name))))
 # One test process a core; WORKERS=0 runs all tests in one process, for a debugger.
 WORKERS ?= auto

@@ -8,6 +8,9 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3.14
 # One test process a core; WORKERS=0 runs all tests in one process, for a debugger.
 WORKERS ?= auto
 PYTEST_ARGS ?=
+# Each process gets a half in one piece, so that few fixtures of a module are made twice, and one
+# that has finished takes from the other.
+PARALLEL = -n $(WORKERS) --dist worksteal
 # For campaigns of which one test takes as long as it is asked to: no limit suits every setting.
 UNLIMITED := -o faulthandler_timeout=0
 REALISATIONS ?= 2
@@ -48,7 +51,7 @@ CAMPAIGNS := test-trust test-loops test-lowest test-installs test-image test-bro
 # What `.ci/run` goes through after the suite; the rest of the campaigns is the night's.
 GATE := test-slow conformance crash-test chaos-test test-installs test-image test-browser
 # What takes longer still, and finds what seldom changes; not in CI.
-LONG_CAMPAIGNS := sanitize-clients conformance-defaults test-pythons
+LONG_CAMPAIGNS := test-nightly sanitize-clients conformance-defaults test-pythons
 # Which Pythons `make test-pythons` runs the suite on, beside that of .venv.
 PYTHONS ?=
 # Which long campaigns `make nightly` runs; none named: all.
@@ -109,10 +112,15 @@ demo-web: $(USABLE) ## the same competition on a site, with tokens to sign in, u
 # --- tests -----------------------------------------------------------------------------------
 
 test: $(INSTALLED) ## the default suite (WORKERS=n, PYTEST_ARGS="-k name")
-	@$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(PARALLEL) $(PYTEST_ARGS)
 
 test-slow: $(INSTALLED) ## the tests of kills, restarts and long documents, which CI runs as well
-	@$(BIN)/python -m pytest -n $(WORKERS) -m "slow and not campaign and not lowest" $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(PARALLEL) -m "slow and not nightly and not campaign and not lowest" $(PYTEST_ARGS)
+
+# With the profile of that name in tests/conftest.py.
+test-nightly: $(INSTALLED) ## long campaign: properties with ten times the examples, and the longer varieties
+	@$(BIN)/python -m pytest $(PARALLEL) $(UNLIMITED) --hypothesis-profile nightly \
+		-m "(nightly or hypothesis or not slow) and not campaign and not lowest" $(PYTEST_ARGS)
 
 campaigns: ## every campaign at its short setting
 	@failed=; for campaign in $(CAMPAIGNS); do \
@@ -154,7 +162,7 @@ test-loops: $(INSTALLED) ## campaign: the evaluators, with loops that end where 
 	@cp -R evaluators/vidscore_evaluators build/checked/
 	@$(BIN)/python hatch_build.py build/checked/vidscore_evaluators/kernels \
 		-fsanitize=undefined -fsanitize-trap=undefined
-	@PYTHONPATH=$(CURDIR)/build/checked $(BIN)/python -m pytest -n $(WORKERS) \
+	@PYTHONPATH=$(CURDIR)/build/checked $(BIN)/python -m pytest $(PARALLEL) \
 		-m "not campaign and not lowest" -p tests.support.guarded_arrays tests/evaluators \
 		$(PYTEST_ARGS)
 
@@ -224,7 +232,7 @@ test-trust: $(INSTALLED) ## campaign: criteria held to the figures of the paper 
 
 # The figures that it holds attacks to are those of docs/hidden-truth.md.
 attack-test: $(INSTALLED) ## campaign: adaptive re-submission gains no more than the documentation says
-	@$(BIN)/python -m pytest -n $(WORKERS) -m campaign tests/server/domain/test_board_attacks.py $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(PARALLEL) -m campaign tests/server/domain/test_board_attacks.py $(PYTEST_ARGS)
 
 # --- releases --------------------------------------------------------------------------------
 

@@ -11,6 +11,12 @@ from tests.support.postgresql import cluster, database
 
 __all__ = ["built_plugin", "cluster", "counting_plugin", "database"]
 
+GATE_EXAMPLES = 40
+"""Examples of a property that has no number of its own."""
+
+NIGHTLY_EXAMPLES = 1000
+"""The same in `make test-nightly`; those with a number of their own get ten times as many."""
+
 # A distribution of its own, whose tests are run by tests/evaluators/test_plugin.py.
 collect_ignore = ["plugin"]
 
@@ -21,6 +27,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # No deadline: a busy machine is not a bug. In CI the examples are the same in every run, so that
 # a failure there is about the change, and one at a desk has found something new.
-settings.register_profile("desk", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("desk", deadline=None, max_examples=GATE_EXAMPLES)
+settings.register_profile(
+    "ci", deadline=None, max_examples=GATE_EXAMPLES, derandomize=True, print_blob=True
+)
+settings.register_profile("nightly", deadline=None, max_examples=NIGHTLY_EXAMPLES, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")

@@ -49,6 +49,7 @@ class Campaign:
 
 
 CAMPAIGNS = (
+    Campaign("test-nightly", "properties with ten times the examples, and the longer varieties"),
     Campaign("test-lowest", "the suite on the oldest supported release of each dependency"),
     Campaign("test-loops", "all evaluators, with guard pages and undefined behaviour trapped"),
     Campaign("test-trust", "the figures of the trust paper", {"REALISATIONS": "5"}),

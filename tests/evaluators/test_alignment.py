@@ -10,7 +10,7 @@ from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.live import FrameKey, frame_keys
 from vidscore_evaluators.testing import Case, cases, make_annotations, seeds, shuffled
-from vidscore_evaluators.testing.examples import Frames
+from vidscore_evaluators.testing.examples import Frames, example_count
 
 NEEDS = Needs((4,), (8,), confidences=True, tracks=True)
 
@@ -41,7 +41,7 @@ def _times(annotations: Annotations) -> dict[FrameKey, float | None]:
     }
 
 
-@settings(max_examples=40)
+@settings(max_examples=example_count(40))
 @given(cases(NEEDS), seeds())
 def test_both_sides_have_the_union_of_frames_in_order(scene: Case, seed: int) -> None:
     aligned = align(shuffled(scene.truth, seed), shuffled(scene.detections, seed))
@@ -53,7 +53,7 @@ def test_both_sides_have_the_union_of_frames_in_order(scene: Case, seed: int) ->
     assert aligned.truth.sequences == aligned.detections.sequences
 
 
-@settings(max_examples=40)
+@settings(max_examples=example_count(40))
 @given(cases(NEEDS), seeds())
 def test_each_frame_keeps_its_objects_and_says_who_listed_it(scene: Case, seed: int) -> None:
     aligned = align(shuffled(scene.truth, seed), shuffled(scene.detections, seed + 1))
@@ -68,7 +68,7 @@ def test_each_frame_keeps_its_objects_and_says_who_listed_it(scene: Case, seed: 
         assert listed.tolist() == [key in expected for key in keys]
 
 
-@settings(max_examples=40)
+@settings(max_examples=example_count(40))
 @given(cases(NEEDS))
 def test_flags_of_a_frame_are_those_of_the_truth(scene: Case) -> None:
     marked = scene.detections.frame_flags | 1
@@ -80,7 +80,7 @@ def test_flags_of_a_frame_are_those_of_the_truth(scene: Case) -> None:
     assert aligned.detections.frame_flags.tolist() == expected
 
 
-@settings(max_examples=40)
+@settings(max_examples=example_count(40))
 @given(cases(NEEDS), seeds())
 def test_taking_frames_takes_them_on_both_sides(scene: Case, seed: int) -> None:
     aligned = align(*scene)
@@ -104,7 +104,7 @@ def test_order_is_by_domain_then_sequence_then_number() -> None:
     ]
 
 
-@settings(max_examples=40)
+@settings(max_examples=example_count(40))
 @given(cases(NEEDS), seeds())
 def test_frames_that_the_other_side_has_too_are_found_by_their_names(
     scene: Case, seed: int

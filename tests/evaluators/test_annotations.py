@@ -19,6 +19,7 @@ from vidscore_evaluators.annotations import (
 )
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.testing import Case, Thing, cases, make_annotations, seeds, shuffled
+from vidscore_evaluators.testing.examples import example_count
 
 NEEDS = Needs((8,), (8,), confidences=True, tracks=True)
 
@@ -89,7 +90,7 @@ def test_lists_of_mixed_shapes_are_refused() -> None:
         make_annotations({("", "s"): {0: []}})
 
 
-@settings(max_examples=40)
+@settings(max_examples=example_count(40))
 @given(cases(NEEDS), seeds())
 def test_shuffling_keeps_the_content(scene: Case, seed: int) -> None:
     mixed, plain = _plain(shuffled(scene.truth, seed)), _plain(scene.truth)
@@ -99,7 +100,7 @@ def test_shuffling_keeps_the_content(scene: Case, seed: int) -> None:
     assert mixed == plain
 
 
-@settings(max_examples=40)
+@settings(max_examples=example_count(40))
 @given(cases(NEEDS), seeds())
 def test_taking_frames_keeps_each_with_its_objects_in_the_order_asked_for(
     scene: Case, seed: int
@@ -128,7 +129,7 @@ def test_a_run_of_frames_is_what_taking_them_one_by_one_gives(
     assert _plain(run) == _plain(scene.truth.take_frames(np.arange(start, stop)))
 
 
-@settings(max_examples=40)
+@settings(max_examples=example_count(40))
 @given(cases(NEEDS), seeds())
 def test_taking_objects_keeps_every_frame(scene: Case, seed: int) -> None:
     truth = scene.truth
@@ -141,7 +142,7 @@ def test_taking_objects_keeps_every_frame(scene: Case, seed: int) -> None:
     assert _plain(truth.take_objects(np.flatnonzero(keep))) == expected
 
 
-@settings(max_examples=40)
+@settings(max_examples=example_count(40))
 @given(cases(NEEDS), seeds())
 def test_joining_parts_gives_the_whole(scene: Case, seed: int) -> None:
     mine = np.random.default_rng(seed).random(scene.truth.frame_count) < 0.5

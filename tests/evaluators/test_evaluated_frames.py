@@ -16,6 +16,7 @@ from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.live import frame_keys
 from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
 from vidscore_evaluators.testing import Case, cases, make_annotations, seeds
+from vidscore_evaluators.testing.examples import example_count
 
 SPEC = BenchmarkSpec(
     sequences=(
@@ -34,7 +35,7 @@ MARKED = {("left", "s1"): {1, 2}, ("right", "s1"): set(range(6))}
 
 
 @given(cases(Needs((2,), (2,))))
-@settings(max_examples=40)
+@settings(max_examples=example_count(40))
 def test_resolved_truth_has_exactly_the_frames_of_the_specification(scene: Case) -> None:
     """Sequences without a list keep their own frames, and all others have those of the list."""
     own = {key for key in frame_keys(scene.truth) if tuple(key[0]) not in LISTS}
@@ -44,7 +45,7 @@ def test_resolved_truth_has_exactly_the_frames_of_the_specification(scene: Case)
 
 
 @given(cases(Needs((2,), (2,))))
-@settings(max_examples=40)
+@settings(max_examples=example_count(40))
 def test_marked_frames_are_dont_care_whoever_lists_them(scene: Case) -> None:
     before = dict(zip(frame_keys(scene.truth), scene.truth.frame_flags.tolist(), strict=True))
     resolved = resolve(SPEC, scene.truth)
@@ -54,7 +55,7 @@ def test_marked_frames_are_dont_care_whoever_lists_them(scene: Case) -> None:
 
 
 @given(cases(Needs((2,), (2,))), seeds())
-@settings(max_examples=40)
+@settings(max_examples=example_count(40))
 def test_batch_by_batch_comes_to_the_same_as_all_at_once(scene: Case, seed: int) -> None:
     rows = np.random.default_rng(seed).permutation(scene.truth.frame_count)
     batches = [restrict(SPEC, scene.truth.take_frames(part)) for part in np.array_split(rows, 3)]

@@ -16,6 +16,7 @@ from vidscore_evaluators.annotations import Annotations, concatenate
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
 from vidscore_evaluators.testing import Case, Thing, cases, make_annotations, seeds, shuffled
+from vidscore_evaluators.testing.examples import example_count
 
 NEEDS = Needs((4,), (4,), confidences=True, tracks=True)
 SMALL = make_annotations(
@@ -23,13 +24,13 @@ SMALL = make_annotations(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=example_count(40))
 @given(cases(NEEDS), seeds())
 def test_order_and_unused_names_do_not_matter(scene: Case, seed: int) -> None:
     assert fingerprint(shuffled(scene.truth, seed)) == fingerprint(scene.truth)
 
 
-@settings(max_examples=40)
+@settings(max_examples=example_count(40))
 @given(cases(NEEDS), seeds())
 def test_fingerprints_of_parts_add_up(scene: Case, seed: int) -> None:
     mine = np.random.default_rng(seed).random(scene.truth.frame_count) < 0.5
@@ -213,7 +214,7 @@ def _by_hand(annotations: Annotations) -> tuple[int, int]:
     return lanes[0], lanes[1]
 
 
-@settings(max_examples=40)
+@settings(max_examples=example_count(40))
 @given(cases(NEEDS))
 @example(Case(SMALL, _with("coordinates", _set((0, 0), -0.0))))
 @example(Case(replace(SMALL, columns={"area": np.array([np.nan, -0.0])}), SMALL))

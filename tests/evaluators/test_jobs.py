@@ -28,11 +28,12 @@ from vidscore_evaluators.outcome_table import Outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.tally_bytes import tally_to_bytes
 from vidscore_evaluators.testing import Case, Thing, cases, make_annotations, seeds, shuffled
+from vidscore_evaluators.testing.examples import example_count
 from vidscore_evaluators.testing.strategies import sequence_count
 
 
 @given(cases(Needs((2,), (2,))), st.integers(1, 5), seeds())
-@settings(max_examples=60)
+@settings(max_examples=example_count(60))
 def test_parts_hold_each_sequence_once_on_both_sides(
     scene: Case, part_count: int, seed: int
 ) -> None:
@@ -62,7 +63,7 @@ def test_nothing_has_no_parts() -> None:
 
 
 @given(cases(Needs((2,), (4,))))
-@settings(max_examples=30)
+@settings(max_examples=example_count(30))
 def test_parts_in_one_process_add_up_to_the_whole(scene: Case) -> None:
     told: list[tuple[int, int]] = []
     evaluator = toy(whole=True)
@@ -75,7 +76,7 @@ def test_parts_in_one_process_add_up_to_the_whole(scene: Case) -> None:
 
 
 @given(cases(Needs((2,), (4,))))
-@settings(max_examples=30)
+@settings(max_examples=example_count(30))
 def test_what_is_large_is_tallied_in_parts_that_add_up_to_the_whole(scene: Case) -> None:
     evaluator = toy(whole=True)
     with pytest.MonkeyPatch.context() as patch:

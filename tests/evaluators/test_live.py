@@ -16,6 +16,7 @@ from vidscore_evaluators.report import report_to_dict
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
 from vidscore_evaluators.testing import Case, cases, make_annotations, seeds
+from vidscore_evaluators.testing.examples import example_count
 from vidscore_evaluators.testing.strategies import interleaving, sides
 
 SPEC = BenchmarkSpec(
@@ -37,7 +38,7 @@ def _scorer(*evaluators: Toy, maximum_waiting: int = 1000) -> StreamScorer:
 
 
 @given(cases(Needs((2,), (4,))), seeds())
-@settings(max_examples=50)
+@settings(max_examples=example_count(50))
 def test_a_stream_under_a_specification_ends_as_the_batch_does(scene: Case, seed: int) -> None:
     """Frames dropped, added and marked by the specification are so in pieces, too."""
     random = np.random.default_rng(seed)

@@ -12,6 +12,7 @@ from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
 from vidscore_evaluators.live import Coverage, FrameKey, Pairing, frame_keys
 from vidscore_evaluators.testing import Case, cases, make_annotations, seeds
+from vidscore_evaluators.testing.examples import example_count
 from vidscore_evaluators.testing.strategies import interleaving, sides
 
 
@@ -22,7 +23,7 @@ def _frames(*numbers: int, sequence: str = "s") -> Annotations:
 
 
 @given(cases(Needs((2,), (4,), confidences=True)), seeds())
-@settings(max_examples=60)
+@settings(max_examples=example_count(60))
 def test_exactly_the_frames_sent_by_both_sides_are_handed_out_once(scene: Case, seed: int) -> None:
     pairing = Pairing(1000)
     sent: dict[Side, set[FrameKey]] = {side: set() for side in Side}

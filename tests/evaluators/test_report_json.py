@@ -21,6 +21,7 @@ from vidscore_evaluators.report import (
     report_to_json,
     row_block,
 )
+from vidscore_evaluators.testing.examples import example_count
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=5)
 NUMBERS = (
@@ -67,7 +68,7 @@ REPORTS = st.builds(
 
 
 @given(REPORTS)
-@settings(max_examples=60)
+@settings(max_examples=example_count(60))
 def test_a_report_survives_json_text_with_the_type_of_every_number(report: Report) -> None:
     back = report_from_dict(json.loads(report_to_json(report)))
     assert report_to_json(back) == report_to_json(report)
@@ -80,7 +81,7 @@ def test_a_report_survives_json_text_with_the_type_of_every_number(report: Repor
 
 
 @given(REPORTS)
-@settings(max_examples=60)
+@settings(max_examples=example_count(60))
 def test_curves_with_points_come_back_equal(report: Report) -> None:
     back = report_from_dict(report_to_dict(report))
     for before, after in zip(report.curves, back.curves, strict=True):

@@ -19,6 +19,7 @@ from vidscore_evaluators.scorer import FRAMES_PER_TALLY, Scorer
 from vidscore_evaluators.scoring import score
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, SequenceSpec
 from vidscore_evaluators.testing import Case, Thing, cases, make_annotations
+from vidscore_evaluators.testing.examples import example_count
 
 BOX = np.array([[0.0, 0.0, 10.0, 10.0]])
 TWO = np.array([[0.0, 0.0, 10.0, 10.0], [50.0, 0.0, 60.0, 10.0]])
@@ -40,7 +41,7 @@ def given_frame(side: Annotations, row: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "name", ["map", "f1", "coco", "log-amr", "clear", "hota", "ospa", "errors"]
 )
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=example_count(10), deadline=None)
 @given(case=cases(Needs((4,), (4,), tracks=True), object_flags=(0,), dont_care_frames=False))
 def test_at_any_time_the_report_is_that_of_the_frames_so_far(name: str, case: Case) -> None:
     case = Case(*(replace(side, frame_times_s=None) for side in case))  # updates have no times

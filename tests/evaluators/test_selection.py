@@ -31,6 +31,7 @@ from vidscore_evaluators.specification import (
     SequenceSpec,
 )
 from vidscore_evaluators.testing import Case, Thing, cases, make_annotations
+from vidscore_evaluators.testing.examples import example_count
 
 BOXES = Needs((4,), (4,), confidences=True, tracks=True)
 
@@ -75,7 +76,7 @@ def figures(report: Report) -> object:
 
 
 @pytest.mark.parametrize("name", ["f1", "coco", "clear", "hota", "ospa", "track-emd"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=example_count(15), deadline=None)
 @given(cases(BOXES), st.data())
 def test_a_part_scores_as_it_would_alone(name: str, case: Case, data: st.DataObject) -> None:
     keys = sorted({key for key, _ in frame_keys(case.truth)})
@@ -146,7 +147,7 @@ def test_evaluators_with_rules_on_whole_sequences_note_that_they_see_chosen_fram
 
 
 @pytest.mark.parametrize("name", ["f1", "map", "clear", "identity"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=example_count(15), deadline=None)
 @given(cases(BOXES, object_flags=(0,)), st.sampled_from(["a", "b"]))
 def test_a_label_scores_as_if_there_were_no_other(name: str, case: Case, label: str) -> None:
     known = {key for key, _ in frame_keys(case.truth)}

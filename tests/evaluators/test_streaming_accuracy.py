@@ -23,6 +23,7 @@ from vidscore_evaluators.streaming_accuracy import (
     last_answers,
 )
 from vidscore_evaluators.testing import Case, Thing, cases, make_annotations
+from vidscore_evaluators.testing.examples import example_count
 
 A, B = SequenceKey("", "a"), SequenceKey("", "b")
 Frame = tuple[float | None, float | None]
@@ -160,7 +161,7 @@ def oracle(
 grid = st.integers(0, 12).map(lambda tenths: tenths / 10)
 
 
-@settings(max_examples=300)
+@settings(max_examples=example_count(300))
 @given(st.lists(grid, max_size=8), st.lists(st.tuples(grid, grid), max_size=12), grid)
 def test_the_last_answers_are_those_of_the_oracle(
     times_s: list[float], latencies: list[tuple[float, float]], budget_s: float
@@ -177,7 +178,7 @@ def test_the_last_answers_are_those_of_the_oracle(
     assert found.tolist() == oracle(times_s, answers, budget_s)
 
 
-@settings(max_examples=40)
+@settings(max_examples=example_count(40))
 @given(
     st.lists(st.booleans(), min_size=6, max_size=6),
     st.lists(grid, min_size=6, max_size=6),
@@ -235,7 +236,7 @@ def test_without_latency_the_scores_are_those_of_files() -> None:
     assert online.rows() == offline.rows()
 
 
-@settings(max_examples=25)
+@settings(max_examples=example_count(25))
 @given(case=cases(Needs((4,), (4,), confidences=True, tracks=True), dont_care_frames=False))
 @pytest.mark.parametrize("name", ["f1", "coco", "clear", "identity", "hota", "ospa", "errors"])
 def test_instant_answers_score_as_files_do_under_every_kind_of_evaluator(

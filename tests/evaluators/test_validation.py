@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as arrays
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.testing.examples import example_count
 from vidscore_evaluators.validation import (
     FAULTS_PER_COLUMN,
     MAXIMUM_FRAME_NUMBER,
@@ -357,7 +358,7 @@ HOSTILE = st.one_of(
         },
     )
 )
-@settings(max_examples=300)
+@settings(max_examples=example_count(300))
 def test_hostile_columns_are_annotations_or_an_input_error(changes: dict[str, Any]) -> None:
     try:
         built = build_annotations(replace(GOOD, **changes))

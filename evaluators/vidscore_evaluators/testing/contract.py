@@ -11,6 +11,7 @@ import json
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,7 +47,7 @@ from vidscore_evaluators.scoring import score_annotations
 from vidscore_evaluators.tally import merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
 from vidscore_evaluators.testing import checks, strategies
-from vidscore_evaluators.testing.examples import scored_objects, shuffled
+from vidscore_evaluators.testing.examples import example_count, scored_objects, shuffled
 from vidscore_evaluators.testing.strategies import Case, cases, seeds
 
 
@@ -64,7 +65,8 @@ class EvaluatorContract:
         extent_px: Side of the square in which generated objects start.
         imperfect_measures: Measures that say what best is and that a perfect answer may still
             miss; an evaluator's documentation should say why.
-        examples: Cases that each law is tried on.
+        examples: Cases that each law is tried on; more under a profile of Hypothesis that asks
+            for more, see `example_count`.
     """
 
     evaluator: ClassVar[Evaluator[Any]]
@@ -447,7 +449,7 @@ class EvaluatorContract:
     def _holds(self, law: Callable[..., None], *strategies: SearchStrategy[Any]) -> None:
         """Try a law on generated examples."""
         settings(
-            max_examples=self.examples,
+            max_examples=example_count(self.examples),
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
             deadline=None,
         )(given(*strategies)(law))()
@@ -469,7 +471,7 @@ class EvaluatorContract:
 
     def _many_sequences(self) -> Case:
         """A case that has everything: many sequences with all that `cases` may draw."""
-        return strategies.joined_case(self.cases(), 100)
+        return _many_sequences_of(type(self))
 
     def _declared_bytes(self, case: Case) -> int:
         growth = self.evaluator.growth
@@ -480,6 +482,12 @@ class EvaluatorContract:
             "detection": sequences + case.detections.object_count,
         }
         return growth.bytes_each * counted[growth.by]
+
+
+@lru_cache(maxsize=1)
+def _many_sequences_of(suite: type[EvaluatorContract]) -> Case:
+    """Made once for all laws of a suite, because it takes longer than any of them."""
+    return strategies.joined_case(suite().cases(), 100)
 
 
 def _text(report: Report) -> str:

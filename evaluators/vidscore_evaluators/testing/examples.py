@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
+from hypothesis import settings
 
 from vidscore_evaluators.annotations import (
     NO_TRACK,
@@ -51,11 +52,23 @@ class Thing:
     columns: Mapping[str, float] = field(default_factory=dict)
 
 
+USUAL_EXAMPLES = 100
+"""Examples of a property under Hypothesis's own profile."""
+
 Name = TypeVar("Name")
 
 Objects = Sequence[Thing | tuple[float, ...]]
 Frames = Mapping[tuple[str, str], Mapping[int, Objects]]
 """Objects by (domain, sequence) and frame number."""
+
+
+def example_count(usual: int) -> int:
+    """Examples of a property that has its own number of them, under the profile that is loaded.
+
+    A profile of Hypothesis that asks for several times the usual number gets several times as many
+    here; one that asks for less changes nothing, because these numbers are small already.
+    """
+    return usual * max(1, settings.default.max_examples // USUAL_EXAMPLES)
 
 
 def make_annotations(

@@ -30,7 +30,6 @@ from vidscore_server.store.errors import (
     StoreMissingError,
 )
 from vidscore_server.store.migrations import (
-    migration_config,
     refuse_other_schema,
     revisions,
     schema_of,
@@ -270,7 +269,7 @@ def _state(path: Path, connection: Connection) -> StoreState:
     if schema is None:
         raise StoreError(f"{path} is a database, but no store of vidscore")
     found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
-    known = [script.revision for script in revisions(migration_config(connection))]
+    known = revisions()
     return StoreState(
         schema,
         newest_schema=known[0],

@@ -33,6 +33,7 @@ from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.testing import Case, Thing, cases, make_annotations
+from vidscore_evaluators.testing.examples import example_count
 
 VIDEO = ("", "video")
 BOXES = Needs((BOX, QUADRILATERAL), (BOX,), confidences=True)
@@ -151,7 +152,7 @@ def test_at_least_one_threshold_is_needed() -> None:
         create_evaluator("map", {"thresholds": ()})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=example_count(60), deadline=None)
 @given(cases(BOXES))
 def test_greedy_ap_is_that_of_plain_loops(scene: Case) -> None:
     """Mean AP at every threshold, with ignored objects and equal confidences."""
@@ -184,7 +185,7 @@ def optimal_outcomes(objects: Objects, threshold: float) -> list[list[Found]]:
     return options
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=example_count(60), deadline=None)
 @given(cases(UNIT_BOXES, object_flags=(0,), labels=("a",)), st.sampled_from([0.1, 0.37, 0.66]))
 def test_optimal_ap_is_that_of_some_optimal_assignment(scene: Case, threshold: float) -> None:
     """AP of one of the assignments with the greatest sum, all cells together."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from vidscore_evaluators.annotations import ObjectFlag
 from vidscore_evaluators.registry import create_evaluator
@@ -138,25 +139,30 @@ class TestF1OnSolidsOfPolygons(Variant):
     evaluator = create_evaluator("f1", {"base": "polygon", "confidence_extended": True})
 
 
+@pytest.mark.nightly
 class TestMapOnPolygons(Variant):
     evaluator = create_evaluator("map", {"base": "polygon", "dont_care": "neovision2"})
     imperfect_measures = ("ar_1",)
 
 
+@pytest.mark.nightly
 class TestMapOptimalOnPolygons(Variant):
     evaluator = create_evaluator("map", {"base": "polygon", "assignment": "optimal"})
     imperfect_measures = ("ar_1",)
 
 
+@pytest.mark.nightly
 class TestCocoOnPolygons(TestCoco):
     evaluator = create_evaluator("coco", {"base": "polygon"})
     examples = 3
 
 
+@pytest.mark.nightly
 class TestLogAmrOnPolygons(TestLogAmr):
     evaluator = create_evaluator("log-amr", {"base": "polygon", "dont_care": "kitti"})
     examples = 3
 
 
+@pytest.mark.nightly
 class TestErrorsOnPolygons(Variant):
     evaluator = create_evaluator("errors", {"base": "polygon", "dont_care": "motchallenge"})

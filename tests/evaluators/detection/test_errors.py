@@ -12,6 +12,7 @@ from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Number, Report
 from vidscore_evaluators.testing import Case, Thing, cases, make_annotations
+from vidscore_evaluators.testing.examples import example_count
 
 VIDEO = ("", "video")
 ALL_KINDS = (MISSED, *KINDS)
@@ -114,7 +115,7 @@ def test_the_background_is_below_the_threshold() -> None:
         create_evaluator("errors", {"threshold": 0.3, "background_threshold": 0.4})
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=example_count(80), deadline=None)
 @given(
     cases(
         Needs((BOX,), (BOX,), confidences=True),

@@ -11,6 +11,7 @@ from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.testing import Case, Thing, cases, make_annotations
+from vidscore_evaluators.testing.examples import example_count
 
 VIDEO = ("", "video")
 
@@ -144,7 +145,7 @@ def possible_counts(objects: Objects, threshold: float) -> set[int]:
     }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=example_count(60), deadline=None)
 @given(cases(Needs((BOX,), (BOX,), confidences=True), object_flags=(0,)))
 def test_counts_are_those_of_an_optimal_assignment(scene: Case) -> None:
     """At each threshold, the true positives of an assignment with the greatest sum of IoU."""

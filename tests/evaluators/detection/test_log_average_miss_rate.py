@@ -11,6 +11,7 @@ from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.testing import Case, Thing, cases, make_annotations
+from vidscore_evaluators.testing.examples import example_count
 
 VIDEO = ("", "video")
 HERE = (0.0, 0.0, 10.0, 10.0)
@@ -68,7 +69,7 @@ def test_frames_without_the_class_dilute_false_alarms() -> None:
     assert score({0: [Thing(HERE)], **empty}, {0: found}).value("log_amr") == 1e-10
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=example_count(60), deadline=None)
 @given(cases(Needs((BOX,), (BOX,), confidences=True)))
 def test_log_average_miss_rate_is_that_of_plain_loops(scene: Case) -> None:
     """Every class over all domains, at every threshold of the grid."""

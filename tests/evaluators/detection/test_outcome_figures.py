@@ -18,6 +18,7 @@ from vidscore_evaluators.outcome_table import OperatingPoint, Outcome
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Curve, Number, Report
 from vidscore_evaluators.testing import Case, cases, make_annotations
+from vidscore_evaluators.testing.examples import example_count
 
 EVERY_FLAG = (0, 0, 0, 0, *(flag.value for flag in ObjectFlag))
 
@@ -67,14 +68,14 @@ def has_point(figures: Mapping[str, Number]) -> bool:
 
 
 @pytest.mark.parametrize("assignment", ["greedy", "best"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=example_count(15), deadline=None)
 @given(case=SCENES)
 def test_points_make_up_the_precision_recall_curve(assignment: str, case: Case) -> None:
     """At each level of recall the curve has the greatest precision of the points at or beyond."""
     check_precision_recall(case, assignment)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=example_count(15), deadline=None)
 @given(case=SURE_SCENES)
 def test_points_make_up_the_curve_of_an_optimal_assignment(case: Case) -> None:
     check_precision_recall(case, "optimal")
@@ -98,7 +99,7 @@ def check_precision_recall(case: Case, assignment: str) -> None:
 
 
 @pytest.mark.parametrize("assignment", ["greedy", "best"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=example_count(15), deadline=None)
 @given(case=SCENES)
 def test_points_make_up_the_miss_rate_curve(assignment: str, case: Case) -> None:
     """At each rate of false positives a frame it has the miss rate of the last point below."""
@@ -118,7 +119,7 @@ def test_points_make_up_the_miss_rate_curve(assignment: str, case: Case) -> None
                     assert value == [before, *below][-1], (threshold, curve, rate)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=example_count(12), deadline=None)
 @given(case=SCENES)
 def test_the_log_average_miss_rate_of_the_rows_is_that_of_the_report(case: Case) -> None:
     """At every threshold, over everything and for each domain and class."""
@@ -158,7 +159,7 @@ def test_what_is_by_frame_needs_the_number_of_frames() -> None:
         {"classes": "ignore", "maximum_detections": 2},
     ],
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=example_count(12), deadline=None)
 @given(case=SCENES)
 def test_ap_of_the_rows_is_that_of_the_report(parameters: dict[str, Any], case: Case) -> None:
     """At every threshold, over everything and for each domain and class."""
@@ -180,7 +181,7 @@ def test_ap_of_the_rows_is_that_of_the_report(parameters: dict[str, Any], case: 
 
 
 @pytest.mark.parametrize("name", ["map", "coco"])
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=example_count(12), deadline=None)
 @given(case=SCENES)
 def test_ap_at_a_threshold_is_the_measure_of_its_name(name: str, case: Case) -> None:
     """`ap_50` and `ap_75` where it is theirs, and `ap` where it is the only one."""
@@ -213,7 +214,7 @@ def test_there_is_no_ap_of_some_detections(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["f1", "errors"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=example_count(25), deadline=None)
 @given(case=SCENES)
 def test_figures_at_a_point_are_the_report_of_its_detections(name: str, case: Case) -> None:
     """As if the threshold were the evaluator's, and detections below the confidence not there."""
@@ -232,7 +233,7 @@ def test_figures_at_a_point_are_the_report_of_its_detections(name: str, case: Ca
                     assert key not in rows or value == rows[key], (at, key)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=example_count(25), deadline=None)
 @given(case=SCENES)
 def test_f1_is_the_mean_of_the_shares_of_what_counts(case: Case) -> None:
     """2 TP of m + n rows."""

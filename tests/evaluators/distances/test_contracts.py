@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from vidscore_evaluators.annotations import ObjectFlag
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import EvaluatorContract
@@ -55,10 +57,12 @@ class TestOspaOnSolids(Variant):
     )
 
 
+@pytest.mark.nightly
 class TestHausdorffOfPolygons(Variant):
     evaluator = create_evaluator("hausdorff", {"base": "polygon"})
 
 
+@pytest.mark.nightly
 class TestEmdOfPolygons(Variant):
     evaluator = create_evaluator("emd", {"base": "polygon", "order": 2, "frames": "occupied"})
 

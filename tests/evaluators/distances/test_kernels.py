@@ -15,6 +15,7 @@ from tests.evaluators.matching.test_transport import cost_by_linear_programme
 
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.distances._kernels import emd, hausdorff, ospa
+from vidscore_evaluators.testing.examples import example_count
 
 Distance = Callable[[FloatArray], FloatArray]
 
@@ -99,7 +100,7 @@ def ospa_by_definition(matrix: FloatArray, cutoff: float, order: float) -> float
     return float(((least + cutoff**order * (n - m)) / n) ** (1 / order))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=example_count(80), deadline=None)
 @given(matrices(), st.sampled_from([1.0, 0.5, 0.3]), st.sampled_from([1.0, 2.0, 1.5, 4.0]))
 def test_ospa_is_the_best_of_all_permutations(
     stack: FloatArray, cutoff: float, order: float
@@ -112,7 +113,7 @@ def test_ospa_is_the_best_of_all_permutations(
     assert parts == pytest.approx(expected**order, abs=1e-13)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=example_count(60), deadline=None)
 @given(matrices(), st.sampled_from([1.0, 2.0, 3.5]))
 def test_emd_is_the_optimum_of_a_linear_programme(stack: FloatArray, order: float) -> None:
     [matrix] = stack
@@ -132,7 +133,7 @@ def test_hausdorff_is_what_the_definition_says(stack: FloatArray) -> None:
 
 
 @each_distance
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=example_count(25), deadline=None)
 @given(stack=matrices(count=9, fewest=0))
 def test_a_value_does_not_depend_on_its_neighbours(distance: Distance, stack: FloatArray) -> None:
     """A matrix alone, in a batch, and in a batch of any shape gives the same bits."""
@@ -176,7 +177,7 @@ def three_sets(draw: st.DrawFn) -> tuple[Callable[..., float], list[list[Element
 
 
 @each_distance
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=example_count(60), deadline=None)
 @given(drawn=three_sets())
 def test_distances_of_sets_are_metrics(
     distance: Distance, drawn: tuple[Callable[..., float], list[list[Element]]]

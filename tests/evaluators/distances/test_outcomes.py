@@ -28,6 +28,7 @@ from vidscore_evaluators.outcome_table import (
 )
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations
+from vidscore_evaluators.testing.examples import example_count
 
 TP, FP, FN = Outcome.TRUE_POSITIVE, Outcome.FALSE_POSITIVE, Outcome.FALSE_NEGATIVE
 NAMES = ("ospa", "emd", "hausdorff")
@@ -171,7 +172,7 @@ def tables(draw: st.DrawFn, most: int = 7) -> FloatArray:
     return random.random(shape)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=example_count(60), deadline=None)
 @given(tables(), st.sampled_from([0.3, 1.0]), st.sampled_from([1.0, 2.0, 3.5]))
 def test_the_pairs_of_ospa_cost_the_least_there_is(
     distances: FloatArray, cutoff: float, order: float
@@ -189,7 +190,7 @@ def test_the_pairs_of_ospa_cost_the_least_there_is(
     assert plan.shares[0].sum() == pytest.approx(min(least ** (1 / order), cutoff))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=example_count(60), deadline=None)
 @given(tables(), st.sampled_from([0, _transport.MAX_ASSIGNED_UNITS]))
 def test_a_flow_moves_all_mass_at_the_least_cost(distances: FloatArray, most_units: int) -> None:
     """Sums of rows and columns are the masses, by units assigned and by nodes saturated alike."""
@@ -205,7 +206,7 @@ def test_a_flow_moves_all_mass_at_the_least_cost(distances: FloatArray, most_uni
     assert (flow * costs).sum() / units == pytest.approx(cost_by_linear_programme(costs), abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=example_count(60), deadline=None)
 @given(tables(), st.sampled_from([1.0, 2.0, 20.0]))
 def test_shares_of_a_frame_are_its_distance_exactly(distances: FloatArray, order: float) -> None:
     """As fractions, and as floats in any order."""

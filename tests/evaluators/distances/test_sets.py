@@ -20,6 +20,7 @@ from vidscore_evaluators.jobs import sweep
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Number, Report
 from vidscore_evaluators.testing import Case, Thing, cases, make_annotations
+from vidscore_evaluators.testing.examples import example_count
 
 NAMES = ("ospa", "emd", "hausdorff")
 VIDEO = ("", "video")
@@ -217,7 +218,7 @@ def expected_distances(cells: dict[Cell, Objects], frames: int) -> dict[str, flo
     }
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=example_count(40), deadline=None)
 @given(cases(Needs((BOX,), (BOX,), confidences=True), object_flags=(0,)))
 def test_figures_are_means_of_distances_by_definition(scene: Case) -> None:
     """Plain loops over frames and classes give the same figures."""

@@ -14,6 +14,7 @@ from vidscore_evaluators.distances import _track_distances
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.testing import Thing, make_annotations
+from vidscore_evaluators.testing.examples import example_count
 
 FRAME_COUNT = 12
 KEY = ("", "s")
@@ -229,7 +230,7 @@ def test_a_set_of_tracks_is_at_no_distance_from_itself(
 def test_distances_are_symmetric_and_keep_to_the_triangle_inequality(
     name: str, parameters: dict[str, object]
 ) -> None:
-    @settings(max_examples=10, deadline=None)
+    @settings(max_examples=example_count(10), deadline=None)
     @given(seeds)
     def law(seed: int) -> None:
         x, y, z = (wandering(seed + place, 4) for place in range(3))

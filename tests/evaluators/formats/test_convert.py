@@ -20,6 +20,7 @@ from vidscore_evaluators.formats.convert import Conversion, convert
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.scoring import score
 from vidscore_evaluators.testing import Thing, make_annotations
+from vidscore_evaluators.testing.examples import example_count
 
 SIZE = (1024, 512)
 """Powers of two, of which parts are exact."""
@@ -130,7 +131,7 @@ def test_spotgeo_comes_back_as_it_was_and_has_the_truths_frames(tmp_path: Path) 
     assert [entry["num_objects"] for entry in json.loads(conversion.files[""])] == [1, 0]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=example_count(40), deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_generic_csv_holds_everything_to_the_last_bit(
     tmp_path_factory: pytest.TempPathFactory, seed: int

@@ -35,6 +35,7 @@ from vidscore_evaluators.formats.json_lines import (
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.scoring import score
 from vidscore_evaluators.testing import Case, cases, make_annotations
+from vidscore_evaluators.testing.examples import example_count
 
 SCHEMA = json.loads(schema_text())
 BOX = [10, 20.5, 30, 40]
@@ -289,7 +290,7 @@ def test_more_lines_than_a_block_are_one_file(tmp_path: Path) -> None:
 # --- blocks ----------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@settings(max_examples=example_count(60))
 @given(st.lists(st.sampled_from([*GOOD[:11], *BAD, "\n"]), max_size=12), st.data())
 def test_blocks_of_any_size_give_what_the_whole_gives(
     frames: list[Any], data: st.DataObject
@@ -324,7 +325,7 @@ def test_frames_in_order_take_the_room_of_one() -> None:
 # --- writing ---------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
+@settings(max_examples=example_count(40))
 @given(cases(Needs((2, 4, 8), (2, 4, 8), confidences=True, tracks=True)))
 def test_a_file_holds_everything_to_the_last_bit(
     tmp_path_factory: pytest.TempPathFactory, case: Case

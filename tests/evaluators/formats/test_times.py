@@ -28,6 +28,7 @@ from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.scoring import score
 from vidscore_evaluators.testing import Case, Thing, cases, make_annotations
+from vidscore_evaluators.testing.examples import example_count
 
 HEADER = "sequence,frame,time_s,x1,y1,x2,y2\n"
 STREET = ("", "street")
@@ -137,7 +138,7 @@ def test_another_case_of_the_name_is_an_error(tmp_path: Path) -> None:
 # --- writing ---------------------------------------------------------------------------------
 
 
-@settings(max_examples=30)
+@settings(max_examples=example_count(30))
 @given(cases(NEEDS))
 def test_generic_csv_keeps_times(tmp_path_factory: pytest.TempPathFactory, case: Case) -> None:
     folder = tmp_path_factory.mktemp("times")
@@ -167,7 +168,7 @@ def test_the_time_stands_in_every_row_of_its_frame() -> None:
     ]
 
 
-@settings(max_examples=20)
+@settings(max_examples=example_count(20))
 @given(cases(Needs((4,), (4,)), domains=("",), labels=("a", "b"), dont_care_frames=False))
 def test_coco_files_keep_times_of_the_truth(
     tmp_path_factory: pytest.TempPathFactory, case: Case

@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 from vidscore_evaluators import _transport
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.matching import transport
+from vidscore_evaluators.testing.examples import example_count
 
 
 def cost_by_linear_programme(costs: FloatArray) -> float:
@@ -58,7 +59,7 @@ def test_two_and_three_are_as_cheap_as_the_best_of_all_plans(seed: int) -> None:
     assert transport(costs).cost == pytest.approx(float(best / 6), abs=1e-15)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=example_count(60), deadline=None)
 @given(tables(), st.sampled_from([0, _transport.MAX_ASSIGNED_UNITS]))
 def test_a_linear_programme_finds_nothing_cheaper(costs: FloatArray, most_units: int) -> None:
     """By grains and by paths alike; HiGHS itself is exact to about 1e-9."""
@@ -67,7 +68,7 @@ def test_a_linear_programme_finds_nothing_cheaper(costs: FloatArray, most_units:
         assert transport(costs).cost == pytest.approx(cost_by_linear_programme(costs), abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=example_count(40), deadline=None)
 @given(tables(most=12))
 def test_paths_cost_what_grains_cost(costs: FloatArray) -> None:
     """The two ways to a best plan agree to 1e-14, and so does the transposed problem."""

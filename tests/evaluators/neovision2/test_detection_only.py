@@ -17,6 +17,7 @@ from tests.evaluators.neovision2.helpers import (
 
 from vidscore_evaluators.neovision2 import detection_only
 from vidscore_evaluators.testing import Thing
+from vidscore_evaluators.testing.examples import example_count
 
 
 def test_labels_are_ignored() -> None:
@@ -129,7 +130,7 @@ things = st.lists(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=example_count(30))
 @given(truth=things, detections=things)
 def test_chunks_of_any_size_give_the_same_scores(
     truth: list[Thing], detections: list[Thing]

@@ -13,7 +13,7 @@ from vidscore_evaluators.annotations import Annotations, ObjectFlag
 from vidscore_evaluators.neovision2 import Neovision2
 from vidscore_evaluators.neovision2._input import Neovision2Parameters
 from vidscore_evaluators.report import Report
-from vidscore_evaluators.testing.examples import Thing, make_annotations
+from vidscore_evaluators.testing.examples import Thing, example_count, make_annotations
 
 pytestmark = pytest.mark.slow
 
@@ -89,7 +89,7 @@ def score(chosen: Any, truth: Annotations, detections: Annotations) -> Report:
     return evaluator.report(evaluator.tally(truth, detections))
 
 
-@settings(max_examples=100)
+@settings(max_examples=example_count(100))
 @given(scene=scenes(), chosen=parameters())
 def test_every_row_and_curve_is_what_the_protocol_read_frame_by_frame_gives(
     scene: tuple[Annotations, Annotations], chosen: Any

@@ -22,6 +22,7 @@ from vidscore_evaluators.neovision2.outcomes import MERGED_INTO
 from vidscore_evaluators.outcome_table import OUTCOMES, SIDES, OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations
+from vidscore_evaluators.testing.examples import example_count
 
 ONLY = "detection_only_"
 
@@ -279,7 +280,7 @@ SCENE = st.tuples(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=example_count(40))
 @given(scene=SCENE, thresholds=st.sampled_from(("ten", "all")))
 def test_outcomes_at_a_confidence_are_the_point_of_each_curve(
     scene: tuple[Frames, Frames], thresholds: str
@@ -315,7 +316,7 @@ BOXES = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=example_count(60))
 @given(real=BOXES, dont_care=BOXES, found=BOXES)
 def test_the_pairs_are_those_of_the_best_of_all_matchings(
     real: list[Any], dont_care: list[Any], found: list[Any]

@@ -32,6 +32,7 @@ from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import merge_tallies
 from vidscore_evaluators.tally_bytes import tally_to_bytes
 from vidscore_evaluators.testing import Thing, make_annotations
+from vidscore_evaluators.testing.examples import example_count
 
 
 def read(columns: dict[str, Any]) -> Annotations:
@@ -55,7 +56,7 @@ def warnings_of(detections: Annotations, truth: Annotations = TRUTH) -> tuple[Re
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DOUBTFUL)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=example_count(5), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_parts_in_any_order_give_the_bytes_of_the_whole(name: str, seed: int) -> None:
     """Frames that are dealt to five parts and shuffled give the same tally, and warnings."""

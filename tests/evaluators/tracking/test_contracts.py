@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from vidscore_evaluators.annotations import ObjectFlag
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import EvaluatorContract
@@ -92,11 +94,13 @@ class TestOspa2OnPoints(Variant):
     )
 
 
+@pytest.mark.nightly
 class TestClearOnPolygons(Variant):
     evaluator = create_evaluator("clear", {"base": "polygon"})
     imperfect_measures = ("fragmentations",)
 
 
+@pytest.mark.nightly
 class TestIdentityOnPolygons(Variant):
     evaluator = create_evaluator("identity", {"base": "polygon", "dont_care": "kitti"})
 
@@ -105,17 +109,21 @@ class TestHotaOnPolygons(Variant):
     evaluator = create_evaluator("hota", {"base": "polygon"})
 
 
+@pytest.mark.nightly
 class TestTrackHausdorffOfPolygons(Variant):
     evaluator = create_evaluator("track-hausdorff", {"base": "polygon"})
 
 
+@pytest.mark.nightly
 class TestTrackEmdOfPolygons(Variant):
     evaluator = create_evaluator("track-emd", {"base": "polygon", "classes": "ignore"})
 
 
+@pytest.mark.nightly
 class TestTrackOspaOfPolygons(Variant):
     evaluator = create_evaluator("track-ospa", {"base": "polygon", "cutoff": 0.6})
 
 
+@pytest.mark.nightly
 class TestOspa2OfPolygons(Variant):
     evaluator = create_evaluator("ospa2", {"base": "polygon", "window_frames": 2})

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.jobs import with_parameter
 from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.testing.examples import example_count
 from vidscore_evaluators.trust.criterion import (
     Candidate,
     Outcome,
@@ -167,7 +168,7 @@ def test_the_figures_of_the_paper_stand_beside_those_found() -> None:
     ]  # fmt: skip
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=example_count(20), deadline=None)
 @given(st.integers(0, 10**6))
 def test_a_scene_is_judged_the_same_whatever_the_others_are(seed: int) -> None:
     """A family's dissimilarities do not depend on the families beside it."""

@@ -16,6 +16,7 @@ from vidscore_evaluators.detection.f1 import F1
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, OutcomeBuilder, Outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations
+from vidscore_evaluators.testing.examples import example_count
 from vidscore_evaluators.trust.comparisons import Comparison, compare_systems
 from vidscore_evaluators.trust.differences import SystemPair, Verdict
 from vidscore_evaluators.trust.resampling import draw_sequences
@@ -148,7 +149,7 @@ counts = st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2)).filt
 )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=example_count(20), deadline=None)
 @given(st.data(), st.integers(1, 4))
 def test_a_system_is_better_as_the_other_is_worse(data: st.DataObject, size: int) -> None:
     first = data.draw(st.lists(counts, min_size=size, max_size=size))

@@ -15,6 +15,7 @@ import pytest
 from google.longrunning import operations_pb2_grpc
 from tests.server.running import PlayedWorkers
 from tests.server.scene import Refused, points, refused
+from tests.support.sites import new_site
 
 from vidscore_protos.v1 import (
     access_service_pb2,
@@ -32,7 +33,6 @@ from vidscore_protos.v1 import (
     trust_service_pb2_grpc,
 )
 from vidscore_server.application import ScoringServer
-from vidscore_server.domain.administration import initialise
 from vidscore_server.settings import load_settings
 from vidscore_server.store.sqlite import open_sqlite_store
 
@@ -299,7 +299,7 @@ async def hosting(
     """
     path = folder / "store.db"
     clock = clock or PlayedClock()
-    first = initialise(path)
+    secret = new_site(path)
     settings = load_settings(
         flags={
             "listen": "127.0.0.1:0",
@@ -317,7 +317,7 @@ async def hosting(
     address = str(await server.start())
     try:
         async with _channel(address, authorities) as channel:
-            yield await _callers(server, clock, workers, address, channel, first.secret)
+            yield await _callers(server, clock, workers, address, channel, secret)
     finally:
         await server.stop(0)
         store.close()

@@ -16,6 +16,7 @@ from tests.server.domain.hosted import BENCHMARK, Client, Hosted, create_token, 
 from tests.server.domain.sky import batch, batch_report, truth
 
 from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.testing.examples import example_count
 from vidscore_protos.v1 import access_service_pb2, backup_pb2, organiser_pb2, token_pb2
 from vidscore_protos.v1 import server_service_pb2 as pb
 from vidscore_protos.v1.server_service_pb2_grpc import ServerServiceStub
@@ -310,7 +311,7 @@ def test_a_file_that_was_cut_off_is_told(end: int) -> None:
         check_backup(io.BytesIO(FILE[:end]))
 
 
-@settings(max_examples=300)
+@settings(max_examples=example_count(300))
 @given(place=st.integers(0, len(FILE) - 1), change=st.integers(1, 255))
 def test_a_file_in_which_a_byte_was_changed_is_told_unless_it_says_the_same(
     place: int, change: int

@@ -27,6 +27,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from vidscore_evaluators.testing.examples import example_count
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import BoardState, board_state, shown_basis
 from vidscore_server.domain.definition import Definition, definition_from_dict, definition_to_dict
@@ -328,7 +329,7 @@ class Hosting(RuleBasedStateMachine):
 
 def test_no_board_ever_mixes_and_each_is_what_it_would_be_from_scratch() -> None:
     checks: Any = settings(
-        max_examples=25,
+        max_examples=example_count(25),
         stateful_step_count=25,
         deadline=None,
         suppress_health_check=list(HealthCheck),

@@ -13,6 +13,7 @@ from tests.server.domain.attacks import Places, centre, scene
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.report import report_to_dict
+from vidscore_evaluators.testing.examples import example_count
 from vidscore_evaluators.trust.systems import only_sequence
 from vidscore_server.domain import portions
 from vidscore_server.domain.definition import Definition, definition_from_dict
@@ -57,7 +58,7 @@ def reports(definition: Definition, tallies: PartTallies, portion: Portion) -> l
 
 
 @pytest.mark.parametrize("visibility", ["ladder", "bootstrap"])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=example_count(30), deadline=None)
 @given(truth=scenes, detections=scenes)
 def test_the_parts_add_up_to_the_whole_to_the_last_bit(
     visibility: str, truth: Places, detections: Places
@@ -73,7 +74,7 @@ def test_the_parts_add_up_to_the_whole_to_the_last_bit(
     assert reports(plain, tallied(plain, *sides), Portion.WHOLE) == expected
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=example_count(30), deadline=None)
 @given(truth=scenes, detections=scenes, other=scenes)
 def test_what_is_private_moves_nothing_of_the_public_part(
     truth: Places, detections: Places, other: Places

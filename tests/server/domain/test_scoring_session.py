@@ -20,6 +20,7 @@ from vidscore_evaluators.live import Coverage, StreamScorer
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.scoring import score_annotations
+from vidscore_evaluators.testing.examples import example_count
 from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2
 from vidscore_server.api.batches import batch_size, read_batch
 from vidscore_server.api.scoring import read_configuration
@@ -136,7 +137,7 @@ def interleavings(draw: st.DrawFn) -> list[tuple[Side, dict[int, list[tuple[floa
     return draw(st.permutations(messages))
 
 
-@settings(max_examples=30)
+@settings(max_examples=example_count(30))
 @given(interleavings())
 def test_any_split_and_order_of_a_stream_gives_the_report_of_the_whole(
     messages: list[tuple[Side, dict[int, list[tuple[float, float]]]]],

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
+from functools import cache
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from alembic.script import Script, ScriptDirectory
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, insert, select
 
 from vidscore_server.store.errors import StoreError
@@ -27,9 +28,10 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
     Raises:
         StoreError: If the database was written by a newer version of vidscore.
     """
-    config = migration_config(connection)
-    _refuse_newer(config, connection)
-    command.upgrade(config, revision)
+    present = schema_of(connection)
+    _refuse_newer(present)
+    if present != revisions()[0]:
+        command.upgrade(migration_config(connection), revision)
     if connection.execute(select(site.c.name).where(site.c.name == SECRET)).first() is None:
         row = {"name": SECRET, "value": secrets.token_bytes(SECRET_BYTES)}
         connection.execute(insert(site).values(row))
@@ -37,8 +39,7 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
 
 def migration_config(connection: Connection) -> Config:
     """Alembic's configuration over a connection; there is no file."""
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent))
+    config = _config()
     config.attributes["connection"] = connection
     return config
 
@@ -48,9 +49,14 @@ def schema_of(connection: Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 
 
-def revisions(config: Config) -> list[Script]:
-    """Every revision of the schema that this version knows, newest first."""
-    return list(ScriptDirectory.from_config(config).walk_revisions())
+@cache
+def revisions() -> tuple[str, ...]:
+    """Every revision of the schema that this version knows, newest first.
+
+    Each is a module that alembic runs to ask it, so they are asked once.
+    """
+    scripts = ScriptDirectory.from_config(_config()).walk_revisions()
+    return tuple(script.revision for script in scripts)
 
 
 def refuse_other_schema(connection: Connection) -> None:
@@ -59,7 +65,7 @@ def refuse_other_schema(connection: Connection) -> None:
     Raises:
         StoreError: If it is not.
     """
-    newest = revisions(migration_config(connection))[0].revision
+    newest = revisions()[0]
     present = schema_of(connection)
     if present != newest:
         raise StoreError(
@@ -68,10 +74,14 @@ def refuse_other_schema(connection: Connection) -> None:
         )
 
 
-def _refuse_newer(config: Config, connection: Connection) -> None:
-    present = schema_of(connection)
-    known = {script.revision for script in revisions(config)}
-    if present is not None and present not in known:
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent))
+    return config
+
+
+def _refuse_newer(present: str | None) -> None:
+    if present is not None and present not in revisions():
         raise StoreError(
             f"the store's schema is {present}, which this version of vidscore does not know: "
             "it was written by a newer one; upgrade this one"

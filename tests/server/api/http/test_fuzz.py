@@ -41,10 +41,11 @@ from tests.server.domain.test_planted_truth import (
 )
 from tests.server.web.site.browsing import Browsing
 
+from vidscore_evaluators.testing.examples import example_count
 from vidscore_server.api.http.openapi import openapi
 from vidscore_server.domain.access import ROLES_BY_RPC
 
-EXAMPLES_PER_PATH = 8
+EXAMPLES_PER_PATH = example_count(8)
 TIMEOUT_MS = "100"
 """So long a call may take: a watch of what does not change has no end of its own."""
 

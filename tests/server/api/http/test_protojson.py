@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.server.api.http.drawing import Drawing
 
 from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.testing.examples import example_count
 from vidscore_protos.v1 import backup_pb2, scoring_service_pb2
 from vidscore_protos.v1.submission_service_pb2 import AppendRequest, ListScoresRequest
 from vidscore_server.api.http.openapi import openapi
@@ -50,7 +51,7 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found[1].lower(), name)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=example_count(400), deadline=None)
 @given(messages())
 def test_both_readers_read_the_same(drawn: tuple[str, Any]) -> None:
     name, value = drawn

@@ -1,0 +1,32 @@
+"""New sites, as copies of one: making the tables takes longer than most tests do."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from vidscore_server.domain.administration import initialise
+
+STORE_MODE = 0o600
+
+
+def new_site(path: Path) -> str:
+    """The secret of an organiser at the store in a file, which is made if it is not there.
+
+    All that are made so have one organiser's token and one secret of the site.
+    """
+    if path.exists():
+        return initialise(path).secret
+    store, secret = _made()
+    path.touch(STORE_MODE)
+    path.write_bytes(store)
+    return secret
+
+
+@cache
+def _made() -> tuple[bytes, str]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "store.db")
+        secret = initialise(path).secret
+        return path.read_bytes(), secret

@@ -7,36 +7,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, overload
 
-import numpy as np
-
-from vidscore_evaluators.alignment import resolve, unknown_sequences
-from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
+from vidscore_evaluators.alignment import resolve
+from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.formats import AUTO, OnError, Pair, read_pair, read_source
-from vidscore_evaluators.formats.data_frames import DataFrame, columns_of
-from vidscore_evaluators.formats.manifest import read_manifest
-from vidscore_evaluators.formats.plain_arrays import read_arrays
-from vidscore_evaluators.formats.source import ReadLimits, Source
+from vidscore_evaluators.formats import AUTO, OnError, Pair, read_source
+from vidscore_evaluators.formats.source import ReadLimits
+from vidscore_evaluators.input_checks import check_sides, checked_truth
 from vidscore_evaluators.jobs import outcomes_in_parts, tally_in_parts
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes, concatenate_outcomes
-from vidscore_evaluators.presets import create_evaluators, format_of
+from vidscore_evaluators.preparation import Data, prepare, scaled
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_evaluators.report import Report, with_warnings
 from vidscore_evaluators.runtime import Progress
-from vidscore_evaluators.selection import ALL, Selected, Selection
-from vidscore_evaluators.selection import select as choose_part
+from vidscore_evaluators.selection import ALL, Selection
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 from vidscore_evaluators.streaming_accuracy import score_online
-from vidscore_evaluators.validation import ConfidenceScale
-
-Data = str | os.PathLike[str] | Annotations | Mapping[str, Any] | DataFrame
-"""A path, annotations, or arrays by the column names of generic CSV: a dictionary, a data frame."""
 
 
 def read(
@@ -74,22 +64,6 @@ def read(
         image_size=image_size,
     )
     return scaled(source, confidence_scale).annotations
-
-
-def scaled(source: Source, confidence_scale: str | None) -> Source:
-    """Detections with confidences mapped by `ConfidenceScale.parse`; unchanged without a scale.
-
-    Raises:
-        InputError: If a confidence lies outside the scale's bounds.
-        ParameterError: If the scale is invalid.
-    """
-    if confidence_scale is None:
-        return source
-    scale = ConfidenceScale.parse(confidence_scale)
-    try:
-        return replace(source, annotations=scale.scaled(source.annotations))
-    except InputError as error:
-        raise InputError([source.locate(fault) for fault in error.faults]) from None
 
 
 @overload
@@ -290,36 +264,6 @@ def outcomes(  # noqa: PLR0913 - as `score`
     return tables[0] if len(tables) == 1 else tuple(tables)
 
 
-def prepare(  # noqa: PLR0913 - as `score`
-    evaluator: str | EvaluatorSpec | Sequence[str | EvaluatorSpec],
-    truth: Data | Source,
-    detections: Data,
-    *,
-    specification: BenchmarkSpec | None,
-    manifest: str | os.PathLike[str] | None,
-    format_name: str,
-    on_error: OnError,
-    confidence_scale: str | None,
-    selection: Selection,
-    parameters: Mapping[str, Any],
-) -> Selected:
-    """Create evaluators, read data and choose a part of it, as arguments of `score` say."""
-    scene = _scene(specification, manifest)
-    wanted = [evaluator] if isinstance(evaluator, str | EvaluatorSpec) else list(evaluator)
-    requests = [_request(entry, scene, parameters) for entry in wanted]
-    scene = replace(scene, evaluators=tuple(requests))
-    evaluators = create_evaluators(scene, files=True)
-    pair = read_pair(
-        _given(truth, Side.TRUTH),
-        _given(detections, Side.DETECTIONS),
-        format_name=format_of(requests, format_name, files=True),
-        on_error=on_error,
-        known=frozenset(sequence.key for sequence in scene.sequences),
-    )
-    pair = replace(pair, detections=scaled(pair.detections, confidence_scale))
-    return choose_part(selection, evaluators, pair, scene)
-
-
 def score_pair(
     evaluators: Sequence[Evaluator[Any]],
     pair: Pair,
@@ -401,43 +345,9 @@ def outcomes_of_pair(
         InputError: If the evaluator's rules forbid something, with file and line, or entry.
         ParameterError: If the evaluator has no outcomes, or none at this point.
     """
-    truth, detections = pair.truth.annotations, pair.detections.annotations
-    try:
-        resolved = resolve(specification, truth)
-        check_sides([evaluator], truth, detections, specification)
-    except InputError as error:
-        raise type(error)([pair.locate(fault) for fault in error.faults]) from None
-    yield from outcomes_in_parts(evaluator, resolved, detections, at, progress=progress)
-
-
-def _scene(
-    specification: BenchmarkSpec | None, manifest: str | os.PathLike[str] | None
-) -> BenchmarkSpec:
-    if manifest is None:
-        return specification or BenchmarkSpec()
-    if specification is not None:
-        raise ParameterError([Fault("specification and manifest", "one of them")])
-    return read_manifest(Path(manifest))
-
-
-def _request(
-    entry: str | EvaluatorSpec, scene: BenchmarkSpec, parameters: Mapping[str, Any]
-) -> EvaluatorSpec:
-    """The evaluator with its parameters of the specification, overridden by those given."""
-    given = EvaluatorSpec(entry) if isinstance(entry, str) else entry
-    standing = {listed.name: listed.parameters for listed in scene.evaluators}
-    joined = {**standing.get(given.name, {}), **given.parameters, **parameters}
-    return EvaluatorSpec(given.name, joined)
-
-
-def _given(data: Data | Source, side: Side) -> Path | Source:
-    if isinstance(data, Source):
-        return data
-    if isinstance(data, str | os.PathLike):
-        return Path(data)
-    if isinstance(data, Annotations):
-        return Source(data, side.value)
-    return read_arrays(columns_of(data, side.value), side.value)
+    truth = checked_truth([evaluator], pair, specification)
+    detections = pair.detections.annotations
+    yield from outcomes_in_parts(evaluator, truth, detections, at, progress=progress)
 
 
 def score_annotations(
@@ -470,30 +380,3 @@ def score_annotations(
     check_sides(evaluators, truth, detections, specification)
     tallies = tally_in_parts(evaluators, resolved, detections, workers=workers, progress=progress)
     return [evaluator.report(tally) for evaluator, tally in zip(evaluators, tallies, strict=True)]
-
-
-def check_sides(
-    evaluators: Sequence[Evaluator[Any]],
-    truth: Annotations,
-    detections: Annotations,
-    specification: BenchmarkSpec,
-) -> None:
-    """Refuse invalid input before any evaluator sees it.
-
-    Raises:
-        GeometryError: If an evaluator cannot use the coordinates of a side.
-        InputError: With every fault.
-    """
-    faults = unknown_sequences(specification, _used_sequences(truth), _used_sequences(detections))
-    for evaluator in evaluators:
-        for side, annotations in ((Side.TRUTH, truth), (Side.DETECTIONS, detections)):
-            evaluator.check_arity(side, annotations.arity, annotations.columns)
-            faults.extend(evaluator.input_faults(side, annotations))
-    if faults:
-        raise InputError(list(dict.fromkeys(faults)))
-
-
-def _used_sequences(annotations: Annotations) -> Sequence[SequenceKey]:
-    names = annotations.sequences
-    used = np.bincount(annotations.frame_sequences, minlength=len(names)) > 0
-    return names if used.all() else [names[row] for row in np.flatnonzero(used).tolist()]

@@ -128,7 +128,7 @@ def read_data(
     """
     from vidscore_evaluators.formats import read_pair
     from vidscore_evaluators.presets import format_of
-    from vidscore_evaluators.scoring import scaled
+    from vidscore_evaluators.preparation import scaled
 
     check_format_name(choice.input_format)
     pair = read_pair(

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
-from vidscore_evaluators.formats import OnError, read_pair
+from vidscore_evaluators.formats import AUTO, OnError, read_pair
 from vidscore_evaluators.formats.data_frames import DataFrame, columns_of
 from vidscore_evaluators.formats.manifest import read_manifest
 from vidscore_evaluators.formats.plain_arrays import read_arrays
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.presets import create_evaluators, format_of
-from vidscore_evaluators.selection import Selected, Selection
+from vidscore_evaluators.selection import ALL, Selected, Selection
 from vidscore_evaluators.selection import select as choose_part
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 from vidscore_evaluators.validation import ConfidenceScale
@@ -25,40 +25,74 @@ Data = str | os.PathLike[str] | Annotations | Mapping[str, Any] | DataFrame
 """A path, annotations, or arrays by the column names of generic CSV: a dictionary, a data frame."""
 
 
-def prepare(  # noqa: PLR0913 - as `score`
+@dataclass(frozen=True, slots=True)
+class DataChoice:
+    """How data is read, and which part of it counts.
+
+    Attributes:
+        format_name: Name of the files' format, or ``auto``.
+        on_error: Whether rows that cannot be read are refused or skipped.
+        confidence_scale: How confidences are mapped to numbers from 0 to 1, where they are.
+        selection: The part of the data that is scored.
+        image_size: Width and height of every image in pixels, where it is needed and known.
+    """
+
+    format_name: str = AUTO
+    on_error: OnError = "refuse"
+    confidence_scale: str | None = None
+    selection: Selection = ALL
+    image_size: tuple[int, int] | None = None
+
+
+def judged_by(
     evaluator: str | EvaluatorSpec | Sequence[str | EvaluatorSpec],
-    truth: Data | Source,
-    detections: Data,
     *,
     specification: BenchmarkSpec | None,
     manifest: str | os.PathLike[str] | None,
-    format_name: str,
-    on_error: OnError,
-    confidence_scale: str | None,
-    selection: Selection,
     parameters: Mapping[str, Any],
-    image_size: tuple[int, int] | None = None,
-) -> Selected:
-    """Create evaluators, read data and choose a part of it.
+) -> BenchmarkSpec:
+    """A specification with the evaluators that judge, as arguments of `score` say.
 
-    Arguments are those of `vidscore_evaluators.scoring.score` and, for files,
-    `vidscore_evaluators.formats.read_pair`.
+    Raises:
+        InputError: With every fault of the manifest.
+        ParameterError: If there are a specification and a manifest.
     """
     scene = _scene(specification, manifest)
     wanted = [evaluator] if isinstance(evaluator, str | EvaluatorSpec) else list(evaluator)
-    requests = [_request(entry, scene, parameters) for entry in wanted]
-    scene = replace(scene, evaluators=tuple(requests))
-    evaluators = create_evaluators(scene, files=True)
+    return replace(scene, evaluators=tuple(_request(entry, scene, parameters) for entry in wanted))
+
+
+def prepare(
+    specification: BenchmarkSpec,
+    truth: Data | Source,
+    detections: Data,
+    choice: DataChoice,
+) -> Selected:
+    """Create the evaluators of a specification, read data and choose a part of it.
+
+    Args:
+        specification: The benchmark's specification, with its evaluators.
+        truth: The truth, or what has been read of it.
+        detections: The detections.
+        choice: How both are read, and which part counts.
+
+    Raises:
+        InputError: With every fault of the data.
+        ParameterError: With every fault of the parameters.
+        SpecificationError: With every fault of the specification, or of a preset's file.
+        UnknownEvaluatorError: If an evaluator is unknown.
+    """
+    evaluators = create_evaluators(specification, files=True)
     pair = read_pair(
         _given(truth, Side.TRUTH),
         _given(detections, Side.DETECTIONS),
-        format_name=format_of(requests, format_name, files=True),
-        on_error=on_error,
-        image_size=image_size,
-        known=frozenset(sequence.key for sequence in scene.sequences),
+        format_name=format_of(specification.evaluators, choice.format_name, files=True),
+        on_error=choice.on_error,
+        image_size=choice.image_size,
+        known=frozenset(sequence.key for sequence in specification.sequences),
     )
-    pair = replace(pair, detections=scaled(pair.detections, confidence_scale))
-    return choose_part(selection, evaluators, pair, scene)
+    pair = replace(pair, detections=scaled(pair.detections, choice.confidence_scale))
+    return choose_part(choice.selection, evaluators, pair, specification)
 
 
 def _scene(

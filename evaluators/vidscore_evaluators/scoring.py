@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, overload
 
@@ -20,11 +21,12 @@ from vidscore_evaluators.formats.source import ReadLimits
 from vidscore_evaluators.input_checks import check_sides, checked_truth
 from vidscore_evaluators.jobs import outcomes_in_parts, tally_in_parts
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes, concatenate_outcomes
-from vidscore_evaluators.preparation import Data, prepare, scaled
+from vidscore_evaluators.preparation import Data, DataChoice, judged_by, prepare, scaled
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_evaluators.report import Report, with_warnings
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.selection import ALL, Selection
+from vidscore_evaluators.shards.dealing import SHARDS
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 from vidscore_evaluators.streaming_accuracy import score_online
 
@@ -80,6 +82,8 @@ def score(  # type: ignore[overload-overlap]  # a str is a Sequence too; this si
     select: Selection = ...,
     online: bool = ...,
     workers: int = ...,
+    executor: Executor | None = ...,
+    shards: int = ...,
     progress: Progress | None = ...,
     **parameters: Any,
 ) -> Report | Any: ...  # a tuple for a preset of several evaluators, which no type can tell
@@ -99,6 +103,8 @@ def score(
     select: Selection = ...,
     online: bool = ...,
     workers: int = ...,
+    executor: Executor | None = ...,
+    shards: int = ...,
     progress: Progress | None = ...,
 ) -> list[Report]: ...
 
@@ -116,6 +122,8 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
     select: Selection = ALL,
     online: bool = False,
     workers: int = 1,
+    executor: Executor | None = None,
+    shards: int = SHARDS,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Report | list[Report] | tuple[Report, ...]:
@@ -141,7 +149,10 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
         online: Whether each frame of the truth is judged against the last answer that had arrived
             by its time (streaming accuracy), in place of the answer to the frame itself.
         workers: Processes to use; 1 for this one alone. The scores do not depend on it.
-        progress: Called with (frames done, frames in all).
+        executor: What scores in place of this process; both sides are then paths, which its
+            workers read themselves.
+        shards: Parts that the executor gets; the scores do not depend on it.
+        progress: Called with (frames done, frames in all); with shards where there is an executor.
         parameters: Parameters of the evaluator, if it is only one; a preset takes none.
 
     Returns:
@@ -164,26 +175,26 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
         raise ParameterError(
             [Fault("chosen frames", "whole sequences, with online", field="select")]
         )
-    task = prepare(
-        evaluator,
-        truth,
-        detections,
-        specification=specification,
-        manifest=manifest,
-        format_name=format,
-        on_error=on_error,
-        confidence_scale=confidence_scale,
-        selection=select,
-        parameters=parameters,
+    judges = judged_by(
+        evaluator, specification=specification, manifest=manifest, parameters=parameters
     )
-    reports = score_pair(
-        task.evaluators,
-        task.pair,
-        task.specification,
-        online=online,
-        workers=workers,
-        progress=progress,
-    )
+    choice = DataChoice(format, on_error, confidence_scale, select)
+    if executor is not None:
+        from vidscore_evaluators.shards.tasks import reports_by  # noqa: PLC0415 - few need it
+
+        if online:
+            raise ParameterError([Fault("an executor", "none, with online", field="executor")])
+        reports = reports_by(executor, judges, truth, detections, choice, shards, progress)
+    else:
+        task = prepare(judges, truth, detections, choice)
+        reports = score_pair(
+            task.evaluators,
+            task.pair,
+            task.specification,
+            online=online,
+            workers=workers,
+            progress=progress,
+        )
     if not single:
         return reports
     return reports[0] if len(reports) == 1 else tuple(reports)
@@ -235,18 +246,11 @@ def outcomes(  # noqa: PLR0913 - as `score`
         SpecificationError: With every fault of the specification, or of a preset's file.
         UnknownEvaluatorError: If the evaluator is unknown.
     """
-    task = prepare(
-        evaluator,
-        truth,
-        detections,
-        specification=specification,
-        manifest=manifest,
-        format_name=format,
-        on_error=on_error,
-        confidence_scale=confidence_scale,
-        selection=select,
-        parameters=parameters,
+    judges = judged_by(
+        evaluator, specification=specification, manifest=manifest, parameters=parameters
     )
+    choice = DataChoice(format, on_error, confidence_scale, select)
+    task = prepare(judges, truth, detections, choice)
     check_outcomes_offered(task.evaluators)
     at = OperatingPoint(at_threshold, at_confidence)
     sides = (task.pair.truth.annotations, task.pair.detections.annotations)

@@ -13,10 +13,13 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
-from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, ParameterError
+
+SHARDS = 64
+"""Shards where nobody says how many: enough to balance sequences over a few dozen workers."""
 
 MAXIMUM_SHARDS = 65_536
 """Most shards of a scoring."""
@@ -83,12 +86,13 @@ def shard_number(key: SequenceKey, count: int) -> int:
     return int.from_bytes(digest, "big") % count + 1
 
 
-def shards_of_frames(side: Annotations, count: int) -> IntArray:
+def shards_of_frames(side: Annotations, count: int) -> NDArray[np.int32]:
     """(F,) number of the shard of each frame of a side.
 
     Args:
         side: Truth or detections.
         count: How many shards there are.
     """
-    numbers = [shard_number(key, count) for key in side.sequences]
-    return np.array(numbers, dtype=np.int32)[side.frame_sequences]
+    numbers = np.array([shard_number(key, count) for key in side.sequences], dtype=np.int32)
+    of_frames: NDArray[np.int32] = numbers[side.frame_sequences]
+    return of_frames

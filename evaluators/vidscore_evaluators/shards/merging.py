@@ -43,7 +43,7 @@ class Merged:
     """
 
     evaluators: Sequence[Evaluator[Any]]
-    reports: Sequence[Report]
+    reports: list[Report]
     places: Mapping[FrameExample, str] = field(repr=False)
 
     def place_of(self, example: FrameExample) -> str:

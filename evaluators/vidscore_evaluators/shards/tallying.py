@@ -16,7 +16,7 @@ from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.input_checks import checked_truth
-from vidscore_evaluators.jobs import frames_of_part, tally_in_parts
+from vidscore_evaluators.jobs import PartArray, frames_of_part, tally_in_parts
 from vidscore_evaluators.plausibility.summary import EXAMPLES, SAMPLE, block_sequence
 from vidscore_evaluators.report import FrameExample
 from vidscore_evaluators.runtime import Progress
@@ -110,7 +110,7 @@ class CheckedData:
             raise type(error)(faults) from None
         return ShardTally(self.run, shard, tallies, self._places(tallies))
 
-    def _numbers(self, count: int) -> tuple[np.ndarray, np.ndarray]:
+    def _numbers(self, count: int) -> tuple[PartArray, PartArray]:
         return shards_of_frames(self.truth, count), shards_of_frames(self.detections, count)
 
     def _places(self, tallies: Sequence[Tally]) -> Places:

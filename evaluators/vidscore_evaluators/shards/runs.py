@@ -23,6 +23,15 @@ from vidscore_evaluators.specification import spec_from_dict
 SHOWN_CHARACTERS = 60
 """Characters that a fault shows of a value; of a longer one it shows a digest."""
 
+_EVALUATORS = "evaluators"
+_OF_THE_WHOLE = (
+    _EVALUATORS,
+    "software",
+    "digest of the truth",
+    "digest of the detections",
+    "warnings of reading",
+)
+
 
 @dataclass(frozen=True)
 class Judge:
@@ -114,12 +123,12 @@ class Run:
         if self.compared == other.compared:
             return
         mine, theirs = dict(self.compared), dict(other.compared)
-        if [judge.name for judge in self.judges] != [judge.name for judge in other.judges]:
-            yield "evaluators", theirs["evaluators"], mine["evaluators"]
-            mine = {name: value for name, value in mine.items() if name in _OF_THE_WHOLE}
-        for name, value in mine.items():
-            if theirs[name] != value:
-                yield name, theirs[name], value
+        # Of other evaluators, all that concerns one of them is another, too.
+        listed = mine[_EVALUATORS] == theirs[_EVALUATORS]
+        for name in dict.fromkeys([*mine, *theirs]) if listed else _OF_THE_WHOLE:
+            here, there = (values.get(name, "none") for values in (mine, theirs))
+            if here != there:
+                yield name, there, here
 
     @cached_property
     def compared(self) -> tuple[tuple[str, str], ...]:
@@ -131,20 +140,17 @@ class Run:
             "digest of the truth": self.truth,
             "digest of the detections": self.detections,
             "warnings of reading": _shown(", ".join(warned) or "none"),
-            "evaluators": _shown(", ".join(judge.name for judge in self.judges)),
+            _EVALUATORS: _shown(", ".join(judge.name for judge in self.judges)),
         }
         for place, judge in enumerate(self.judges):
             whose = f"of {judge.name}" if len(self.judges) == 1 else f"of evaluator {place + 1}"
-            for name, value in vars(judge).items():
-                if name != "name":
-                    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
-                    values[f"{name} {whose}"] = _shown(text)
+            described = {f"parameter {name}": value for name, value in judge.parameters.items()}
+            for name in ("version", "specification", "preset", "selection"):
+                described[name] = getattr(judge, name)
+            for name, value in described.items():
+                text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+                values[f"{name} {whose}"] = _shown(text)
         return tuple(values.items())
-
-
-_OF_THE_WHOLE = frozenset(
-    {"software", "digest of the truth", "digest of the detections", "warnings of reading"}
-)
 
 
 def _shown(text: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vidscore_evaluators.errors import TallyError
+from vidscore_evaluators.errors import ParameterError, TallyError
 from vidscore_evaluators.report import FrameExample
 from vidscore_evaluators.shards.dealing import Shard
 from vidscore_evaluators.shards.runs import Run, example_of, run_from_dict, run_to_dict
@@ -89,7 +89,7 @@ def _opened(data: bytes) -> tuple[ShardHeader, list[bytes]]:
         (length,) = _LENGTH.unpack_from(body)
         header = _header(json.loads(body[_LENGTH.size : _LENGTH.size + length]))
         return header, _cut(body, _LENGTH.size + length, header.tally_bytes)
-    except (*UNREADABLE, AttributeError) as error:
+    except (*UNREADABLE, AttributeError, ParameterError) as error:
         raise TallyError(f"this is no whole tally file: {error}") from error
 
 

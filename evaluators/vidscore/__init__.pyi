@@ -2,6 +2,7 @@
 """The library of vidscore: read files, score detections against truth, in one call each."""
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from os import PathLike
 from typing import Any, Literal, TypedDict, Unpack, overload
 
@@ -92,8 +93,12 @@ class _Options(TypedDict, total=False):
     """Whether frames are judged against the last answer that had arrived by their time."""
     workers: int
     """Processes to use; the scores do not depend on it."""
+    executor: Executor | None
+    """What scores in place of this process, of paths."""
+    shards: int
+    """Parts that an executor gets; the scores do not depend on it."""
     progress: Callable[[int, int], None] | None
-    """Called with the number of frames done and the number of all frames."""
+    """Called with the frames done and those in all, or the shards, where there is an executor."""
 
 class _SpotGeoParameters(_Options, total=False):
     profile: Literal['protocol', 'kelvins']

@@ -15,8 +15,9 @@ from vidscore_evaluators.errors import Fault, InputError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats import AUTO, OnError, Pair
 from vidscore_evaluators.formats.source import Source
+from vidscore_evaluators.input_checks import check_sides
+from vidscore_evaluators.preparation import Data, DataChoice, judged_by, prepare
 from vidscore_evaluators.runtime import Progress
-from vidscore_evaluators.scoring import Data, check_sides, prepare
 from vidscore_evaluators.selection import ALL, Selected, Selection
 from vidscore_evaluators.selection import select as choose_part
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
@@ -84,21 +85,14 @@ def compare(  # noqa: PLR0913 - a notebook's one call; all but three have defaul
             [Fault("parameters for several evaluators", "EvaluatorSpec(name, parameters) for each")]
         )
     _check_draws(draws, coverage, top)
+    judges = judged_by(
+        evaluator, specification=specification, manifest=manifest, parameters=parameters
+    )
+    choice = DataChoice(format, on_error, confidence_scale)
     parts: dict[str, Selected] = {}
     held: Data | Source = truth
     for name, detections in named_systems(systems).items():
-        whole = prepare(
-            evaluator,
-            held,
-            detections,
-            specification=specification,
-            manifest=manifest,
-            format_name=format,
-            on_error=on_error,
-            confidence_scale=confidence_scale,
-            selection=ALL,
-            parameters=parameters,
-        )
+        whole = prepare(judges, held, detections, choice)
         held = whole.pair.truth  # read once
         parts[name] = choose_part(select, whole.evaluators, whole.pair, whole.specification)
     first = next(iter(parts.values()))

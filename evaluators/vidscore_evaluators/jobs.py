@@ -213,8 +213,8 @@ def split_by_sequence(
     truth_parts, detection_parts = _parts_of_frames((truth, detections), part_count)
     for part in np.union1d(truth_parts, detection_parts).tolist():
         yield (
-            _frames_of(truth, truth_parts, part),
-            _frames_of(detections, detection_parts, part),
+            frames_of_part(truth, truth_parts, part),
+            frames_of_part(detections, detection_parts, part),
         )
 
 
@@ -235,8 +235,17 @@ def _parts_of_frames(sides: Part, part_count: int) -> list[PartArray]:
     ]
 
 
-def _frames_of(side: Annotations, parts: PartArray, part: int) -> Annotations:
-    """The frames of a part, given the part of each frame, over a table of their sequences."""
+def frames_of_part(side: Annotations, parts: PartArray, part: int) -> Annotations:
+    """The frames of a part, over a table of their sequences.
+
+    Args:
+        side: Truth or detections.
+        parts: (F,) part of each frame.
+        part: The part that is wanted.
+
+    Returns:
+        Views where its frames are contiguous, else copies.
+    """
     frames = np.flatnonzero(parts == part)
     if len(frames) and frames[-1] - frames[0] + 1 == len(frames):
         own = side.frame_run(int(frames[0]), int(frames[-1]) + 1)

@@ -7,36 +7,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, overload
 
-import numpy as np
-
-from vidscore_evaluators.alignment import resolve, unknown_sequences
-from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
+from vidscore_evaluators.alignment import resolve
+from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.formats import AUTO, OnError, Pair, read_pair, read_source
-from vidscore_evaluators.formats.data_frames import DataFrame, columns_of
-from vidscore_evaluators.formats.manifest import read_manifest
-from vidscore_evaluators.formats.plain_arrays import read_arrays
-from vidscore_evaluators.formats.source import ReadLimits, Source
+from vidscore_evaluators.formats import AUTO, OnError, Pair, read_source
+from vidscore_evaluators.formats.source import ReadLimits
+from vidscore_evaluators.input_checks import check_sides, checked_truth
 from vidscore_evaluators.jobs import outcomes_in_parts, tally_in_parts
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes, concatenate_outcomes
-from vidscore_evaluators.presets import create_evaluators, format_of
+from vidscore_evaluators.preparation import Data, DataChoice, judged_by, prepare, scaled
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_evaluators.report import Report, with_warnings
 from vidscore_evaluators.runtime import Progress
-from vidscore_evaluators.selection import ALL, Selected, Selection
-from vidscore_evaluators.selection import select as choose_part
+from vidscore_evaluators.selection import ALL, Selection
+from vidscore_evaluators.shards.dealing import SHARDS
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 from vidscore_evaluators.streaming_accuracy import score_online
-from vidscore_evaluators.validation import ConfidenceScale
-
-Data = str | os.PathLike[str] | Annotations | Mapping[str, Any] | DataFrame
-"""A path, annotations, or arrays by the column names of generic CSV: a dictionary, a data frame."""
 
 
 def read(
@@ -76,22 +68,6 @@ def read(
     return scaled(source, confidence_scale).annotations
 
 
-def scaled(source: Source, confidence_scale: str | None) -> Source:
-    """Detections with confidences mapped by `ConfidenceScale.parse`; unchanged without a scale.
-
-    Raises:
-        InputError: If a confidence lies outside the scale's bounds.
-        ParameterError: If the scale is invalid.
-    """
-    if confidence_scale is None:
-        return source
-    scale = ConfidenceScale.parse(confidence_scale)
-    try:
-        return replace(source, annotations=scale.scaled(source.annotations))
-    except InputError as error:
-        raise InputError([source.locate(fault) for fault in error.faults]) from None
-
-
 @overload
 def score(  # type: ignore[overload-overlap]  # a str is a Sequence too; this signature takes it
     evaluator: str | EvaluatorSpec,
@@ -106,6 +82,8 @@ def score(  # type: ignore[overload-overlap]  # a str is a Sequence too; this si
     select: Selection = ...,
     online: bool = ...,
     workers: int = ...,
+    executor: Executor | None = ...,
+    shards: int = ...,
     progress: Progress | None = ...,
     **parameters: Any,
 ) -> Report | Any: ...  # a tuple for a preset of several evaluators, which no type can tell
@@ -125,6 +103,8 @@ def score(
     select: Selection = ...,
     online: bool = ...,
     workers: int = ...,
+    executor: Executor | None = ...,
+    shards: int = ...,
     progress: Progress | None = ...,
 ) -> list[Report]: ...
 
@@ -142,6 +122,8 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
     select: Selection = ALL,
     online: bool = False,
     workers: int = 1,
+    executor: Executor | None = None,
+    shards: int = SHARDS,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Report | list[Report] | tuple[Report, ...]:
@@ -167,7 +149,10 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
         online: Whether each frame of the truth is judged against the last answer that had arrived
             by its time (streaming accuracy), in place of the answer to the frame itself.
         workers: Processes to use; 1 for this one alone. The scores do not depend on it.
-        progress: Called with (frames done, frames in all).
+        executor: What scores in place of this process; both sides are then paths, which its
+            workers read themselves.
+        shards: Parts that the executor gets; the scores do not depend on it.
+        progress: Called with (frames done, frames in all); with shards where there is an executor.
         parameters: Parameters of the evaluator, if it is only one; a preset takes none.
 
     Returns:
@@ -190,26 +175,26 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
         raise ParameterError(
             [Fault("chosen frames", "whole sequences, with online", field="select")]
         )
-    task = prepare(
-        evaluator,
-        truth,
-        detections,
-        specification=specification,
-        manifest=manifest,
-        format_name=format,
-        on_error=on_error,
-        confidence_scale=confidence_scale,
-        selection=select,
-        parameters=parameters,
+    judges = judged_by(
+        evaluator, specification=specification, manifest=manifest, parameters=parameters
     )
-    reports = score_pair(
-        task.evaluators,
-        task.pair,
-        task.specification,
-        online=online,
-        workers=workers,
-        progress=progress,
-    )
+    choice = DataChoice(format, on_error, confidence_scale, select)
+    if executor is not None:
+        from vidscore_evaluators.shards.tasks import reports_by  # noqa: PLC0415 - few need it
+
+        if online:
+            raise ParameterError([Fault("an executor", "none, with online", field="executor")])
+        reports = reports_by(executor, judges, truth, detections, choice, shards, progress)
+    else:
+        task = prepare(judges, truth, detections, choice)
+        reports = score_pair(
+            task.evaluators,
+            task.pair,
+            task.specification,
+            online=online,
+            workers=workers,
+            progress=progress,
+        )
     if not single:
         return reports
     return reports[0] if len(reports) == 1 else tuple(reports)
@@ -261,18 +246,11 @@ def outcomes(  # noqa: PLR0913 - as `score`
         SpecificationError: With every fault of the specification, or of a preset's file.
         UnknownEvaluatorError: If the evaluator is unknown.
     """
-    task = prepare(
-        evaluator,
-        truth,
-        detections,
-        specification=specification,
-        manifest=manifest,
-        format_name=format,
-        on_error=on_error,
-        confidence_scale=confidence_scale,
-        selection=select,
-        parameters=parameters,
+    judges = judged_by(
+        evaluator, specification=specification, manifest=manifest, parameters=parameters
     )
+    choice = DataChoice(format, on_error, confidence_scale, select)
+    task = prepare(judges, truth, detections, choice)
     check_outcomes_offered(task.evaluators)
     at = OperatingPoint(at_threshold, at_confidence)
     sides = (task.pair.truth.annotations, task.pair.detections.annotations)
@@ -288,36 +266,6 @@ def outcomes(  # noqa: PLR0913 - as `score`
         for entry in task.evaluators
     ]
     return tables[0] if len(tables) == 1 else tuple(tables)
-
-
-def prepare(  # noqa: PLR0913 - as `score`
-    evaluator: str | EvaluatorSpec | Sequence[str | EvaluatorSpec],
-    truth: Data | Source,
-    detections: Data,
-    *,
-    specification: BenchmarkSpec | None,
-    manifest: str | os.PathLike[str] | None,
-    format_name: str,
-    on_error: OnError,
-    confidence_scale: str | None,
-    selection: Selection,
-    parameters: Mapping[str, Any],
-) -> Selected:
-    """Create evaluators, read data and choose a part of it, as arguments of `score` say."""
-    scene = _scene(specification, manifest)
-    wanted = [evaluator] if isinstance(evaluator, str | EvaluatorSpec) else list(evaluator)
-    requests = [_request(entry, scene, parameters) for entry in wanted]
-    scene = replace(scene, evaluators=tuple(requests))
-    evaluators = create_evaluators(scene, files=True)
-    pair = read_pair(
-        _given(truth, Side.TRUTH),
-        _given(detections, Side.DETECTIONS),
-        format_name=format_of(requests, format_name, files=True),
-        on_error=on_error,
-        known=frozenset(sequence.key for sequence in scene.sequences),
-    )
-    pair = replace(pair, detections=scaled(pair.detections, confidence_scale))
-    return choose_part(selection, evaluators, pair, scene)
 
 
 def score_pair(
@@ -401,43 +349,9 @@ def outcomes_of_pair(
         InputError: If the evaluator's rules forbid something, with file and line, or entry.
         ParameterError: If the evaluator has no outcomes, or none at this point.
     """
-    truth, detections = pair.truth.annotations, pair.detections.annotations
-    try:
-        resolved = resolve(specification, truth)
-        check_sides([evaluator], truth, detections, specification)
-    except InputError as error:
-        raise type(error)([pair.locate(fault) for fault in error.faults]) from None
-    yield from outcomes_in_parts(evaluator, resolved, detections, at, progress=progress)
-
-
-def _scene(
-    specification: BenchmarkSpec | None, manifest: str | os.PathLike[str] | None
-) -> BenchmarkSpec:
-    if manifest is None:
-        return specification or BenchmarkSpec()
-    if specification is not None:
-        raise ParameterError([Fault("specification and manifest", "one of them")])
-    return read_manifest(Path(manifest))
-
-
-def _request(
-    entry: str | EvaluatorSpec, scene: BenchmarkSpec, parameters: Mapping[str, Any]
-) -> EvaluatorSpec:
-    """The evaluator with its parameters of the specification, overridden by those given."""
-    given = EvaluatorSpec(entry) if isinstance(entry, str) else entry
-    standing = {listed.name: listed.parameters for listed in scene.evaluators}
-    joined = {**standing.get(given.name, {}), **given.parameters, **parameters}
-    return EvaluatorSpec(given.name, joined)
-
-
-def _given(data: Data | Source, side: Side) -> Path | Source:
-    if isinstance(data, Source):
-        return data
-    if isinstance(data, str | os.PathLike):
-        return Path(data)
-    if isinstance(data, Annotations):
-        return Source(data, side.value)
-    return read_arrays(columns_of(data, side.value), side.value)
+    truth = checked_truth([evaluator], pair, specification)
+    detections = pair.detections.annotations
+    yield from outcomes_in_parts(evaluator, truth, detections, at, progress=progress)
 
 
 def score_annotations(
@@ -470,30 +384,3 @@ def score_annotations(
     check_sides(evaluators, truth, detections, specification)
     tallies = tally_in_parts(evaluators, resolved, detections, workers=workers, progress=progress)
     return [evaluator.report(tally) for evaluator, tally in zip(evaluators, tallies, strict=True)]
-
-
-def check_sides(
-    evaluators: Sequence[Evaluator[Any]],
-    truth: Annotations,
-    detections: Annotations,
-    specification: BenchmarkSpec,
-) -> None:
-    """Refuse invalid input before any evaluator sees it.
-
-    Raises:
-        GeometryError: If an evaluator cannot use the coordinates of a side.
-        InputError: With every fault.
-    """
-    faults = unknown_sequences(specification, _used_sequences(truth), _used_sequences(detections))
-    for evaluator in evaluators:
-        for side, annotations in ((Side.TRUTH, truth), (Side.DETECTIONS, detections)):
-            evaluator.check_arity(side, annotations.arity, annotations.columns)
-            faults.extend(evaluator.input_faults(side, annotations))
-    if faults:
-        raise InputError(list(dict.fromkeys(faults)))
-
-
-def _used_sequences(annotations: Annotations) -> Sequence[SequenceKey]:
-    names = annotations.sequences
-    used = np.bincount(annotations.frame_sequences, minlength=len(names)) > 0
-    return names if used.all() else [names[row] for row in np.flatnonzero(used).tolist()]

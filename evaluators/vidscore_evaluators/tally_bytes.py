@@ -25,7 +25,9 @@ from vidscore_evaluators.tally import SumArray, Table, TableSchema, Tally, kept_
 _MAGIC = b"vidscore-tally-2"
 _CHECKSUM_BYTES = 16
 _LENGTH = struct.Struct("<Q")
-_UNREADABLE = (ValueError, KeyError, TypeError, OverflowError, RecursionError)
+UNREADABLE = (ValueError, KeyError, TypeError, OverflowError, RecursionError, struct.error)
+"""What reading bytes of unknown origin raises."""
+
 _HEXADECIMAL = re.compile(r"-?[0-9a-f]+")
 
 
@@ -57,24 +59,29 @@ def tally_from_bytes(data: bytes) -> Tally:
         TallyError: If the bytes are no tally of this format, or were damaged.
     """
     try:
-        return _read(_unseal(data))
-    except (*_UNREADABLE, struct.error) as error:
+        return _read(unseal(data))
+    except UNREADABLE as error:
         raise TallyError(f"these bytes are no tally: {error}") from error
 
 
-def seal(body: bytes) -> bytes:
+def seal(body: bytes, magic: bytes = _MAGIC) -> bytes:
     """Put magic word and checksum before a body.
 
     The checksum finds damage; it is no protection against someone who forges a tally on purpose.
     """
-    return b"".join([_MAGIC, _checksum(body), body])
+    return b"".join([magic, _checksum(body), body])
 
 
-def _unseal(data: bytes) -> bytes:
-    start = len(_MAGIC) + _CHECKSUM_BYTES
-    if not data.startswith(_MAGIC):
+def unseal(data: bytes, magic: bytes = _MAGIC) -> bytes:
+    """Inverse of `seal`.
+
+    Raises:
+        ValueError: If the magic word is another one, or the checksum does not fit.
+    """
+    start = len(magic) + _CHECKSUM_BYTES
+    if not data.startswith(magic):
         raise ValueError("the first bytes are not those of a tally")
-    if data[len(_MAGIC) : start] != _checksum(data[start:]):
+    if data[len(magic) : start] != _checksum(data[start:]):
         raise ValueError("the checksum does not fit")
     return data[start:]
 

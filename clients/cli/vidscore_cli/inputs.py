@@ -127,8 +127,8 @@ def read_data(
         InputError: With every fault of both sides.
     """
     from vidscore_evaluators.formats import read_pair
+    from vidscore_evaluators.preparation import scaled
     from vidscore_evaluators.presets import format_of
-    from vidscore_evaluators.scoring import scaled
 
     check_format_name(choice.input_format)
     pair = read_pair(

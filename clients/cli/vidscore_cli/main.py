@@ -34,6 +34,10 @@ SECTIONS: Sections = {
     },
     "Files": {
         "score": Entry(f"{CLI}.score:score", "Score detections in files against truth in files."),
+        "merge": Entry(
+            f"{CLI}.merge:merge",
+            "Merge the tally files of all shards into the report of the whole.",
+        ),
         "outcomes": Entry(
             f"{CLI}.outcomes:outcomes",
             "Say what became of each object and each detection, a row each.",

@@ -110,8 +110,12 @@ def console_on(stream: TextIO) -> Console:
     return Console(file=stream, width=width, markup=False, highlight=False, emoji=False)
 
 
-def check_output(output: str) -> None:
+def check_output(output: str, option: str = "--output") -> None:
     """Refuse a place that cannot be written before any work is done.
+
+    Args:
+        output: The place.
+        option: The option that names it.
 
     Raises:
         click.BadParameter: If it is a folder, or lies in a folder that is not there.
@@ -120,11 +124,11 @@ def check_output(output: str) -> None:
     if output == STDOUT:
         return
     if path.is_dir():
-        raise click.BadParameter(f"{output} is a folder, expected a file", param_hint="--output")
+        raise click.BadParameter(f"{output} is a folder, expected a file", param_hint=option)
     if not path.resolve().parent.is_dir():
         raise click.BadParameter(
             f"there is no folder {path.resolve().parent} to write {path.name} to",
-            param_hint="--output",
+            param_hint=option,
         )
 
 

@@ -199,8 +199,10 @@ class LiveScoring:
         """
         from vidscore_evaluators.formats import read_pair, with_skipped
         from vidscore_evaluators.formats.json_lines import source_of_blocks
+        from vidscore_evaluators.input_checks import check_sides
+        from vidscore_evaluators.preparation import scaled
         from vidscore_evaluators.report import with_warnings
-        from vidscore_evaluators.scoring import check_sides, scaled, score_pair
+        from vidscore_evaluators.scoring import score_pair
 
         source = with_skipped(source_of_blocks(self.reader, self._blocks), skipped)
         pair = read_pair(self._truth, source, known=frozenset(self._known))

@@ -6,6 +6,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.evaluator import Direction, Dissimilarity, Evaluator, Measure
+from vidscore_evaluators.formats import Pair
+from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.outcome_table import NO_PARTNER, ROW_COLUMNS, Outcome, Outcomes
 from vidscore_evaluators.parameters import (
     ParameterDescription,
@@ -24,6 +27,12 @@ from vidscore_evaluators.parameters import (
     parse_parameters,
 )
 from vidscore_evaluators.report import Number, Report
+from vidscore_evaluators.selection import Selected
+from vidscore_evaluators.shards.dealing import Shard
+from vidscore_evaluators.shards.merging import merge_shards
+from vidscore_evaluators.shards.tally_files import shard_to_bytes
+from vidscore_evaluators.shards.tallying import CheckedData
+from vidscore_evaluators.testing.strategies import Case
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _JSON_TYPES: dict[str, type | tuple[type, ...]] = {
@@ -253,3 +262,21 @@ def _frame_counts(table: Outcomes) -> dict[SequenceKey, int]:
         return {}
     counts = zip(table.sequence_keys, table.frame_counts.tolist(), strict=True)
     return {key: count for key, count in counts if count}
+
+
+def merged_report(evaluator: Evaluator[Any], case: Case, seed: int) -> Report:
+    """The report of tally files of one to five shards, merged in some order.
+
+    Args:
+        evaluator: The evaluator.
+        case: What is scored.
+        seed: Of the number of shards, and of the order.
+    """
+    random = np.random.default_rng(seed)
+    pair = Pair(Source(case.truth, "truth"), Source(case.detections, "detections"))
+    data = CheckedData.of(Selected([evaluator], pair, evaluator.specification))
+    shards = random.permutation(Shard.all_of(int(random.integers(1, 6))))
+    files = {str(shard): shard_to_bytes(data.tally(shard)) for shard in shards}
+    sources = {name: partial(files.__getitem__, name) for name in files}
+    [report] = merge_shards(sources).reports
+    return report

@@ -203,7 +203,7 @@ class EvaluatorContract:
             [whole] = score_annotations([self.evaluator], *case, specification)
             assert _text(scorer.final_reports()[0]) == _text(whole)
 
-        self._holds(law, self.cases(), seeds())
+        self._holds(law, self.cases(), seeds(), share=3)
 
     # --- parts and processes ---------------------------------------------------------------
 
@@ -269,6 +269,15 @@ class EvaluatorContract:
         parts = list(map(tally_from_bytes, strategies.two_workers().map(run_job, jobs)))
         together = merge_tallies([self.evaluator.identity_tally, *parts])
         assert tally_to_bytes(together) == tally_to_bytes(self.evaluator.tally(*case))
+
+    def test_shards_in_any_order_merge_to_the_report(self) -> None:
+        """Tally files of any number of shards, in any order, give the report to the last bit."""
+
+        def law(case: Case, seed: int) -> None:
+            [whole] = score_annotations([self.evaluator], *case, self.evaluator.specification)
+            assert _text(checks.merged_report(self.evaluator, case, seed)) == _text(whole)
+
+        self._holds(law, self.cases(), seeds(), share=3)
 
     # --- reports ---------------------------------------------------------------------------
 
@@ -446,10 +455,12 @@ class EvaluatorContract:
 
     # --- how the tests are made ------------------------------------------------------------
 
-    def _holds(self, law: Callable[..., None], *strategies: SearchStrategy[Any]) -> None:
-        """Try a law on generated examples."""
+    def _holds(
+        self, law: Callable[..., None], *strategies: SearchStrategy[Any], share: int = 1
+    ) -> None:
+        """Try a law on generated examples, or on a share of as many as others."""
         settings(
-            max_examples=example_count(self.examples),
+            max_examples=max(1, example_count(self.examples) // share),
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
             deadline=None,
         )(given(*strategies)(law))()

@@ -151,8 +151,9 @@ def _material(
 ) -> tuple[Material, Pictures | None]:
     """Read and score every system."""
     from vidscore_evaluators.explanation.material import Material
+    from vidscore_evaluators.input_checks import check_sides
     from vidscore_evaluators.outcome_table import OperatingPoint
-    from vidscore_evaluators.scoring import check_sides, score_pair
+    from vidscore_evaluators.scoring import score_pair
     from vidscore_evaluators.trust.systems import Contest
 
     reports: dict[str, list[Report]] = {}

@@ -139,7 +139,7 @@ def _check_target(typed: FileConversion) -> None:
 
 def _read(typed: FileConversion, side: Side) -> tuple[Source, Source | None]:
     from vidscore_evaluators.formats import read_pair, read_source
-    from vidscore_evaluators.scoring import scaled
+    from vidscore_evaluators.preparation import scaled
     from vidscore_evaluators.submitting import refuse_image_names
 
     if typed.truth is None:

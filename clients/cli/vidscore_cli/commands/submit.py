@@ -175,7 +175,7 @@ def _read(client: Client, typed: FileSubmission) -> Annotations:
     """
     from vidscore_evaluators.annotations import Side
     from vidscore_evaluators.formats import read_source
-    from vidscore_evaluators.scoring import scaled
+    from vidscore_evaluators.preparation import scaled
     from vidscore_evaluators.submitting import refuse_image_names, submitted_order
 
     path = Path(typed.detections)

@@ -164,8 +164,8 @@ def _check(typed: FileCheck, evaluators: Sequence[Evaluator[Any]]) -> Checked:
 
 def _read(typed: FileCheck) -> tuple[Source, Pair | None]:
     from vidscore_evaluators.formats import read_pair, read_source
+    from vidscore_evaluators.preparation import scaled
     from vidscore_evaluators.presets import format_of
-    from vidscore_evaluators.scoring import scaled
     from vidscore_evaluators.specification import EvaluatorSpec
 
     entries = [] if typed.evaluator is None else [EvaluatorSpec(typed.evaluator)]

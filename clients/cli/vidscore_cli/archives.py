@@ -1,0 +1,233 @@
+"""Scoring in shards: one as a tally file, all by Dask, and what tally files make together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from vidscore_cli.inputs import InputChoice
+from vidscore_cli.options import Decorator, together
+from vidscore_cli.output import counted, say, write_atomically
+from vidscore_cli.progress import ProgressBar
+from vidscore_evaluators.errors import ParameterError
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.selection import Selected, Selection
+    from vidscore_evaluators.shards.dealing import Shard
+    from vidscore_evaluators.shards.merging import Merged
+    from vidscore_evaluators.specification import BenchmarkSpec
+
+LOCAL = "local"
+"""What ``--dask`` takes for a cluster of this machine alone."""
+
+_OF_REPORTS = {
+    "format_": "--format",
+    "output": "--output",
+    "sequences": "--sequences",
+    "curves": "--curves",
+    "strict": "--strict",
+    "fail_under": "--fail-under",
+}
+"""Options of what is done with reports, by their names."""
+
+
+@dataclass(frozen=True)
+class ArchiveChoice:
+    """How a scoring is cut, as typed.
+
+    Attributes:
+        shard: The only shard to score; None for all.
+        tally: Path of its tally file; None where reports are wanted.
+        dask: Address of a Dask scheduler, or ``local``; None for this process.
+        shards: Shards that Dask gets.
+        run_folder: Where Dask's finished shards are kept; None for nowhere.
+    """
+
+    shard: Shard | None
+    tally: str | None
+    dask: str | None
+    shards: int
+    run_folder: str | None
+
+    def check(self, *, online: bool) -> None:
+        """Refuse options that do not go together.
+
+        Args:
+            online: Whether answers are judged by their times.
+
+        Raises:
+            click.UsageError: If some do not.
+        """
+        if self.shard is not None and self.tally is None:
+            raise click.UsageError("--shard needs --tally: the file for the tally of the shard")
+        for option, wanted in (("--tally", self.tally), ("--dask", self.dask)):
+            if wanted is not None and online:
+                raise click.UsageError(f"{option} and --online exclude each other")
+        if self.tally is not None and self.dask is not None:
+            raise click.UsageError("--tally and --dask exclude each other")
+        if self.dask is None:
+            _refuse_typed({"shards": "--shards", "run_folder": "--run-folder"}, "needs --dask")
+        if self.tally is not None:
+            _refuse_typed(_OF_REPORTS, "goes with vidscore merge, not with --tally")
+        if self.dask is not None and self.dask != LOCAL and _is_typed("workers"):
+            raise click.UsageError("--workers goes with --dask local: a cluster has its own")
+
+
+def archive_options() -> Decorator[Any]:
+    """``--shard``, ``--tally``, ``--dask``, ``--shards`` and ``--run-folder``."""
+    return together(
+        click.option(
+            "--shard",
+            metavar="K/N",
+            callback=_read_shard,
+            help="Score shard K of N alone, from 1/N to N/N; for --tally.",
+        ),
+        click.option(
+            "--tally",
+            metavar="FILE",
+            type=click.Path(),
+            help="Write a tally file for `vidscore merge` in place of a report.",
+        ),
+        click.option(
+            "--dask",
+            metavar="ADDRESS",
+            callback=_check_address,
+            help="Score by a Dask cluster, such as tcp://head:8786, or by new processes of this "
+            "machine: local. Needs the extra dask.",
+        ),
+        click.option(
+            "--shards",
+            type=click.IntRange(1, 65_536),
+            default=64,
+            show_default=True,
+            help="Parts that Dask gets; the scores do not depend on it.",
+        ),
+        click.option(
+            "--run-folder",
+            metavar="DIR",
+            type=click.Path(file_okay=False),
+            help="Keep finished shards here, and score only what is not there yet; for --dask.",
+        ),
+    )
+
+
+def write_tally(
+    part: Selected, choice: ArchiveChoice, *, workers: int, progress: ProgressBar
+) -> None:
+    """Score a shard and write its tally file.
+
+    Args:
+        part: Evaluators, both sides and specification.
+        choice: Which shard, and where to.
+        workers: Processes to use.
+        progress: Is told how far the scoring has come.
+
+    Raises:
+        InputError: With every fault of the data.
+        OSError: If the file cannot be written.
+    """
+    from vidscore_evaluators.shards.dealing import Shard
+    from vidscore_evaluators.shards.tally_files import shard_to_bytes
+    from vidscore_evaluators.shards.tallying import CheckedData
+
+    shard, tally = choice.shard or Shard(1, 1), choice.tally or ""
+    data = CheckedData.of(part)
+    scored = data.tally(shard, workers=workers, progress=progress.advance)
+    write_atomically(Path(tally), shard_to_bytes(scored))
+    frames = data.sides_of(shard)[0].frame_count
+    say(f"{tally}: shard {shard}, {counted(frames, 'frame')}")
+
+
+def merge_by_dask(
+    specification: BenchmarkSpec,
+    data: InputChoice,
+    selection: Selection,
+    choice: ArchiveChoice,
+    *,
+    workers: int,
+    progress: ProgressBar,
+) -> Merged:
+    """Score all shards by Dask.
+
+    Args:
+        specification: The specification, with the evaluators.
+        data: Which data.
+        selection: The part of it to score.
+        choice: Which cluster, how many shards, and where they are kept.
+        workers: Processes of a cluster of this machine; of all processors where none are typed.
+        progress: Is told how many shards are done.
+
+    Raises:
+        ClusterLostError: If the cluster is not there, or no more.
+        InputError: With every fault of the data.
+        MissingExtraError: If Dask is not installed.
+        OSError: If the run folder cannot be written.
+    """
+    from vidscore_cli.dask_cluster import dask_executor, naming_losses
+    from vidscore_evaluators.preparation import DataChoice
+    from vidscore_evaluators.shards.tasks import ScoringTask, score_by
+
+    reading = DataChoice(
+        data.input_format, data.on_error, data.confidence_scale, selection, data.image_size
+    )
+    task = ScoringTask(specification, data.truth, data.detections, reading)
+    address = None if choice.dask in (None, LOCAL) else choice.dask
+    folder = None if choice.run_folder is None else Path(choice.run_folder)
+    with ExitStack() as stack:
+        stack.enter_context(naming_losses(choice.run_folder))
+        progress.stage("starting Dask")
+        local_workers = workers if _is_typed("workers") else None
+        executor = stack.enter_context(dask_executor(address, local_workers))
+        progress.stage("scoring")
+        return score_by(
+            executor, task, shards=choice.shards, run_folder=folder, progress=progress.advance
+        )
+
+
+def merge_typed(files: Sequence[str]) -> Merged:
+    """Merge the tally files that were typed.
+
+    Raises:
+        InputError: With every reason why they do not go together.
+    """
+    from vidscore_evaluators.shards.merging import merge_files
+
+    return merge_files([Path(file) for file in files])
+
+
+def _is_typed(name: str) -> bool:
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.COMMANDLINE
+
+
+def _refuse_typed(names: dict[str, str], why: str) -> None:
+    for name, option in names.items():
+        if _is_typed(name):
+            raise click.UsageError(f"{option} {why}")
+
+
+def _read_shard(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> Shard | None:
+    if text is None:
+        return None
+    from vidscore_evaluators.shards.dealing import Shard
+
+    try:
+        return Shard.parse(text)
+    except ParameterError as error:
+        [fault] = error.faults
+        raise click.BadParameter(fault.description) from None
+
+
+def _check_address(
+    _ctx: click.Context, _parameter: click.Parameter, text: str | None
+) -> str | None:
+    if text is None or text == LOCAL or re.fullmatch(r"[a-z]+://\S+", text):
+        return text
+    raise click.BadParameter(f"{text!r} is neither {LOCAL} nor an address such as tcp://head:8786")

@@ -1,0 +1,54 @@
+"""`vidscore merge`: the reports of all shards of a scoring together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from vidscore_cli.archives import merge_typed
+from vidscore_cli.command_tree import command
+from vidscore_cli.options import (
+    all_faults_option,
+    format_option,
+    output_option,
+    strict_option,
+    view_options,
+)
+from vidscore_cli.output import check_output
+from vidscore_cli.reporting import Presentation, View, write_reports
+from vidscore_cli.thresholds import check_thresholds, fail_under_option, parse_thresholds
+
+
+@command(
+    "merge",
+    examples=(
+        "vidscore merge out/1.tally out/2.tally out/3.tally",
+        "vidscore merge out/1.tally out/2.tally out/3.tally --format json --output scores.json",
+    ),
+)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
+@format_option("table", "json", "csv", "markdown", "latex")
+@output_option()
+@view_options()
+@strict_option()
+@fail_under_option()
+@all_faults_option()
+def merge(files: tuple[str, ...], fail_under: tuple[str, ...], **choices: Any) -> int:
+    """Merge the tally files of all shards into the report of the whole.
+
+    What is written is, to the byte, what `vidscore score` would have written, whatever the order of
+    the files. A file that is torn, of other data, or of a shard that is there twice is refused, and
+    so is a set without one of its shards.
+    """
+    check_output(choices["output"])
+    merged = merge_typed(files)
+    thresholds = parse_thresholds(fail_under, merged.evaluators)
+    view = View(sequences=choices["sequences"], curves=choices["curves"])
+    write_reports(
+        merged.reports,
+        Presentation(
+            choices["format_"], choices["output"], view, choices["strict"], merged.place_of
+        ),
+    )
+    return check_thresholds(thresholds, merged.reports)

@@ -1,0 +1,86 @@
+"""An executor of Dask: a cluster that runs, or one of new processes on this machine."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from concurrent.futures import CancelledError, Executor
+from contextlib import contextmanager
+
+import click
+
+from vidscore_cli.session import ExitCode
+from vidscore_evaluators.errors import MissingExtraError
+
+CONNECT_TIMEOUT_S = 30
+"""Seconds to wait for a scheduler that does not answer."""
+
+
+class ClusterLostError(click.ClickException):
+    """The cluster cannot be reached, or has gone away."""
+
+    exit_code = ExitCode.UNREACHABLE
+
+
+@contextmanager
+def dask_executor(address: str | None, workers: int | None) -> Iterator[Executor]:
+    """Connect to a scheduler, or start a cluster that ends with the context.
+
+    Args:
+        address: Address of the scheduler; None for a cluster of this machine.
+        workers: Processes of such a cluster; None for one a processor.
+
+    Raises:
+        MissingExtraError: If Dask is not installed.
+        OSError: If the scheduler cannot be reached.
+    """
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise MissingExtraError("scores by --dask", "distributed", "dask") from None
+    # What it logs of lost connections is told in one error.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    if address is not None:
+        with Client(address, timeout=CONNECT_TIMEOUT_S, set_as_default=False) as client:
+            yield client.get_executor(pure=False)
+        return
+    with (
+        LocalCluster(
+            n_workers=workers or os.cpu_count() or 1,
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client.get_executor(pure=False)
+
+
+@contextmanager
+def naming_losses(run_folder: str | None) -> Iterator[None]:
+    """Say in one error that the cluster is lost, and how to go on.
+
+    Args:
+        run_folder: Where finished shards are kept; None for nowhere.
+
+    Raises:
+        ClusterLostError: If it is.
+    """
+    advice = (
+        "with --run-folder, a second run goes on where this one ended"
+        if run_folder is None
+        else "run the same command again: finished shards are kept in the run folder"
+    )
+    try:
+        yield
+    except (CancelledError, TimeoutError, ConnectionError) as error:
+        raise ClusterLostError(f"the Dask cluster is not there any more; {advice}") from error
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise ClusterLostError(f"the Dask cluster cannot be reached: {error}") from error
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ("dask", "distributed"):
+            raise
+        raise ClusterLostError(f"the Dask cluster has given up: {error}; {advice}") from error

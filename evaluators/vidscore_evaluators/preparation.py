@@ -1,0 +1,141 @@
+"""What is scored: evaluators, both sides and the chosen part, out of what a caller names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.errors import Fault, InputError, ParameterError
+from vidscore_evaluators.formats import AUTO, OnError, read_pair
+from vidscore_evaluators.formats.data_frames import DataFrame, columns_of
+from vidscore_evaluators.formats.manifest import read_manifest
+from vidscore_evaluators.formats.plain_arrays import read_arrays
+from vidscore_evaluators.formats.source import Source
+from vidscore_evaluators.presets import create_evaluators, format_of
+from vidscore_evaluators.selection import ALL, Selected, Selection
+from vidscore_evaluators.selection import select as choose_part
+from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
+from vidscore_evaluators.validation import ConfidenceScale
+
+Data = str | os.PathLike[str] | Annotations | Mapping[str, Any] | DataFrame
+"""A path, annotations, or arrays by the column names of generic CSV: a dictionary, a data frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataChoice:
+    """How data is read, and which part of it counts.
+
+    Attributes:
+        format_name: Name of the files' format, or ``auto``.
+        on_error: Whether rows that cannot be read are refused or skipped.
+        confidence_scale: How confidences are mapped to numbers from 0 to 1, where they are.
+        selection: The part of the data that is scored.
+        image_size: Width and height of every image in pixels, where it is needed and known.
+    """
+
+    format_name: str = AUTO
+    on_error: OnError = "refuse"
+    confidence_scale: str | None = None
+    selection: Selection = ALL
+    image_size: tuple[int, int] | None = None
+
+
+def judged_by(
+    evaluator: str | EvaluatorSpec | Sequence[str | EvaluatorSpec],
+    *,
+    specification: BenchmarkSpec | None,
+    manifest: str | os.PathLike[str] | None,
+    parameters: Mapping[str, Any],
+) -> BenchmarkSpec:
+    """A specification with the evaluators that judge, as arguments of `score` say.
+
+    Raises:
+        InputError: With every fault of the manifest.
+        ParameterError: If there are a specification and a manifest.
+    """
+    scene = _scene(specification, manifest)
+    wanted = [evaluator] if isinstance(evaluator, str | EvaluatorSpec) else list(evaluator)
+    return replace(scene, evaluators=tuple(_request(entry, scene, parameters) for entry in wanted))
+
+
+def prepare(
+    specification: BenchmarkSpec,
+    truth: Data | Source,
+    detections: Data,
+    choice: DataChoice,
+) -> Selected:
+    """Create the evaluators of a specification, read data and choose a part of it.
+
+    Args:
+        specification: The benchmark's specification, with its evaluators.
+        truth: The truth, or what has been read of it.
+        detections: The detections.
+        choice: How both are read, and which part counts.
+
+    Raises:
+        InputError: With every fault of the data.
+        ParameterError: With every fault of the parameters.
+        SpecificationError: With every fault of the specification, or of a preset's file.
+        UnknownEvaluatorError: If an evaluator is unknown.
+    """
+    evaluators = create_evaluators(specification, files=True)
+    pair = read_pair(
+        _given(truth, Side.TRUTH),
+        _given(detections, Side.DETECTIONS),
+        format_name=format_of(specification.evaluators, choice.format_name, files=True),
+        on_error=choice.on_error,
+        image_size=choice.image_size,
+        known=frozenset(sequence.key for sequence in specification.sequences),
+    )
+    pair = replace(pair, detections=scaled(pair.detections, choice.confidence_scale))
+    return choose_part(choice.selection, evaluators, pair, specification)
+
+
+def _scene(
+    specification: BenchmarkSpec | None, manifest: str | os.PathLike[str] | None
+) -> BenchmarkSpec:
+    if manifest is None:
+        return specification or BenchmarkSpec()
+    if specification is not None:
+        raise ParameterError([Fault("specification and manifest", "one of them")])
+    return read_manifest(Path(manifest))
+
+
+def _request(
+    entry: str | EvaluatorSpec, scene: BenchmarkSpec, parameters: Mapping[str, Any]
+) -> EvaluatorSpec:
+    """The evaluator with its parameters of the specification, overridden by those given."""
+    given = EvaluatorSpec(entry) if isinstance(entry, str) else entry
+    standing = {listed.name: listed.parameters for listed in scene.evaluators}
+    joined = {**standing.get(given.name, {}), **given.parameters, **parameters}
+    return EvaluatorSpec(given.name, joined)
+
+
+def _given(data: Data | Source, side: Side) -> Path | Source:
+    if isinstance(data, Source):
+        return data
+    if isinstance(data, str | os.PathLike):
+        return Path(data)
+    if isinstance(data, Annotations):
+        return Source(data, side.value)
+    return read_arrays(columns_of(data, side.value), side.value)
+
+
+def scaled(source: Source, confidence_scale: str | None) -> Source:
+    """Detections with confidences mapped by `ConfidenceScale.parse`; unchanged without a scale.
+
+    Raises:
+        InputError: If a confidence lies outside the scale's bounds.
+        ParameterError: If the scale is invalid.
+    """
+    if confidence_scale is None:
+        return source
+    scale = ConfidenceScale.parse(confidence_scale)
+    try:
+        return replace(source, annotations=scale.scaled(source.annotations))
+    except InputError as error:
+        raise InputError([source.locate(fault) for fault in error.faults]) from None

@@ -1,0 +1,240 @@
+"""Run: what all shards of one scoring have in common, so that no others are added to them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from vidscore_evaluators.annotations import SequenceKey, Side
+from vidscore_evaluators.convert import from_dict, to_dict
+from vidscore_evaluators.errors import Fault, InputError, UnknownEvaluatorError
+from vidscore_evaluators.evaluator import Evaluator, software_versions
+from vidscore_evaluators.fingerprint import Fingerprint
+from vidscore_evaluators.parameters import parameter_values
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.report import FrameExample, ReportWarning
+from vidscore_evaluators.selection import Selection
+from vidscore_evaluators.specification import spec_from_dict
+
+SHOWN_CHARACTERS = 60
+"""Characters that a fault shows of a value; of a longer one it shows a digest."""
+
+_EVALUATORS = "evaluators"
+_OF_THE_WHOLE = (
+    _EVALUATORS,
+    "software",
+    "digest of the truth",
+    "digest of the detections",
+    "warnings of reading",
+)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """An evaluator as tally files name it, in the plain form of JSON.
+
+    Attributes:
+        name: Its name.
+        version: Its version.
+        parameters: Its resolved parameters.
+        specification: The specification that it judges by.
+        preset: The preset that asked for it; None where none did.
+        selection: The part of the data that was chosen.
+    """
+
+    name: str
+    version: str
+    parameters: Mapping[str, Any]
+    specification: Mapping[str, Any]
+    preset: str | None
+    selection: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, evaluator: Evaluator[Any]) -> Judge:
+        """Describe an evaluator."""
+        described = cls(
+            evaluator.name,
+            evaluator.version,
+            parameter_values(evaluator.parameters),
+            to_dict(evaluator.specification),
+            evaluator.preset,
+            to_dict(evaluator.selection),
+        )
+        return cls(**json.loads(json.dumps(vars(described))))
+
+    def evaluator(self) -> Evaluator[Any]:
+        """Build the evaluator.
+
+        Raises:
+            InputError: With every fault: it is unknown here, or of another version, or cannot have
+                such parameters.
+        """
+        try:
+            specification = spec_from_dict(self.specification)
+            built = create_evaluator(self.name, self.parameters, specification)
+            built.selection = from_dict(Selection, self.selection)
+        except UnknownEvaluatorError as error:
+            raise InputError([Fault(str(error), "")]) from None
+        built.preset = self.preset
+        if built.version != self.version:
+            found = f"{self.name} {self.version}"
+            expected = f"{self.name} {built.version}, which is installed here"
+            raise InputError([Fault(found, expected)])
+        return built
+
+
+@dataclass(frozen=True)
+class Run:
+    """What all shards of one scoring have in common.
+
+    Attributes:
+        judges: The evaluators, in the order of the reports.
+        software: Versions on which the last bits of a score may depend.
+        truth: Digest of the whole evaluated truth.
+        detections: Digest of the whole detections.
+        warnings: What reading the whole data warned of. Texts may name files, which machines may
+            have in different places, so that only codes and counts are compared.
+    """
+
+    judges: tuple[Judge, ...]
+    software: Mapping[str, str]
+    truth: str
+    detections: str
+    warnings: tuple[ReportWarning, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        evaluators: Sequence[Evaluator[Any]],
+        truth: Fingerprint,
+        detections: Fingerprint,
+        warnings: Sequence[ReportWarning],
+    ) -> Run:
+        """Describe a scoring."""
+        judges = tuple(map(Judge.of, evaluators))
+        return cls(judges, software_versions(), str(truth), str(detections), tuple(warnings))
+
+    def differences(self, other: Run) -> Iterator[tuple[str, str, str]]:
+        """Where another run differs: field, value there, value here."""
+        if self.compared == other.compared:
+            return
+        mine, theirs = dict(self.compared), dict(other.compared)
+        # Of other evaluators, all that concerns one of them is another, too.
+        listed = mine[_EVALUATORS] == theirs[_EVALUATORS]
+        for name in dict.fromkeys([*mine, *theirs]) if listed else _OF_THE_WHOLE:
+            here, there = (values.get(name, "none") for values in (mine, theirs))
+            if here != there:
+                yield name, there, here
+
+    @cached_property
+    def compared(self) -> tuple[tuple[str, str], ...]:
+        """Name and value of all that is compared, as it is shown."""
+        warned = [f"{entry.count} x {entry.code}" for entry in self.warnings]
+        software = [f"{name} {version}" for name, version in self.software.items()]
+        values = {
+            "software": _shown(", ".join(software)),
+            "digest of the truth": self.truth,
+            "digest of the detections": self.detections,
+            "warnings of reading": _shown(", ".join(warned) or "none"),
+            _EVALUATORS: _shown(", ".join(judge.name for judge in self.judges)),
+        }
+        for place, judge in enumerate(self.judges):
+            whose = f"of {judge.name}" if len(self.judges) == 1 else f"of evaluator {place + 1}"
+            described = {f"parameter {name}": value for name, value in judge.parameters.items()}
+            for name in ("version", "specification", "preset", "selection"):
+                described[name] = getattr(judge, name)
+            for name, value in described.items():
+                text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+                values[f"{name} {whose}"] = _shown(text)
+        return tuple(values.items())
+
+
+def _shown(text: str) -> str:
+    if len(text) <= SHOWN_CHARACTERS:
+        return text
+    digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    return f"{text[:SHOWN_CHARACTERS]}... (digest {digest})"
+
+
+def run_to_dict(run: Run) -> dict[str, Any]:
+    """A run in the plain form of JSON."""
+    return {
+        "evaluators": [vars(judge) for judge in run.judges],
+        "software": dict(run.software),
+        "truth_digest": run.truth,
+        "detections_digest": run.detections,
+        "warnings": [
+            {
+                "code": entry.code,
+                "message": entry.message,
+                "count": entry.count,
+                "example": None if entry.example is None else list(_plain(entry.example)),
+            }
+            for entry in run.warnings
+        ],
+    }
+
+
+def run_from_dict(document: Mapping[str, Any]) -> Run:
+    """Inverse of `run_to_dict`.
+
+    Raises:
+        ValueError: If a value is none that there can be.
+        KeyError: If a key is missing.
+        TypeError: If a value is of another type.
+    """
+    return Run(
+        judges=tuple(_judge(entry) for entry in _typed(list, document["evaluators"])),
+        software={name: _typed(str, one) for name, one in document["software"].items()},
+        truth=str(Fingerprint.from_bytes(bytes.fromhex(document["truth_digest"]))),
+        detections=str(Fingerprint.from_bytes(bytes.fromhex(document["detections_digest"]))),
+        warnings=tuple(_warning(entry) for entry in _typed(list, document["warnings"])),
+    )
+
+
+def _judge(entry: Mapping[str, Any]) -> Judge:
+    preset = entry["preset"]
+    return Judge(
+        name=_typed(str, entry["name"]),
+        version=_typed(str, entry["version"]),
+        parameters=_typed(dict, entry["parameters"]),
+        specification=_typed(dict, entry["specification"]),
+        preset=None if preset is None else _typed(str, preset),
+        selection=_typed(dict, entry["selection"]),
+    )
+
+
+def _warning(entry: Mapping[str, Any]) -> ReportWarning:
+    example = entry["example"]
+    return ReportWarning(
+        code=_typed(str, entry["code"]),
+        message=_typed(str, entry["message"]),
+        count=_typed(int, entry["count"]),
+        example=None if example is None else example_of(example),
+    )
+
+
+def _plain(example: FrameExample) -> tuple[str, str, str, int]:
+    return (example.side.value, *example.sequence, example.frame)
+
+
+def example_of(entry: Sequence[Any]) -> FrameExample:
+    """The frame that side, domain, sequence and number name.
+
+    Raises:
+        ValueError: If they name none.
+        TypeError: If one is of another type.
+    """
+    side, domain, sequence, frame = _typed(list, entry)
+    key = SequenceKey(_typed(str, domain), _typed(str, sequence))
+    return FrameExample(Side(side), key, _typed(int, frame))
+
+
+def _typed(kind: type, value: Any) -> Any:
+    if type(value) is not kind:
+        raise TypeError(f"{type(value).__name__} in place of {kind.__name__}")
+    return value

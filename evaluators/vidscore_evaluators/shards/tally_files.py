@@ -1,0 +1,123 @@
+"""Tally files: the tally of a shard as bytes, and back.
+
+A file is a magic word, a checksum of the rest, the length of a JSON header, the header, and the
+bytes of a tally for each evaluator (`vidscore_evaluators.tally_bytes`). Equal tallies of a shard
+give equal bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vidscore_evaluators.errors import ParameterError, TallyError
+from vidscore_evaluators.report import FrameExample
+from vidscore_evaluators.shards.dealing import Shard
+from vidscore_evaluators.shards.runs import Run, example_of, run_from_dict, run_to_dict
+from vidscore_evaluators.shards.tallying import Places, ShardTally
+from vidscore_evaluators.tally_bytes import UNREADABLE, seal, tally_from_bytes, tally_to_bytes
+from vidscore_evaluators.tally_bytes import unseal as unsealed
+
+_MAGIC = b"vidscore-shard-1"
+_LENGTH = struct.Struct("<Q")
+
+
+@dataclass(frozen=True)
+class ShardHeader:
+    """What a tally file says of itself.
+
+    Attributes:
+        run: What its shard has in common with the others.
+        shard: Which shard it is of.
+        places: Where the frames stand that warnings may cite.
+        tally_bytes: Lengths of its tallies.
+    """
+
+    run: Run
+    shard: Shard
+    places: Places
+    tally_bytes: tuple[int, ...]
+
+
+def shard_to_bytes(tally: ShardTally) -> bytes:
+    """Write the tally of a shard."""
+    tallies = [tally_to_bytes(one) for one in tally.tallies]
+    places = sorted(
+        [example.side.value, *example.sequence, example.frame, place]
+        for example, place in tally.places.items()
+    )
+    header = {
+        "run": run_to_dict(tally.run),
+        "shard": [tally.shard.number, tally.shard.count],
+        "places": places,
+        "tally_bytes": [len(one) for one in tallies],
+    }
+    encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
+    return seal(b"".join([_LENGTH.pack(len(encoded)), encoded, *tallies]), _MAGIC)
+
+
+def header_from_bytes(data: bytes) -> ShardHeader:
+    """Read what a tally file says of itself, and check that it is whole.
+
+    Raises:
+        TallyError: If the bytes are no tally file of this version, or were damaged.
+    """
+    return _opened(data)[0]
+
+
+def shard_from_bytes(data: bytes) -> ShardTally:
+    """Read what `shard_to_bytes` wrote.
+
+    Memory is bounded by a small multiple of the length of `data`, whatever the bytes claim.
+
+    Raises:
+        TallyError: If the bytes are no tally file of this version, or were damaged.
+    """
+    header, tallies = _opened(data)
+    read = [tally_from_bytes(one) for one in tallies]
+    if len(read) != len(header.run.judges):
+        raise TallyError(f"{len(read)} tallies of {len(header.run.judges)} evaluators")
+    return ShardTally(header.run, header.shard, read, header.places)
+
+
+def _opened(data: bytes) -> tuple[ShardHeader, list[bytes]]:
+    try:
+        body = unsealed(data, _MAGIC)
+        (length,) = _LENGTH.unpack_from(body)
+        header = _header(json.loads(body[_LENGTH.size : _LENGTH.size + length]))
+        return header, _cut(body, _LENGTH.size + length, header.tally_bytes)
+    except (*UNREADABLE, AttributeError, ParameterError) as error:
+        raise TallyError(f"this is no whole tally file: {error}") from error
+
+
+def _header(document: Mapping[str, Any]) -> ShardHeader:
+    number, count = document["shard"]
+    lengths = document["tally_bytes"]
+    if not all(type(one) is int and one >= 0 for one in (number, count, *lengths)):
+        raise ValueError("a number that is none")
+    return ShardHeader(
+        run=run_from_dict(document["run"]),
+        shard=Shard(number, count),
+        places=dict(map(_place, document["places"])),
+        tally_bytes=tuple(lengths),
+    )
+
+
+def _place(entry: list[Any]) -> tuple[FrameExample, str]:
+    *example, place = entry
+    if type(place) is not str:
+        raise TypeError("a place that is no text")
+    return example_of(example), place
+
+
+def _cut(body: bytes, offset: int, lengths: tuple[int, ...]) -> list[bytes]:
+    if offset + sum(lengths) != len(body):
+        raise ValueError("the tallies are not as long as the header says")
+    tallies = []
+    for length in lengths:
+        tallies.append(body[offset : offset + length])
+        offset += length
+    return tallies

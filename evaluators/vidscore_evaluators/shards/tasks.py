@@ -1,0 +1,220 @@
+"""Shards by any `concurrent.futures.Executor`: tasks carry paths, and return tally bytes.
+
+A task reads both sides itself, wherever it runs, and keeps what it has read for the next shard of
+the same data in the same process.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Executor, Future, as_completed
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from vidscore_evaluators.errors import EvaluatorVersionError, Fault, ParameterError
+from vidscore_evaluators.evaluator import software_versions
+from vidscore_evaluators.formats._files import STANDARD_INPUT
+from vidscore_evaluators.preparation import Data, DataChoice, prepare
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.runtime import Progress
+from vidscore_evaluators.shards.dealing import SHARDS, Shard
+from vidscore_evaluators.shards.merging import Merged, merge_shards
+from vidscore_evaluators.shards.run_folders import RunFolder, ShardIndex, index_of
+from vidscore_evaluators.shards.tally_files import shard_to_bytes
+from vidscore_evaluators.shards.tallying import CheckedData
+from vidscore_evaluators.specification import BenchmarkSpec
+
+
+@dataclass(frozen=True)
+class ScoringTask:
+    """What is scored, by the names of its files.
+
+    Attributes:
+        specification: The specification, with the evaluators.
+        truth: Path of the truth.
+        detections: Path of the detections.
+        choice: How both are read, and which part counts.
+        folder: Where relative paths begin.
+        software: Versions that must be installed wherever it runs.
+    """
+
+    specification: BenchmarkSpec
+    truth: str
+    detections: str
+    choice: DataChoice
+    folder: Path = field(default_factory=Path.cwd)
+    software: Mapping[str, str] = field(default_factory=software_versions)
+
+    def __post_init__(self) -> None:
+        """Refuse what no other process can read.
+
+        Raises:
+            ParameterError: If a side is standard input.
+        """
+        for side in ("truth", "detections"):
+            if Path(getattr(self, side)) == STANDARD_INPUT:
+                expected = "a file or a folder, which other processes can read"
+                raise ParameterError([Fault("standard input", expected, source=side)])
+
+    def path_of(self, name: str) -> Path:
+        """A path as it was typed, where relative ones begin in the same folder; else whole."""
+        return Path(name) if Path.cwd() == self.folder else Path(self.folder, name)
+
+
+def reports_by(
+    executor: Executor,
+    specification: BenchmarkSpec,
+    truth: Data,
+    detections: Data,
+    choice: DataChoice,
+    shards: int,
+    progress: Progress | None,
+) -> list[Report]:
+    """Score by an executor, with arguments of `vidscore_evaluators.scoring.score`.
+
+    Raises:
+        ParameterError: If a side is no path, which workers could read.
+        InputError: As for `score_by`.
+    """
+    paths = {}
+    faults = []
+    for name, side in {"truth": truth, "detections": detections}.items():
+        if isinstance(side, str | os.PathLike):
+            paths[name] = os.fspath(side)
+        else:
+            faults.append(Fault(type(side).__name__, "a path, with an executor", field=name))
+    if faults:
+        raise ParameterError(faults)
+    task = ScoringTask(specification, paths["truth"], paths["detections"], choice)
+    return score_by(executor, task, shards=shards, progress=progress).reports
+
+
+def score_shard(task: ScoringTask, shard: Shard) -> bytes:
+    """Score a shard, in whichever process it is called.
+
+    Args:
+        task: What is scored.
+        shard: The shard.
+
+    Returns:
+        The bytes of its tally file.
+
+    Raises:
+        EvaluatorVersionError: If other versions are installed than the task needs.
+        InputError: With every fault of the data.
+    """
+    return shard_to_bytes(_checked(task).tally(shard))
+
+
+def index_shards(task: ScoringTask, count: int) -> ShardIndex:
+    """Read the data and say what each shard of it depends on.
+
+    Args:
+        task: What is scored.
+        count: How many shards there are.
+
+    Raises:
+        EvaluatorVersionError: If other versions are installed than the task needs.
+        InputError: With every fault of the data.
+    """
+    return index_of(_checked(task), count)
+
+
+def score_by(
+    executor: Executor,
+    task: ScoringTask,
+    *,
+    shards: int = SHARDS,
+    run_folder: Path | None = None,
+    progress: Progress | None = None,
+) -> Merged:
+    """Score by an executor.
+
+    Args:
+        executor: What runs the tasks.
+        task: What is scored.
+        shards: How many shards there are.
+        run_folder: Where finished shards are kept, and looked for before they are scored.
+        progress: Called with (shards done, shards in all).
+
+    Raises:
+        EvaluatorVersionError: If other versions are installed where tasks run.
+        InputError: With every fault of the data, or of the tallies that came back.
+    """
+    wanted = Shard.all_of(shards)
+    folder = index = None
+    done: dict[Shard, bytes] = {}
+    if run_folder is not None:
+        folder = RunFolder(run_folder)
+        index = executor.submit(index_shards, task, shards).result()
+        done = folder.kept(index)
+    pending = {
+        executor.submit(score_shard, task, shard): shard for shard in wanted if shard not in done
+    }
+    try:
+        _report(progress, len(done), shards)
+        for future in as_completed(pending):
+            shard = pending[future]
+            done[shard] = future.result()
+            if folder is not None and index is not None:
+                folder.keep(index.keys[shard.number - 1], done[shard])
+            _report(progress, len(done), shards)
+    finally:
+        _cancel(pending)
+    return merge_shards({f"shard {shard}": partial(done.__getitem__, shard) for shard in wanted})
+
+
+def _report(progress: Progress | None, done: int, count: int) -> None:
+    if progress is not None:
+        progress(done, count)
+
+
+def _cancel(pending: Mapping[Future[bytes], Shard]) -> None:
+    for future in pending:
+        future.cancel()
+
+
+_lock = threading.Lock()
+_held: dict[bytes, CheckedData] = {}
+"""What this process has read last, by the task and the state of its files; one at most."""
+
+
+def _checked(task: ScoringTask) -> CheckedData:
+    """The data of a task, read and checked; read again only where the files have changed."""
+    here = software_versions()
+    if here != task.software:
+        found, wanted = (
+            ", ".join(f"{name} {version}" for name, version in versions.items())
+            for versions in (here, task.software)
+        )
+        raise EvaluatorVersionError(f"a worker has {found}; the scoring needs {wanted}")
+    states = [_state(task.path_of(side)) for side in (task.truth, task.detections)]
+    key = pickle.dumps((task, states))
+    with _lock:
+        if key not in _held:
+            _held.clear()
+            _held[key] = _read(task)
+        return _held[key]
+
+
+def _read(task: ScoringTask) -> CheckedData:
+    named = tuple(
+        replace(entry, name=str(task.path_of(entry.name)))
+        if entry.name.endswith(".toml")
+        else entry
+        for entry in task.specification.evaluators
+    )
+    specification = replace(task.specification, evaluators=named)
+    sides = (task.path_of(task.truth), task.path_of(task.detections))
+    return CheckedData.of(prepare(specification, *sides, task.choice))
+
+
+def _state(path: Path) -> list[tuple[str, int, int]]:
+    """Size and time of a file, or of all files of a folder; empty where nothing is."""
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    found = ((str(file), file.stat()) for file in files if file.is_file())
+    return [(name, state.st_size, state.st_mtime_ns) for name, state in found]

@@ -1,0 +1,148 @@
+"""`vidscore score --shard` and `vidscore merge` write what `vidscore score` writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.clients.cli.helpers import run, well
+
+COUNT = 3
+DATA = ("--truth", "truth.csv", "--detections", "detections.csv")
+
+
+@pytest.fixture
+def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to stand in, whose data gives warnings that cite files, lines and frames."""
+    truth = ["sequence,frame,class,x1,y1,x2,y2"]
+    detections = ["sequence,frame,category,x1,y1,x2,y2,score"]
+    for number in range(8):
+        for frame in range(6):
+            x = 30 * frame
+            truth.append(f"s{number},{frame},car,{x},10,{x + 30},40")
+            # One frame late, of a label too many, and in frames that the truth does not have.
+            detections.append(f"s{number},{frame + 1},car,{x},10,{x + 30},40,0.5")
+            detections.append(f"s{number},{frame},bus,{x},50,{x + 9},70,0.25")
+    (tmp_path / "truth.csv").write_text("\n".join(truth) + "\n")
+    (tmp_path / "detections.csv").write_text("\n".join(detections) + "\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write_tallies(*options: str) -> list[str]:
+    files = []
+    for number in range(1, COUNT + 1):
+        file = f"{number}.tally"
+        well(run("score", *options, *DATA, "--shard", f"{number}/{COUNT}", "--tally", file))
+        files.append(file)
+    return files
+
+
+@pytest.mark.usefixtures("scene")
+def test_merge_writes_the_bytes_of_score_in_every_format_warnings_included() -> None:
+    evaluators = ("f1", "map", "--set", "f1.threshold=0.3")
+    files = write_tallies(*evaluators)
+    for options in (
+        ("--format", "table"),
+        ("--format", "table", "--sequences", "--curves"),
+        ("--format", "json"),
+        ("--format", "csv"),
+        ("--format", "markdown"),
+        ("--format", "latex"),
+    ):
+        whole = run("score", *evaluators, *DATA, *options)
+        merged = run("merge", *files[::-1], *options)
+        assert merged.stdout_bytes == whole.stdout_bytes
+        assert merged.stderr == whole.stderr
+    assert "detections.csv, line " in whole.stderr
+    assert "was read as" in whole.stderr
+
+
+@pytest.mark.usefixtures("scene")
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--sequence", "s1", "--sequence", "s5", "--label", "car"),
+        ("--frames", "1:3"),
+        ("--manifest", "benchmark.toml"),
+        ("--confidence-scale", "0,1"),
+    ],
+)
+def test_a_part_of_the_data_merges_as_it_is_scored(scene: Path, options: tuple[str, ...]) -> None:
+    (scene / "benchmark.toml").write_text(
+        'classes = ["car"]\n[[sequences]]\nname = "s2"\nframe_count = 9\n'
+        '[[sequences]]\nname = "s99"\nframe_count = 4\n'
+    )
+    files = write_tallies("f1", *options)
+    whole = run("score", "f1", *DATA, *options, "--format", "json")
+    merged = run("merge", *files, "--format", "json")
+    assert (merged.stdout_bytes, merged.stderr) == (whole.stdout_bytes, whole.stderr)
+
+
+@pytest.mark.usefixtures("scene")
+def test_a_shard_says_what_it_has_scored() -> None:
+    outputs = [
+        well(run("score", "f1", *DATA, "--shard", f"{number}/2", "--tally", f"{number}.tally"))
+        for number in (1, 2)
+    ]
+    frames = [int(output.rpartition(", ")[2].split()[0]) for output in outputs]
+    assert outputs[0] == f"1.tally: shard 1/2, {frames[0]} frames\n"
+    assert sum(frames) == 48
+
+
+@pytest.mark.usefixtures("scene")
+def test_a_tally_without_a_shard_is_of_the_whole() -> None:
+    well(run("score", "f1", *DATA, "--tally", "all.tally"))
+    assert run("merge", "all.tally").stdout == run("score", "f1", *DATA).stdout
+
+
+@pytest.mark.usefixtures("scene")
+def test_missing_and_torn_files_are_named_with_exit_code_1() -> None:
+    first, second, _ = write_tallies("f1")
+    Path(second).write_bytes(Path(second).read_bytes()[:100])
+    done = run("merge", first, second)
+    assert done.exit_code == 1
+    assert "2.tally: this is no whole tally file: the checksum does not fit" in done.stderr
+    assert "no usable tally file of shard 2/3, 3/3" in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.usefixtures("scene")
+def test_thresholds_and_strictness_hold_of_what_is_merged() -> None:
+    files = write_tallies("f1")
+    assert run("merge", *files, "--fail-under", "f1=0.99").exit_code == 6
+    assert run("merge", *files, "--strict").exit_code == 1
+
+
+@pytest.mark.usefixtures("scene")
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (("--shard", "4/3", "--tally", "x"), "shard K of N"),
+        (("--shard", "1/3"), "--shard needs --tally"),
+        (("--tally", "x", "--format", "json"), "--format goes with vidscore merge"),
+        (("--tally", "x", "--output", "y"), "--output goes with vidscore merge"),
+        (("--tally", "x", "--fail-under", "f1=1"), "--fail-under goes with vidscore merge"),
+        (("--tally", "x", "--online"), "--tally and --online exclude each other"),
+        (("--tally", "nowhere/x"), "there is no folder"),
+        (("--dask", "local", "--tally", "x"), "--tally and --dask exclude each other"),
+        (("--dask", "local", "--online"), "--dask and --online exclude each other"),
+        (("--dask", "head:8786"), "neither local nor an address"),
+        (("--dask", "tcp://head:8786", "--workers", "2"), "--workers goes with --dask local"),
+        (("--run-folder", "runs"), "--run-folder needs --dask"),
+        (("--shards", "8"), "--shards needs --dask"),
+    ],
+)
+def test_options_that_do_not_go_together_are_a_mistake_of_the_command_line(
+    options: tuple[str, ...], text: str
+) -> None:
+    done = run("score", "f1", *DATA, *options)
+    assert (done.exit_code, text in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.usefixtures("scene")
+def test_dask_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    done = run("score", "f1", *DATA, "--dask", "local")
+    assert done.exit_code == 1
+    assert "pip install 'vidscore[dask]'" in done.stderr

@@ -1,0 +1,48 @@
+"""Which shard a sequence belongs to."""
+
+from __future__ import annotations
+
+import pytest
+
+from vidscore_evaluators.annotations import SequenceKey
+from vidscore_evaluators.errors import ParameterError
+from vidscore_evaluators.shards.dealing import MAXIMUM_SHARDS, Shard, shard_number, shards_of_frames
+from vidscore_evaluators.testing.examples import make_annotations
+
+DIGESTS = {
+    SequenceKey("Tower", "001"): 0x0128A70583827E36,
+    SequenceKey("", "street"): 0x63D70E20D87585C2,
+}
+"""By ``printf 'Tower\\000001' | b2sum -l 64``."""
+
+
+@pytest.mark.parametrize("key", list(DIGESTS))
+@pytest.mark.parametrize("count", [1, 2, 3, 64])
+def test_a_sequence_goes_to_the_remainder_of_the_digest_of_its_name(
+    key: SequenceKey, count: int
+) -> None:
+    assert shard_number(key, count) == DIGESTS[key] % count + 1
+
+
+def test_every_frame_goes_where_its_sequence_does() -> None:
+    keys = list(DIGESTS)
+    side = make_annotations({keys[0]: {0: [(1, 1)], 1: []}, keys[1]: {5: []}})
+    assert shards_of_frames(side, 64).tolist() == [
+        shard_number(keys[0], 64),
+        shard_number(keys[0], 64),
+        shard_number(keys[1], 64),
+    ]
+
+
+def test_a_shard_is_read_as_it_is_written() -> None:
+    assert Shard.parse("3/64") == Shard(3, 64)
+    assert str(Shard(3, 64)) == "3/64"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "3", "0/4", "5/4", "-1/4", "1/0", "a/b", "1/4/4", " 1/4", f"1/{MAXIMUM_SHARDS + 1}"],
+)
+def test_what_names_no_shard_is_refused(text: str) -> None:
+    with pytest.raises(ParameterError, match="shard K of N, from 1/N to N/N"):
+        Shard.parse(text)

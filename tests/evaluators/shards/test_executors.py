@@ -1,0 +1,249 @@
+"""Any executor gives the report of this process, and a run folder spares what it has done."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.evaluators.shards.scenes import STREETS, write_scene
+
+import vidscore
+from vidscore_evaluators.errors import EvaluatorVersionError, InputError, ParameterError
+from vidscore_evaluators.preparation import DataChoice, judged_by
+from vidscore_evaluators.report import Report, report_to_json
+from vidscore_evaluators.runtime import SPAWN
+from vidscore_evaluators.scoring import score
+from vidscore_evaluators.shards.dealing import Shard
+from vidscore_evaluators.shards.tasks import ScoringTask, score_by, score_shard
+
+
+class Recorder(Executor):
+    """Runs tasks at once, in this thread, and remembers which.
+
+    Attributes:
+        shards: The shards that were scored.
+    """
+
+    def __init__(self) -> None:
+        self.shards: list[Shard] = []
+
+    def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run a task."""
+        if work is score_shard:
+            self.shards.append(args[1])
+        future: Future[Any] = Future()
+        try:
+            future.set_result(work(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - it is the caller's
+            future.set_exception(error)
+        return future
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Path:
+    """A folder with truth and detections."""
+    write_scene(tmp_path)
+    return tmp_path
+
+
+def task_of(scene: Path, **choice: Any) -> ScoringTask:
+    specification = judged_by("map", specification=None, manifest=None, parameters={})
+    sides = (str(scene / "truth.csv"), str(scene / "detections.csv"))
+    return ScoringTask(specification, *sides, DataChoice(**choice))
+
+
+def texts(reports: list[Report]) -> list[str]:
+    return list(map(report_to_json, reports))
+
+
+def plain(scene: Path) -> list[str]:
+    return texts(score(["map"], scene / "truth.csv", scene / "detections.csv"))
+
+
+def by(executor: Executor, scene: Path, **options: Any) -> list[str]:
+    return texts(
+        score(["map"], scene / "truth.csv", scene / "detections.csv", executor=executor, **options)
+    )
+
+
+def test_threads_give_the_report_of_this_process(scene: Path) -> None:
+    with ThreadPoolExecutor(3) as executor:
+        assert by(executor, scene, shards=7) == plain(scene)
+
+
+@pytest.mark.slow
+def test_processes_give_the_report_of_this_process(scene: Path) -> None:
+    with ProcessPoolExecutor(2, mp_context=SPAWN) as executor:
+        assert by(executor, scene) == plain(scene)
+
+
+@pytest.mark.slow
+def test_loky_gives_the_report_of_this_process(scene: Path) -> None:
+    loky = pytest.importorskip("loky")
+    with loky.get_reusable_executor(max_workers=2) as executor:
+        assert by(executor, scene, shards=5) == plain(scene)
+
+
+def test_one_evaluator_by_an_executor_gives_one_report(scene: Path) -> None:
+    report = vidscore.score(
+        "f1", scene / "truth.csv", scene / "detections.csv", executor=Recorder(), threshold=0.4
+    )
+    assert report.parameters["threshold"] == 0.4
+
+
+def test_progress_is_told_in_shards(scene: Path) -> None:
+    told: list[tuple[int, int]] = []
+    by(Recorder(), scene, shards=3, progress=lambda done, count: told.append((done, count)))
+    assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+def test_data_that_is_no_path_is_refused(scene: Path) -> None:
+    truth = vidscore.read(scene / "truth.csv")
+    with pytest.raises(ParameterError, match="truth: found Annotations, expected a path"):
+        score("map", truth, scene / "detections.csv", executor=Recorder())
+
+
+def test_standard_input_is_refused(scene: Path) -> None:
+    with pytest.raises(ParameterError, match="found standard input"):
+        score("map", "-", scene / "detections.csv", executor=Recorder())
+
+
+def test_answers_in_time_are_refused(scene: Path) -> None:
+    with pytest.raises(ParameterError, match="executor"):
+        by(Recorder(), scene, online=True)
+
+
+def test_faults_of_the_data_come_back_with_file_and_line(scene: Path) -> None:
+    (scene / "truth.csv").write_text("sequence,frame,class,x1,y1,x2,y2\na,0,car,1,1,x,9\n")
+    with (
+        pytest.raises(InputError, match=r"truth\.csv, line 2, column x2") as raised,
+        ThreadPoolExecutor(2) as executor,
+    ):
+        by(executor, scene)
+    assert len(raised.value.faults) == 1
+
+
+def test_a_worker_with_another_version_is_refused(scene: Path) -> None:
+    task = task_of(scene)
+    with pytest.raises(EvaluatorVersionError, match=r"the scoring needs vidscore 99"):
+        score_shard(
+            ScoringTask(
+                task.specification,
+                task.truth,
+                task.detections,
+                task.choice,
+                software={"vidscore": "99"},
+            ),
+            Shard(1, 1),
+        )
+
+
+def test_a_file_that_has_changed_is_read_again(scene: Path) -> None:
+    before = by(Recorder(), scene)
+    write_scene(scene, moved_px=7)
+    assert by(Recorder(), scene) == plain(scene) != before
+
+
+def test_relative_paths_begin_where_the_caller_stands(
+    scene: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(scene)
+    specification = judged_by("map", specification=None, manifest=None, parameters={})
+    task = ScoringTask(specification, "truth.csv", "detections.csv", DataChoice())
+    wanted = plain(scene)
+    (scene / "elsewhere").mkdir()
+    monkeypatch.chdir(scene / "elsewhere")
+    assert texts(score_by(Recorder(), task, shards=2).reports) == wanted
+
+
+def test_what_is_not_begun_is_cancelled_when_a_shard_fails(scene: Path) -> None:
+    (scene / "truth.csv").unlink()
+    go_on = threading.Event()
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(go_on.wait)
+        last: list[Future[Any]] = []
+
+        class Held(Executor):
+            def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+                last.append(executor.submit(work, *args, **kwargs))
+                return last[-1]
+
+        held = Held()
+        threading.Timer(0.0, go_on.set).start()
+        with pytest.raises(InputError):
+            by(held, scene, shards=300)
+    assert last[-1].cancelled()
+
+
+class TestRunFolder:
+    """A folder of finished shards."""
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        """A folder that is not there yet."""
+        return tmp_path / "run" / "of today"
+
+    def scored(self, scene: Path, folder: Path, shards: int = 16) -> tuple[list[str], int]:
+        """Reports, and how many shards were scored for them."""
+        executor = Recorder()
+        merged = score_by(executor, task_of(scene), shards=shards, run_folder=folder)
+        return texts(merged.reports), len(executor.shards)
+
+    def test_a_second_run_scores_nothing(self, scene: Path, folder: Path) -> None:
+        assert self.scored(scene, folder) == (plain(scene), 16)
+        assert self.scored(scene, folder) == (plain(scene), 0)
+
+    def test_a_change_scores_its_shard_alone(self, scene: Path, folder: Path) -> None:
+        self.scored(scene, folder)
+        write_scene(scene, moved_px=5)
+        assert self.scored(scene, folder) == (plain(scene), 1)
+
+    def test_a_change_that_is_undone_scores_nothing(self, scene: Path, folder: Path) -> None:
+        self.scored(scene, folder)
+        write_scene(scene, moved_px=5)
+        self.scored(scene, folder)
+        write_scene(scene)
+        assert self.scored(scene, folder) == (plain(scene), 0)
+
+    def test_a_sequence_that_is_added_scores_its_shard_alone(
+        self, scene: Path, folder: Path
+    ) -> None:
+        self.scored(scene, folder)
+        write_scene(scene, sequences=[*STREETS, "zebra"])
+        assert self.scored(scene, folder) == (plain(scene), 1)
+
+    def test_an_interrupted_run_goes_on(self, scene: Path, folder: Path) -> None:
+        class Interrupted(Recorder):
+            def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+                if len(self.shards) == 10:
+                    failed: Future[Any] = Future()
+                    failed.set_exception(ConnectionError("the cluster has gone"))
+                    return failed
+                return super().submit(work, *args, **kwargs)
+
+        with pytest.raises(ConnectionError):
+            score_by(Interrupted(), task_of(scene), shards=16, run_folder=folder)
+        kept = len(list(folder.iterdir()))
+        assert kept > 0
+        reports, scored_count = self.scored(scene, folder)
+        assert (reports, scored_count < 16) == (plain(scene), True)
+
+    @pytest.mark.parametrize("damage", [b"", b"nothing of the kind"])
+    def test_a_damaged_file_is_scored_again(self, scene: Path, folder: Path, damage: bytes) -> None:
+        self.scored(scene, folder, shards=1)
+        [file] = folder.iterdir()
+        file.write_bytes(damage)
+        assert self.scored(scene, folder, shards=1) == (plain(scene), 1)
+
+    def test_other_evaluators_share_nothing(self, scene: Path, folder: Path) -> None:
+        self.scored(scene, folder)
+        executor = Recorder()
+        specification = judged_by("f1", specification=None, manifest=None, parameters={})
+        task = task_of(scene)
+        other = ScoringTask(specification, task.truth, task.detections, task.choice)
+        score_by(executor, other, shards=16, run_folder=folder)
+        assert len(executor.shards) == 16

@@ -1,0 +1,181 @@
+"""Tally files of one scoring merge; others are refused, each by its name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.evaluators.shards.scenes import read_scene, write_scene, write_tallies
+
+from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.fingerprint import Fingerprint
+from vidscore_evaluators.report import report_to_json
+from vidscore_evaluators.scoring import score
+from vidscore_evaluators.shards.dealing import Shard
+from vidscore_evaluators.shards.merging import TALLIES_PER_SUM, TallySum, merge_files
+from vidscore_evaluators.shards.tally_files import shard_from_bytes, shard_to_bytes
+from vidscore_evaluators.tally import merge_tallies
+from vidscore_evaluators.tally_bytes import tally_to_bytes
+
+COUNT = 4
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    """Tally files of four shards, in a folder of their own."""
+    write_scene(tmp_path)
+    return write_tallies(tmp_path, read_scene(tmp_path), COUNT)
+
+
+def faults_of(files: list[Path]) -> str:
+    with pytest.raises(InputError) as raised:
+        merge_files(files)
+    return "\n".join(str(fault) for fault in raised.value.faults)
+
+
+def other(folder: Path, name: str, **scene: object) -> Path:
+    """A folder with a scene of its own."""
+    path = folder / name
+    path.mkdir()
+    write_scene(path, **scene)  # type: ignore[arg-type]
+    return path
+
+
+def test_files_in_any_order_give_the_reports_of_score(tmp_path: Path) -> None:
+    write_scene(tmp_path)
+    evaluators = ["map", "f1", "errors"]
+    files = write_tallies(tmp_path, read_scene(tmp_path, *evaluators), 5)
+    wanted = score(evaluators, tmp_path / "truth.csv", tmp_path / "detections.csv")
+    for order in (files, files[::-1], files[2:] + files[:2]):
+        reports = merge_files(order).reports
+        assert list(map(report_to_json, reports)) == list(map(report_to_json, wanted))
+
+
+def test_a_missing_shard_is_named(files: list[Path]) -> None:
+    assert faults_of(files[:2] + files[3:]) == (
+        "found no usable tally file of shard 3/4, expected 4 tally files, one a shard"
+    )
+
+
+def test_many_missing_shards_are_counted(tmp_path: Path) -> None:
+    write_scene(tmp_path)
+    [first, *_] = write_tallies(tmp_path, read_scene(tmp_path), 20)
+    assert "2/20, 3/20" in faults_of([first])
+    assert "11/20 and 9 more" in faults_of([first])
+
+
+def test_a_shard_that_is_there_twice_is_named_with_both_files(files: list[Path]) -> None:
+    copy = files[0].with_name("copy.tally")
+    copy.write_bytes(files[0].read_bytes())
+    assert faults_of([*files, copy]) == (
+        f"{copy}: found shard 1/4, expected it once: {files[0]} is of it, too"
+    )
+
+
+def test_a_file_that_is_named_twice_is_refused(files: list[Path]) -> None:
+    assert faults_of([*files, files[2]]) == f"{files[2]}: found the file twice, expected each once"
+
+
+def test_a_file_of_other_data_is_named_whichever_comes_first(
+    tmp_path: Path, files: list[Path]
+) -> None:
+    moved = other(tmp_path, "moved", moved_px=1)
+    strange = write_tallies(moved, read_scene(moved), COUNT)[0]
+    text = faults_of([strange, *files[1:]])
+    assert f"{strange}, digest of the detections: found " in text
+    assert "digest of the truth" not in text
+    assert str(files[1]) in text
+    assert len(text.splitlines()) == 1
+
+
+def test_a_file_of_other_parameters_is_refused(tmp_path: Path, files: list[Path]) -> None:
+    folder = other(tmp_path, "strict")
+    strange = write_tallies(folder, read_scene(folder, "f1", threshold=0.25), COUNT)[0]
+    text = faults_of([*files[1:], strange])
+    assert text == (
+        f"{strange}, parameter threshold of f1: found 0.25, expected 0.5, as in {files[1]}"
+    )
+
+
+def test_a_file_of_other_evaluators_is_refused(tmp_path: Path, files: list[Path]) -> None:
+    folder = other(tmp_path, "others")
+    strange = write_tallies(folder, read_scene(folder, "f1", "map"), COUNT)[0]
+    assert f"{strange}, evaluators: found f1, map, expected f1, as in {files[1]}" in faults_of(
+        [*files[1:], strange]
+    )
+
+
+def test_a_file_of_another_number_of_shards_is_refused(tmp_path: Path, files: list[Path]) -> None:
+    folder = other(tmp_path, "fewer")
+    strange = write_tallies(folder, read_scene(folder), 3)[0]
+    text = faults_of([*files[1:], strange])
+    assert f"{strange}: found shard 1/3, expected one of 4 shards, as most are" in text
+    assert "no usable tally file of shard 1/4" in text
+
+
+@pytest.mark.parametrize(
+    ("package", "text"), [("numpy", "numpy 1.0"), ("vidscore", "vidscore 1.0")]
+)
+def test_files_of_another_version_are_refused(files: list[Path], package: str, text: str) -> None:
+    for file in files:
+        shard = shard_from_bytes(file.read_bytes())
+        software = {**shard.run.software, package: "1.0"}
+        file.write_bytes(shard_to_bytes(replace(shard, run=replace(shard.run, software=software))))
+    assert f"{files[0]}: found {text}, expected {package} " in faults_of(files)
+
+
+def test_files_of_another_version_of_an_evaluator_are_refused(files: list[Path]) -> None:
+    for file in files:
+        shard = shard_from_bytes(file.read_bytes())
+        judges = tuple(replace(judge, version="0.0.1") for judge in shard.run.judges)
+        file.write_bytes(shard_to_bytes(replace(shard, run=replace(shard.run, judges=judges))))
+    assert "found f1 0.0.1, expected f1 " in faults_of(files)
+
+
+def test_an_evaluator_that_is_not_installed_is_named(files: list[Path]) -> None:
+    for file in files:
+        shard = shard_from_bytes(file.read_bytes())
+        judges = tuple(replace(judge, name="nobody") for judge in shard.run.judges)
+        file.write_bytes(shard_to_bytes(replace(shard, run=replace(shard.run, judges=judges))))
+    assert "no evaluator is called 'nobody'" in faults_of(files)
+
+
+def test_shards_that_do_not_add_up_to_the_whole_are_refused(files: list[Path]) -> None:
+    for file in files:
+        shard = shard_from_bytes(file.read_bytes())
+        run = replace(shard.run, truth=str(Fingerprint((1, 2))))
+        file.write_bytes(shard_to_bytes(replace(shard, run=run)))
+    assert "expected 00000000000000010000000000000002, that of the whole data" in faults_of(files)
+
+
+def test_a_file_with_the_tally_of_another_evaluator_is_named(
+    tmp_path: Path, files: list[Path]
+) -> None:
+    forged = shard_from_bytes(files[0].read_bytes())
+    tallies = read_scene(tmp_path, "map").tally(Shard(1, COUNT)).tallies
+    files[0].write_bytes(shard_to_bytes(replace(forged, tallies=tallies)))
+    assert faults_of(files).startswith(f"{files[0]}: its tables are not those of f1 ")
+
+
+def test_all_that_is_wrong_is_told_at_once(tmp_path: Path, files: list[Path]) -> None:
+    moved = other(tmp_path, "moved", moved_px=1)
+    strange = write_tallies(moved, read_scene(moved), COUNT)[1]
+    files[3].write_bytes(files[3].read_bytes()[:-1])
+    nowhere = tmp_path / "nowhere.tally"
+    text = faults_of([files[0], files[2], strange, files[3], nowhere])
+    assert f"{files[3]}: this is no whole tally file: the checksum does not fit" in text
+    assert str(nowhere) in text
+    assert f"{strange}, digest of the detections" in text
+    assert "no usable tally file of shard 4/4" in text
+
+
+def test_a_tree_of_many_tallies_adds_to_their_sum(tmp_path: Path) -> None:
+    write_scene(tmp_path)
+    data = read_scene(tmp_path, "map")
+    parts = [data.tally(shard).tallies for shard in Shard.all_of(TALLIES_PER_SUM**2 + 3)]
+    added = TallySum()
+    for part in parts:
+        added.add(part)
+    [total] = added.total()
+    assert tally_to_bytes(total) == tally_to_bytes(merge_tallies([tally for [tally] in parts]))

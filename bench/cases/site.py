@@ -48,7 +48,7 @@ PAGES_OF_ORGANISERS = {
     "its policy": f"/organise/benchmarks/{BENCHMARK}/policy",
     "its audit": f"/organise/audit?resource=benchmarks/{BENCHMARK}",
 }
-AFTER_A_SCORE = "its board after a new score"
+BOARD_WITH_NEW_SCORE = "its board after a new score"
 
 
 class _Visitor:
@@ -192,7 +192,7 @@ def _after_scores(
             begun_s = time.perf_counter()
             visitor.open(PAGES["its board"])
             found.append(time.perf_counter() - begun_s)
-        yield _row(count, role, AFTER_A_SCORE, Sample(tuple(found)))
+        yield _row(count, role, BOARD_WITH_NEW_SCORE, Sample(tuple(found)))
 
 
 def _row(count: int, role: str, name: str, sample: Sample) -> Row:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -17,7 +18,7 @@ import orjson
 from bench.case import Case, Size
 from bench.measuring import Sample, run_interleaved
 from bench.rows import Row, at_most
-from bench.servers.process import BENCHMARK, STORE, Host, hosting_server, serving_store
+from bench.servers.process import BENCHMARK, STORE, Served, hosting_server, serving_store
 from vidscore_client import connect
 from vidscore_client.frames import Frames
 from vidscore_server.store import SqlStore, open_store
@@ -36,7 +37,18 @@ PAGES = {
     "its board": f"/benchmarks/{BENCHMARK}/board",
     "its submissions": f"/benchmarks/{BENCHMARK}/submissions",
     "a submission": f"/benchmarks/{BENCHMARK}/submissions/{FIRST}",
+    "its frames, with pictures": (
+        f"/benchmarks/{BENCHMARK}/submissions/{FIRST}/frames?accept=yes&sequence=00&frame=1"
+    ),
 }
+PAGES_OF_ORGANISERS = {
+    "what waits, runs and failed": "/organise",
+    "the benchmark to organise": f"/organise/benchmarks/{BENCHMARK}",
+    "its ground truth": f"/organise/benchmarks/{BENCHMARK}/truth",
+    "its policy": f"/organise/benchmarks/{BENCHMARK}/policy",
+    "its audit": f"/organise/audit?resource=benchmarks/{BENCHMARK}",
+}
+BOARD_WITH_NEW_SCORE = "its board after a new score"
 
 
 class _Visitor:
@@ -82,7 +94,7 @@ def _pages(size: Size) -> Iterator[Row]:
         truth = folder / "truth.csv"
         truth.write_text(_truth(), encoding="utf-8")
         with hosting_server(folder, truth, *web) as host:
-            _submit(host)
+            _submit(host.address, host.secret, FIRST)
         store = open_store(str(folder / STORE))
         try:
             _multiply(store, count)
@@ -91,6 +103,7 @@ def _pages(size: Size) -> Iterator[Row]:
         with serving_store(folder, *web) as served:
             tokens = {"participant": host.secret, "organiser": host.organiser}
             yield from _measured(served.site, tokens, count, size.repeats)
+            yield from _after_scores(served, tokens, count, size.repeats)
 
 
 def _truth() -> str:
@@ -103,8 +116,8 @@ def _truth() -> str:
     return "\n".join(["sequence,frame,x,y", *rows]) + "\n"
 
 
-def _submit(host: Host) -> None:
-    """Submit detections that miss every tenth object."""
+def _submit(address: str, token: str, name: str) -> None:
+    """Submit detections that miss every tenth object, and wait for their score."""
     count = SEQUENCES * FRAMES_PER_SEQUENCE
     numbers = np.tile(np.arange(FRAMES_PER_SEQUENCE), SEQUENCES)
     owners = np.repeat(np.arange(SEQUENCES), FRAMES_PER_SEQUENCE)
@@ -117,8 +130,8 @@ def _submit(host: Host) -> None:
         coordinates=np.stack([10.0 + numbers, 20.0 + owners], axis=1)[found],
     )
     with (
-        connect(host.address, token=host.secret) as client,
-        client.submit(BENCHMARK, FIRST) as stream,
+        connect(address, token=token) as client,
+        client.submit(BENCHMARK, name) as stream,
     ):
         stream.send_batch(frames)
         stream.seal(expected_frame_count=count)
@@ -160,15 +173,31 @@ def _insert(
 def _measured(site: str, tokens: dict[str, str], count: int, repeats: int) -> Iterator[Row]:
     for role, token in tokens.items():
         visitor = _Visitor(site, token)
-        samples, _ = run_interleaved([visitor.opening(path) for path in PAGES.values()], repeats)
-        for name, sample in zip(PAGES, samples, strict=True):
-            yield Row(
-                f"site, {count:,} submissions, {role}: {name}",
-                sample,
-                Sample((LIMIT_S,)),
-                "limit",
-                at_most(1.0),
-            )
+        pages = PAGES | (PAGES_OF_ORGANISERS if role == "organiser" else {})
+        samples, _ = run_interleaved([visitor.opening(path) for path in pages.values()], repeats)
+        for name, sample in zip(pages, samples, strict=True):
+            yield _row(count, role, name, sample)
+
+
+def _after_scores(
+    served: Served, tokens: dict[str, str], count: int, repeats: int
+) -> Iterator[Row]:
+    """The first look at the board after a score: it is brought up to date then."""
+    for role, token in tokens.items():
+        visitor = _Visitor(served.site, token)
+        visitor.open(PAGES["its board"])
+        found = []
+        for repeat in range(repeats):
+            _submit(served.address, tokens["participant"], f"{role}-{repeat}")
+            begun_s = time.perf_counter()
+            visitor.open(PAGES["its board"])
+            found.append(time.perf_counter() - begun_s)
+        yield _row(count, role, BOARD_WITH_NEW_SCORE, Sample(tuple(found)))
+
+
+def _row(count: int, role: str, name: str, sample: Sample) -> Row:
+    title = f"site, {count:,} submissions, {role}: {name}"
+    return Row(title, sample, Sample((LIMIT_S,)), "limit", at_most(1.0))
 
 
 CASES = (Case("site", _pages),)

@@ -33,6 +33,12 @@ WRONG = GOOD.replace("139,", "far,", 1).replace("0.5\n", "high\n", 3)
 """The same with faults in its first lines."""
 
 
+TRUTH = "sequence,frame,x1,y1,x2,y2,class\n" + "".join(
+    f"{name},{frame},139,250,321,428,Car\n" for name in SEQUENCES for frame in range(4)
+)
+"""Ground truth that waits to be confirmed."""
+
+
 @dataclass(frozen=True)
 class Exhibits:
     """What there is to see.
@@ -103,6 +109,8 @@ def exhibit(site: Competition, chromium: Any) -> Exhibits:
         if role == "participant":  # a file that waits is its session's alone
             names["waiting_file"] = _upload(site, page, "good.csv", GOOD)
             names["wrong_file"] = _upload(site, page, "wrong.csv", WRONG)
+        if role == "organiser":
+            names["waiting_truth"] = _upload_truth(site, page)
         sessions[role] = context.storage_state()
         context.close()
     return Exhibits(site, names, sessions)
@@ -135,3 +143,13 @@ def _upload(site: Competition, page: Any, name: str, text: str) -> str:
     page.wait_for_url("**/uploads/*")
     page.locator("[aria-busy]").wait_for(state="detached")
     return str(page.url).rpartition("/")[2]
+
+
+def _upload_truth(site: Competition, page: Any) -> str:
+    """Let ground truth wait to be confirmed; its name in addresses."""
+    file = {"name": "truth.csv", "mimeType": "text/csv", "buffer": TRUTH.encode()}
+    page.goto(f"{site.site}/organise/benchmarks/empty/truth")
+    page.get_by_label("File").set_input_files(file)
+    page.get_by_role("button", name="Look at it", exact=True).click()
+    page.wait_for_url("**/uploads/*")
+    return str(page.url).partition("?")[0].rpartition("/")[2]

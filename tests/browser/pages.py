@@ -87,6 +87,11 @@ SAMPLES = (
     Sample(_O, "/organise/benchmarks/reviewed", ORGANISER),
     Sample(f"{_O}/truth", "/organise/benchmarks/streets/truth", ORGANISER),
     Sample(f"{_O}/truth/{{revision:int}}", "/organise/benchmarks/streets/truth/1", ORGANISER),
+    Sample(
+        f"{_O}/truth/uploads/{{upload}}",
+        "/organise/benchmarks/empty/truth/uploads/{waiting_truth}",
+        ORGANISER,
+    ),
     Sample(f"{_O}/policy", "/organise/benchmarks/streets/policy", ORGANISER),
     Sample(
         f"{_O}/submissions/{{submission}}/disqualify",

@@ -358,8 +358,9 @@ def from_row(record: type[RecordType], row: Mapping[Any, Any], **given: Any) -> 
         row: Columns by name; further ones are ignored.
         given: Fields that are no columns.
     """
-    values = {name: row[name] for name in _names_of(record) if name not in given}
-    for name, convert in _converted(record):
+    names = _names_of(record)
+    values = {name: row[name] for name in names if name not in given}
+    for name, convert in _converted(names):
         if values.get(name) is not None:
             values[name] = convert(values[name])
     return record(**values, **given)
@@ -385,15 +386,11 @@ def _to_column(value: Any) -> Any:
 
 
 @cache
-def _converted(record: type[Any]) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
-    """The columns that a record has as something else, and what makes it of them."""
-    kept = {
-        name: from_microseconds
-        for name in _names_of(record)
-        if name == "time" or name.endswith("_time")
-    }
-    named = {name: kind for name, kind in _ENUMERATIONS.items() if name in _names_of(record)}
-    return (*kept.items(), *named.items())
+def _converted(names: tuple[str, ...]) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
+    """Those columns that records have as something else, and what makes it of them."""
+    times = [name for name in names if name == "time" or name.endswith("_time")]
+    named = [(name, kind) for name, kind in _ENUMERATIONS.items() if name in names]
+    return (*((name, from_microseconds) for name in times), *named)
 
 
 # --- Queries

@@ -30,7 +30,7 @@ _DEFINITIONS = {
 """The messages of vision_msgs 4."""
 
 
-def _store() -> Any:
+def vision_store() -> Any:
     store = get_typestore(Stores.ROS2_HUMBLE)
     for name, text in _DEFINITIONS.items():
         store.register(get_types_from_msg(text, f"vision_msgs/msg/{name}"))
@@ -57,7 +57,7 @@ def detection_array(store: Any, time_ns: int, number: int) -> Any:
 
 def write_bag(folder: Path, plugin: StoragePlugin, numbers: Iterable[int]) -> None:
     """Record ten frames in a second from 1000 s on, each followed by a line of a log."""
-    store = _store()
+    store = vision_store()
     with Writer(folder, version=9, storage_plugin=plugin) as writer:
         found = writer.add_connection(
             DETECTIONS, "vision_msgs/msg/Detection2DArray", typestore=store

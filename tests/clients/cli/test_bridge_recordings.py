@@ -59,7 +59,7 @@ def write_mcap(path: Path, numbers: Sequence[int], compression: CompressionType)
         for number in numbers:
             data = json.dumps(deepstream(number)).encode()
             writer.add_message(channel, number, data, number)
-        writer.finish()
+        writer.finish()  # type: ignore[no-untyped-call] # its own
 
 
 # --- the source ------------------------------------------------------------------------------

@@ -116,3 +116,13 @@ def test_the_rest_of_a_large_message_follows_what_was_stored_of_it() -> None:
     assert numbers == list(range(150, 200))
     runs = [["", "street", 0, 199, 1]]
     assert position == {"offset": 7, "count": 200, "frames": runs}
+
+
+def test_a_frame_that_was_written_twice_is_known_after_a_restart_too() -> None:
+    """A program may write a frame again behind the offset at which the source goes on."""
+    runs = [["", "street", 0, 3, 1]]
+    stream = Stored(4, json.dumps({"offset": 80, "count": 4, "frames": runs}))
+    run = ran(Canned([message(3, 100), message(4, 120)]), stream)
+    assert run.repeated == 1
+    position = {"offset": 120, "count": 5, "frames": [["", "street", 0, 4, 1]]}
+    assert stream.batches == [([4], position)]

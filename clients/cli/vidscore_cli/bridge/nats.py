@@ -164,7 +164,8 @@ class NatsSource:
         with suppress(Exception):  # a broker that is away needs no farewell
             asyncio.run_coroutine_threadsafe(self._leave(), self._loop).result(_CLOSE_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(_CLOSE_S)
+        self._thread.join()
+        self._loop.close()
 
     async def _on_error(self, error: Exception) -> None:
         if "authorization" in str(error).lower():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -138,11 +138,11 @@ def recorded_files(path: Path) -> list[Path]:
     )
 
 
-def _content(file: Path) -> Iterator[_Recorded]:
+def _content(file: Path) -> Generator[_Recorded, None, None]:
     return _sqlite(file) if file.suffix == ".db3" else _mcap(file)
 
 
-def _mcap(file: Path) -> Iterator[_Recorded]:
+def _mcap(file: Path) -> Generator[_Recorded, None, None]:
     try:
         from mcap.reader import SeekingReader
     except ModuleNotFoundError:
@@ -167,7 +167,7 @@ def _mcap(file: Path) -> Iterator[_Recorded]:
         yield _Recorded(types, messages)
 
 
-def _sqlite(file: Path) -> Iterator[_Recorded]:
+def _sqlite(file: Path) -> Generator[_Recorded, None, None]:
     address = f"{file.resolve().as_uri()}?mode=ro"
     with closing(sqlite3.connect(address, uri=True)) as connection:
         types = dict(connection.execute("SELECT name, type FROM topics"))

@@ -1,0 +1,145 @@
+"""Kafka as the bridge sees it, with a consumer that gives what a broker would."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlsplit
+
+import click
+import pytest
+from confluent_kafka import OFFSET_BEGINNING, KafkaError, KafkaException
+
+from vidscore_cli.bridge.kafka import MOST_PARTITIONS, KafkaSource
+from vidscore_cli.bridge.sources import Message
+
+AWAY = KafkaError(KafkaError._TRANSPORT)
+
+
+class Given:
+    """One message of the consumer: bytes, or an error."""
+
+    def __init__(self, partition: int, offset: int, value: bytes | KafkaError) -> None:
+        self._partition, self._offset, self._value = partition, offset, value
+
+    def partition(self) -> int:
+        return self._partition
+
+    def offset(self) -> int:
+        return self._offset
+
+    def error(self) -> KafkaError | None:
+        return self._value if isinstance(self._value, KafkaError) else None
+
+    def value(self) -> bytes | None:
+        return None if isinstance(self._value, KafkaError) else self._value
+
+
+class Consumer:
+    """Gives what it was made with, and keeps what it is told."""
+
+    def __init__(self, partitions: int, *rounds: list[Given]) -> None:
+        self.rounds = list(rounds)
+        self.partitions = partitions
+        self.listings: list[KafkaError] = []
+        self.assigned: list[tuple[int, int]] = []
+        self.committed: dict[int, int] = {}
+        self.configuration: dict[str, object] = {}
+
+    def __call__(self, configuration: dict[str, object]) -> Consumer:
+        self.configuration = configuration
+        return self
+
+    def list_topics(self, topic: str, timeout: float) -> SimpleNamespace:
+        assert timeout > 0
+        if self.listings:
+            raise KafkaException(self.listings.pop())
+        found = SimpleNamespace(error=None, partitions=dict.fromkeys(range(self.partitions)))
+        return SimpleNamespace(topics={topic: found})
+
+    def assign(self, partitions: list[Any]) -> None:
+        self.assigned = [(entry.partition, entry.offset) for entry in partitions]
+
+    def consume(self, most: int, timeout_s: float) -> list[Given]:
+        del most, timeout_s
+        return self.rounds.pop(0) if self.rounds else []
+
+    def commit(self, *, offsets: list[Any], asynchronous: bool) -> None:
+        assert asynchronous
+        self.committed = {entry.partition: entry.offset for entry in offsets}
+
+
+def source(consumer: Consumer, url: str = "kafka://host/found") -> KafkaSource:
+    return KafkaSource(urlsplit(url), "bridge", consumer)
+
+
+def test_partitions_go_on_at_their_stored_offsets_and_new_ones_at_their_beginning() -> None:
+    consumer = Consumer(3)
+    opened = source(consumer)
+    opened.open({"0": 7, "2": 5})
+    assert opened.read(0.0) == []
+    assert consumer.assigned == [(0, 7), (1, OFFSET_BEGINNING), (2, 5)]
+
+
+def test_each_message_has_the_offsets_of_all_partitions_behind_it() -> None:
+    consumer = Consumer(2, [Given(0, 7, b"a"), Given(1, 3, b"b"), Given(0, 8, b"c")])
+    opened = source(consumer)
+    opened.open({"0": 7})
+    read = opened.read(0.0) or []
+    assert [(message.data, message.offset) for message in read] == [
+        (b"a", {"0": 8}),
+        (b"b", {"0": 8, "1": 4}),
+        (b"c", {"0": 9, "1": 4}),
+    ]
+    opened.acknowledge(read[:2])
+    assert consumer.committed == {0: 8, 1: 4}
+
+
+def test_a_broker_that_is_away_is_waited_for() -> None:
+    consumer = Consumer(1, [Given(0, -1, AWAY), Given(0, 0, b"a")])
+    consumer.listings = [AWAY]
+    opened = source(consumer)
+    opened.open(None)
+    assert opened.read(0.0) == []
+    assert opened.read(0.0) == [Message(b"a", "found", {"0": 1}, place="partition 0, offset 0")]
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (KafkaError._AUTO_OFFSET_RESET, "no message where the durable frames end"),
+        (KafkaError.TOPIC_AUTHORIZATION_FAILED, "the broker refuses"),
+    ],
+)
+def test_what_does_not_pass_by_waiting_ends_the_run(code: int, told: str) -> None:
+    opened = source(Consumer(1, [Given(0, 5, KafkaError(code))]))
+    opened.open({"0": 5})
+    with pytest.raises(click.ClickException, match=told):
+        opened.read(0.0)
+
+
+def test_more_partitions_than_a_position_has_room_for_are_refused() -> None:
+    opened = source(Consumer(MOST_PARTITIONS + 1))
+    opened.open(None)
+    with pytest.raises(click.ClickException, match="has 257 partitions; at most 256 are read"):
+        opened.read(0.0)
+
+
+@pytest.mark.parametrize(
+    ("url", "protocol"),
+    [
+        ("kafka://host/found", "PLAINTEXT"),
+        ("kafka://host/found?tls=1", "SSL"),
+        ("kafka://u:p%40@host:1/found", "SASL_PLAINTEXT"),
+        ("kafka://u:p%40@host:1/found?tls=1", "SASL_SSL"),
+    ],
+)
+def test_the_address_says_how_the_connection_is_made(url: str, protocol: str) -> None:
+    consumer = Consumer(1)
+    source(consumer, url)
+    assert consumer.configuration["security.protocol"] == protocol
+    if "SASL" in protocol:
+        assert consumer.configuration["sasl.password"] == "p@"
+        assert consumer.configuration["bootstrap.servers"] == "host:1"
+    else:
+        assert consumer.configuration["bootstrap.servers"] == "host:9092"

@@ -167,7 +167,7 @@ test-browser: $(INSTALLED) ## campaign: the pages in Chromium: what is clicked a
 	@npm install --silent --no-audit --no-fund --prefix $(BROWSER) axe-core@4.14.1
 	@$(BROWSER)/venv/bin/python -m pytest -n 0 -m campaign tests/browser $(PYTEST_ARGS)
 
-test-release: $(INSTALLED) ## campaign: make release in a clone, and the wheels in an empty environment
+test-release: $(INSTALLED) ## long campaign: make release in a clone, and the wheels in an empty environment
 	@$(BIN)/python -m pytest -n 0 -m campaign tests/packaging/test_release.py $(PYTEST_ARGS)
 
 clients: $(INSTALLED) ## campaign: build and unit-test the client of each language (LANGUAGES="go rust")

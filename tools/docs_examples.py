@@ -10,8 +10,8 @@ The blocks of a page run in order in one new folder, which has the files that th
 
 A line ``...`` in an output stands for any lines, a word ``...`` for a part of its line.
 ``127.0.0.1:50051`` stands for a running server, which hosts benchmarks, and ``127.0.0.1:8080`` for
-its site; ``VIDSCORE_TOKEN`` is set to the secret of an organiser's token, ``CLONE`` to the folder of
-this repository.
+its site; ``VIDSCORE_TOKEN`` is set to the secret of an organiser's token, and ``CLONE`` to the
+folder of this repository.
 A page that declares a ``pyproject.toml`` is a plug-in: it is built and installed for its commands.
 """
 

@@ -52,8 +52,8 @@ def environment(released: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     run(sys.executable, "-m", "venv", folder, cwd=released)
     wheels = ["--only-binary", ":all:", "--find-links", str(released / "dist")]
     wanted = f"vidscore[server]=={__version__}"
-    pip = [folder / "bin/python", "-m", "pip", "install", "--quiet", *wheels, wanted]
-    run(*pip, cwd=folder, PATH=str(folder / "bin"))
+    pip = (folder / "bin/python", "-m", "pip", "install", "--quiet")
+    run(*pip, *wheels, wanted, cwd=folder, PATH=str(folder / "bin"))
     return folder
 
 

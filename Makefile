@@ -51,7 +51,7 @@ CAMPAIGNS := test-trust test-loops test-lowest test-installs test-image test-bro
 # What `.ci/run` goes through after the suite; the rest of the campaigns is the night's.
 GATE := test-slow conformance crash-test chaos-test test-installs test-image test-browser
 # What takes longer still, and finds what seldom changes; not in CI.
-LONG_CAMPAIGNS := test-nightly sanitize-clients conformance-defaults test-pythons
+LONG_CAMPAIGNS := test-nightly sanitize-clients conformance-defaults test-pythons test-release
 # Which Pythons `make test-pythons` runs the suite on, beside that of .venv.
 PYTHONS ?=
 # Which long campaigns `make nightly` runs; none named: all.
@@ -178,6 +178,9 @@ test-browser: $(INSTALLED) ## campaign: the pages in Chromium: what is clicked a
 	@$(PYTHON) tools/bootstrap.py $(BROWSER)/venv --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask]' --group test --group browser
 	@npm install --silent --no-audit --no-fund --prefix $(BROWSER) axe-core@4.14.1
 	@$(BROWSER)/venv/bin/python -m pytest -n 0 -m campaign tests/browser $(PYTEST_ARGS)
+
+test-release: $(INSTALLED) ## long campaign: make release in a clone, and the wheels in an empty environment
+	@$(BIN)/python -m pytest -n 0 -m campaign tests/packaging/test_release.py $(PYTEST_ARGS)
 
 clients: $(INSTALLED) ## campaign: build and unit-test the client of each language (LANGUAGES="go rust")
 	@$(BIN)/python -m tools.clients $(LANGUAGES)

@@ -10,7 +10,8 @@ The blocks of a page run in order in one new folder, which has the files that th
 
 A line ``...`` in an output stands for any lines, a word ``...`` for a part of its line.
 ``127.0.0.1:50051`` stands for a running server, which hosts benchmarks, and ``127.0.0.1:8080`` for
-its site; ``VIDSCORE_TOKEN`` is set to the secret of an organiser's token.
+its site; ``VIDSCORE_TOKEN`` is set to the secret of an organiser's token, and ``CLONE`` to the
+folder of this repository.
 A page that declares a ``pyproject.toml`` is a plug-in: it is built and installed for its commands.
 """
 
@@ -31,7 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tools.docs_pages import Block, blocks
+from tools.docs_pages import ROOT, Block, blocks
 
 from vidscore_cli.main import cli
 
@@ -205,7 +206,8 @@ class PageRun:
     def _environment(self) -> Mapping[str, str]:
         scripts = sysconfig.get_path("scripts")
         path = os.pathsep.join([scripts, os.environ.get("PATH", "")])
-        return {**os.environ, **self._access, "PATH": path, **self.variables}
+        clone = {"CLONE": str(ROOT)}
+        return {**os.environ, **self._access, **clone, "PATH": path, **self.variables}
 
     @property
     def _access(self) -> dict[str, str]:

@@ -54,6 +54,7 @@ CAMPAIGNS = (
     Campaign("test-loops", "all evaluators, with guard pages and undefined behaviour trapped"),
     Campaign("test-trust", "the figures of the trust paper", {"REALISATIONS": "5"}),
     Campaign("clients", "unit tests of the client of each language"),
+    Campaign("test-release", "all wheels built twice, and installed into an empty environment"),
     Campaign("conformance-defaults", "silent connections by default settings"),
     Campaign("sanitize-clients", "C++ and Go under sanitizers"),
     Campaign("crash-test", "a server killed while clients stream", {"CRASHES": "500"}),

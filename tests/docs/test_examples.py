@@ -18,7 +18,7 @@ PAGES = [
 
 NOT_RUN = re.compile(
     r"vidscore view (?!.*--output)|docker |make |pip install |vidscore serve\b|createdb "
-    r"|vidscore health --tls-root "
+    r"|vidscore health --tls-root |gh attestation verify "
     r"|vidscore (init --store|store copy|restore) .*postgresql://"
     # Deployment, which its page says: root, systemd, and another machine.
     r"|(systemctl|systemd-run|install) -|systemctl |/opt/vidscore/bin/pip |python3 -m venv /opt/"

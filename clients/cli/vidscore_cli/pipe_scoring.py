@@ -91,14 +91,14 @@ def score_lines(
     alarm = Alarm(read_alerts(typed.alert, typed.baseline, evaluators))
     scoring = LiveScoring(typed, evaluators, specification, alarm)
     lines = FrameInput(
-        stream, typed.on_error == "skip", scoring.reader, wall_clock if typed.online else None
+        typed.on_error == "skip", scoring.reader, wall_clock if typed.online else None
     )
     ranking = {one.name: one.ranking for one in evaluators}
     running = RunningScores(ranking, scoring.frames_text)
     display = LiveDisplay(sys.stderr, running.draw, running.line, clock=clock)
     due_s = clock()
     with display if typed.progress else nullcontext():
-        for block in lines.blocks():
+        for block in lines.blocks(stream):
             scoring.add(block)
             if typed.progress and clock() >= due_s:
                 began_s = clock()

@@ -211,6 +211,16 @@ def over_private(outcome: Outcome) -> Outcome:
     return replace(outcome, scores=scores)
 
 
+def by_streaming_accuracy(outcome: Outcome) -> Outcome:
+    """The scores by streaming accuracy, as far as they are shown."""
+    scores = [
+        replace(score, report=score.streaming_report)
+        for score in outcome.scores
+        if score.streaming_report is not None
+    ]
+    return replace(outcome, scores=scores)
+
+
 def format_for(client: Client, benchmark: str, typed: str) -> str:
     """Format of a benchmark's files: the one that was typed or, if none was, that of its preset.
 

@@ -198,7 +198,7 @@ def decode_score(message: submission_service_pb2.SubmissionScore) -> SubmissionS
     """One score of a submission."""
     parts: dict[str, Any] = {
         name: decode_report(getattr(message, name)) if message.HasField(name) else None
-        for name in ("private_report", "public_report")
+        for name in ("private_report", "public_report", "streaming_report")
     }
     parts["online"] = decode_online(message.online) if message.HasField("online") else None
     return to_dataclass(SubmissionScore, message, report=decode_report(message.report), **parts)

@@ -282,6 +282,8 @@ class SubmissionScore:
         private_report: The report over the private sequences, as far as the caller may see it;
             None where there are none, or it may not be seen.
         public_report: The report over all others, for organisers alone; to others it is `report`.
+        streaming_report: The report by streaming accuracy, over what `report` is over, as far as
+            the caller may see it; None where there is none, or it may not be seen.
         online: Whether the submission answered online; None where its benchmark is not live.
     """
 
@@ -293,6 +295,7 @@ class SubmissionScore:
     current: bool
     private_report: Report | None = None
     public_report: Report | None = None
+    streaming_report: Report | None = None
     online: OnlineRecord | None = None
 
 

@@ -9,6 +9,7 @@ import click
 
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.hosted import (
+    by_streaming_accuracy,
     look_up,
     over_private,
     refuse_unscored,
@@ -106,6 +107,7 @@ def show(server: ServerChoice, submission: str, format_: str, output: str) -> No
 @command("scores", examples=("vidscore submission scores sky/falcon",))
 @click.argument("submission", metavar="SUBMISSION")
 @click.option("--private", is_flag=True, help="Those over the benchmark's private sequences.")
+@click.option("--online", is_flag=True, help="Those by streaming accuracy, of a live submission.")
 @server_options()
 @format_option("table", "json", "csv")
 @output_option()
@@ -114,6 +116,7 @@ def scores(
     server: ServerChoice,
     submission: str,
     private: bool,
+    online: bool,
     format_: str,
     output: str,
     sequences: bool,
@@ -124,10 +127,14 @@ def scores(
     Where sequences are private they are over the others, to organisers over everything.
     """
     check_output(output)
+    if private and online:
+        raise click.UsageError("--private and --online exclude each other")
     with open_client(server) as client:
         outcome = look_up(client, client.submissions.get(submission))
     if private:
         outcome = over_private(outcome)
+    if online:
+        outcome = by_streaming_accuracy(outcome)
     view = View(sequences=sequences, curves=curves)
     write_outcome(outcome, Presentation(format_, output, view))
 

@@ -1874,9 +1874,14 @@ type SubmissionScore struct {
 	// others it is `report`.
 	PublicReport *Report `protobuf:"bytes,21,opt,name=public_report,json=publicReport,proto3" json:"public_report,omitempty"`
 	// How the submission answered by the clock; absent: the benchmark is not live.
-	Online        *OnlineRecord `protobuf:"bytes,63,opt,name=online,proto3" json:"online,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Online *OnlineRecord `protobuf:"bytes,63,opt,name=online,proto3" json:"online,omitempty"`
+	// The report by streaming accuracy: each frame is judged against the last answer that was stored
+	// by the time at which it was due, with curves of the measures that rank by latency budget. As far
+	// as it is visible to the caller, over what `report` is over; absent: the submission did not answer
+	// by a clock, the truth was incomplete, or the policy shows none.
+	StreamingReport *Report `protobuf:"bytes,64,opt,name=streaming_report,json=streamingReport,proto3" json:"streaming_report,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *SubmissionScore) Reset() {
@@ -1968,6 +1973,13 @@ func (x *SubmissionScore) GetPublicReport() *Report {
 func (x *SubmissionScore) GetOnline() *OnlineRecord {
 	if x != nil {
 		return x.Online
+	}
+	return nil
+}
+
+func (x *SubmissionScore) GetStreamingReport() *Report {
+	if x != nil {
+		return x.StreamingReport
 	}
 	return nil
 }
@@ -3087,7 +3099,7 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\n" +
 	"submission\x18\x01 \x01(\v2\x17.vidscore.v1.SubmissionR\n" +
 	"submission\x124\n" +
-	"\x06scores\x18\x02 \x03(\v2\x1c.vidscore.v1.SubmissionScoreR\x06scores\"\x93\x03\n" +
+	"\x06scores\x18\x02 \x03(\v2\x1c.vidscore.v1.SubmissionScoreR\x06scores\"\xd3\x03\n" +
 	"\x0fSubmissionScore\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12;\n" +
 	"\vcreate_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
@@ -3098,7 +3110,8 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\acurrent\x18\x06 \x01(\bR\acurrent\x12:\n" +
 	"\x0eprivate_report\x18\x14 \x01(\v2\x13.vidscore.v1.ReportR\rprivateReport\x128\n" +
 	"\rpublic_report\x18\x15 \x01(\v2\x13.vidscore.v1.ReportR\fpublicReport\x121\n" +
-	"\x06online\x18? \x01(\v2\x19.vidscore.v1.OnlineRecordR\x06online\"\xed\x04\n" +
+	"\x06online\x18? \x01(\v2\x19.vidscore.v1.OnlineRecordR\x06online\x12>\n" +
+	"\x10streaming_report\x18@ \x01(\v2\x13.vidscore.v1.ReportR\x0fstreamingReport\"\xed\x04\n" +
 	"\fOnlineRecord\x12\x1c\n" +
 	"\tcertified\x18\x01 \x01(\bR\tcertified\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
@@ -3327,58 +3340,59 @@ var file_vidscore_v1_submission_service_proto_depIdxs = []int32{
 	45, // 25: vidscore.v1.SubmissionScore.private_report:type_name -> vidscore.v1.Report
 	45, // 26: vidscore.v1.SubmissionScore.public_report:type_name -> vidscore.v1.Report
 	31, // 27: vidscore.v1.SubmissionScore.online:type_name -> vidscore.v1.OnlineRecord
-	46, // 28: vidscore.v1.OnlineRecord.frames:type_name -> vidscore.v1.FrameSource
-	30, // 29: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	47, // 30: vidscore.v1.ReadOutcomesRequest.sequence:type_name -> vidscore.v1.SequenceKey
-	48, // 31: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
-	44, // 32: vidscore.v1.AnswerFramesRequest.detections:type_name -> vidscore.v1.AnnotationBatch
-	38, // 33: vidscore.v1.AnswerFramesResponse.frame:type_name -> vidscore.v1.FrameNow
-	39, // 34: vidscore.v1.AnswerFramesResponse.stored:type_name -> vidscore.v1.AnswerStored
-	40, // 35: vidscore.v1.AnswerFramesResponse.ended:type_name -> vidscore.v1.ClockEnded
-	47, // 36: vidscore.v1.FrameNow.sequence:type_name -> vidscore.v1.SequenceKey
-	31, // 37: vidscore.v1.ClockEnded.online:type_name -> vidscore.v1.OnlineRecord
-	44, // 38: vidscore.v1.ReadDetectionsResponse.detections:type_name -> vidscore.v1.AnnotationBatch
-	4,  // 39: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
-	6,  // 40: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
-	8,  // 41: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
-	10, // 42: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
-	12, // 43: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
-	12, // 44: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
-	14, // 45: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
-	16, // 46: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
-	18, // 47: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
-	20, // 48: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
-	26, // 49: vidscore.v1.SubmissionService.ChooseSubmission:input_type -> vidscore.v1.ChooseSubmissionRequest
-	22, // 50: vidscore.v1.SubmissionService.DisqualifySubmission:input_type -> vidscore.v1.DisqualifySubmissionRequest
-	24, // 51: vidscore.v1.SubmissionService.ReinstateSubmission:input_type -> vidscore.v1.ReinstateSubmissionRequest
-	28, // 52: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
-	32, // 53: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
-	34, // 54: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
-	41, // 55: vidscore.v1.SubmissionService.ReadDetections:input_type -> vidscore.v1.ReadDetectionsRequest
-	36, // 56: vidscore.v1.SubmissionService.AnswerFrames:input_type -> vidscore.v1.AnswerFramesRequest
-	5,  // 57: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
-	7,  // 58: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
-	9,  // 59: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
-	11, // 60: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
-	13, // 61: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
-	13, // 62: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
-	15, // 63: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
-	17, // 64: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
-	19, // 65: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
-	21, // 66: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
-	27, // 67: vidscore.v1.SubmissionService.ChooseSubmission:output_type -> vidscore.v1.ChooseSubmissionResponse
-	23, // 68: vidscore.v1.SubmissionService.DisqualifySubmission:output_type -> vidscore.v1.DisqualifySubmissionResponse
-	25, // 69: vidscore.v1.SubmissionService.ReinstateSubmission:output_type -> vidscore.v1.ReinstateSubmissionResponse
-	29, // 70: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
-	33, // 71: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
-	35, // 72: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
-	42, // 73: vidscore.v1.SubmissionService.ReadDetections:output_type -> vidscore.v1.ReadDetectionsResponse
-	37, // 74: vidscore.v1.SubmissionService.AnswerFrames:output_type -> vidscore.v1.AnswerFramesResponse
-	57, // [57:75] is the sub-list for method output_type
-	39, // [39:57] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	45, // 28: vidscore.v1.SubmissionScore.streaming_report:type_name -> vidscore.v1.Report
+	46, // 29: vidscore.v1.OnlineRecord.frames:type_name -> vidscore.v1.FrameSource
+	30, // 30: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	47, // 31: vidscore.v1.ReadOutcomesRequest.sequence:type_name -> vidscore.v1.SequenceKey
+	48, // 32: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
+	44, // 33: vidscore.v1.AnswerFramesRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	38, // 34: vidscore.v1.AnswerFramesResponse.frame:type_name -> vidscore.v1.FrameNow
+	39, // 35: vidscore.v1.AnswerFramesResponse.stored:type_name -> vidscore.v1.AnswerStored
+	40, // 36: vidscore.v1.AnswerFramesResponse.ended:type_name -> vidscore.v1.ClockEnded
+	47, // 37: vidscore.v1.FrameNow.sequence:type_name -> vidscore.v1.SequenceKey
+	31, // 38: vidscore.v1.ClockEnded.online:type_name -> vidscore.v1.OnlineRecord
+	44, // 39: vidscore.v1.ReadDetectionsResponse.detections:type_name -> vidscore.v1.AnnotationBatch
+	4,  // 40: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
+	6,  // 41: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
+	8,  // 42: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
+	10, // 43: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
+	12, // 44: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
+	12, // 45: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
+	14, // 46: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
+	16, // 47: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
+	18, // 48: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
+	20, // 49: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
+	26, // 50: vidscore.v1.SubmissionService.ChooseSubmission:input_type -> vidscore.v1.ChooseSubmissionRequest
+	22, // 51: vidscore.v1.SubmissionService.DisqualifySubmission:input_type -> vidscore.v1.DisqualifySubmissionRequest
+	24, // 52: vidscore.v1.SubmissionService.ReinstateSubmission:input_type -> vidscore.v1.ReinstateSubmissionRequest
+	28, // 53: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
+	32, // 54: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
+	34, // 55: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
+	41, // 56: vidscore.v1.SubmissionService.ReadDetections:input_type -> vidscore.v1.ReadDetectionsRequest
+	36, // 57: vidscore.v1.SubmissionService.AnswerFrames:input_type -> vidscore.v1.AnswerFramesRequest
+	5,  // 58: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
+	7,  // 59: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
+	9,  // 60: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
+	11, // 61: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
+	13, // 62: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
+	13, // 63: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
+	15, // 64: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
+	17, // 65: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
+	19, // 66: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
+	21, // 67: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
+	27, // 68: vidscore.v1.SubmissionService.ChooseSubmission:output_type -> vidscore.v1.ChooseSubmissionResponse
+	23, // 69: vidscore.v1.SubmissionService.DisqualifySubmission:output_type -> vidscore.v1.DisqualifySubmissionResponse
+	25, // 70: vidscore.v1.SubmissionService.ReinstateSubmission:output_type -> vidscore.v1.ReinstateSubmissionResponse
+	29, // 71: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
+	33, // 72: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
+	35, // 73: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
+	42, // 74: vidscore.v1.SubmissionService.ReadDetections:output_type -> vidscore.v1.ReadDetectionsResponse
+	37, // 75: vidscore.v1.SubmissionService.AnswerFrames:output_type -> vidscore.v1.AnswerFramesResponse
+	58, // [58:76] is the sub-list for method output_type
+	40, // [40:58] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_submission_service_proto_init() }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -107,6 +106,7 @@ def _exchange_of(client: Client, typed: LiveAnswering) -> Exchange:
         sum(entry.get("frame_count", 0) for entry in found.definition.get("sequences", ())),
         in_flight=typed.in_flight,
         silence_timeout_s=typed.silence_timeout,
+        progress=typed.progress,
     )
 
 
@@ -144,7 +144,7 @@ async def _answer(typed: LiveAnswering, submission: str, exchange: Exchange) -> 
     exchange.begin(program)
     try:
         async with open_async_client(typed.server) as client:
-            with exchange.display if typed.progress else nullcontext():
+            with exchange.shown():
                 outcome = await _answer_over(client, typed, submission, exchange)
     except OutputClosedError:
         code = await program.finish(FINISH_TIMEOUT_S)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Coroutine
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -41,10 +42,10 @@ class Exchange:
         frame_count: Frames of the clock.
         in_flight: Most frames that the program has at a time without an answer to them.
         silence_timeout_s: How long it may owe an answer, or the word that it is ready.
+        progress: Whether to show how far it is.
 
     Attributes:
         lines: What reads the answers.
-        display: Shows how far it is.
     """
 
     def __init__(
@@ -54,9 +55,10 @@ class Exchange:
         *,
         in_flight: int,
         silence_timeout_s: float,
+        progress: bool,
     ) -> None:
         self.lines = lines
-        self.display = LiveDisplay(sys.stderr, self._draw, self._progress)
+        self._display = LiveDisplay(sys.stderr, self._draw, self._progress) if progress else None
         self._frame_count, self._in_flight = frame_count, in_flight
         self._silence_timeout_s = silence_timeout_s
         self._owed: dict[tuple[SequenceKey, int], LiveFrame] = {}
@@ -72,6 +74,10 @@ class Exchange:
     def has_begun(self) -> bool:
         """Whether the program was told of a frame."""
         return self._last_told is not None
+
+    def shown(self) -> AbstractContextManager[object]:
+        """Shows how far it is while the block lasts."""
+        return self._display or nullcontext()
 
     async def until_ready(self, reading: asyncio.Task[None]) -> None:
         """Wait for the first line of the program, which may be empty.
@@ -112,7 +118,7 @@ class Exchange:
         if not known:
             self._program.tell(_frame_line(frame))
             self._last_told = frame
-            self.display.changed()
+            self._changed()
         left = 0 if frame.position == self._frame_count - 1 else self._in_flight - 1
         if await self._down_to(left, frame.remaining_s):
             return
@@ -124,7 +130,7 @@ class Exchange:
         """Note that an answer is durable."""
         self._in_time += stored.in_time
         self._late += not stored.in_time
-        self.display.changed()
+        self._changed()
 
     async def read_answers(self) -> None:
         """Answer frames as the program says, until it closes its output.
@@ -206,6 +212,10 @@ class Exchange:
         limit = f"{self._silence_timeout_s:g} s (--silence-timeout)"
         owed = [frame_name(*key) for key in list(self._owed)[:1]]
         return ProgramError(" ".join(["the program", what, *owed, "for", limit]))
+
+    def _changed(self) -> None:
+        if self._display is not None:
+            self._display.changed()
 
     def _progress(self) -> str:
         frame = self._last_told

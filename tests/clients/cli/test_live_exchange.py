@@ -50,6 +50,7 @@ class Scene:
             3,
             in_flight=in_flight,
             silence_timeout_s=0.01,
+            progress=False,
         )
         self.exchange.begin(cast(Program, self.program))
         self.reading = asyncio.ensure_future(self.exchange.read_answers())
@@ -72,7 +73,9 @@ def line(frame: int) -> dict[str, object]:
     return {"sequence": "a", "frame": frame, "time_s": float(frame)}
 
 
-async def test_a_program_is_told_of_the_next_frame_once_it_has_answered() -> None:
+async def test_a_program_is_told_of_the_next_frame_once_it_has_answered(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     scene = Scene()
     telling = asyncio.ensure_future(scene.exchange.on_frame(scene.frame(0)))
     await asyncio.sleep(0)
@@ -81,6 +84,7 @@ async def test_a_program_is_told_of_the_next_frame_once_it_has_answered() -> Non
     await telling
     assert scene.answered == [0]
     assert scene.program.told == [line(0)]
+    assert not capsys.readouterr().err
 
 
 async def test_a_frame_that_passes_unanswered_is_told_as_time_alone_and_silence_ends_it() -> None:

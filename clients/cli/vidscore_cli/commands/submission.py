@@ -31,9 +31,11 @@ from vidscore_cli.options import (
 from vidscore_cli.outcome_output import check_outcome_output, open_outcomes
 from vidscore_cli.output import check_output, say
 from vidscore_cli.records import short_names, time_text, write_record, write_records
-from vidscore_cli.remote import open_client, to_outcomes
+from vidscore_cli.remote import open_client, to_outcomes, to_reports
 from vidscore_cli.reporting import Presentation, View
+from vidscore_cli.session import ExitCode
 from vidscore_cli.sites import ServerChoice
+from vidscore_cli.windows import alarm_of, alert_options
 
 if TYPE_CHECKING:
     from vidscore_client import SubmissionUpdate
@@ -179,23 +181,41 @@ def outcomes(
             writer.write(to_outcomes(part), part.evaluator)
 
 
-@command("watch", examples=("vidscore submission watch sky/falcon",))
+@command(
+    "watch",
+    examples=(
+        "vidscore submission watch sky/falcon",
+        "vidscore submission watch sky/falcon --baseline last.json --alert f1=0.05",
+    ),
+)
 @click.argument("submission", metavar="SUBMISSION")
+@alert_options()
 @server_options()
-def watch(server: ServerChoice, submission: str) -> None:
+def watch(
+    server: ServerChoice,
+    submission: str,
+    baseline: str | None,
+    alert: tuple[str, ...],
+    alert_url: str | None,
+) -> int:
     """Write a line for every change of a submission, until it has ended.
 
-    The exit code is 5 if it fails or is cancelled.
+    The exit code is 5 if it fails or is cancelled, and 6 if a score that was shown has dropped from
+    the baseline by more than an --alert allows.
     """
     last = None
     with open_client(server) as client:
-        ranking = {entry.name: entry.ranking for entry in client.evaluators()}
-        for update in client.submissions.watch(submission):
-            last = update.submission
-            parts = [summary(last), *_ranking_scores(update, ranking)]
-            say(f"{time_text(last.state_time)}  {', '.join(parts)}")
+        described = client.evaluators()
+        ranking = {entry.name: entry.ranking for entry in described}
+        with alarm_of(alert, baseline, alert_url, described) as alarm:
+            for update in client.submissions.watch(submission):
+                last = update.submission
+                parts = [summary(last), *_ranking_scores(update, ranking)]
+                say(f"{time_text(last.state_time)}  {', '.join(parts)}")
+                alarm.judge(to_reports(score.report for score in update.scores), "what is shown")
     if last is not None:
         refuse_unscored(last)
+    return ExitCode.THRESHOLD if alarm.rang else ExitCode.OK
 
 
 @command("seal", examples=("vidscore submission seal sky/falcon --expected-frames 5",))

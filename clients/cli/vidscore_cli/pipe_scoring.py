@@ -23,7 +23,7 @@ from vidscore_cli.output import counted
 from vidscore_cli.reporting import Presentation, View, write_reports
 from vidscore_cli.session import ExitCode
 from vidscore_cli.thresholds import check_thresholds, parse_thresholds
-from vidscore_cli.windows import Alarm, LastFrames, alarm_of, with_hours
+from vidscore_cli.windows import Alarm, LastFrames, alarm_of
 from vidscore_evaluators.errors import InputError
 
 if TYPE_CHECKING:
@@ -234,6 +234,8 @@ class LiveScoring:
             self._add(block)
         reports = [with_warnings(one, pair.warnings) for one in self._scorer.final_reports()]
         if self._typed.hours:
+            from vidscore_evaluators.hours import with_hours
+
             reports = with_hours(reports, self._evaluators, self._evaluated, sides[1])
         self._judge_end(reports)
         return reports

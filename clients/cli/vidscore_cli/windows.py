@@ -1,4 +1,4 @@
-"""Windows over a stream: scores of its last frames and of each hour, and drift from a baseline."""
+"""Windows over a stream: scores of its last frames, and drift from a baseline."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from vidscore_evaluators.annotations import Annotations
     from vidscore_evaluators.evaluator import Evaluator
     from vidscore_evaluators.report import Report
-
-HOUR_S = 3600
 
 
 class LastFrames:
@@ -280,59 +278,3 @@ def _read_reports(path: str) -> list[Report]:
     except (ValueError, KeyError, TypeError, AttributeError, VidscoreError):
         problem = f"{path} is no report as `vidscore score --format json` writes it"
         raise click.BadParameter(problem, param_hint="--baseline") from None
-
-
-def with_hours(
-    reports: Sequence[Report],
-    evaluators: Sequence[Evaluator[Any]],
-    truth: Annotations,
-    detections: Annotations,
-) -> list[Report]:
-    """Reports with a curve of each ranking measure over the hours of the frames' times.
-
-    An hour has the frames of the truth whose time is in it; a frame of which the truth says no
-    time has that of the detections. A frame without any belongs to no hour.
-
-    Args:
-        reports: The reports of everything.
-        evaluators: What made them.
-        truth: The evaluated frames of the truth.
-        detections: The detections.
-    """
-    import numpy as np
-
-    from vidscore_evaluators.alignment import align
-
-    aligned = align(truth, detections)
-    times = [side.frame_times_s for side in (aligned.truth, aligned.detections)]
-    known = [np.full(len(aligned.listed), np.nan) if one is None else one for one in times]
-    hours = np.floor(np.where(np.isnan(known[0]), known[1], known[0]) / HOUR_S)
-    starts = np.unique(hours[aligned.listed & ~np.isnan(hours)])
-    parts = [aligned.take_frames(aligned.listed & (hours == start)) for start in starts]
-    return [
-        _with_curves(
-            report,
-            evaluator,
-            [int(start) * HOUR_S for start in starts.tolist()],
-            [evaluator.report(evaluator.tally(part.truth, part.detections)) for part in parts],
-        )
-        for report, evaluator in zip(reports, evaluators, strict=True)
-    ]
-
-
-def _with_curves(
-    report: Report, evaluator: Evaluator[Any], starts: Sequence[int], hourly: Sequence[Report]
-) -> Report:
-    from vidscore_evaluators.report import Curve
-
-    curves = [
-        Curve(
-            f"{measure}_by_hour",
-            {
-                "hour_start_s": starts,
-                measure: [overall_value(one, measure) for one in hourly],
-            },
-        )
-        for measure in evaluator.ranking
-    ]
-    return replace(report, scores=replace(report.scores, curves=(*report.curves, *curves)))

@@ -212,7 +212,10 @@ def decode_online(message: submission_service_pb2.OnlineRecord) -> OnlineRecord:
 def decode_update(message: submission_service_pb2.WatchSubmissionResponse) -> SubmissionUpdate:
     """One update of a submission that is watched."""
     return to_dataclass(
-        SubmissionUpdate, message, scores=tuple(decode_score(score) for score in message.scores)
+        SubmissionUpdate,
+        message,
+        scores=tuple(decode_score(score) for score in message.scores),
+        window_reports=tuple(decode_report(report) for report in message.window_reports),
     )
 
 

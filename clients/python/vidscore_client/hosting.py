@@ -301,10 +301,20 @@ class SubmissionScore:
 
 @dataclass(frozen=True)
 class SubmissionUpdate:
-    """A submission at a revision, and the scores that may be seen then."""
+    """A submission at a revision, and the scores that may be seen then.
+
+    Attributes:
+        submission: The submission.
+        scores: The scores.
+        window_reports: A report for each evaluator over the last frames, where a window is watched
+            and has moved.
+        window_frame_count: Frames that they are over.
+    """
 
     submission: Submission
     scores: tuple[SubmissionScore, ...]
+    window_reports: tuple[Report, ...] = ()
+    window_frame_count: int = 0
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ from vidscore_cli.options import (
     view_options,
 )
 from vidscore_cli.outcome_output import check_outcome_output, open_outcomes
-from vidscore_cli.output import check_output, say
+from vidscore_cli.output import check_output, counted, say
 from vidscore_cli.records import short_names, time_text, write_record, write_records
 from vidscore_cli.remote import open_client, to_outcomes, to_reports
 from vidscore_cli.reporting import Presentation, View
@@ -38,7 +39,7 @@ from vidscore_cli.sites import ServerChoice
 from vidscore_cli.windows import alarm_of, alert_options
 
 if TYPE_CHECKING:
-    from vidscore_client import SubmissionUpdate
+    from vidscore_evaluators.report import Report
 
 COLUMNS = ("name", "team", "title", "state", "frame_count", "create_time", "seal_time")
 
@@ -189,11 +190,18 @@ def outcomes(
     ),
 )
 @click.argument("submission", metavar="SUBMISSION")
+@click.option(
+    "--window",
+    metavar="FRAMES",
+    type=click.IntRange(1, 10_000),
+    help="Score the last frames of each stream, too, and judge alerts by them. Organisers only.",
+)
 @alert_options()
 @server_options()
 def watch(
     server: ServerChoice,
     submission: str,
+    window: int | None,
     baseline: str | None,
     alert: tuple[str, ...],
     alert_url: str | None,
@@ -208,11 +216,17 @@ def watch(
         described = client.evaluators()
         ranking = {entry.name: entry.ranking for entry in described}
         with alarm_of(alert, baseline, alert_url, described) as alarm:
-            for update in client.submissions.watch(submission):
+            for update in client.submissions.watch(submission, window_frames=window or 0):
                 last = update.submission
-                parts = [summary(last), *_ranking_scores(update, ranking)]
+                reports = to_reports(score.report for score in update.scores)
+                parts = [summary(last), *_ranking_scores(reports, ranking)]
+                over = f"the last {counted(update.window_frame_count, 'frame')}"
+                if update.window_reports:
+                    reports = to_reports(update.window_reports)
+                    parts += [over, *_ranking_scores(reports, ranking)]
                 say(f"{time_text(last.state_time)}  {', '.join(parts)}")
-                alarm.judge(to_reports(score.report for score in update.scores), "what is shown")
+                if window is None or update.window_reports:
+                    alarm.judge(reports, over if window else "what is shown")
     if last is not None:
         refuse_unscored(last)
     return ExitCode.THRESHOLD if alarm.rang else ExitCode.OK
@@ -302,13 +316,13 @@ def choose(server: ServerChoice, submission: str, undo: bool) -> None:
     say(f"{short_names(found.name)} {counts}")
 
 
-def _ranking_scores(update: SubmissionUpdate, ranking: dict[str, tuple[str, ...]]) -> list[str]:
+def _ranking_scores(reports: Sequence[Report], ranking: Mapping[str, Sequence[str]]) -> list[str]:
     """The scores over everything by which systems are ranked, as far as they are shown."""
     from vidscore_evaluators.report_grids import format_number
 
     return [
-        f"{score.report.evaluator} {row.measure} {format_number(row.value)}"
-        for score in update.scores
-        for row in score.report.rows()
-        if row[:3] == (None, None, None) and row.measure in ranking.get(score.report.evaluator, ())
+        f"{report.evaluator} {row.measure} {format_number(row.value)}"
+        for report in reports
+        for row in report.rows()
+        if row[:3] == (None, None, None) and row.measure in ranking.get(report.evaluator, ())
     ]

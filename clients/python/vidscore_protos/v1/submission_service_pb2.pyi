@@ -284,20 +284,26 @@ class ChooseSubmissionResponse(_message.Message):
     def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ...) -> None: ...
 
 class WatchSubmissionRequest(_message.Message):
-    __slots__ = ("name", "from_revision")
+    __slots__ = ("name", "from_revision", "window_frames")
     NAME_FIELD_NUMBER: _ClassVar[int]
     FROM_REVISION_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_FRAMES_FIELD_NUMBER: _ClassVar[int]
     name: str
     from_revision: int
-    def __init__(self, name: _Optional[str] = ..., from_revision: _Optional[int] = ...) -> None: ...
+    window_frames: int
+    def __init__(self, name: _Optional[str] = ..., from_revision: _Optional[int] = ..., window_frames: _Optional[int] = ...) -> None: ...
 
 class WatchSubmissionResponse(_message.Message):
-    __slots__ = ("submission", "scores")
+    __slots__ = ("submission", "scores", "window_reports", "window_frame_count")
     SUBMISSION_FIELD_NUMBER: _ClassVar[int]
     SCORES_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_REPORTS_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_FRAME_COUNT_FIELD_NUMBER: _ClassVar[int]
     submission: Submission
     scores: _containers.RepeatedCompositeFieldContainer[SubmissionScore]
-    def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[SubmissionScore, _Mapping]]] = ...) -> None: ...
+    window_reports: _containers.RepeatedCompositeFieldContainer[_report_pb2.Report]
+    window_frame_count: int
+    def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[SubmissionScore, _Mapping]]] = ..., window_reports: _Optional[_Iterable[_Union[_report_pb2.Report, _Mapping]]] = ..., window_frame_count: _Optional[int] = ...) -> None: ...
 
 class SubmissionScore(_message.Message):
     __slots__ = ("name", "create_time", "truth_revision", "report", "partial", "current", "private_report", "public_report", "online", "streaming_report")

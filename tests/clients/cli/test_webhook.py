@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Event, Thread
 
 import pytest
-from tests.clients.cli.helpers import run, well
+from tests.clients.cli.helpers import Call, run, well
 from tests.support.waiting import eventually
 
 from vidscore_cli import webhook
@@ -180,3 +180,21 @@ def test_a_pipe_posts_what_it_says(
     }
     alone = run(*arguments, "--alert-url", receiver.url, input_=LINE)
     assert (alone.exit_code, "--alert-url goes with --alert" in alone.stderr) == (2, True)
+
+
+def test_a_watched_submission_shows_its_window_and_rings(
+    hosted: str, organiser: Call, receiver: Receiver
+) -> None:
+    """Frame 1 has both hits, and the last four frames have none."""
+    well(organiser("submit", hosted, "--detections", "detections.json", "--name", f"{hosted}-w"))
+    files = ("--truth", "truth.json", "--detections", "detections.json")
+    well(run("score", "spotgeo", *files, "--format", "json", "--output", "base.json"))
+    watch = ("submission", "watch", f"{hosted}/{hosted}-w", "--baseline", "base.json")
+    assert well(organiser(*watch, "--alert", "f1=0.01", "--window", "5")).count("\n") == 1
+    assert not receiver.received
+    alert = ("--alert", "mse=0.5", "--alert-url", receiver.url)
+    found = organiser(*watch, *alert, "--window", "4")
+    assert "the last 4 frames, spotgeo f1 0" in found.stdout
+    assert found.exit_code == 6, found.stderr
+    assert "mse of spotgeo over the last 4 frames is " in found.stderr
+    assert len(receiver.received) == 1

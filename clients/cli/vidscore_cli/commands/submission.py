@@ -11,6 +11,7 @@ import click
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.hosted import (
     by_streaming_accuracy,
+    described_evaluators,
     look_up,
     over_private,
     refuse_unscored,
@@ -213,7 +214,8 @@ def watch(
     """
     last = None
     with open_client(server) as client:
-        described = client.evaluators()
+        watched = client.submissions.get(submission)
+        described = described_evaluators(client, client.benchmarks.get(watched.benchmark))
         ranking = {entry.name: entry.ranking for entry in described}
         with alarm_of(alert, baseline, alert_url, described) as alarm:
             for update in client.submissions.watch(submission, window_frames=window or 0):

@@ -307,7 +307,7 @@ class SubmissionUpdate:
         submission: The submission.
         scores: The scores.
         window_reports: A report for each evaluator over the last frames, where a window is watched
-            and has moved.
+            and any of them has truth.
         window_frame_count: Frames that they are over.
     """
 

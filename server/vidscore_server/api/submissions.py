@@ -32,7 +32,7 @@ from vidscore_server.domain.batches import BatchRules
 from vidscore_server.domain.benchmarks import required_benchmark
 from vidscore_server.domain.history import PastEvent, history_of
 from vidscore_server.domain.hosting import Hosting
-from vidscore_server.domain.live import REST_FACTOR, LiveScore
+from vidscore_server.domain.live import LiveScore
 from vidscore_server.domain.names import (
     DEFAULT_STREAM,
     StreamName,
@@ -45,7 +45,7 @@ from vidscore_server.domain.names import (
 from vidscore_server.domain.sessions import Sessions, Use, Writers
 from vidscore_server.domain.states import ENDED
 from vidscore_server.domain.submissions import SubmissionView, team_seen, visible
-from vidscore_server.domain.windows import check_window
+from vidscore_server.domain.windows import ScoreWindow, check_window
 from vidscore_server.runtime import offload
 from vidscore_server.store import Reader
 from vidscore_server.store.records import StreamRecord, SubmissionState
@@ -116,8 +116,6 @@ class Watcher:
         self._scores = scores
         self._caller = caller
         self._window_frames = window_frames
-        self._window_due_s = 0.0
-        self._owes_window = window_frames > 0
 
     async def run(
         self,
@@ -129,6 +127,7 @@ class Watcher:
         context = self._hosting.context
         seen = from_revision
         sent: LiveScore | None = None
+        sent_window: ScoreWindow | None = None
         shortest_s = context.settings.minimum_live_interval_ms / 1000
         while True:
             change = context.changes.waiter(name)
@@ -141,10 +140,11 @@ class Watcher:
                     message.scores.extend(
                         self._scores.write_live(name.benchmark, live, self._caller)
                     )
-                self._owes_window |= message.submission.revision > seen
-                await self._add_window(message, name)
-                if message.submission.revision > seen or live is not sent or message.window_reports:
-                    seen, sent = max(seen, message.submission.revision), live
+                window = await self._add_window(message, name)
+                moved = live is not sent or window is not sent_window
+                if message.submission.revision > seen or moved:
+                    seen = max(seen, message.submission.revision)
+                    sent, sent_window = live, window
                     await responses.send(message)
                 if ended:
                     self._hosting.live.forget(name)
@@ -156,18 +156,17 @@ class Watcher:
                 context.changes.forget(name, change)
             await asyncio.sleep(shortest_s)
 
-    async def _add_window(self, message: pb.WatchSubmissionResponse, name: SubmissionName) -> None:
-        """Add the scores of the window, once what was looked at before has rested."""
-        clock = asyncio.get_running_loop().time
-        began_s = clock()
-        if not (self._window_frames and self._owes_window) or began_s < self._window_due_s:
-            return
-        self._owes_window = False
+    async def _add_window(
+        self, message: pb.WatchSubmissionResponse, name: SubmissionName
+    ) -> ScoreWindow | None:
+        """Add the scores over the window that the caller wants; gives them, if there are any."""
+        if not self._window_frames:
+            return None
         window = await self._hosting.windows.newest(name, self._window_frames)
-        self._window_due_s = clock() + REST_FACTOR * (clock() - began_s)
         if window is not None:
             message.window_frame_count = window.frame_count
             message.window_reports.extend(map(write_report, window.reports))
+        return window
 
     def _look(
         self, reader: Reader, name: SubmissionName

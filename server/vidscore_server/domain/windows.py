@@ -6,6 +6,7 @@ They are for organisers alone: a window that moves by a frame tells what is true
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from dataclasses import dataclass
 
 from vidscore_evaluators.alignment import frames_in
@@ -16,6 +17,8 @@ from vidscore_evaluators.report import Report
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.batches import unpacked
 from vidscore_server.domain.context import Context
+from vidscore_server.domain.live import REST_FACTOR
+from vidscore_server.domain.live_run import State
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.scorer import Scorer, Sides
 from vidscore_server.errors import PermissionDeniedError
@@ -23,6 +26,9 @@ from vidscore_server.store import Reader
 
 MAXIMUM_WINDOW_FRAMES = 10_000
 """Most frames of a stream that are scored together whenever something has come."""
+
+MAXIMUM_KEPT = 100
+"""Windows of which the newest is kept; of others each look makes it anew."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +66,18 @@ def check_window(caller: Caller, size: int) -> None:
         raise InputError([Fault(str(size), expected, field="window_frames")])
 
 
+@dataclass
+class _Kept:
+    """The newest window of a submission, and when the next may be made."""
+
+    lock: asyncio.Lock
+    window: ScoreWindow | None = None
+    state: State | None = None
+    next_time_s: float = 0.0
+
+
 class Windows:
-    """Scores the last frames of the submissions of a site.
+    """Scores the last frames of the submissions of a site, while somebody watches.
 
     Args:
         context: The hosting context.
@@ -71,9 +87,12 @@ class Windows:
     def __init__(self, context: Context, scorer: Scorer) -> None:
         self._context = context
         self._scorer = scorer
+        self._kept: OrderedDict[tuple[SubmissionName, int], _Kept] = OrderedDict()
 
     async def newest(self, name: SubmissionName, size: int) -> ScoreWindow | None:
         """Scores over the last frames of each stream; None where none of them has truth.
+
+        The same object comes again as long as nothing has moved, or the last one rests.
 
         Args:
             name: The submission.
@@ -82,6 +101,22 @@ class Windows:
         Raises:
             LookupError: If the submission is gone.
         """
+        kept = self._kept.setdefault((name, size), _Kept(asyncio.Lock()))
+        self._kept.move_to_end((name, size))
+        while len(self._kept) > MAXIMUM_KEPT:
+            self._kept.popitem(last=False)
+        async with kept.lock:
+            clock = asyncio.get_running_loop().time
+            began_s = clock()
+            if began_s >= kept.next_time_s:
+                state = await self._context.read(lambda reader: _state(reader, name))
+                if state != kept.state:
+                    kept.window = None if state is None else await self._made(name, size)
+                    kept.state = state
+                    kept.next_time_s = clock() + REST_FACTOR * (clock() - began_s)
+        return kept.window
+
+    async def _made(self, name: SubmissionName, size: int) -> ScoreWindow | None:
         sides = await self._context.read(lambda reader: self._last(reader, name, size))
         if sides is None:
             return None
@@ -112,6 +147,19 @@ class Windows:
                     frames.frame_run(max(0, frames.frame_count - size), frames.frame_count)
                 )
         return Sides(sides.definition, sides.truth, concatenate(parts), sides.revision, True)
+
+
+def _state(reader: Reader, name: SubmissionName) -> State | None:
+    """What a window depends on; None where there can be none."""
+    benchmark, submission = reader.benchmark(name.benchmark), reader.submission(*name)
+    if benchmark is None or submission is None or not benchmark.truth_revision:
+        return None
+    return State(
+        submission.frame_count,
+        benchmark.truth_revision,
+        benchmark.definition,
+        submission.create_time,
+    )
 
 
 def _with_truth(sides: Sides) -> tuple[Annotations, Annotations]:

@@ -1812,8 +1812,8 @@ type WatchSubmissionResponse struct {
 	// Scores that are visible to the caller now.
 	Scores []*SubmissionScore `protobuf:"bytes,2,rep,name=scores,proto3" json:"scores,omitempty"`
 	// A report for each evaluator over the frames of the window that have truth, with curves of the
-	// measures that rank by hour. Empty: no window is wanted, none of its frames has truth, or it was
-	// looked at just before; a response that follows has it.
+	// measures that rank by hour; the newest that was made. Empty: no window is wanted, or none of its
+	// frames has truth.
 	WindowReports []*Report `protobuf:"bytes,60,rep,name=window_reports,json=windowReports,proto3" json:"window_reports,omitempty"`
 	// Number of the frames that `window_reports` are over.
 	WindowFrameCount int64 `protobuf:"varint,61,opt,name=window_frame_count,json=windowFrameCount,proto3" json:"window_frame_count,omitempty"`

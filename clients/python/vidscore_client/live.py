@@ -168,6 +168,7 @@ class _Call:
         self._frame: wire.FrameNow | None = None
         self._online: OnlineRecord | None = None
         self._error: VidscoreError | None = None
+        self._outdated = False
         self._closed = False
         self.heard = False
         self._call = transport.stream(
@@ -203,6 +204,8 @@ class _Call:
             )
             if self._online is None or self._progress.unacknowledged:
                 raise self._error or ended_early()
+            if self._outdated:
+                raise ended_early()  # the next call is told how it stands with the last answers
             return self._online
 
     async def close(self) -> None:
@@ -245,6 +248,7 @@ class _Call:
             self._monitor.wake()
 
     def _stored(self, stored: wire.AnswerStored) -> None:
+        self._outdated = self._online is not None
         known = self._progress.unacknowledged.pop(stored.position, None)
         if known is not None and self._progress.on_stored is not None:
             self._progress.on_stored(

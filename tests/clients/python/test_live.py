@@ -19,6 +19,7 @@ from vidscore_client import (
     LiveOutcome,
     Retry,
     StoredAnswer,
+    SubmissionState,
     aio,
     connect,
     live,
@@ -162,6 +163,38 @@ async def test_a_frame_that_a_broken_call_gave_out_may_be_answered_over_the_next
     assert [(frame.position, frame.repeated) for frame in seen] == [(0, False), (0, True)]
     assert stored == [StoredAnswer(0, in_time=True, latency_s=0.0)]
     assert outcome.online.in_time_count == 1
+
+
+async def test_an_answer_after_the_end_of_the_clock_is_counted_and_sealed(
+    tmp_path: Path, kind: Callable[[Hosted], Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = asyncio.get_running_loop()
+    ended: list[bool] = []
+    take = live._Call._take
+
+    def noted(call: live._Call, response: submission_service_pb2.AnswerFramesResponse) -> None:
+        take(call, response)
+        if response.WhichOneof("event") == "ended":
+            ended.append(True)
+
+    monkeypatch.setattr(live._Call, "_take", noted)
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.create(live_dots(), public=TOLD)
+
+        async def pass_and_answer(frame: LiveFrame) -> None:
+            hosted.clock.pass_by(seconds=FRAMES * PERIOD_S)
+            await until(lambda: bool(ended))
+            frame.answer([])
+
+        def on_frame(frame: LiveFrame) -> object:
+            passing = pass_and_answer(frame)
+            if asyncio._get_running_loop() is loop:
+                return passing
+            return asyncio.run_coroutine_threadsafe(passing, loop).result(60)
+
+        outcome = await kind(hosted)("dots", on_frame, "one")
+    assert (outcome.online.late_count, outcome.online.missing_count) == (1, FRAMES - 1)
+    assert outcome.submission.state is not SubmissionState.RECEIVING
 
 
 async def test_an_error_of_the_callback_ends_the_answering(

@@ -215,11 +215,25 @@ def score_online(
         InputError: If a time is missing, or does not fit the others.
     """
     answers = StreamingAnswers.of(truth, detections)
-    budgets_s = answers.budgets_s
-    by_budget = [score(answers.held(budget_s)) for budget_s in budgets_s]
+    by_budget = [score(answers.held(budget_s)) for budget_s in answers.budgets_s]
+    return online_reports(evaluators, answers, by_budget)
+
+
+def online_reports(
+    evaluators: Sequence[Evaluator[Any]],
+    answers: StreamingAnswers,
+    by_budget: Sequence[Sequence[Report]],
+) -> list[Report]:
+    """The reports of streaming accuracy out of those of what was held at each latency budget.
+
+    Args:
+        evaluators: The evaluators.
+        answers: The answers.
+        by_budget: For each of their budgets the reports of the evaluators, in order.
+    """
     note = (answers.note(),)
     return [
-        with_warnings(_with_curves(reports, budgets_s, evaluator.ranking), note)
+        with_warnings(_with_curves(reports, answers.budgets_s, evaluator.ranking), note)
         for evaluator, *reports in zip(evaluators, *by_budget, strict=True)
     ]
 

@@ -1,7 +1,8 @@
-"""Figures of a running server for Prometheus; never anything about its benchmarks.
+"""Figures of a running server for Prometheus; never anything about its benchmarks, but one.
 
 Labels are names of services, methods, codes, sides and states: there is a bounded number of each,
-and none comes from a client.
+and none comes from a client. Where the setting `metrics_live_scores` asks for it, live scores that
+are watched have the names of their benchmarks and submissions: those alone whose policy shows them.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ from prometheus_client import (
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from vidscore_server.domain.live import LiveScore
+from vidscore_server.domain.names import SubmissionName
+from vidscore_server.domain.release import values_of
 from vidscore_server.domain.sessions import Sessions
 from vidscore_server.domain.states import UNFINISHED
 from vidscore_server.errors import ListenError
@@ -267,12 +271,32 @@ def _hosting_figures(hosting: Hosting) -> Iterator[Metric]:
         with hosting.context.store.read() as reader:
             waiting = reader.submissions_in(UNFINISHED)
             size_bytes = reader.size_bytes()
+            wanted = hosting.context.settings.metrics_live_scores
+            shown = hosting.live.shown(reader) if wanted else []
     except StoreError:
         up = False
     else:
         yield from _queue_figures(waiting, hosting.context.clock())
         yield _gauge("vidscore_store_bytes", "Bytes that the store takes.", size_bytes)
+        if wanted:
+            yield _live_figures(shown)
     yield _gauge("vidscore_store_up", "Whether the store can be read and written.", up)
+
+
+def _live_figures(shown: list[tuple[SubmissionName, LiveScore]]) -> Metric:
+    scores = GaugeMetricFamily(
+        "vidscore_live_score",
+        "Score over the completed sequences of a submission that is watched.",
+        labels=("benchmark", "submission", "evaluator", "measure"),
+    )
+    for name, live in shown:
+        # Where too few frames are completed there are no reports.
+        for evaluator, report in zip(live.definition.evaluators, live.reports, strict=False):
+            for measure, value in values_of(report, list(evaluator.ranking)).items():
+                if value is not None:
+                    labels = (name.benchmark, name.submission, evaluator.name, measure)
+                    scores.add_metric(labels, value)
+    return scores
 
 
 def _queue_figures(waiting: list[SubmissionRecord], now: datetime) -> Iterator[Metric]:

@@ -98,6 +98,11 @@ class Settings:
         "Address and port at which Prometheus finds metrics, over plain HTTP and without a token; "
         "empty: nowhere.",
     )
+    metrics_live_scores: bool = parameter(
+        False,
+        "Show there the live scores that are watched, by benchmark and submission: to everybody "
+        "who reaches the address. Of benchmarks that show no live scores there are none.",
+    )
     web: str = parameter(
         "",
         "Address and port of the site and the HTTP API of hosted benchmarks, such as "

@@ -82,7 +82,7 @@ def test_the_page_of_the_runners_names_every_command_and_option() -> None:
 def vidscore_calls(code: str) -> Iterator[tuple[str, list[str]]]:
     """Command and options of each call of vidscore in a piece of code."""
     for call in re.findall(r"(?:^|(?<=[|&;] ))vidscore( [^|&;>]*)?", code):
-        words = call.split()
+        words = call.partition(" -- ")[0].split()  # what follows is another program's
         names = words[: 2 if words and words[0] in GROUPS else 1]
         command = " ".join(name for name in names if re.fullmatch(r"[a-z]+", name))
         options = [word.partition("=")[0] for word in words if word.startswith("--")]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from vidscore_client import (
         Benchmark,
         Client,
+        EvaluatorDescription,
         Quota,
         Submission,
         SubmissionScore,
@@ -191,14 +192,21 @@ def look_up(client: Client, submission: Submission) -> Outcome:
     """Find out what became of a submission, as far as the policy shows it."""
     benchmark = client.benchmarks.get(submission.benchmark)
     chosen = benchmark.definition.get("policy", {}).get("ranking_measure")
-    ranking = {entry.name: entry.ranking for entry in client.evaluators()}
-    named = [entry["name"] for entry in benchmark.definition["evaluators"]]
-    order = named if ranking.keys() >= set(named) else _expanded(client, named)
+    ranking = {entry.name: entry.ranking for entry in described_evaluators(client, benchmark)}
+    order = list(ranking)
     scores = [score for score in client.submissions.scores(submission.name) if score.current]
     scores.sort(key=lambda score: [name != score.report.evaluator for name in order])
     if chosen:
         ranking = {name: (chosen, *measures) for name, measures in ranking.items()}
     return Outcome(submission, scores, ranking)
+
+
+def described_evaluators(client: Client, benchmark: Benchmark) -> list[EvaluatorDescription]:
+    """The evaluators of a benchmark in its order, as the server describes them."""
+    described = {entry.name: entry for entry in client.evaluators()}
+    named = [entry["name"] for entry in benchmark.definition["evaluators"]]
+    order = named if described.keys() >= set(named) else _expanded(client, named)
+    return [described[name] for name in order if name in described]
 
 
 def over_private(outcome: Outcome) -> Outcome:
@@ -207,6 +215,16 @@ def over_private(outcome: Outcome) -> Outcome:
         replace(score, report=score.private_report)
         for score in outcome.scores
         if score.private_report is not None
+    ]
+    return replace(outcome, scores=scores)
+
+
+def by_streaming_accuracy(outcome: Outcome) -> Outcome:
+    """The scores by streaming accuracy, as far as they are shown."""
+    scores = [
+        replace(score, report=score.streaming_report)
+        for score in outcome.scores
+        if score.streaming_report is not None
     ]
     return replace(outcome, scores=scores)
 

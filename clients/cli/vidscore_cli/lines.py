@@ -1,4 +1,4 @@
-"""Frames as lines of JSON on standard input: read as they come, refused or skipped by the line."""
+"""Frames as lines of JSON of a program: read as they come, refused or skipped by the line."""
 
 from __future__ import annotations
 
@@ -39,10 +39,9 @@ def line_text(fault: Fault) -> str:
 
 @dataclass(eq=False)
 class FrameInput:
-    """Frames that come on a stream of bytes.
+    """Frames that come as bytes.
 
     Attributes:
-        stream: The stream; it gives what is there and waits where nothing is.
         skip: Whether lines that break a rule are left out; else the first of them ends the run.
         reader: What reads the lines.
         clock: Seconds since 1970, for the arrival of each line; None where nobody needs it.
@@ -50,22 +49,32 @@ class FrameInput:
         listed: What is wrong with the first of them.
     """
 
-    stream: BinaryIO
     skip: bool
     reader: LineReader
     clock: Callable[[], float] | None = None
     skipped: int = 0
     listed: list[Fault] = field(default_factory=list)
 
-    def blocks(self) -> Iterator[LineBlock]:
+    def blocks(self, stream: BinaryIO) -> Iterator[LineBlock]:
         """The frames of the lines as they come, until the stream ends.
+
+        Args:
+            stream: It gives what is there and waits where nothing is.
 
         Raises:
             BadLineError: If a line breaks a rule, and ends the run; what stood before it was given.
         """
-        while data := _read_some(self.stream):
-            yield from self._judged(self.reader.feed(data))
-        yield from self._judged(self.reader.finish())
+        while data := _read_some(stream):
+            yield from self.feed(data)
+        yield from self.feed(b"")
+
+    def feed(self, data: bytes) -> Iterator[LineBlock]:
+        """The frames of the lines that end in these bytes; nothing more comes after none.
+
+        Raises:
+            BadLineError: As `blocks`.
+        """
+        yield from self._judged(self.reader.feed(data) if data else self.reader.finish())
 
     def say_skipped(self) -> None:
         """Say on standard error which lines were left out, if any."""
@@ -77,6 +86,20 @@ class FrameInput:
             if told < self.skipped:
                 say(f"  ... and {counted(self.skipped - told, 'more line')}", err=True)
 
+    def refuse(self, faults: Sequence[Fault]) -> None:
+        """Leave lines out, or end the run, for what is wrong with them.
+
+        Raises:
+            BadLineError: With the faults of the first line, if the run ends.
+        """
+        if not self.skip:
+            line = faults[0].line
+            raise BadLineError([fault for fault in faults if fault.line == line])
+        self.skipped += len({fault.line for fault in faults})
+        told = dict.fromkeys(fault.line for fault in (*self.listed, *faults))
+        kept = set(list(told)[:LINES_LISTED])
+        self.listed.extend(fault for fault in faults if fault.line in kept)
+
     def _judged(self, block: LineBlock) -> Iterator[LineBlock]:
         block = self._stamped(block)
         if not block.faults:
@@ -87,11 +110,7 @@ class FrameInput:
             line = block.faults[0].line or 0
             before = block.lines < line
             yield replace(block, frames=block.before(line), lines=block.lines[before], faults=())
-            raise BadLineError([fault for fault in block.faults if fault.line == line])
-        self.skipped += block.faulty_lines
-        told = dict.fromkeys(fault.line for fault in (*self.listed, *block.faults))
-        kept = set(list(told)[:LINES_LISTED])
-        self.listed.extend(fault for fault in block.faults if fault.line in kept)
+        self.refuse(block.faults)
         yield replace(block, faults=())
 
     def _stamped(self, block: LineBlock) -> LineBlock:

@@ -123,6 +123,10 @@ SECTIONS: Sections = {
             f"{CLI}.pipe:pipe",
             "Score frames that a running program writes to standard input, one a line, as JSON.",
         ),
+        "live": Entry(
+            f"{CLI}.live:live",
+            "Let a running program answer the clock of a live benchmark.",
+        ),
         "bridge": Entry(
             f"{CLI}.bridge:bridge",
             "Take detections from a running system, and submit them to a benchmark.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from vidscore_cli.output import counted
 from vidscore_cli.reporting import Presentation, View, write_reports
 from vidscore_cli.session import ExitCode
 from vidscore_cli.thresholds import check_thresholds, parse_thresholds
-from vidscore_cli.windows import Alarm, LastFrames, read_alerts, with_hours
+from vidscore_cli.windows import Alarm, LastFrames, alarm_of
 from vidscore_evaluators.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class PipeScoring(FileOptions):
     hours: bool
     baseline: str | None
     alert: tuple[str, ...]
+    alert_url: str | None
     format_: str
     output: str
     sequences: bool
@@ -88,17 +89,34 @@ def score_lines(
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
     evaluators = create_evaluators(specification, typed.evaluators, settings)
     thresholds = parse_thresholds(typed.fail_under, evaluators)
-    alarm = Alarm(read_alerts(typed.alert, typed.baseline, evaluators))
-    scoring = LiveScoring(typed, evaluators, specification, alarm)
-    lines = FrameInput(
-        stream, typed.on_error == "skip", scoring.reader, wall_clock if typed.online else None
+    with alarm_of(typed.alert, typed.baseline, typed.alert_url, evaluators) as alarm:
+        scoring = LiveScoring(typed, evaluators, specification, alarm)
+        lines = FrameInput(
+            typed.on_error == "skip", scoring.reader, wall_clock if typed.online else None
+        )
+        _score_as_they_come(scoring, lines.blocks(stream), typed, clock)
+        lines.say_skipped()
+        reports = scoring.finish(lines.skipped)
+    view = View(sequences=typed.sequences, curves=typed.curves)
+    write_reports(
+        reports, Presentation(typed.format_, typed.output, view, typed.strict, scoring.place_of)
     )
-    ranking = {one.name: one.ranking for one in evaluators}
-    running = RunningScores(ranking, scoring.frames_text)
+    code = check_thresholds(thresholds, reports)
+    return ExitCode.THRESHOLD if alarm.rang else code
+
+
+def _score_as_they_come(
+    scoring: LiveScoring,
+    blocks: Iterator[LineBlock],
+    typed: PipeScoring,
+    clock: Callable[[], float],
+) -> None:
+    """Add frames, and show running scores where they are wanted."""
+    running = RunningScores(scoring.ranking, scoring.frames_text)
     display = LiveDisplay(sys.stderr, running.draw, running.line, clock=clock)
     due_s = clock()
     with display if typed.progress else nullcontext():
-        for block in lines.blocks():
+        for block in blocks:
             scoring.add(block)
             if typed.progress and clock() >= due_s:
                 began_s = clock()
@@ -106,14 +124,6 @@ def score_lines(
                 display.changed()
                 ended_s = clock()
                 due_s = ended_s + max(LEAST_INTERVAL_S, (ended_s - began_s) / MOST_SHARE)
-    lines.say_skipped()
-    reports = scoring.finish(lines.skipped)
-    view = View(sequences=typed.sequences, curves=typed.curves)
-    write_reports(
-        reports, Presentation(typed.format_, typed.output, view, typed.strict, scoring.place_of)
-    )
-    code = check_thresholds(thresholds, reports)
-    return ExitCode.THRESHOLD if alarm.rang else code
 
 
 class LiveScoring:
@@ -158,6 +168,11 @@ class LiveScoring:
         self._blocks: list[LineBlock] = []
         self._shapeless: list[LineBlock] = []
         self._pair: Pair | None = None
+
+    @property
+    def ranking(self) -> dict[str, Sequence[str]]:
+        """For each evaluator the measures by which systems are ranked."""
+        return {one.name: one.ranking for one in self._evaluators}
 
     @property
     def frames_text(self) -> str:
@@ -221,6 +236,8 @@ class LiveScoring:
             self._add(block)
         reports = [with_warnings(one, pair.warnings) for one in self._scorer.final_reports()]
         if self._typed.hours:
+            from vidscore_evaluators.hours import with_hours
+
             reports = with_hours(reports, self._evaluators, self._evaluated, sides[1])
         self._judge_end(reports)
         return reports

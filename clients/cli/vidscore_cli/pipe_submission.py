@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Literal
@@ -30,6 +30,7 @@ from vidscore_cli.reporting import Presentation, View
 if TYPE_CHECKING:
     from vidscore_cli.sites import ServerChoice
     from vidscore_client import Client, Submission, SubmissionStream
+    from vidscore_evaluators.formats.json_lines import LineBlock
     from vidscore_evaluators.report import Report
 
 STREAM = "pipe"
@@ -70,8 +71,8 @@ def submit_lines(
         click.ClickException: If something else is wrong, or not everything is durable.
     """
     with open_client(typed.server) as client:
-        lines = _lines_of(client, typed, stream)
-        submission = _sealed(client, typed, lines, clock)
+        lines = _lines_of(client, typed)
+        submission = _sealed(client, typed, lines, stream, clock)
         lines.say_skipped()
         told = submission.warnings
         say_warnings(told)
@@ -85,18 +86,22 @@ def submit_lines(
         say(line, err=True)
 
 
-def _lines_of(client: Client, typed: PipeSubmission, stream: BinaryIO) -> FrameInput:
+def _lines_of(client: Client, typed: PipeSubmission) -> FrameInput:
     from vidscore_client.frames import ARITIES
     from vidscore_evaluators.formats.json_lines import LineReader
 
     geometry = client.benchmarks.get(typed.benchmark).detection_geometry
     if geometry is None:
         raise click.UsageError(f"{typed.benchmark} has no truth yet, so it takes no detections")
-    return FrameInput(stream, typed.on_error == "skip", LineReader(arity=ARITIES[geometry]))
+    return FrameInput(typed.on_error == "skip", LineReader(arity=ARITIES[geometry]))
 
 
 def _sealed(
-    client: Client, typed: PipeSubmission, lines: FrameInput, clock: Callable[[], float]
+    client: Client,
+    typed: PipeSubmission,
+    lines: FrameInput,
+    stream: BinaryIO,
+    clock: Callable[[], float],
 ) -> Submission:
     """Send every frame, and seal; where that ends early, say what is durable and how to go on."""
     from vidscore_client import Batching, Delivery, VidscoreError
@@ -115,7 +120,7 @@ def _sealed(
         name = short_names(opened.submission)
         say(f"{name}: {counted(opened.next_offset, 'frame')} durable before", err=True)
         try:
-            _send(client, typed, lines, opened, clock)
+            _send(client, typed, lines.blocks(stream), opened, clock)
             return opened.seal()
         except (KeyboardInterrupt, BadLineError, VidscoreError) as error:
             if not isinstance(error, VidscoreError):  # after one, nothing can be delivered
@@ -136,7 +141,7 @@ def _sealed(
 def _send(
     client: Client,
     typed: PipeSubmission,
-    lines: FrameInput,
+    blocks: Iterator[LineBlock],
     opened: SubmissionStream,
     clock: Callable[[], float],
 ) -> None:
@@ -149,7 +154,7 @@ def _send(
     scale = typed.confidence_scale and ConfidenceScale.parse(typed.confidence_scale)
     due_s = clock() + LINE_INTERVAL_S
     with display if typed.progress else nullcontext():
-        for block in lines.blocks():
+        for block in blocks:
             try:
                 frames = scale.scaled(block.frames) if scale else block.frames
             except InputError as error:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from vidscore_client import AccessDeniedError, Client, Frames, Geometry, VidscoreError
     from vidscore_client import Outcomes as RemoteOutcomes
     from vidscore_client import Report as RemoteReport
+    from vidscore_client.aio import AsyncClient
     from vidscore_evaluators.annotations import Annotations
     from vidscore_evaluators.outcome_table import Outcomes
     from vidscore_evaluators.report import Report
@@ -62,15 +63,24 @@ def open_client(
 
     with (
         _messages(server, typed=typed),
-        connect(
-            server.address,
-            tls=server.sdk_tls,
-            token=server.token or None,
-            timeout_s=timeout_s,
-            allow_plaintext_token=server.plaintext_token,
-        ) as client,
+        connect(server.address, timeout_s=timeout_s, **_connection(server)) as client,
     ):
         yield client
+
+
+def open_async_client(server: ServerChoice) -> AsyncClient:
+    """An asyncio client of a server, for use within `open_client`, which explains its errors."""
+    from vidscore_client import aio
+
+    return aio.connect(server.address, **_connection(server))
+
+
+def _connection(server: ServerChoice) -> dict[str, Any]:
+    return {
+        "tls": server.sdk_tls,
+        "token": server.token or None,
+        "allow_plaintext_token": server.plaintext_token,
+    }
 
 
 def geometry_of(annotations: Annotations) -> Geometry:

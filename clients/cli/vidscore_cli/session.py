@@ -39,7 +39,7 @@ class ExitCode(IntEnum):
     NOT_SCORED = 5
     """The submission has failed or was cancelled."""
     THRESHOLD = 6
-    """A threshold that was asked for is not met."""
+    """A threshold that was asked for is not met, or a live submission is not certified."""
     INTERNAL = 70
     """A mistake of vidscore's own (EX_SOFTWARE of sysexits.h)."""
     INTERRUPTED = 130

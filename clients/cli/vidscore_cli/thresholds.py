@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -15,11 +15,31 @@ from vidscore_cli.session import ExitCode
 from vidscore_evaluators.names import name_advice
 
 if TYPE_CHECKING:
-    from vidscore_evaluators.evaluator import Evaluator, Measure
+    from vidscore_evaluators.evaluator import Evaluator
     from vidscore_evaluators.report import Report
 
 
 FAIL_UNDER = "--fail-under"
+
+
+class _Measure(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def direction(self) -> str: ...
+
+
+class Measured(Protocol):
+    """An evaluator of this process, or the description of one of a server."""
+
+    @property
+    def name(self) -> str:
+        """By which it is chosen."""
+
+    @property
+    def measures(self) -> Sequence[_Measure]:
+        """What may stand in its reports."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +113,7 @@ def _threshold(text: str, evaluators: Sequence[Evaluator[Any]]) -> Threshold:
     return parse_threshold(text, evaluators, FAIL_UNDER)
 
 
-def parse_threshold(text: str, evaluators: Sequence[Evaluator[Any]], option: str) -> Threshold:
+def parse_threshold(text: str, evaluators: Sequence[Measured], option: str) -> Threshold:
     """A measure with a number, as typed.
 
     Args:
@@ -110,7 +130,7 @@ def parse_threshold(text: str, evaluators: Sequence[Evaluator[Any]], option: str
         raise click.UsageError(f"{option} {text}: {error}") from None
 
 
-def _parse(text: str, evaluators: Sequence[Evaluator[Any]]) -> Threshold:
+def _parse(text: str, evaluators: Sequence[Measured]) -> Threshold:
     left, equals, value = text.partition("=")
     bound = _number(value)
     evaluator_name, _, name = left.rpartition(".")
@@ -131,16 +151,16 @@ def _parse(text: str, evaluators: Sequence[Evaluator[Any]]) -> Threshold:
     return Threshold(evaluator.name, name, bound, _lower_is_better(measure))
 
 
-def _measures(evaluator: Evaluator[Any], name: str) -> Iterator[Measure]:
+def _measures(evaluator: Measured, name: str) -> Iterator[_Measure]:
     return (measure for measure in evaluator.measures if measure.name == name)
 
 
-def _lower_is_better(measure: Measure) -> bool:
+def _lower_is_better(measure: _Measure) -> bool:
     from vidscore_evaluators.evaluator import Direction
 
-    if measure.direction is Direction.NONE:
+    if measure.direction == Direction.NONE:
         raise ValueError(f"neither more nor less of {measure.name} is better on its own")
-    return measure.direction is Direction.LOWER
+    return measure.direction == Direction.LOWER
 
 
 def _number(text: str) -> float | None:

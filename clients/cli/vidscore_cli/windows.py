@@ -1,25 +1,26 @@
-"""Windows over a stream: scores of its last frames and of each hour, and drift from a baseline."""
+"""Windows over a stream: scores of its last frames, and drift from a baseline."""
 
 from __future__ import annotations
 
 import json
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from vidscore_cli.options import Decorator, together
 from vidscore_cli.output import say
-from vidscore_cli.thresholds import Threshold, overall_value, parse_threshold
+from vidscore_cli.thresholds import Measured, Threshold, overall_value, parse_threshold
+from vidscore_cli.webhook import Webhook, check_url
 
 if TYPE_CHECKING:
     from vidscore_evaluators.annotations import Annotations
     from vidscore_evaluators.evaluator import Evaluator
     from vidscore_evaluators.report import Report
-
-HOUR_S = 3600
 
 
 class LastFrames:
@@ -93,53 +94,147 @@ class Alert:
     threshold: Threshold
     baseline: float
 
-    def drop(self, reports: Sequence[Report], what: str) -> str | None:
-        """What has dropped, in a sentence; None where nothing has.
+    def drop(self, reports: Sequence[Report], what: str) -> Drop | None:
+        """What has dropped; None where nothing has, or no report is of the measure's evaluator.
 
         Args:
-            reports: Reports of which one is of the measure's evaluator.
+            reports: The reports.
             what: What they are reports of.
         """
         wanted = self.threshold
-        report = next(one for one in reports if one.evaluator == wanted.evaluator)
+        report = next((one for one in reports if one.evaluator == wanted.evaluator), None)
+        if report is None:
+            return None
         value = overall_value(report, wanted.measure)
         sign = -1.0 if wanted.is_greatest else 1.0
         if value is not None and sign * (self.baseline - value) <= wanted.bound:
             return None
-        found = "undefined" if value is None else str(value)
+        return Drop(wanted, self.baseline, value, what)
+
+
+@dataclass(frozen=True)
+class Drop:
+    """A measure that is worse than in a baseline by more than is allowed.
+
+    Attributes:
+        threshold: The measure; its bound is the drop that is allowed.
+        baseline: Its value in the baseline.
+        value: Its value now; None for undefined.
+        over: What that is over.
+    """
+
+    threshold: Threshold
+    baseline: float
+    value: float | None
+    over: str
+
+    @property
+    def sentence(self) -> str:
+        """What has dropped, for people."""
+        wanted = self.threshold
+        found = "undefined" if self.value is None else str(self.value)
         return (
-            f"{wanted.measure} of {wanted.evaluator} over {what} is {found}, "
+            f"{wanted.measure} of {wanted.evaluator} over {self.over} is {found}, "
             f"the baseline has {self.baseline}: worse by more than {wanted.bound} (--alert)"
         )
+
+    def to_dict(self) -> dict[str, object]:
+        """The same for a webhook; ``text`` is what chats show."""
+        return {
+            "text": self.sentence,
+            "evaluator": self.threshold.evaluator,
+            "measure": self.threshold.measure,
+            "over": self.over,
+            "value": self.value,
+            "baseline": self.baseline,
+            "drop": self.threshold.bound,
+        }
 
 
 class Alarm:
     """Watches windows, and says once when a measure has dropped, and again after it recovered.
 
+    Args:
+        alerts: What it watches for.
+        webhook: Where it is posted besides; None for nowhere.
+
     Attributes:
         rang: Whether anything has dropped.
     """
 
-    def __init__(self, alerts: Sequence[Alert]) -> None:
+    def __init__(self, alerts: Sequence[Alert], webhook: Webhook | None = None) -> None:
         self._alerts = alerts
+        self._webhook = webhook
         self._down: set[Alert] = set()
         self.rang = False
 
     def judge(self, reports: Sequence[Report], what: str) -> None:
         """Judge the reports of a window; see `Alert.drop`."""
         for alert in self._alerts if reports else ():
-            sentence = alert.drop(reports, what)
-            if sentence is None:
+            drop = alert.drop(reports, what)
+            if drop is None:
                 self._down.discard(alert)
                 continue
             self.rang = True
             if alert not in self._down:
                 self._down.add(alert)
-                say(f"Alert: {sentence}", err=True)
+                say(f"Alert: {drop.sentence}", err=True)
+                if self._webhook is not None:
+                    self._webhook.post(drop.to_dict())
+
+
+@contextmanager
+def alarm_of(
+    typed: Sequence[str], baseline: str | None, url: str | None, evaluators: Sequence[Measured]
+) -> Iterator[Alarm]:
+    """The alarm that options ask for; alerts on their way are delivered at the end of the block.
+
+    Args:
+        typed: Values of ``--alert`` as typed.
+        baseline: Path of a report, or of several, as JSON; None where there is none.
+        url: Where alerts are posted to; None for nowhere.
+        evaluators: The evaluators that score.
+
+    Raises:
+        click.UsageError: As `read_alerts`, and if there is an address without an alert.
+    """
+    alerts = read_alerts(typed, baseline, evaluators)
+    if url is None:
+        yield Alarm(alerts)
+        return
+    if not alerts:
+        raise click.UsageError("--alert-url goes with --alert")
+    with Webhook(url) as webhook:
+        yield Alarm(alerts, webhook)
+
+
+def alert_options() -> Decorator[Any]:
+    """``--baseline``, ``--alert`` and ``--alert-url``."""
+    return together(
+        click.option(
+            "--baseline",
+            metavar="FILE",
+            type=click.Path(),
+            help="Report as JSON with which --alert compares.",
+        ),
+        click.option(
+            "--alert",
+            metavar="[EVALUATOR.]MEASURE=DROP",
+            multiple=True,
+            help="Say it, and exit with 6 in the end, where a window, or everything without "
+            "--window, is worse than the baseline by more than this; may be repeated.",
+        ),
+        click.option(
+            "--alert-url",
+            metavar="URL",
+            callback=check_url,
+            help="Post alerts as JSON to this http or https address, too.",
+        ),
+    )
 
 
 def read_alerts(
-    typed: Sequence[str], baseline: str | None, evaluators: Sequence[Evaluator[Any]]
+    typed: Sequence[str], baseline: str | None, evaluators: Sequence[Measured]
 ) -> list[Alert]:
     """What ``--alert`` and ``--baseline`` ask for.
 
@@ -160,7 +255,7 @@ def read_alerts(
     return [_alert(text, reports, evaluators) for text in typed]
 
 
-def _alert(text: str, reports: Sequence[Report], evaluators: Sequence[Evaluator[Any]]) -> Alert:
+def _alert(text: str, reports: Sequence[Report], evaluators: Sequence[Measured]) -> Alert:
     threshold = parse_threshold(text, evaluators, "--alert")
     if threshold.bound < 0:
         raise click.UsageError(f"--alert {text}: expected a drop of 0 or more")
@@ -183,59 +278,3 @@ def _read_reports(path: str) -> list[Report]:
     except (ValueError, KeyError, TypeError, AttributeError, VidscoreError):
         problem = f"{path} is no report as `vidscore score --format json` writes it"
         raise click.BadParameter(problem, param_hint="--baseline") from None
-
-
-def with_hours(
-    reports: Sequence[Report],
-    evaluators: Sequence[Evaluator[Any]],
-    truth: Annotations,
-    detections: Annotations,
-) -> list[Report]:
-    """Reports with a curve of each ranking measure over the hours of the frames' times.
-
-    An hour has the frames of the truth whose time is in it; a frame of which the truth says no
-    time has that of the detections. A frame without any belongs to no hour.
-
-    Args:
-        reports: The reports of everything.
-        evaluators: What made them.
-        truth: The evaluated frames of the truth.
-        detections: The detections.
-    """
-    import numpy as np
-
-    from vidscore_evaluators.alignment import align
-
-    aligned = align(truth, detections)
-    times = [side.frame_times_s for side in (aligned.truth, aligned.detections)]
-    known = [np.full(len(aligned.listed), np.nan) if one is None else one for one in times]
-    hours = np.floor(np.where(np.isnan(known[0]), known[1], known[0]) / HOUR_S)
-    starts = np.unique(hours[aligned.listed & ~np.isnan(hours)])
-    parts = [aligned.take_frames(aligned.listed & (hours == start)) for start in starts]
-    return [
-        _with_curves(
-            report,
-            evaluator,
-            [int(start) * HOUR_S for start in starts.tolist()],
-            [evaluator.report(evaluator.tally(part.truth, part.detections)) for part in parts],
-        )
-        for report, evaluator in zip(reports, evaluators, strict=True)
-    ]
-
-
-def _with_curves(
-    report: Report, evaluator: Evaluator[Any], starts: Sequence[int], hourly: Sequence[Report]
-) -> Report:
-    from vidscore_evaluators.report import Curve
-
-    curves = [
-        Curve(
-            f"{measure}_by_hour",
-            {
-                "hour_start_s": starts,
-                measure: [overall_value(one, measure) for one in hourly],
-            },
-        )
-        for measure in evaluator.ranking
-    ]
-    return replace(report, scores=replace(report.scores, curves=(*report.curves, *curves)))

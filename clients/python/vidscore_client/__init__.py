@@ -61,7 +61,7 @@ from vidscore_client.hosting import (
     TruthRevision,
 )
 from vidscore_client.leaderboards import ChecklistItem, Leaderboard, LeaderboardRow
-from vidscore_client.live import LiveFrame, LiveOutcome
+from vidscore_client.live import LiveFrame, LiveOutcome, StoredAnswer
 from vidscore_client.organising import (
     Invitation,
     Invitations,
@@ -144,6 +144,7 @@ __all__ = [
     "ServerInfo",
     "Side",
     "StoreInfo",
+    "StoredAnswer",
     "StreamInfo",
     "Submission",
     "SubmissionEndedError",

@@ -198,7 +198,7 @@ def decode_score(message: submission_service_pb2.SubmissionScore) -> SubmissionS
     """One score of a submission."""
     parts: dict[str, Any] = {
         name: decode_report(getattr(message, name)) if message.HasField(name) else None
-        for name in ("private_report", "public_report")
+        for name in ("private_report", "public_report", "streaming_report")
     }
     parts["online"] = decode_online(message.online) if message.HasField("online") else None
     return to_dataclass(SubmissionScore, message, report=decode_report(message.report), **parts)
@@ -212,7 +212,10 @@ def decode_online(message: submission_service_pb2.OnlineRecord) -> OnlineRecord:
 def decode_update(message: submission_service_pb2.WatchSubmissionResponse) -> SubmissionUpdate:
     """One update of a submission that is watched."""
     return to_dataclass(
-        SubmissionUpdate, message, scores=tuple(decode_score(score) for score in message.scores)
+        SubmissionUpdate,
+        message,
+        scores=tuple(decode_score(score) for score in message.scores),
+        window_reports=tuple(decode_report(report) for report in message.window_reports),
     )
 
 

@@ -95,11 +95,13 @@ class Watched:
     Args:
         name: Its full name.
         retry: What happens after a break.
+        window_frames: Frames of the window that is wanted; 0 for none.
     """
 
-    def __init__(self, name: str, retry: Retry) -> None:
+    def __init__(self, name: str, retry: Retry, window_frames: int = 0) -> None:
         self.ended = False
         self._name = name
+        self._window_frames = window_frames
         self._revision = 0
         self._pause_s = retry.initial_s
         self._retrying = Retrying(retry)
@@ -107,7 +109,9 @@ class Watched:
     def request(self) -> submission_service_pb2.WatchSubmissionRequest:
         """What opens the next call."""
         return submission_service_pb2.WatchSubmissionRequest(
-            name=self._name, from_revision=self._revision
+            name=self._name,
+            from_revision=self._revision,
+            window_frames=self._window_frames,
         )
 
     def take(self, update: SubmissionUpdate) -> SubmissionUpdate:

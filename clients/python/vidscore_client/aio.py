@@ -27,7 +27,7 @@ from vidscore_client.benchmarks import AsyncBenchmarks, AsyncRescoring
 from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription, PresetDescription
 from vidscore_client.frames import Frames, Geometry
 from vidscore_client.hosting import AuditFilter, AuditRecord, SubmissionState
-from vidscore_client.live import LiveOutcome, OnFrame, answer_live
+from vidscore_client.live import LiveOutcome, OnFrame, OnStored, answer_live
 from vidscore_client.organising import AsyncInvitations, Queue, get_queue
 from vidscore_client.reports import Report
 from vidscore_client.servers import Health, ServerInfo
@@ -246,6 +246,7 @@ class AsyncClient:
         submission: str | None = None,
         *,
         title: str = "",
+        on_stored: OnStored | None = None,
         seal: bool = True,
         retry: Retry = DEFAULT_RETRY,
     ) -> LiveOutcome:
@@ -254,7 +255,14 @@ class AsyncClient:
         `on_frame` may be a coroutine function.
         """
         return await answer_live(
-            self._transport, benchmark, on_frame, submission, title, seal=seal, retry=retry
+            self._transport,
+            benchmark,
+            on_frame,
+            submission,
+            title,
+            on_stored=on_stored,
+            seal=seal,
+            retry=retry,
         )
 
     async def close(self) -> None:

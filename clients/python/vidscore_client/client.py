@@ -17,7 +17,7 @@ from vidscore_client.benchmarks import Benchmarks
 from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription, PresetDescription
 from vidscore_client.frames import Frames, Geometry
 from vidscore_client.hosting import AuditFilter, AuditRecord, SubmissionState
-from vidscore_client.live import LiveOutcome, OnFrame
+from vidscore_client.live import LiveOutcome, OnFrame, OnStored
 from vidscore_client.organising import Invitations, Queue
 from vidscore_client.reports import Report
 from vidscore_client.servers import Health, ServerInfo
@@ -298,6 +298,7 @@ class Client:
         submission: str | None = None,
         *,
         title: str = "",
+        on_stored: OnStored | None = None,
         seal: bool = True,
         retry: Retry = DEFAULT_RETRY,
     ) -> LiveOutcome:
@@ -315,6 +316,8 @@ class Client:
             submission: Last part of the submission's name, as in `submit`; None to let the server
                 choose.
             title: Title for people, of a new submission.
+            on_stored: Called with each answer of this call once it is durable; quick, as what the
+                server says next waits for it.
             seal: Whether the submission is sealed, and so scored, once the clock has ended.
             retry: What happens after a break of the connection.
 
@@ -325,7 +328,13 @@ class Client:
         """
         return run_blocking(
             self._client.answer_live(
-                benchmark, on_frame, submission, title=title, seal=seal, retry=retry
+                benchmark,
+                on_frame,
+                submission,
+                title=title,
+                on_stored=on_stored,
+                seal=seal,
+                retry=retry,
             )
         )
 

@@ -282,6 +282,8 @@ class SubmissionScore:
         private_report: The report over the private sequences, as far as the caller may see it;
             None where there are none, or it may not be seen.
         public_report: The report over all others, for organisers alone; to others it is `report`.
+        streaming_report: The report by streaming accuracy, over what `report` is over, as far as
+            the caller may see it; None where there is none, or it may not be seen.
         online: Whether the submission answered online; None where its benchmark is not live.
     """
 
@@ -293,15 +295,26 @@ class SubmissionScore:
     current: bool
     private_report: Report | None = None
     public_report: Report | None = None
+    streaming_report: Report | None = None
     online: OnlineRecord | None = None
 
 
 @dataclass(frozen=True)
 class SubmissionUpdate:
-    """A submission at a revision, and the scores that may be seen then."""
+    """A submission at a revision, and the scores that may be seen then.
+
+    Attributes:
+        submission: The submission.
+        scores: The scores.
+        window_reports: A report for each evaluator over the last frames, where a window is watched
+            and any of them has truth.
+        window_frame_count: Frames that they are over.
+    """
 
     submission: Submission
     scores: tuple[SubmissionScore, ...]
+    window_reports: tuple[Report, ...] = ()
+    window_frame_count: int = 0
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from vidscore_client._encoding import checksum, encode_frames
 from vidscore_client._outbox import SingleFrame, join
 from vidscore_client._retrying import Retrying, ended_early
 from vidscore_client._sender import find_or_create
-from vidscore_client._transport import Transport
+from vidscore_client._transport import Monitor, Transport
 from vidscore_client.benchmarks import AsyncBenchmarks
 from vidscore_client.errors import CallCancelledError, ConflictError, VidscoreError
 from vidscore_client.frames import ARITIES
@@ -104,12 +104,58 @@ class LiveOutcome:
 OnFrame = Callable[[LiveFrame], object]
 
 
-class _Progress:
-    """What is on its way over all calls of a submission."""
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """An answer that is durable.
 
-    def __init__(self) -> None:
+    Attributes:
+        position: Number of frames before its frame on the clock.
+        in_time: Whether it was durable before the next frame was given out.
+        latency_s: Seconds from giving out the frame to storing the answer.
+    """
+
+    position: int
+    in_time: bool
+    latency_s: float
+
+
+OnStored = Callable[[StoredAnswer], object]
+
+
+class _Progress:
+    """What is on its way over all calls of a submission, of which one at a time is open."""
+
+    def __init__(self, monitor: Monitor, on_stored: OnStored | None) -> None:
+        self.monitor = monitor
+        self.on_stored = on_stored
         self.unacknowledged: dict[int, wire.AnswerFramesRequest] = {}
-        self.answered: set[int] = set()
+        self._answered: set[int] = set()
+        self._queue: list[wire.AnswerFramesRequest] = []
+
+    def begin(self, submission: str) -> list[wire.AnswerFramesRequest]:
+        """Requests of a new call, which goes on with what the call before it has left."""
+        with self.monitor:
+            first = wire.AnswerFramesRequest(submission=submission)
+            self._queue = [first, *self.unacknowledged.values()]
+            return self._queue
+
+    def is_answered(self, position: int) -> bool:
+        """Whether a frame has its answer, durable or not."""
+        return position in self._answered
+
+    def answer(self, position: int, frame: SingleFrame) -> None:
+        """Queue an answer for the call that is open, whichever gave out its frame."""
+        detections = encode_frames(join([frame]))
+        request = wire.AnswerFramesRequest(
+            position=position, detections=detections, detections_crc32=checksum(detections)
+        )
+        with self.monitor:
+            if position in self._answered:
+                raise ConflictError(f"the frame at position {position} has an answer already")
+            self._answered.add(position)
+            self.unacknowledged[position] = request
+            self._queue.append(request)
+            self.monitor.wake()
 
 
 class _Call:
@@ -117,12 +163,12 @@ class _Call:
 
     def __init__(self, transport: Transport, submission: str, progress: _Progress) -> None:
         self._progress = progress
-        self._monitor = transport.monitor()
-        first = wire.AnswerFramesRequest(submission=submission)
-        self._queue = [first, *progress.unacknowledged.values()]
+        self._monitor = progress.monitor
+        self._queue = progress.begin(submission)
         self._frame: wire.FrameNow | None = None
         self._online: OnlineRecord | None = None
         self._error: VidscoreError | None = None
+        self._outdated = False
         self._closed = False
         self.heard = False
         self._call = transport.stream(
@@ -146,20 +192,6 @@ class _Call:
                 raise self._error
             return frame
 
-    def answer(self, position: int, frame: SingleFrame) -> None:
-        """Queue an answer."""
-        detections = encode_frames(join([frame]))
-        request = wire.AnswerFramesRequest(
-            position=position, detections=detections, detections_crc32=checksum(detections)
-        )
-        with self._monitor:
-            if position in self._progress.answered:
-                raise ConflictError(f"the frame at position {position} has an answer already")
-            self._progress.answered.add(position)
-            self._progress.unacknowledged[position] = request
-            self._queue.append(request)
-            self._monitor.wake()
-
     async def online(self) -> OnlineRecord:
         """How the submission has answered, once every answer is acknowledged.
 
@@ -172,6 +204,8 @@ class _Call:
             )
             if self._online is None or self._progress.unacknowledged:
                 raise self._error or ended_early()
+            if self._outdated:
+                raise ended_early()  # the next call is told how it stands with the last answers
             return self._online
 
     async def close(self) -> None:
@@ -205,13 +239,21 @@ class _Call:
         with self._monitor:
             self.heard = True
             kind = response.WhichOneof("event")
-            if kind == "frame" and response.frame.position not in self._progress.answered:
+            if kind == "frame" and not self._progress.is_answered(response.frame.position):
                 self._frame = response.frame
             elif kind == "stored":
-                self._progress.unacknowledged.pop(response.stored.position, None)
+                self._stored(response.stored)
             elif kind == "ended":
                 self._online = decode_online(response.ended.online)
             self._monitor.wake()
+
+    def _stored(self, stored: wire.AnswerStored) -> None:
+        self._outdated = self._online is not None
+        known = self._progress.unacknowledged.pop(stored.position, None)
+        if known is not None and self._progress.on_stored is not None:
+            self._progress.on_stored(
+                StoredAnswer(stored.position, stored.in_time, stored.latency_s)
+            )
 
 
 async def answer_live(
@@ -221,6 +263,7 @@ async def answer_live(
     submission: str | None,
     title: str,
     *,
+    on_stored: OnStored | None,
     seal: bool,
     retry: Retry,
 ) -> LiveOutcome:
@@ -237,7 +280,8 @@ async def answer_live(
         )
     submissions = AsyncSubmissions(transport)
     found = await find_or_create(submissions, hosted.name, submission, title)
-    online = await _answer_all(transport, found.name, ARITIES[geometry], on_frame, retry)
+    progress = _Progress(transport.monitor(), on_stored)
+    online = await _answer_all(transport, found.name, ARITIES[geometry], on_frame, progress, retry)
     if seal and online.in_time_count + online.late_count:
         found = await submissions.seal(found.name, retry=retry)
     else:
@@ -246,14 +290,19 @@ async def answer_live(
 
 
 async def _answer_all(
-    transport: Transport, submission: str, arity: int, on_frame: OnFrame, retry: Retry
+    transport: Transport,
+    submission: str,
+    arity: int,
+    on_frame: OnFrame,
+    progress: _Progress,
+    retry: Retry,
 ) -> OnlineRecord:
     """Answer frames over as many calls as it takes, until the clock has ended."""
-    tries, progress = Retrying(retry), _Progress()
+    tries = Retrying(retry)
     while True:
         call = _Call(transport, submission, progress)
         try:
-            outcome = await _answer_over(call, transport, arity, on_frame)
+            outcome = await _answer_over(call, transport, arity, on_frame, progress)
         finally:
             await call.close()
         if isinstance(outcome, OnlineRecord):
@@ -264,7 +313,7 @@ async def _answer_all(
 
 
 async def _answer_over(
-    call: _Call, transport: Transport, arity: int, on_frame: OnFrame
+    call: _Call, transport: Transport, arity: int, on_frame: OnFrame, progress: _Progress
 ) -> OnlineRecord | VidscoreError:
     """Answer frames over one call; gives why it broke where it did. `on_frame` may raise."""
     while True:
@@ -274,10 +323,10 @@ async def _answer_over(
                 return await call.online()
         except VidscoreError as error:
             return error
-        await transport.call_back(on_frame, _frame_of(frame, call, arity))
+        await transport.call_back(on_frame, _frame_of(frame, progress, arity))
 
 
-def _frame_of(message: wire.FrameNow, call: _Call, arity: int) -> LiveFrame:
+def _frame_of(message: wire.FrameNow, progress: _Progress, arity: int) -> LiveFrame:
     return LiveFrame(
         position=message.position,
         domain=message.sequence.domain,
@@ -286,6 +335,6 @@ def _frame_of(message: wire.FrameNow, call: _Call, arity: int) -> LiveFrame:
         due_s=message.due_s,
         remaining_s=message.remaining_s,
         repeated=message.repeated,
-        _answer=lambda frame: call.answer(message.position, frame),
+        _answer=lambda frame: progress.answer(message.position, frame),
         _arity=arity,
     )

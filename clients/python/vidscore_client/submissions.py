@@ -164,10 +164,15 @@ class AsyncSubmissions:
         return to_dataclass(Submission, response.submission)
 
     async def watch(
-        self, submission: str, *, timeout_s: float | None = None, retry: Retry = DEFAULT_RETRY
+        self,
+        submission: str,
+        *,
+        timeout_s: float | None = None,
+        window_frames: int = 0,
+        retry: Retry = DEFAULT_RETRY,
     ) -> AsyncGenerator[SubmissionUpdate, None]:
         """The submission whenever it changes; see `vidscore_client.Submissions.watch`."""
-        watched = Watched(submission_name(submission), retry)
+        watched = Watched(submission_name(submission), retry, window_frames)
         limit_s = None if timeout_s is None else time.monotonic() + timeout_s
         while not watched.ended:
             call = self._transport.stream(
@@ -383,7 +388,12 @@ class Submissions:
         return run_blocking(self._submissions.choose(submission, undo=undo))
 
     def watch(
-        self, submission: str, *, timeout_s: float | None = None, retry: Retry = DEFAULT_RETRY
+        self,
+        submission: str,
+        *,
+        timeout_s: float | None = None,
+        window_frames: int = 0,
+        retry: Retry = DEFAULT_RETRY,
     ) -> Iterator[SubmissionUpdate]:
         """The submission as it is and whenever it changes, until it has ended.
 
@@ -392,6 +402,8 @@ class Submissions:
         Args:
             submission: The submission.
             timeout_s: Seconds that it may take; None for no limit.
+            window_frames: Last frames of each stream whose scores are wanted, too, for organisers
+                alone: `SubmissionUpdate.window_reports`; 0 for none.
             retry: What happens after a break.
 
         Raises:
@@ -399,7 +411,9 @@ class Submissions:
             VidscoreError: If it cannot be watched.
         """
         return iterate_blocking(
-            self._submissions.watch(submission, timeout_s=timeout_s, retry=retry)
+            self._submissions.watch(
+                submission, timeout_s=timeout_s, window_frames=window_frames, retry=retry
+            )
         )
 
     def wait(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from vidscore_protos.v1 import report_pb2
@@ -24,28 +23,24 @@ from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.release import (
     Released,
     released_report,
+    released_streaming,
     values_from_json,
     values_of,
 )
-from vidscore_server.domain.scores import MAXIMUM_SCORES, released_step, unpack_score
+from vidscore_server.domain.scores import (
+    MAXIMUM_SCORES,
+    released_step,
+    unpack_score,
+    unpack_streaming,
+)
 from vidscore_server.store import Reader
 from vidscore_server.store.records import ScoreRecord
 
 
-def _add_online(
-    messages: Sequence[pb.SubmissionScore],
-    reader: Reader,
-    name: SubmissionName,
-    definition: Definition,
-) -> None:
-    """Say of scores whether the submission answered online, where the benchmark is live."""
-    submission = reader.submission(*name) if messages else None
-    if submission is None:
-        return
-    online = write_online(online_of(reader, name, definition, submission.frame_count))
-    if online is not None:
-        for message in messages:
-            message.online.CopyFrom(online)
+def _shown_portion(definition: Definition, caller: Caller) -> Portion:
+    """What a caller's report is over: to others than organisers nothing private."""
+    hides = definition.policy.keeps_private and not caller.is_organiser
+    return Portion.PUBLIC if hides else Portion.WHOLE
 
 
 class ScoreWriter:
@@ -80,8 +75,30 @@ class ScoreWriter:
             if record.number in final:
                 self._write_parts(message, record, definition, caller)
             messages.append(message)
-        _add_online(messages, reader, name, definition)
+        self._add_online(messages, records, reader, name, caller)
         return messages
+
+    def _add_online(
+        self,
+        messages: Sequence[pb.SubmissionScore],
+        records: Sequence[ScoreRecord],
+        reader: Reader,
+        name: SubmissionName,
+        caller: Caller,
+    ) -> None:
+        """Add what there is of a submission to a live benchmark alone."""
+        submission = reader.submission(*name) if messages else None
+        if submission is None:
+            return
+        definition = self._hosting.benchmarks.definition(required_benchmark(reader, name.benchmark))
+        online = write_online(online_of(reader, name, definition, submission.frame_count))
+        if online is None:
+            return
+        for message, record in zip(messages, records, strict=True):
+            message.online.CopyFrom(online)
+            streaming = self._streaming(record, definition, caller)
+            if streaming is not None:
+                message.streaming_report.CopyFrom(streaming)
 
     def _final_scores(
         self,
@@ -141,8 +158,7 @@ class ScoreWriter:
         self, record: ScoreRecord, definition: Definition, caller: Caller, *, current: bool
     ) -> pb.SubmissionScore:
         """A score without its private part; to others than organisers its public part alone."""
-        hides = definition.policy.keeps_private and not caller.is_organiser
-        portion = Portion.PUBLIC if hides else Portion.WHOLE
+        portion = _shown_portion(definition, caller)
         return pb.SubmissionScore(
             name=f"{SubmissionName(record.benchmark, record.submission)}/scores/{record.number}",
             create_time=write_time(record.create_time),
@@ -167,18 +183,38 @@ class ScoreWriter:
                 self._report(record, definition, caller, Portion.PRIVATE)
             )
 
+    def _streaming(
+        self, record: ScoreRecord, definition: Definition, caller: Caller
+    ) -> report_pb2.Report | None:
+        """The report of a score by streaming accuracy, as far as the caller may see it."""
+        portion = _shown_portion(definition, caller)
+        report = unpack_streaming(record, portion)
+        if report is None:
+            return None
+        step = self._step(record, definition)
+        _, submitted = unpack_score(record, portion)
+        keyed = partial(self._hosting.context.keyed, record.benchmark)
+        shown = released_streaming(caller, definition, report, step, submitted, keyed)
+        return None if shown is None else write_report(shown)
+
+    @staticmethod
+    def _step(record: ScoreRecord, definition: Definition) -> float:
+        """The step that a score was released to."""
+        evaluators = {entry.name: entry for entry in definition.evaluators}
+        evaluator = evaluators.get(record.evaluator)  # None where the benchmark had it once
+        known = record.released_step
+        return known if evaluator is None else released_step(definition, evaluator, record)
+
     def _report(
         self, record: ScoreRecord, definition: Definition, caller: Caller, portion: Portion
     ) -> report_pb2.Report:
         """The report over a part, as far as the caller may see it; a private part is exact."""
         keyed = partial(self._hosting.context.keyed, record.benchmark)
         report, submitted = unpack_score(record, portion)
-        evaluators = {entry.name: entry for entry in definition.evaluators}
-        evaluator = evaluators.get(record.evaluator)  # None where the benchmark had it once
-        released = Released(values_from_json(record.released), record.released_step)
+        released = Released(values_from_json(record.released), self._step(record, definition))
         if portion is Portion.PRIVATE:
+            evaluators = {entry.name: entry for entry in definition.evaluators}
+            evaluator = evaluators.get(record.evaluator)
             names = () if evaluator is None else tuple(definition.ranking(evaluator))
             released = Released(values_of(report, names), 0.0)
-        elif evaluator is not None:
-            released = replace(released, step=released_step(definition, evaluator, record))
         return write_report(released_report(caller, definition, report, released, submitted, keyed))

@@ -11,7 +11,7 @@ from vidscore_protos.v1 import annotations_pb2, submission_service_pb2_grpc
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.appends import Appender
 from vidscore_server.api.batches import batch_size, read_batch
-from vidscore_server.api.convert import write_time
+from vidscore_server.api.convert import write_report, write_time
 from vidscore_server.api.live_answers import LiveAnswering
 from vidscore_server.api.outcomes import send_outcomes
 from vidscore_server.api.requests import (
@@ -45,6 +45,7 @@ from vidscore_server.domain.names import (
 from vidscore_server.domain.sessions import Sessions, Use, Writers
 from vidscore_server.domain.states import ENDED
 from vidscore_server.domain.submissions import SubmissionView, team_seen, visible
+from vidscore_server.domain.windows import ScoreWindow, check_window
 from vidscore_server.runtime import offload
 from vidscore_server.store import Reader
 from vidscore_server.store.records import StreamRecord, SubmissionState
@@ -105,12 +106,16 @@ class Watcher:
         hosting: The server's hosted benchmarks.
         scores: Writes scores as far as the caller may see them.
         caller: The caller.
+        window_frames: Frames of the window that the caller wants; 0 for none.
     """
 
-    def __init__(self, hosting: Hosting, scores: ScoreWriter, caller: Caller) -> None:
+    def __init__(
+        self, hosting: Hosting, scores: ScoreWriter, caller: Caller, window_frames: int = 0
+    ) -> None:
         self._hosting = hosting
         self._scores = scores
         self._caller = caller
+        self._window_frames = window_frames
 
     async def run(
         self,
@@ -122,6 +127,7 @@ class Watcher:
         context = self._hosting.context
         seen = from_revision
         sent: LiveScore | None = None
+        sent_window: ScoreWindow | None = None
         shortest_s = context.settings.minimum_live_interval_ms / 1000
         while True:
             change = context.changes.waiter(name)
@@ -134,8 +140,11 @@ class Watcher:
                     message.scores.extend(
                         self._scores.write_live(name.benchmark, live, self._caller)
                     )
-                if message.submission.revision > seen or live is not sent:
-                    seen, sent = max(seen, message.submission.revision), live
+                window = await self._add_window(message, name)
+                moved = live is not sent or window is not sent_window
+                if message.submission.revision > seen or moved:
+                    seen = max(seen, message.submission.revision)
+                    sent, sent_window = live, window
                     await responses.send(message)
                 if ended:
                     self._hosting.live.forget(name)
@@ -146,6 +155,18 @@ class Watcher:
             finally:
                 context.changes.forget(name, change)
             await asyncio.sleep(shortest_s)
+
+    async def _add_window(
+        self, message: pb.WatchSubmissionResponse, name: SubmissionName
+    ) -> ScoreWindow | None:
+        """Add the scores over the window that the caller wants; gives them, if there are any."""
+        if not self._window_frames:
+            return None
+        window = await self._hosting.windows.newest(name, self._window_frames)
+        if window is not None:
+            message.window_frame_count = window.frame_count
+            message.window_reports.extend(map(write_report, window.reports))
+        return window
 
     def _look(
         self, reader: Reader, name: SubmissionName
@@ -344,9 +365,10 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         responses: Responses[pb.WatchSubmissionResponse],
     ) -> None:
         """Send a submission whenever it changes, until it has ended."""
-        name = read_submission(request.name)
+        name, caller = read_submission(request.name), current_caller()
+        check_window(caller, request.window_frames)
         async with self._sessions.resumable():
-            watcher = Watcher(self._hosting, self._scores, current_caller())
+            watcher = Watcher(self._hosting, self._scores, caller, request.window_frames)
             await watcher.run(name, request.from_revision, responses)
 
     async def ListScores(  # type: ignore[override]  # noqa: N802 - gRPC's name

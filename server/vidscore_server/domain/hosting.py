@@ -30,6 +30,7 @@ from vidscore_server.domain.submissions import Submissions
 from vidscore_server.domain.tier_updates import TierUpdater
 from vidscore_server.domain.trust import TrustAnalyses
 from vidscore_server.domain.truth import TruthStore
+from vidscore_server.domain.windows import Windows
 from vidscore_server.logs import log, places_of
 from vidscore_server.workers import WorkerPool
 
@@ -57,6 +58,7 @@ class Hosting:
         scheduler: Scores sealed submissions.
         live: Scores of submissions that still receive.
         boards: Keeps boards on the newest truth and rules.
+        windows: Scores over the last frames of submissions.
         tiers: Keeps the tiers of boards.
         rescoring: Re-scores on request.
         trust: Trust analyses.
@@ -86,6 +88,7 @@ class Hosting:
         self.scorer = Scorer(context, self.benchmarks, self.truth, workers)
         self.scheduler = Scheduler(context, self.benchmarks, self.scorer, self.leases)
         self.live = LiveScores(context, self.benchmarks, self.scorer)
+        self.windows = Windows(context, self.scorer)
         self.boards = BoardUpdater(context, self.benchmarks, self.scorer, self.leases)
         self.tiers = TierUpdater(context, self.benchmarks, self.scorer, self.leases)
         self.rescoring = Rescoring(context, self.benchmarks, self.scorer, self.leases)

@@ -90,6 +90,18 @@ class LiveScores:
         """Submissions whose live scores are kept."""
         return len(self._kept)
 
+    def shown(self, reader: Reader) -> list[tuple[SubmissionName, LiveScore]]:
+        """The scores that are kept, of benchmarks whose policy shows live scores now.
+
+        Args:
+            reader: A state of the store.
+        """
+        return [
+            (name, kept.score)
+            for name, kept in list(self._kept.items())  # another thread may change it
+            if kept.score is not None and self._state(reader, name) is not None
+        ]
+
     async def newest(self, name: SubmissionName) -> LiveScore | None:
         """The newest live score; None where there is none, or the policy wants none.
 

@@ -14,8 +14,11 @@ Organisers see everything. Everyone else sees what stands here, and nothing that
 - under ``final``: rows of ranking and released measures, rounded to the step, but those of single
   sequences, and those of a class or a domain only where labels or sequences are public, and the
   specification or the submission itself names it;
-- of curves under ``final``, where the policy releases them: those along thresholds and rates, of
-  the same parts, rounded as the rows are;
+- of a score by streaming accuracy, over all but private sequences: the same rows under ``final``,
+  rounded alike, and the report under ``live``; nothing under ``ladder`` and ``bootstrap``, where
+  it would be a second answer about the same truth for each submission;
+- of curves under ``final``, where the policy releases them: those along thresholds, rates and
+  latency budgets, of the same parts, rounded as the rows are;
 - under ``live``: the report, its digest of the truth keyed;
 - of a board: what is seen of a score, which is what ranks there, and its revision of the truth;
 - of a score whose board is not shown yet: nothing;
@@ -150,6 +153,29 @@ def released_report(
     )
 
 
+def released_streaming(
+    caller: Caller,
+    definition: Definition,
+    report: Report,
+    step: float,
+    submitted: SubmittedNames,
+    keyed: Callable[[str], str],
+) -> Report | None:
+    """As much of a report by streaming accuracy as the caller may see; None for nothing.
+
+    Args:
+        caller: The caller.
+        definition: The benchmark.
+        report: The whole report; to others than organisers, of what is public.
+        step: The step that the score was released to.
+        submitted: Names that the submission has.
+        keyed: Keys a digest with the server's secret.
+    """
+    if definition.policy.shown.is_ladder and not caller.is_organiser:
+        return None
+    return released_report(caller, definition, report, Released({}, step), submitted, keyed)
+
+
 def final_rows(
     definition: Definition, report: Report, submitted: SubmittedNames, step: float
 ) -> list[Row]:
@@ -162,8 +188,7 @@ def final_rows(
         step: The step that the score was released to; 0 rounds nothing.
     """
     known = submitted | _specified_names(definition)
-    named = {entry.name: entry for entry in definition.evaluators}
-    scales = definition.scales(named[report.evaluator]) if report.evaluator in named else {}
+    scales = _scales(definition, report.evaluator)
     measures = {*scales, *(definition.policy.released_measures if scales else ())}
     return [
         row._replace(value=_shown_number(scales, row.measure, row.value, step))
@@ -175,8 +200,8 @@ def final_rows(
     ]
 
 
-_CHOSEN = frozenset({"threshold", "confidence"})
-"""Columns that the rules and the detections say, not the truth."""
+_CHOSEN = frozenset({"threshold", "confidence", "latency_budget_s"})
+"""Columns that the rules, the detections and their times say, not the truth."""
 
 CURVES_ALONG = frozenset({*_CHOSEN, "recall", "false_positives_per_frame"})
 """First columns of the curves that are released under ``final``: one along frames would tell which
@@ -204,8 +229,9 @@ def released_curves(
     if not policy.releases_curves:
         return ()
     known = submitted | _specified_names(definition)
+    scales = _scales(definition, report.evaluator)
     return tuple(
-        _rounded_curve(curve, step)
+        _rounded_curve(curve, scales, step)
         for curve in report.curves
         if next(iter(curve.columns), "") in CURVES_ALONG
         and len(curve.points()) <= MOST_CURVE_POINTS
@@ -214,12 +240,18 @@ def released_curves(
     )
 
 
-def _rounded_curve(curve: Curve, step: float) -> Curve:
-    """A curve whose values are rounded to a step."""
+def _scales(definition: Definition, evaluator: str) -> Mapping[str, Scale]:
+    """The ranking measures of an evaluator; none where the benchmark had it once."""
+    named = {entry.name: entry for entry in definition.evaluators}
+    return definition.scales(named[evaluator]) if evaluator in named else {}
+
+
+def _rounded_curve(curve: Curve, scales: Mapping[str, Scale], step: float) -> Curve:
+    """A curve whose values are rounded to a step, as those of rows are."""
     columns = {
         name: values
         if name in _CHOSEN
-        else tuple(_shown_number({}, name, value, step) for value in values)
+        else tuple(_shown_number(scales, name, value, step) for value in values)
         for name, values in curve.columns.items()
     }
     return replace(curve, columns=columns)

@@ -12,11 +12,15 @@ from typing import Any
 
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.arrays import FloatArray
+from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Evaluator, Unit
 from vidscore_evaluators.jobs import PARTS_PER_WORKER, make_job, split_by_sequence
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.streaming_accuracy import StreamingAnswers, online_reports
 from vidscore_evaluators.tally import Tally, merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes
 from vidscore_evaluators.trust.tiers import DrawsJob
+from vidscore_server.domain.answer_times import AnswerTimes, answer_times
 from vidscore_server.domain.append_rules import NameCheck, check_names, known_names, late_warnings
 from vidscore_server.domain.batches import unpacked
 from vidscore_server.domain.benchmarks import Benchmarks
@@ -32,11 +36,17 @@ from vidscore_server.domain.parts import (
     without_truth,
 )
 from vidscore_server.domain.policy import SubmittedNames
-from vidscore_server.domain.portions import PartTallies, Place, places
-from vidscore_server.domain.scores import Result, pack_report, submitted_names
+from vidscore_server.domain.portions import PartTallies, Place, places, public_side
+from vidscore_server.domain.private_part import Portion
+from vidscore_server.domain.scores import PackedReport, Result, pack_report, submitted_names
 from vidscore_server.domain.truth import TruthStore
 from vidscore_server.store import Reader
 from vidscore_server.workers import WorkerPool
+
+StreamingReports = Mapping[Portion, Sequence[Report]]
+"""Reports of streaming accuracy by part of the data, in the order of the evaluators."""
+
+NO_STREAMING = "there is no streaming accuracy of this submission: {why}"
 
 
 @dataclass(frozen=True)
@@ -65,13 +75,14 @@ class Sides:
 
 @dataclass(frozen=True)
 class _Plan:
-    """How a submission is scored once: as `Sides`, with the plan of its parts."""
+    """How a submission is scored once: as `Sides`, with the plan of its parts and its times."""
 
     definition: Definition
     truth: Annotations
     stock: PartPlan
     revision: int
     partial: bool
+    times: AnswerTimes | None
 
 
 class Scorer:
@@ -113,9 +124,40 @@ class Scorer:
                 await asyncio.to_thread(tallies.add, found)
                 del both, came
             key = self._context.keyed(name.benchmark, f"estimate/{name.submission}/{revision}")
-            results = await asyncio.to_thread(_results, plan, tallies, submitted, key)
-            warnings = late_warnings(checks)
+            streaming, doubts = await self._streaming(plan)
+            results = await asyncio.to_thread(_results, plan, tallies, submitted, key, streaming)
+            warnings = (*late_warnings(checks), *doubts)
             return [replace(result, warnings=warnings) for result in results]
+
+    async def _streaming(self, plan: _Plan) -> tuple[StreamingReports, tuple[str, ...]]:
+        """Reports of streaming accuracy, and what a team should know of them.
+
+        Those of a submission that did not answer by a clock, or whose truth is not complete, are
+        none.
+        """
+        if plan.times is None or plan.partial:
+            return {}, ()
+        if plan.stock.everything is None:
+            return {}, (NO_STREAMING.format(why="it has too many detections"),)
+        try:
+            found = await asyncio.to_thread(_answers, plan)
+            return {
+                portion: await self._online_reports(plan.definition.evaluators, answers)
+                for portion, answers in found.items()
+            }, ()
+        except InputError:  # its faults may name frames of the truth
+            why = "the times of its answers do not fit the benchmark as it is now"
+            return {}, (NO_STREAMING.format(why=why),)
+
+    async def _online_reports(
+        self, evaluators: Sequence[Evaluator[Any]], answers: StreamingAnswers
+    ) -> list[Report]:
+        by_budget: list[list[Report]] = []
+        for budget_s in answers.budgets_s:
+            held = await asyncio.to_thread(answers.held, budget_s)
+            tallies = await self.tallies(evaluators, answers.truth, held)
+            by_budget.append(await asyncio.to_thread(_reports, evaluators, tallies))
+        return online_reports(evaluators, answers, by_budget)
 
     async def _place_tallies(
         self, definition: Definition, both: tuple[Annotations, Annotations]
@@ -277,7 +319,8 @@ class Scorer:
             self._context.settings.maximum_scoring_bytes,
             by_frame=all(entry.unit is Unit.FRAME for entry in evaluators),
         )
-        return _Plan(definition, truth, stock, revision, partial)
+        times = answer_times(reader, name)
+        return _Plan(definition, truth, stock, revision, partial, times)
 
     def _truth_of(
         self, reader: Reader, name: SubmissionName, revision: int
@@ -296,21 +339,50 @@ def _tally(evaluator: Evaluator[Any], data: list[bytes]) -> Tally:
     return merge_tallies([evaluator.identity_tally, *map(tally_from_bytes, data)])
 
 
+def _reports(evaluators: Sequence[Evaluator[Any]], tallies: Sequence[Tally]) -> list[Report]:
+    return [one.report(tally) for one, tally in zip(evaluators, tallies, strict=True)]
+
+
+def _answers(plan: _Plan) -> dict[Portion, StreamingAnswers]:
+    """The answers by part of the data of which there is a report by streaming accuracy.
+
+    Raises:
+        InputError: If the truth has frames that the clock did not have, or times do not fit.
+    """
+    if plan.times is None or plan.stock.everything is None:
+        return {}
+    specification = plan.definition.specification
+    both = sides_to_score(specification, plan.truth, plan.stock.everything, complete=True)
+    timed = plan.times.on(*both)
+    found = {Portion.WHOLE: StreamingAnswers.of(*timed)}
+    if plan.definition.policy.keeps_private:
+        public = (public_side(plan.definition, side) for side in timed)
+        found[Portion.PUBLIC] = StreamingAnswers.of(*public)
+    return found
+
+
 def _results(
-    plan: _Plan, tallies: PartTallies, submitted: SubmittedNames, key: str
+    plan: _Plan,
+    tallies: PartTallies,
+    submitted: SubmittedNames,
+    key: str,
+    streaming: StreamingReports,
 ) -> list[Result]:
     definition = plan.definition
     by_portion, estimates = tallies.parts(), tallies.estimates(key)
+
+    def packed(row: int, portion: Portion, tally: Tally) -> PackedReport:
+        evaluator = definition.evaluators[row]
+        online = streaming[portion][row] if portion in streaming else None
+        return pack_report(definition, evaluator, evaluator.report(tally), submitted, online)
+
     return [
         Result(
             evaluator,
             plan.revision,
             definition.configurations[evaluator.name],
             plan.partial,
-            {
-                portion: pack_report(definition, evaluator, evaluator.report(own[row]), submitted)
-                for portion, own in by_portion.items()
-            },
+            {portion: packed(row, portion, own[row]) for portion, own in by_portion.items()},
             estimates[row],
         )
         for row, evaluator in enumerate(definition.evaluators)

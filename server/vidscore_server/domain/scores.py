@@ -49,6 +49,7 @@ from vidscore_server.store.records import (
 )
 
 _SUBMITTED = "submitted"
+_STREAMING = "streaming"
 LEAST_REPORT_BYTES = 16 << 20
 """Bytes that every report may have when it is unpacked."""
 
@@ -104,15 +105,29 @@ class Result:
 
 
 def pack_report(
-    definition: Definition, evaluator: Evaluator[Any], report: Report, submitted: SubmittedNames
+    definition: Definition,
+    evaluator: Evaluator[Any],
+    report: Report,
+    submitted: SubmittedNames,
+    streaming: Report | None = None,
 ) -> PackedReport:
-    """Prepare a report for keeping, with the names that the submission has beside it."""
+    """Prepare a report for keeping, with the names that the submission has beside it.
+
+    Args:
+        definition: The benchmark.
+        evaluator: The evaluator.
+        report: The report.
+        submitted: The names.
+        streaming: The report by streaming accuracy; None where there is none.
+    """
     values = values_of(report, list(definition.ranking(evaluator)))
     document = report_to_dict(report)
     document[_SUBMITTED] = {
         "domains": sorted(submitted.domains),
         "labels": sorted(submitted.labels),
     }
+    if streaming is not None:
+        document[_STREAMING] = report_to_dict(streaming)
     return PackedReport(zlib.compress(orjson.dumps(document)), values)
 
 
@@ -143,12 +158,29 @@ def unpack_score(
     return bare, submitted
 
 
+def unpack_streaming(record: ScoreRecord, portion: Portion = Portion.WHOLE) -> Report | None:
+    """The report of a score by streaming accuracy; None where there is none.
+
+    Raises:
+        StoreDamagedError: As for `unpack_report`.
+    """
+    packed = _PACKED[portion](record)
+    streaming = None if packed is None else _document(packed).get(_STREAMING)
+    return None if streaming is None else report_from_dict(streaming)
+
+
 def report_of(packed: bytes) -> tuple[Report, SubmittedNames]:
     """A report and names out of their stored form; see `unpack_score`."""
-    most = max(LEAST_REPORT_BYTES, GREATEST_COMPRESSION * len(packed))
-    document = json.loads(inflate(packed, most))
+    document = _document(packed)
+    document.pop(_STREAMING, None)
     names = {kind: frozenset(kept) for kind, kept in document.pop(_SUBMITTED, {}).items()}
     return report_from_dict(document), SubmittedNames(**names)
+
+
+def _document(packed: bytes) -> dict[str, Any]:
+    most = max(LEAST_REPORT_BYTES, GREATEST_COMPRESSION * len(packed))
+    document: dict[str, Any] = json.loads(inflate(packed, most))
+    return document
 
 
 def submitted_names(detections: Annotations) -> SubmittedNames:

@@ -40,7 +40,7 @@ IN_PROCESS = [
 ]
 
 
-ENDLESS = re.compile(r"--benchmark|vidscore pipe (?!-)|vidscore view (?!.*--output)")
+ENDLESS = re.compile(r"--benchmark|vidscore live |vidscore pipe (?!-)|vidscore view (?!.*--output)")
 """What needs a hosted benchmark, or serves until it is stopped."""
 
 

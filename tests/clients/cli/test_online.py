@@ -99,3 +99,9 @@ def test_a_live_submission_is_shown_with_its_record(
     assert document["online"] == asdict(score.online)
     said = organiser("submission", "scores", "live/falcon").stderr
     assert f"online: {online_text(score.online)}" in said
+    streaming = json.loads(
+        well(organiser("submission", "scores", "live/falcon", "--online", "--format", "json"))
+    )
+    assert streaming["warnings"][0]["code"] == "streaming_accuracy"
+    both = organiser("submission", "scores", "live/falcon", "--online", "--private")
+    assert both.exit_code == 2

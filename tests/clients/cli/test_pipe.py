@@ -252,6 +252,7 @@ def typed(truth: str, **changes: Any) -> PipeScoring:
         "hours": False,
         "baseline": None,
         "alert": (),
+        "alert_url": None,
         "format_": "json",
         "output": "-",
         "sequences": False,

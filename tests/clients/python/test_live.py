@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.server.domain.hosted import TRUTH, Hosted, hosting
-from tests.server.domain.live_scene import FRAMES, PERIOD_S, TOLD, live_dots
+from tests.server.domain.live_scene import FRAMES, PERIOD_S, TOLD, live_dots, until_stored
 from tests.support.waiting import until
 
 from vidscore_client import (
@@ -17,6 +18,8 @@ from vidscore_client import (
     LiveFrame,
     LiveOutcome,
     Retry,
+    StoredAnswer,
+    SubmissionState,
     aio,
     connect,
     live,
@@ -49,18 +52,6 @@ def kind(request: pytest.FixtureRequest) -> Callable[[Hosted], Run]:
     return made
 
 
-async def _until_stored(hosted: Hosted, count: int, name: str = "one") -> None:
-    submission = f"benchmarks/dots/submissions/{name}"
-    request = submission_service_pb2.WatchSubmissionRequest(name=submission)
-    while name not in await hosted.red.listed():  # noqa: ASYNC110 - there is nothing to watch yet
-        await asyncio.sleep(0)
-    async for update in hosted.red.submissions.WatchSubmission(
-        request, metadata=hosted.red.metadata
-    ):
-        if update.submission.frame_count >= count:
-            return
-
-
 async def test_a_system_that_answers_every_frame_is_certified(
     tmp_path: Path, kind: Callable[[Hosted], Run]
 ) -> None:
@@ -75,7 +66,7 @@ async def test_a_system_that_answers_every_frame_is_certified(
         await hosted.organiser.upload(TRUTH)
         answering = asyncio.ensure_future(kind(hosted)("dots", on_frame, "one", title="First"))
         for count in range(1, FRAMES + 1):
-            await _until_stored(hosted, count)
+            await until_stored(hosted, count)
             hosted.clock.pass_by(seconds=PERIOD_S)
         outcome = await answering
         assert [frame.position for frame in seen] == list(range(FRAMES))
@@ -117,7 +108,7 @@ async def test_frames_that_pass_while_one_is_looked_at_are_skipped(
         await hosted.organiser.create(live_dots(), public=TOLD)
 
         async def let_pass() -> None:
-            await _until_stored(hosted, 1)
+            await until_stored(hosted, 1)
             for position in (1, 2, 3):
                 hosted.clock.pass_by(seconds=PERIOD_S)
                 await until(lambda: position in read)  # noqa: B023 - it is called at once
@@ -132,13 +123,78 @@ async def test_frames_that_pass_while_one_is_looked_at_are_skipped(
             return asyncio.run_coroutine_threadsafe(let_pass(), loop).result(60)
 
         answering = asyncio.ensure_future(kind(hosted)("dots", on_frame, "one", seal=False))
-        await _until_stored(hosted, 2)
+        await until_stored(hosted, 2)
         hosted.clock.pass_by(seconds=2 * PERIOD_S)
         outcome = await answering
     assert seen == [0, 3]
     assert outcome.online.in_time_count == 2
     assert outcome.online.missing_count == 3
     assert not outcome.online.certified
+
+
+async def test_a_frame_that_a_broken_call_gave_out_may_be_answered_over_the_next_one(
+    tmp_path: Path, kind: Callable[[Hosted], Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The call ends under the first frame, which is answered when it is given out again."""
+    calls: list[live._Call] = []
+    seen: list[LiveFrame] = []
+    stored: list[StoredAnswer] = []
+    begin = live._Call.__init__
+
+    def noted(call: live._Call, *arguments: Any) -> None:
+        begin(call, *arguments)
+        calls.append(call)
+
+    def on_frame(frame: LiveFrame) -> None:
+        seen.append(frame)
+        if len(seen) == 1:
+            calls[0]._call.cancel()
+        elif len(seen) == 2:
+            seen[0].answer([])
+
+    monkeypatch.setattr(live._Call, "__init__", noted)
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.create(live_dots(), public=TOLD)
+        answering = kind(hosted)("dots", on_frame, "one", seal=False, on_stored=stored.append)
+        answered = asyncio.ensure_future(answering)
+        await until_stored(hosted, 1)
+        hosted.clock.pass_by(seconds=FRAMES * PERIOD_S)
+        outcome = await answered
+    assert [(frame.position, frame.repeated) for frame in seen] == [(0, False), (0, True)]
+    assert stored == [StoredAnswer(0, in_time=True, latency_s=0.0)]
+    assert outcome.online.in_time_count == 1
+
+
+async def test_an_answer_after_the_end_of_the_clock_is_counted_and_sealed(
+    tmp_path: Path, kind: Callable[[Hosted], Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = asyncio.get_running_loop()
+    ended: list[bool] = []
+    take = live._Call._take
+
+    def noted(call: live._Call, response: submission_service_pb2.AnswerFramesResponse) -> None:
+        take(call, response)
+        if response.WhichOneof("event") == "ended":
+            ended.append(True)
+
+    monkeypatch.setattr(live._Call, "_take", noted)
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.create(live_dots(), public=TOLD)
+
+        async def pass_and_answer(frame: LiveFrame) -> None:
+            hosted.clock.pass_by(seconds=FRAMES * PERIOD_S)
+            await until(lambda: bool(ended))
+            frame.answer([])
+
+        def on_frame(frame: LiveFrame) -> object:
+            passing = pass_and_answer(frame)
+            if asyncio._get_running_loop() is loop:
+                return passing
+            return asyncio.run_coroutine_threadsafe(passing, loop).result(60)
+
+        outcome = await kind(hosted)("dots", on_frame, "one")
+    assert (outcome.online.late_count, outcome.online.missing_count) == (1, FRAMES - 1)
+    assert outcome.submission.state is not SubmissionState.RECEIVING
 
 
 async def test_an_error_of_the_callback_ends_the_answering(

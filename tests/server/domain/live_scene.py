@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from types import TracebackType
 from typing import Any
 
@@ -103,3 +104,15 @@ async def delete_benchmark(hosted: Hosted) -> None:
     """Delete the benchmark with all that it has."""
     request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
     await hosted.organiser.benchmarks.DeleteBenchmark(request, metadata=hosted.organiser.metadata)
+
+
+async def until_stored(hosted: Hosted, count: int, name: str = "one") -> None:
+    """Wait until red's submission has so many frames."""
+    submission = f"{BENCHMARK}/submissions/{name}"
+    while name not in await hosted.red.listed():  # noqa: ASYNC110 - there is nothing to watch yet
+        await asyncio.sleep(0)
+    async for update in hosted.red.submissions.WatchSubmission(
+        pb.WatchSubmissionRequest(name=submission), metadata=hosted.red.metadata
+    ):
+        if update.submission.frame_count >= count:
+            return

@@ -197,7 +197,9 @@ CASES: dict[str, Case] = {
         *({"submission": name} for name in (ONE, TWO, f"{ONE}x")),
         *({"submission": TWO, "detections": probe} for probe in PROBES),
     ),
-    f"{V1}SubmissionService/WatchSubmission": named(ONE, f"{ONE}x"),
+    f"{V1}SubmissionService/WatchSubmission": asked(
+        {"name": ONE}, {"name": f"{ONE}x"}, {"name": ONE, "window_frames": 2}
+    ),
     f"{V1}SubmissionService/SealSubmission": asked({"name": TWO, "expected_frame_count": 99}),
     f"{V1}SubmissionService/CancelSubmission": OF_SUBMISSION,
     f"{V1}SubmissionService/RetrySubmission": OF_SUBMISSION,

@@ -30,11 +30,12 @@ from vidscore_cli.output import check_output, deliver
 from vidscore_cli.pipe_scoring import PipeScoring, score_lines
 from vidscore_cli.pipe_submission import PipeSubmission, submit_lines
 from vidscore_cli.thresholds import fail_under_option
+from vidscore_cli.windows import alert_options
 
 _HOSTED = ("submission", "title", "replay", "acknowledged")
 _HERE = (
     *("settings", "manifest", "truth", "input_format", "image_size", "online", "window", "hours"),
-    *("baseline", "alert", "strict", "fail_under"),
+    *("baseline", "alert", "alert_url", "strict", "fail_under"),
 )
 
 
@@ -102,19 +103,7 @@ def _print_schema(ctx: click.Context, _parameter: click.Parameter, wanted: bool)
     help="Running scores and alerts are of so many last frames.",
 )
 @click.option("--hours", is_flag=True, help="Add curves of the scores by hour of time_s.")
-@click.option(
-    "--baseline",
-    metavar="FILE",
-    type=click.Path(),
-    help="Report as JSON with which --alert compares.",
-)
-@click.option(
-    "--alert",
-    metavar="[EVALUATOR.]MEASURE=DROP",
-    multiple=True,
-    help="Say it, and exit with 6 in the end, where a window, or everything without --window, is "
-    "worse than the baseline by more than this; may be repeated.",
-)
+@alert_options()
 @server_options()
 @format_option("table", "json", "csv", "markdown", "latex")
 @output_option()

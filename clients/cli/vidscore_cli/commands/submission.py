@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,8 @@ import click
 
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.hosted import (
+    by_streaming_accuracy,
+    described_evaluators,
     look_up,
     over_private,
     refuse_unscored,
@@ -28,14 +31,16 @@ from vidscore_cli.options import (
     view_options,
 )
 from vidscore_cli.outcome_output import check_outcome_output, open_outcomes
-from vidscore_cli.output import check_output, say
+from vidscore_cli.output import check_output, counted, say
 from vidscore_cli.records import short_names, time_text, write_record, write_records
-from vidscore_cli.remote import open_client, to_outcomes
+from vidscore_cli.remote import open_client, to_outcomes, to_reports
 from vidscore_cli.reporting import Presentation, View
+from vidscore_cli.session import ExitCode
 from vidscore_cli.sites import ServerChoice
+from vidscore_cli.windows import alarm_of, alert_options
 
 if TYPE_CHECKING:
-    from vidscore_client import SubmissionUpdate
+    from vidscore_evaluators.report import Report
 
 COLUMNS = ("name", "team", "title", "state", "frame_count", "create_time", "seal_time")
 
@@ -106,6 +111,7 @@ def show(server: ServerChoice, submission: str, format_: str, output: str) -> No
 @command("scores", examples=("vidscore submission scores sky/falcon",))
 @click.argument("submission", metavar="SUBMISSION")
 @click.option("--private", is_flag=True, help="Those over the benchmark's private sequences.")
+@click.option("--online", is_flag=True, help="Those by streaming accuracy, of a live submission.")
 @server_options()
 @format_option("table", "json", "csv")
 @output_option()
@@ -114,6 +120,7 @@ def scores(
     server: ServerChoice,
     submission: str,
     private: bool,
+    online: bool,
     format_: str,
     output: str,
     sequences: bool,
@@ -124,10 +131,14 @@ def scores(
     Where sequences are private they are over the others, to organisers over everything.
     """
     check_output(output)
+    if private and online:
+        raise click.UsageError("--private and --online exclude each other")
     with open_client(server) as client:
         outcome = look_up(client, client.submissions.get(submission))
     if private:
         outcome = over_private(outcome)
+    if online:
+        outcome = by_streaming_accuracy(outcome)
     view = View(sequences=sequences, curves=curves)
     write_outcome(outcome, Presentation(format_, output, view))
 
@@ -172,23 +183,55 @@ def outcomes(
             writer.write(to_outcomes(part), part.evaluator)
 
 
-@command("watch", examples=("vidscore submission watch sky/falcon",))
+@command(
+    "watch",
+    examples=(
+        "vidscore submission watch sky/falcon",
+        "vidscore submission watch sky/falcon --baseline last.json --alert f1=0.05",
+    ),
+)
 @click.argument("submission", metavar="SUBMISSION")
+@click.option(
+    "--window",
+    metavar="FRAMES",
+    type=click.IntRange(1, 10_000),
+    help="Score the last frames of each stream, too, and judge alerts by them. Organisers only.",
+)
+@alert_options()
 @server_options()
-def watch(server: ServerChoice, submission: str) -> None:
+def watch(
+    server: ServerChoice,
+    submission: str,
+    window: int | None,
+    baseline: str | None,
+    alert: tuple[str, ...],
+    alert_url: str | None,
+) -> int:
     """Write a line for every change of a submission, until it has ended.
 
-    The exit code is 5 if it fails or is cancelled.
+    The exit code is 5 if it fails or is cancelled, and 6 if a score that was shown has dropped from
+    the baseline by more than an --alert allows.
     """
     last = None
     with open_client(server) as client:
-        ranking = {entry.name: entry.ranking for entry in client.evaluators()}
-        for update in client.submissions.watch(submission):
-            last = update.submission
-            parts = [summary(last), *_ranking_scores(update, ranking)]
-            say(f"{time_text(last.state_time)}  {', '.join(parts)}")
+        watched = client.submissions.get(submission)
+        described = described_evaluators(client, client.benchmarks.get(watched.benchmark))
+        ranking = {entry.name: entry.ranking for entry in described}
+        with alarm_of(alert, baseline, alert_url, described) as alarm:
+            for update in client.submissions.watch(submission, window_frames=window or 0):
+                last = update.submission
+                reports = to_reports(score.report for score in update.scores)
+                parts = [summary(last), *_ranking_scores(reports, ranking)]
+                over = f"the last {counted(update.window_frame_count, 'frame')}"
+                if update.window_reports:
+                    reports = to_reports(update.window_reports)
+                    parts += [over, *_ranking_scores(reports, ranking)]
+                say(f"{time_text(last.state_time)}  {', '.join(parts)}")
+                if window is None or update.window_reports:
+                    alarm.judge(reports, over if window else "what is shown")
     if last is not None:
         refuse_unscored(last)
+    return ExitCode.THRESHOLD if alarm.rang else ExitCode.OK
 
 
 @command("seal", examples=("vidscore submission seal sky/falcon --expected-frames 5",))
@@ -275,13 +318,13 @@ def choose(server: ServerChoice, submission: str, undo: bool) -> None:
     say(f"{short_names(found.name)} {counts}")
 
 
-def _ranking_scores(update: SubmissionUpdate, ranking: dict[str, tuple[str, ...]]) -> list[str]:
+def _ranking_scores(reports: Sequence[Report], ranking: Mapping[str, Sequence[str]]) -> list[str]:
     """The scores over everything by which systems are ranked, as far as they are shown."""
     from vidscore_evaluators.report_grids import format_number
 
     return [
-        f"{score.report.evaluator} {row.measure} {format_number(row.value)}"
-        for score in update.scores
-        for row in score.report.rows()
-        if row[:3] == (None, None, None) and row.measure in ranking.get(score.report.evaluator, ())
+        f"{report.evaluator} {row.measure} {format_number(row.value)}"
+        for report in reports
+        for row in report.rows()
+        if row[:3] == (None, None, None) and row.measure in ranking.get(report.evaluator, ())
     ]

@@ -1745,7 +1745,10 @@ type WatchSubmissionRequest struct {
 	// Resource name.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// Last revision that the client knows; only later ones are sent. 0: all.
-	FromRevision  int64 `protobuf:"varint,2,opt,name=from_revision,json=fromRevision,proto3" json:"from_revision,omitempty"`
+	FromRevision int64 `protobuf:"varint,2,opt,name=from_revision,json=fromRevision,proto3" json:"from_revision,omitempty"`
+	// Frames of a window: so many last frames of each stream of the submission, whose scores come with
+	// the responses. At most 10,000; 0: no window. Organisers only.
+	WindowFrames  int64 `protobuf:"varint,60,opt,name=window_frames,json=windowFrames,proto3" json:"window_frames,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1794,15 +1797,28 @@ func (x *WatchSubmissionRequest) GetFromRevision() int64 {
 	return 0
 }
 
+func (x *WatchSubmissionRequest) GetWindowFrames() int64 {
+	if x != nil {
+		return x.WindowFrames
+	}
+	return 0
+}
+
 // WatchSubmissionResponse has the submission at one revision.
 type WatchSubmissionResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The submission.
 	Submission *Submission `protobuf:"bytes,1,opt,name=submission,proto3" json:"submission,omitempty"`
 	// Scores that are visible to the caller now.
-	Scores        []*SubmissionScore `protobuf:"bytes,2,rep,name=scores,proto3" json:"scores,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Scores []*SubmissionScore `protobuf:"bytes,2,rep,name=scores,proto3" json:"scores,omitempty"`
+	// A report for each evaluator over the frames of the window that have truth, with curves of the
+	// measures that rank by hour; the newest that was made. Empty: no window is wanted, or none of its
+	// frames has truth.
+	WindowReports []*Report `protobuf:"bytes,60,rep,name=window_reports,json=windowReports,proto3" json:"window_reports,omitempty"`
+	// Number of the frames that `window_reports` are over.
+	WindowFrameCount int64 `protobuf:"varint,61,opt,name=window_frame_count,json=windowFrameCount,proto3" json:"window_frame_count,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *WatchSubmissionResponse) Reset() {
@@ -1849,6 +1865,20 @@ func (x *WatchSubmissionResponse) GetScores() []*SubmissionScore {
 	return nil
 }
 
+func (x *WatchSubmissionResponse) GetWindowReports() []*Report {
+	if x != nil {
+		return x.WindowReports
+	}
+	return nil
+}
+
+func (x *WatchSubmissionResponse) GetWindowFrameCount() int64 {
+	if x != nil {
+		return x.WindowFrameCount
+	}
+	return 0
+}
+
 // SubmissionScore is an immutable score of a submission. Others than organisers see it once the
 // leaderboard is based on the same truth and rules.
 type SubmissionScore struct {
@@ -1874,9 +1904,14 @@ type SubmissionScore struct {
 	// others it is `report`.
 	PublicReport *Report `protobuf:"bytes,21,opt,name=public_report,json=publicReport,proto3" json:"public_report,omitempty"`
 	// How the submission answered by the clock; absent: the benchmark is not live.
-	Online        *OnlineRecord `protobuf:"bytes,63,opt,name=online,proto3" json:"online,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Online *OnlineRecord `protobuf:"bytes,63,opt,name=online,proto3" json:"online,omitempty"`
+	// The report by streaming accuracy: each frame is judged against the last answer that was stored
+	// by the time at which it was due, with curves of the measures that rank by latency budget. As far
+	// as it is visible to the caller, over what `report` is over; absent: the submission did not answer
+	// by a clock, the truth was incomplete, or the policy shows none.
+	StreamingReport *Report `protobuf:"bytes,64,opt,name=streaming_report,json=streamingReport,proto3" json:"streaming_report,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *SubmissionScore) Reset() {
@@ -1968,6 +2003,13 @@ func (x *SubmissionScore) GetPublicReport() *Report {
 func (x *SubmissionScore) GetOnline() *OnlineRecord {
 	if x != nil {
 		return x.Online
+	}
+	return nil
+}
+
+func (x *SubmissionScore) GetStreamingReport() *Report {
+	if x != nil {
+		return x.StreamingReport
 	}
 	return nil
 }
@@ -3079,15 +3121,18 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x18ChooseSubmissionResponse\x127\n" +
 	"\n" +
 	"submission\x18\x01 \x01(\v2\x17.vidscore.v1.SubmissionR\n" +
-	"submission\"Q\n" +
+	"submission\"v\n" +
 	"\x16WatchSubmissionRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12#\n" +
-	"\rfrom_revision\x18\x02 \x01(\x03R\ffromRevision\"\x88\x01\n" +
+	"\rfrom_revision\x18\x02 \x01(\x03R\ffromRevision\x12#\n" +
+	"\rwindow_frames\x18< \x01(\x03R\fwindowFrames\"\xf2\x01\n" +
 	"\x17WatchSubmissionResponse\x127\n" +
 	"\n" +
 	"submission\x18\x01 \x01(\v2\x17.vidscore.v1.SubmissionR\n" +
 	"submission\x124\n" +
-	"\x06scores\x18\x02 \x03(\v2\x1c.vidscore.v1.SubmissionScoreR\x06scores\"\x93\x03\n" +
+	"\x06scores\x18\x02 \x03(\v2\x1c.vidscore.v1.SubmissionScoreR\x06scores\x12:\n" +
+	"\x0ewindow_reports\x18< \x03(\v2\x13.vidscore.v1.ReportR\rwindowReports\x12,\n" +
+	"\x12window_frame_count\x18= \x01(\x03R\x10windowFrameCount\"\xd3\x03\n" +
 	"\x0fSubmissionScore\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12;\n" +
 	"\vcreate_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
@@ -3098,7 +3143,8 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\acurrent\x18\x06 \x01(\bR\acurrent\x12:\n" +
 	"\x0eprivate_report\x18\x14 \x01(\v2\x13.vidscore.v1.ReportR\rprivateReport\x128\n" +
 	"\rpublic_report\x18\x15 \x01(\v2\x13.vidscore.v1.ReportR\fpublicReport\x121\n" +
-	"\x06online\x18? \x01(\v2\x19.vidscore.v1.OnlineRecordR\x06online\"\xed\x04\n" +
+	"\x06online\x18? \x01(\v2\x19.vidscore.v1.OnlineRecordR\x06online\x12>\n" +
+	"\x10streaming_report\x18@ \x01(\v2\x13.vidscore.v1.ReportR\x0fstreamingReport\"\xed\x04\n" +
 	"\fOnlineRecord\x12\x1c\n" +
 	"\tcertified\x18\x01 \x01(\bR\tcertified\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
@@ -3322,63 +3368,65 @@ var file_vidscore_v1_submission_service_proto_depIdxs = []int32{
 	1,  // 20: vidscore.v1.ChooseSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 21: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	30, // 22: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	43, // 23: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
-	45, // 24: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
-	45, // 25: vidscore.v1.SubmissionScore.private_report:type_name -> vidscore.v1.Report
-	45, // 26: vidscore.v1.SubmissionScore.public_report:type_name -> vidscore.v1.Report
-	31, // 27: vidscore.v1.SubmissionScore.online:type_name -> vidscore.v1.OnlineRecord
-	46, // 28: vidscore.v1.OnlineRecord.frames:type_name -> vidscore.v1.FrameSource
-	30, // 29: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	47, // 30: vidscore.v1.ReadOutcomesRequest.sequence:type_name -> vidscore.v1.SequenceKey
-	48, // 31: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
-	44, // 32: vidscore.v1.AnswerFramesRequest.detections:type_name -> vidscore.v1.AnnotationBatch
-	38, // 33: vidscore.v1.AnswerFramesResponse.frame:type_name -> vidscore.v1.FrameNow
-	39, // 34: vidscore.v1.AnswerFramesResponse.stored:type_name -> vidscore.v1.AnswerStored
-	40, // 35: vidscore.v1.AnswerFramesResponse.ended:type_name -> vidscore.v1.ClockEnded
-	47, // 36: vidscore.v1.FrameNow.sequence:type_name -> vidscore.v1.SequenceKey
-	31, // 37: vidscore.v1.ClockEnded.online:type_name -> vidscore.v1.OnlineRecord
-	44, // 38: vidscore.v1.ReadDetectionsResponse.detections:type_name -> vidscore.v1.AnnotationBatch
-	4,  // 39: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
-	6,  // 40: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
-	8,  // 41: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
-	10, // 42: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
-	12, // 43: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
-	12, // 44: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
-	14, // 45: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
-	16, // 46: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
-	18, // 47: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
-	20, // 48: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
-	26, // 49: vidscore.v1.SubmissionService.ChooseSubmission:input_type -> vidscore.v1.ChooseSubmissionRequest
-	22, // 50: vidscore.v1.SubmissionService.DisqualifySubmission:input_type -> vidscore.v1.DisqualifySubmissionRequest
-	24, // 51: vidscore.v1.SubmissionService.ReinstateSubmission:input_type -> vidscore.v1.ReinstateSubmissionRequest
-	28, // 52: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
-	32, // 53: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
-	34, // 54: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
-	41, // 55: vidscore.v1.SubmissionService.ReadDetections:input_type -> vidscore.v1.ReadDetectionsRequest
-	36, // 56: vidscore.v1.SubmissionService.AnswerFrames:input_type -> vidscore.v1.AnswerFramesRequest
-	5,  // 57: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
-	7,  // 58: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
-	9,  // 59: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
-	11, // 60: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
-	13, // 61: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
-	13, // 62: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
-	15, // 63: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
-	17, // 64: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
-	19, // 65: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
-	21, // 66: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
-	27, // 67: vidscore.v1.SubmissionService.ChooseSubmission:output_type -> vidscore.v1.ChooseSubmissionResponse
-	23, // 68: vidscore.v1.SubmissionService.DisqualifySubmission:output_type -> vidscore.v1.DisqualifySubmissionResponse
-	25, // 69: vidscore.v1.SubmissionService.ReinstateSubmission:output_type -> vidscore.v1.ReinstateSubmissionResponse
-	29, // 70: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
-	33, // 71: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
-	35, // 72: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
-	42, // 73: vidscore.v1.SubmissionService.ReadDetections:output_type -> vidscore.v1.ReadDetectionsResponse
-	37, // 74: vidscore.v1.SubmissionService.AnswerFrames:output_type -> vidscore.v1.AnswerFramesResponse
-	57, // [57:75] is the sub-list for method output_type
-	39, // [39:57] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	45, // 23: vidscore.v1.WatchSubmissionResponse.window_reports:type_name -> vidscore.v1.Report
+	43, // 24: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
+	45, // 25: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
+	45, // 26: vidscore.v1.SubmissionScore.private_report:type_name -> vidscore.v1.Report
+	45, // 27: vidscore.v1.SubmissionScore.public_report:type_name -> vidscore.v1.Report
+	31, // 28: vidscore.v1.SubmissionScore.online:type_name -> vidscore.v1.OnlineRecord
+	45, // 29: vidscore.v1.SubmissionScore.streaming_report:type_name -> vidscore.v1.Report
+	46, // 30: vidscore.v1.OnlineRecord.frames:type_name -> vidscore.v1.FrameSource
+	30, // 31: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	47, // 32: vidscore.v1.ReadOutcomesRequest.sequence:type_name -> vidscore.v1.SequenceKey
+	48, // 33: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
+	44, // 34: vidscore.v1.AnswerFramesRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	38, // 35: vidscore.v1.AnswerFramesResponse.frame:type_name -> vidscore.v1.FrameNow
+	39, // 36: vidscore.v1.AnswerFramesResponse.stored:type_name -> vidscore.v1.AnswerStored
+	40, // 37: vidscore.v1.AnswerFramesResponse.ended:type_name -> vidscore.v1.ClockEnded
+	47, // 38: vidscore.v1.FrameNow.sequence:type_name -> vidscore.v1.SequenceKey
+	31, // 39: vidscore.v1.ClockEnded.online:type_name -> vidscore.v1.OnlineRecord
+	44, // 40: vidscore.v1.ReadDetectionsResponse.detections:type_name -> vidscore.v1.AnnotationBatch
+	4,  // 41: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
+	6,  // 42: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
+	8,  // 43: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
+	10, // 44: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
+	12, // 45: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
+	12, // 46: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
+	14, // 47: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
+	16, // 48: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
+	18, // 49: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
+	20, // 50: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
+	26, // 51: vidscore.v1.SubmissionService.ChooseSubmission:input_type -> vidscore.v1.ChooseSubmissionRequest
+	22, // 52: vidscore.v1.SubmissionService.DisqualifySubmission:input_type -> vidscore.v1.DisqualifySubmissionRequest
+	24, // 53: vidscore.v1.SubmissionService.ReinstateSubmission:input_type -> vidscore.v1.ReinstateSubmissionRequest
+	28, // 54: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
+	32, // 55: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
+	34, // 56: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
+	41, // 57: vidscore.v1.SubmissionService.ReadDetections:input_type -> vidscore.v1.ReadDetectionsRequest
+	36, // 58: vidscore.v1.SubmissionService.AnswerFrames:input_type -> vidscore.v1.AnswerFramesRequest
+	5,  // 59: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
+	7,  // 60: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
+	9,  // 61: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
+	11, // 62: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
+	13, // 63: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
+	13, // 64: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
+	15, // 65: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
+	17, // 66: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
+	19, // 67: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
+	21, // 68: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
+	27, // 69: vidscore.v1.SubmissionService.ChooseSubmission:output_type -> vidscore.v1.ChooseSubmissionResponse
+	23, // 70: vidscore.v1.SubmissionService.DisqualifySubmission:output_type -> vidscore.v1.DisqualifySubmissionResponse
+	25, // 71: vidscore.v1.SubmissionService.ReinstateSubmission:output_type -> vidscore.v1.ReinstateSubmissionResponse
+	29, // 72: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
+	33, // 73: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
+	35, // 74: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
+	42, // 75: vidscore.v1.SubmissionService.ReadDetections:output_type -> vidscore.v1.ReadDetectionsResponse
+	37, // 76: vidscore.v1.SubmissionService.AnswerFrames:output_type -> vidscore.v1.AnswerFramesResponse
+	59, // [59:77] is the sub-list for method output_type
+	41, // [41:59] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_submission_service_proto_init() }

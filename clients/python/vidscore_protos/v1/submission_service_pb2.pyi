@@ -284,23 +284,29 @@ class ChooseSubmissionResponse(_message.Message):
     def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ...) -> None: ...
 
 class WatchSubmissionRequest(_message.Message):
-    __slots__ = ("name", "from_revision")
+    __slots__ = ("name", "from_revision", "window_frames")
     NAME_FIELD_NUMBER: _ClassVar[int]
     FROM_REVISION_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_FRAMES_FIELD_NUMBER: _ClassVar[int]
     name: str
     from_revision: int
-    def __init__(self, name: _Optional[str] = ..., from_revision: _Optional[int] = ...) -> None: ...
+    window_frames: int
+    def __init__(self, name: _Optional[str] = ..., from_revision: _Optional[int] = ..., window_frames: _Optional[int] = ...) -> None: ...
 
 class WatchSubmissionResponse(_message.Message):
-    __slots__ = ("submission", "scores")
+    __slots__ = ("submission", "scores", "window_reports", "window_frame_count")
     SUBMISSION_FIELD_NUMBER: _ClassVar[int]
     SCORES_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_REPORTS_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_FRAME_COUNT_FIELD_NUMBER: _ClassVar[int]
     submission: Submission
     scores: _containers.RepeatedCompositeFieldContainer[SubmissionScore]
-    def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[SubmissionScore, _Mapping]]] = ...) -> None: ...
+    window_reports: _containers.RepeatedCompositeFieldContainer[_report_pb2.Report]
+    window_frame_count: int
+    def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[SubmissionScore, _Mapping]]] = ..., window_reports: _Optional[_Iterable[_Union[_report_pb2.Report, _Mapping]]] = ..., window_frame_count: _Optional[int] = ...) -> None: ...
 
 class SubmissionScore(_message.Message):
-    __slots__ = ("name", "create_time", "truth_revision", "report", "partial", "current", "private_report", "public_report", "online")
+    __slots__ = ("name", "create_time", "truth_revision", "report", "partial", "current", "private_report", "public_report", "online", "streaming_report")
     NAME_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     TRUTH_REVISION_FIELD_NUMBER: _ClassVar[int]
@@ -310,6 +316,7 @@ class SubmissionScore(_message.Message):
     PRIVATE_REPORT_FIELD_NUMBER: _ClassVar[int]
     PUBLIC_REPORT_FIELD_NUMBER: _ClassVar[int]
     ONLINE_FIELD_NUMBER: _ClassVar[int]
+    STREAMING_REPORT_FIELD_NUMBER: _ClassVar[int]
     name: str
     create_time: _timestamp_pb2.Timestamp
     truth_revision: int
@@ -319,7 +326,8 @@ class SubmissionScore(_message.Message):
     private_report: _report_pb2.Report
     public_report: _report_pb2.Report
     online: OnlineRecord
-    def __init__(self, name: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., report: _Optional[_Union[_report_pb2.Report, _Mapping]] = ..., partial: bool = ..., current: bool = ..., private_report: _Optional[_Union[_report_pb2.Report, _Mapping]] = ..., public_report: _Optional[_Union[_report_pb2.Report, _Mapping]] = ..., online: _Optional[_Union[OnlineRecord, _Mapping]] = ...) -> None: ...
+    streaming_report: _report_pb2.Report
+    def __init__(self, name: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., report: _Optional[_Union[_report_pb2.Report, _Mapping]] = ..., partial: bool = ..., current: bool = ..., private_report: _Optional[_Union[_report_pb2.Report, _Mapping]] = ..., public_report: _Optional[_Union[_report_pb2.Report, _Mapping]] = ..., online: _Optional[_Union[OnlineRecord, _Mapping]] = ..., streaming_report: _Optional[_Union[_report_pb2.Report, _Mapping]] = ...) -> None: ...
 
 class OnlineRecord(_message.Message):
     __slots__ = ("certified", "message", "frames", "frame_count", "in_time_count", "late_count", "missing_count", "passed_count", "outside_count", "latency_50_s", "latency_90_s", "latency_99_s", "latency_worst_s", "delay_worst_s")

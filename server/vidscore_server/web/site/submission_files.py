@@ -73,7 +73,7 @@ async def reports(visit: Visit) -> Response:
         {
             "partial": score["partial"],
             **report_to_dict(report_of(score["report"])),
-            **_private_of(score),
+            **_further_reports(score),
         }
         for score in answer["scores"]
         if score["current"]
@@ -82,10 +82,15 @@ async def reports(visit: Visit) -> Response:
     return Response(data, headers=_headers(visit, "reports.json", "application/json"))
 
 
-def _private_of(score: Mapping[str, Any]) -> dict[str, Any]:
-    """The report over private sequences, where it is shown."""
-    private = score.get("private_report")
-    return {} if private is None else {"private_report": report_to_dict(report_of(private))}
+def _further_reports(score: Mapping[str, Any]) -> dict[str, Any]:
+    """The reports over private sequences, and by streaming accuracy, where they are shown."""
+    names = ("private_report", "streaming_report")
+    found = {name: score.get(name) for name in names}
+    return {
+        name: report_to_dict(report_of(report))
+        for name, report in found.items()
+        if report is not None
+    }
 
 
 async def detections(visit: Visit) -> Response:

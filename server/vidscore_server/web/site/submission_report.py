@@ -101,7 +101,9 @@ def report_of(values: Mapping[str, Any]) -> Report:
 def shown_scores(
     scores: Sequence[Mapping[str, Any]], title: str, ranking: Ranking, *, spread: bool = False
 ) -> list[ShownScore]:
-    """Scores for a page, each followed by its part over private sequences where that is shown.
+    """Scores for a page, each followed by what is shown of it otherwise.
+
+    That is its part over private sequences, and the same by streaming accuracy.
 
     Args:
         scores: The plain values of their messages.
@@ -114,6 +116,10 @@ def shown_scores(
         private = score.get("private_report")
         over = "everything" if private is None else "all sequences that are not private"
         found.append(shown_score(score, title, ranking, over, spread=spread))
+        if score.get("streaming_report") is not None:
+            online = {**score, "report": score["streaming_report"]}
+            told = f"{over}, by streaming accuracy"
+            found.append(shown_score(online, title, ranking, told, spread=spread))
         if private is not None:
             of_private = {**score, "report": private}
             found.append(

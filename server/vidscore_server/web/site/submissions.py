@@ -32,6 +32,9 @@ from vidscore_server.web.site.visibility_words import hidden_figures, seen_by_te
 from vidscore_server.web.site.visit import Visit
 
 PAGE_SIZE = 50
+WINDOW_FRAMES = 1000
+"""Last frames of each stream whose scores organisers see while a submission receives."""
+
 SMALL_FORM_BYTES = 1 << 16
 
 ACTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
@@ -135,8 +138,13 @@ def _benchmark(visit: Visit) -> str:
 
 
 async def _watched(visit: Visit) -> dict[str, Any]:
-    """A submission with its newest scores, live ones included."""
-    async with aclosing(asked(visit, "WatchSubmission", name=submission_name(visit))) as answers:
+    """A submission with its newest scores, live ones included, and to organisers those of a window.
+
+    They alone may see one.
+    """
+    wanted = {"window_frames": WINDOW_FRAMES} if (await visit.account()).is_organiser else {}
+    name = submission_name(visit)
+    async with aclosing(asked(visit, "WatchSubmission", name=name, **wanted)) as answers:
         async for answer in answers:
             return answer
     raise ServiceError("UNAVAILABLE", "DRAINING", "The server is stopping; look again later.")
@@ -156,6 +164,10 @@ async def _live_context(visit: Visit, now: Mapping[str, Any], first: str) -> dic
     ranking = await _ranking(visit, first, now["scores"])
     scores = now["scores"] if live else []
     shown = [shown_score(score, "", ranking, drawn=False) for score in scores]
+    window = [
+        shown_score({"report": report, "partial": True}, "", ranking, drawn=False)
+        for report in (now["window_reports"] if live else ())
+    ]
     upload = visit.site.spool.of_submission(submission["name"])
     sends_file = any(one["stream"].startswith(STREAM_PREFIX) for one in submission["streams"])
     return {
@@ -165,6 +177,8 @@ async def _live_context(visit: Visit, now: Mapping[str, Any], first: str) -> dic
         "reason": reason_sentences(submission),
         "running": next((score.figures[0] for score in shown if score.figures), None),
         "scores": shown,
+        "window": window,
+        "window_frame_count": now["window_frame_count"],
         "ranking": ranking,
         "live_url": f"/{submission['name']}/live?{urlencode({'state': state, 'first': first})}",
         "live": live,

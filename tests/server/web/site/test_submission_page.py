@@ -233,6 +233,17 @@ async def test_running_scores_are_shown_live_where_the_policy_is(site: Browsing)
     assert "it reaches 1.0000 in F1" in page.words, page.words
 
 
+async def test_organisers_alone_see_the_scores_of_the_last_frames(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.organiser.upload(TRUTH)
+    await site.hosted.red.begin(points({1: HERE, 2: []}))
+    shown = "The last 2 frames with ground truth"
+    assert shown in (await site.organiser.get(ONE)).words
+    assert shown not in (await site.red.get(ONE)).words
+    part = await site.organiser.get(f"{ONE}/live?state=receiving", hx_request="true")
+    assert shown in part.words
+
+
 async def test_running_scores_that_are_not_shown_are_named(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     await site.hosted.red.begin(TRUTH)

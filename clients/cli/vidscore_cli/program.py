@@ -1,0 +1,94 @@
+"""A program in any language that is spoken with by lines: one in, one out, until it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from asyncio import StreamReader, StreamWriter
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import click
+
+CHUNK_BYTES = 1 << 16
+END_TIMEOUT_S = 5.0
+"""How long a program that is asked to end may take before it is killed."""
+
+
+class Program:
+    """A process with lines on its standard input and output; what it says beside them goes through.
+
+    It has a session of its own, so that Ctrl-C is for its caller, who ends it with all that it
+    has started itself.
+    """
+
+    def __init__(self, process: Process, input_: StreamWriter, output: StreamReader) -> None:
+        self._process, self._input, self._output = process, input_, output
+
+    @classmethod
+    async def start(cls, command: Sequence[str]) -> Program:
+        """Start it.
+
+        Args:
+            command: The program and its arguments.
+
+        Raises:
+            click.UsageError: If there is no such program, or it may not be run.
+        """
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command, stdin=PIPE, stdout=PIPE, start_new_session=True
+            )
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise click.UsageError(f"{command[0]} cannot be started: {reason}") from None
+        input_, output = cast(StreamWriter, process.stdin), cast(StreamReader, process.stdout)
+        return cls(process, input_, output)
+
+    def tell(self, line: Mapping[str, object]) -> None:
+        """Write a line of JSON; one that does not read any more is not told."""
+        if not self._input.is_closing():
+            self._input.write(json.dumps(line).encode() + b"\n")
+
+    async def read(self) -> bytes:
+        """What it has written since; nothing once it has closed its output."""
+        return await self._output.read(CHUNK_BYTES)
+
+    async def finish(self, timeout_s: float) -> int | None:
+        """Close its input, and wait for its end; what it still writes is dropped.
+
+        Args:
+            timeout_s: How long.
+
+        Returns:
+            Its exit code; None if it has not ended by then.
+        """
+        self._input.close()
+        try:
+            async with asyncio.timeout(timeout_s):
+                while await self.read():
+                    pass
+                return await self._process.wait()
+        except TimeoutError:
+            return None
+
+    async def end(self) -> None:
+        """End it, and what it has started; kill what does not end when it is asked to."""
+        for sign in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(self._process.pid, sign)
+            except ProcessLookupError:
+                return
+            try:
+                async with asyncio.timeout(END_TIMEOUT_S):
+                    await self._process.wait()
+            except TimeoutError:
+                pass
+
+
+def exit_text(code: int) -> str:
+    """How a program ended, in words."""
+    return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"

@@ -1,0 +1,132 @@
+"""Alerts by webhook: a POST of JSON, tried a bounded number of times, beside what runs."""
+
+from __future__ import annotations
+
+import json
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from http.client import HTTPException
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import click
+
+from vidscore_cli.output import say
+
+TIMEOUT_S = 10.0
+"""How long one try may take."""
+
+PAUSES_S = (1.0, 5.0)
+"""Pauses before the second try, and the third, which is the last."""
+
+MOST_WAITING = 4
+"""Alerts that wait to be delivered; with more of them the newest is told here alone."""
+
+_PASSING = frozenset({408, 429, *range(500, 600)})
+"""Answers after which another try makes sense."""
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """An address that points elsewhere is an error: nobody has said that this may be told there."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        """Go nowhere."""
+
+
+def check_url(_ctx: click.Context, _parameter: click.Parameter, url: str | None) -> str | None:
+    """Refuse what is no address of a web server.
+
+    Raises:
+        click.BadParameter: If it is none; it does not repeat the address, which may hold a secret.
+    """
+    if url is None:
+        return None
+    try:
+        parts = urlsplit(url)
+        fits = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        fits = False
+    if not fits or any(sign.isspace() or not sign.isprintable() for sign in url):
+        raise click.BadParameter("expected an address that begins with http:// or https://")
+    return url
+
+
+class Webhook:
+    """Where alerts are posted to; it waits for those on their way when its block ends.
+
+    Args:
+        url: The address.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._host = urlsplit(url).hostname
+        self._opener = urllib.request.build_opener(_NoRedirects)
+        self._posting = ThreadPoolExecutor(max_workers=1, thread_name_prefix="alert")
+        self._waiting: list[Future[None]] = []
+        self._given_up = threading.Event()
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Deliver what waits; after an interrupt only what is on its way already."""
+        if kind is not None and not issubclass(kind, Exception):
+            self._given_up.set()
+        self._posting.shutdown(wait=True, cancel_futures=self._given_up.is_set())
+
+    def post(self, document: Mapping[str, object]) -> None:
+        """Post an alert, without waiting for it; what cannot be delivered is said.
+
+        Args:
+            document: The alert.
+        """
+        self._waiting = [one for one in self._waiting if not one.done()]
+        if len(self._waiting) >= MOST_WAITING:
+            self._say(f"{MOST_WAITING} alerts wait for it already")
+            return
+        data = json.dumps(document).encode()
+        self._waiting.append(self._posting.submit(self._deliver, data))
+
+    def _deliver(self, data: bytes) -> None:
+        reason = ""
+        for pause_s in (0.0, *PAUSES_S):
+            if self._given_up.wait(pause_s):
+                break
+            reason, again = self._try(data)
+            if not reason:
+                return
+            if not again:
+                break
+        self._say(reason or "interrupted")
+
+    def _try(self, data: bytes) -> tuple[str, bool]:
+        """Why a try has failed, empty where it has not, and whether another makes sense."""
+        headers = {"Content-Type": "application/json", "User-Agent": "vidscore"}
+        request = urllib.request.Request(  # noqa: S310 - `check_url` has seen to the scheme
+            self._url, data, headers, method="POST"
+        )
+        try:
+            with self._opener.open(request, timeout=TIMEOUT_S):
+                return "", False
+        except urllib.error.HTTPError as error:
+            error.close()
+            moved = " (redirects are not followed)" if 300 <= error.code < 400 else ""
+            return f"it answered {error.code}{moved}", error.code in _PASSING
+        except urllib.error.URLError as error:
+            return str(error.reason), True
+        except (OSError, HTTPException) as error:
+            return str(error) or type(error).__name__, True
+
+    def _say(self, reason: str) -> None:
+        say(f"Warning: an alert was not delivered to {self._host}: {reason}", err=True)

@@ -1,0 +1,171 @@
+"""Scores over the last frames of a submission, for who watches a stream that does not end.
+
+They are for organisers alone: a window that moves by a frame tells what is true of that frame.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from vidscore_evaluators.alignment import frames_in
+from vidscore_evaluators.annotations import Annotations, Side, concatenate, empty_annotations
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.hours import with_hours
+from vidscore_evaluators.report import Report
+from vidscore_server.domain.access import Caller
+from vidscore_server.domain.batches import unpacked
+from vidscore_server.domain.context import Context
+from vidscore_server.domain.live import REST_FACTOR
+from vidscore_server.domain.live_run import State
+from vidscore_server.domain.names import SubmissionName
+from vidscore_server.domain.scorer import Scorer, Sides
+from vidscore_server.errors import PermissionDeniedError
+from vidscore_server.store import Reader
+
+MAXIMUM_WINDOW_FRAMES = 10_000
+"""Most frames of a stream that are scored together whenever something has come."""
+
+MAXIMUM_KEPT = 100
+"""Windows of which the newest is kept; of others each look makes it anew."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreWindow:
+    """Scores over the last frames of a submission.
+
+    Attributes:
+        frame_count: Frames that they are over, which have truth.
+        reports: A report for each evaluator, with curves of the measures that rank by hour.
+    """
+
+    frame_count: int
+    reports: tuple[Report, ...]
+
+
+def check_window(caller: Caller, size: int) -> None:
+    """Refuse a window that may not be had.
+
+    Args:
+        caller: Who wants it.
+        size: Its frames; 0 for none.
+
+    Raises:
+        InputError: If it is too large.
+        PermissionDeniedError: If the caller is no organiser.
+    """
+    if size and not caller.is_organiser:
+        raise PermissionDeniedError(
+            "only organisers watch a window: it would tell the truth of each frame that comes; "
+            "leave window_frames out",
+            field="window_frames",
+        )
+    if not 0 <= size <= MAXIMUM_WINDOW_FRAMES:
+        expected = f"0 for none, or at most {MAXIMUM_WINDOW_FRAMES} frames"
+        raise InputError([Fault(str(size), expected, field="window_frames")])
+
+
+@dataclass
+class _Kept:
+    """The newest window of a submission, and when the next may be made."""
+
+    lock: asyncio.Lock
+    window: ScoreWindow | None = None
+    state: State | None = None
+    next_time_s: float = 0.0
+
+
+class Windows:
+    """Scores the last frames of the submissions of a site, while somebody watches.
+
+    Args:
+        context: The hosting context.
+        scorer: The scorer.
+    """
+
+    def __init__(self, context: Context, scorer: Scorer) -> None:
+        self._context = context
+        self._scorer = scorer
+        self._kept: OrderedDict[tuple[SubmissionName, int], _Kept] = OrderedDict()
+
+    async def newest(self, name: SubmissionName, size: int) -> ScoreWindow | None:
+        """Scores over the last frames of each stream; None where none of them has truth.
+
+        The same object comes again as long as nothing has moved, or the last one rests.
+
+        Args:
+            name: The submission.
+            size: Frames of each of its streams, whether they have truth or not.
+
+        Raises:
+            LookupError: If the submission is gone.
+        """
+        kept = self._kept.setdefault((name, size), _Kept(asyncio.Lock()))
+        self._kept.move_to_end((name, size))
+        while len(self._kept) > MAXIMUM_KEPT:
+            self._kept.popitem(last=False)
+        async with kept.lock:
+            clock = asyncio.get_running_loop().time
+            began_s = clock()
+            if began_s >= kept.next_time_s:
+                state = await self._context.read(lambda reader: _state(reader, name))
+                if state != kept.state:
+                    kept.window = None if state is None else await self._made(name, size)
+                    kept.state = state
+                    kept.next_time_s = clock() + REST_FACTOR * (clock() - began_s)
+        return kept.window
+
+    async def _made(self, name: SubmissionName, size: int) -> ScoreWindow | None:
+        sides = await self._context.read(lambda reader: self._last(reader, name, size))
+        if sides is None:
+            return None
+        evaluators = sides.definition.evaluators
+        truth, detections = await asyncio.to_thread(_with_truth, sides)
+        if not truth.frame_count:
+            return None
+        tallies = await self._scorer.tallies(evaluators, truth, detections)
+        reports = [one.report(tally) for one, tally in zip(evaluators, tallies, strict=True)]
+        told = await asyncio.to_thread(with_hours, reports, evaluators, truth, detections)
+        return ScoreWindow(truth.frame_count, tuple(told))
+
+    def _last(self, reader: Reader, name: SubmissionName, size: int) -> Sides | None:
+        """Both sides, of the detections the last frames of each stream."""
+        benchmark = reader.benchmark(name.benchmark)
+        if benchmark is None or not benchmark.truth_revision:
+            return None
+        nowhere = {entry.stream: entry.next_offset for entry in reader.streams(*name)}
+        sides, _ = self._scorer.sides_from(reader, name, benchmark.truth_revision, nowhere)
+        arity = sides.definition.arity(Side.DETECTIONS)
+        parts = [empty_annotations(arity)]
+        for stream, end in nowhere.items():
+            first = reader.batch_at(*name, stream, max(0, end - size))
+            if first is not None:
+                payloads = reader.payloads_from(*name, stream, first.first_offset)
+                frames = self._context.codec.read_stored_batches(unpacked(payloads), arity)
+                parts.append(
+                    frames.frame_run(max(0, frames.frame_count - size), frames.frame_count)
+                )
+        return Sides(sides.definition, sides.truth, concatenate(parts), sides.revision, True)
+
+
+def _state(reader: Reader, name: SubmissionName) -> State | None:
+    """What a window depends on; None where there can be none."""
+    benchmark, submission = reader.benchmark(name.benchmark), reader.submission(*name)
+    if benchmark is None or submission is None or not benchmark.truth_revision:
+        return None
+    return State(
+        submission.frame_count,
+        benchmark.truth_revision,
+        benchmark.definition,
+        submission.create_time,
+    )
+
+
+def _with_truth(sides: Sides) -> tuple[Annotations, Annotations]:
+    """Both sides of the frames that have truth, as evaluators get them."""
+    truth, detections = sides.to_score(complete=False)
+    return (
+        truth.take_frames(frames_in(truth, detections)),
+        detections.take_frames(frames_in(detections, truth)),
+    )

@@ -1,0 +1,157 @@
+"""What a program is told of a clock, by a program and a clock of the tests."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import cast
+
+import pytest
+
+from vidscore_cli.lines import BadLineError, FrameInput
+from vidscore_cli.live_exchange import Exchange, OutputClosedError, ProgramError
+from vidscore_cli.program import Program
+from vidscore_client import LiveFrame, StoredAnswer
+from vidscore_evaluators.annotations import POINT
+from vidscore_evaluators.formats.json_lines import LineReader
+
+
+class Scripted:
+    """A program that keeps what it is told, and writes what the test says."""
+
+    def __init__(self) -> None:
+        self.told: list[object] = []
+        self._writes: asyncio.Queue[bytes] = asyncio.Queue()
+
+    def tell(self, line: Mapping[str, object]) -> None:
+        self.told.append(line)
+
+    async def read(self) -> bytes:
+        return await self._writes.get()
+
+    def write(self, *frames: int) -> None:
+        for frame in frames:
+            line = {"sequence": "a", "frame": frame, "objects": []}
+            self._writes.put_nowait(json.dumps(line).encode() + b"\n")
+
+    def close(self) -> None:
+        self._writes.put_nowait(b"")
+
+
+class Scene:
+    """A clock of three frames, a second each, that a program answers."""
+
+    def __init__(self, *, in_flight: int = 1, skip: bool = False) -> None:
+        self.answered: list[int] = []
+        self.program = Scripted()
+        self.exchange = Exchange(
+            FrameInput(skip, LineReader(arity=POINT)),
+            3,
+            in_flight=in_flight,
+            silence_timeout_s=0.01,
+            progress=False,
+        )
+        self.exchange.begin(cast(Program, self.program))
+        self.reading = asyncio.ensure_future(self.exchange.read_answers())
+
+    def frame(self, position: int, remaining_s: float = 60.0) -> LiveFrame:
+        return LiveFrame(
+            position,
+            "",
+            "a",
+            position,
+            float(position),
+            remaining_s,
+            repeated=False,
+            _answer=lambda answer: self.answered.append(answer.number),
+            _arity=POINT,
+        )
+
+
+def line(frame: int) -> dict[str, object]:
+    return {"sequence": "a", "frame": frame, "time_s": float(frame)}
+
+
+async def test_a_program_is_told_of_the_next_frame_once_it_has_answered(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    scene = Scene()
+    telling = asyncio.ensure_future(scene.exchange.on_frame(scene.frame(0)))
+    await asyncio.sleep(0)
+    assert not telling.done()
+    scene.program.write(0)
+    await telling
+    assert scene.answered == [0]
+    assert scene.program.told == [line(0)]
+    assert not capsys.readouterr().err
+
+
+async def test_a_frame_that_passes_unanswered_is_told_as_time_alone_and_silence_ends_it() -> None:
+    scene = Scene()
+    with pytest.raises(ProgramError, match=r"has not answered frame 1 of sequence a for 0.01 s"):
+        await scene.exchange.on_frame(scene.frame(1, remaining_s=0.0))
+    assert scene.program.told == [line(1), {"time_s": 1.0}]
+
+
+async def test_so_many_frames_are_in_flight_and_none_after_the_last() -> None:
+    scene = Scene(in_flight=2)
+    await scene.exchange.on_frame(scene.frame(0))
+    second = asyncio.ensure_future(scene.exchange.on_frame(scene.frame(1)))
+    await asyncio.sleep(0)
+    assert not second.done()
+    scene.program.write(1)
+    await second
+    third = asyncio.ensure_future(scene.exchange.on_frame(scene.frame(2)))
+    scene.program.write(2)
+    await asyncio.sleep(0)
+    assert not third.done()
+    scene.program.write(0)
+    await third
+    assert scene.answered == [1, 2, 0]
+
+
+async def test_a_frame_that_is_given_again_is_told_once() -> None:
+    scene = Scene(in_flight=2)
+    await scene.exchange.on_frame(scene.frame(0))
+    await scene.exchange.on_frame(scene.frame(0))
+    assert scene.program.told == [line(0)]
+
+
+@pytest.mark.parametrize("skip", [False, True])
+async def test_a_second_answer_ends_the_run_or_is_left_out(skip: bool) -> None:
+    scene = Scene(skip=skip)
+    telling = asyncio.ensure_future(scene.exchange.on_frame(scene.frame(0)))
+    await asyncio.sleep(0)
+    scene.program.write(0, 0, 0)
+    scene.program.close()
+    if skip:
+        await scene.reading
+        assert scene.exchange.lines.skipped == 2
+    else:
+        with pytest.raises(BadLineError, match=r"line 2: frame: found frame 0 of sequence a again"):
+            await scene.reading
+    await telling
+    assert scene.answered == [0]
+
+
+@pytest.mark.parametrize("last", [1, 2])
+async def test_a_program_may_end_after_the_last_frame_of_the_clock(last: int) -> None:
+    scene = Scene()
+
+    async def clock() -> str:
+        for position in range(last + 1):
+            scene.program.write(position)
+            await scene.exchange.on_frame(scene.frame(position))
+        scene.program.close()
+        await asyncio.wait({scene.reading})
+        await asyncio.sleep(0)
+        scene.exchange.on_stored(StoredAnswer(last, in_time=True, latency_s=0.1))
+        return "the end"
+
+    waiting = scene.exchange.while_answered(scene.reading, clock())  # type: ignore[arg-type]
+    if last == 2:
+        assert await waiting == "the end"  # type: ignore[comparison-overlap]
+    else:
+        with pytest.raises(OutputClosedError):
+            await waiting

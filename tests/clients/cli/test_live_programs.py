@@ -1,0 +1,213 @@
+"""Programs answer the clock of a live benchmark by lines of JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from tests.clients.cli.helpers import BINARY, Call, run, well
+from tests.server.domain.hosted import TRUTH, hosting
+from tests.server.domain.live_scene import FRAMES, PERIOD_S, TOLD, live_dots, until_stored
+from tests.support.waiting import eventually
+
+from vidscore_cli.command_tree import Command
+from vidscore_cli.main import cli
+
+SLOW_CLOCK = """\
+truth_geometry = "point"
+detection_geometry = "point"
+public_names = ["sequences", "labels", "frame_counts"]
+[[evaluators]]
+name = "spotgeo"
+[[sequences]]
+name = "1"
+frame_count = 5
+first_frame = 1
+[policy]
+visibility = "final"
+[live]
+frame_rate = 0.0167
+"""
+"""A clock that does not come to its second frame while a test runs."""
+
+ANSWERS = """\
+import json, sys
+for line in sys.stdin:
+    now = json.loads(line)
+    if "frame" not in now:
+        continue
+    print(line, end="", file=open("told.txt", "a"))
+    print("looks at", now["frame"], file=sys.stderr)
+    objects = [{"point": [10, 20], "confidence": 0.5}] if now["frame"] == 1 else []
+    print(json.dumps({"sequence": now["sequence"], "frame": now["frame"], "objects": objects}))
+    sys.stdout.flush()
+"""
+
+
+@pytest.fixture
+def crossing(folder: Path, organiser: Call, request: pytest.FixtureRequest) -> str:
+    """A live benchmark of this test's own that stays at its first frame."""
+    name = f"live{zlib.crc32(request.node.name.encode())}"
+    (folder / "slow.toml").write_text(SLOW_CLOCK)
+    well(organiser("benchmark", "create", name, "slow.toml"))
+    return name
+
+
+def program(source: str) -> list[str]:
+    return ["--", sys.executable, "-c", source]
+
+
+def told_to(folder: Path) -> list[object]:
+    """The frames that a program was told of."""
+    return [json.loads(line) for line in (folder / "told.txt").read_text().splitlines()]
+
+
+def has_ended(process_id: int) -> bool:
+    """Whether a process runs no more, as Linux has it; it may not have been waited for."""
+    try:
+        status = Path(f"/proc/{process_id}/stat").read_text()
+    except FileNotFoundError:
+        return True
+    return status.rpartition(")")[2].split()[0] == "Z"
+
+
+@pytest.mark.parametrize("in_time", [True, False])
+async def test_the_exit_code_says_whether_a_program_is_certified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_time: bool
+) -> None:
+    """It answers what it is told; where all but the first frame pass at once, four are missing."""
+    monkeypatch.chdir(tmp_path)
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.create(live_dots(), public=TOLD)
+        await hosted.organiser.upload(TRUTH)
+        environment = {"VIDSCORE_SERVER": hosted.address, "VIDSCORE_TOKEN": hosted.red.secret}
+        arguments = ["live", "dots", "--submission", "one", "--format", "json", *program(ANSWERS)]
+        running = asyncio.ensure_future(asyncio.to_thread(run, *arguments, env=environment))
+        for count in range(1, FRAMES + 1) if in_time else [1]:
+            await until_stored(hosted, count)
+            hosted.clock.pass_by(seconds=PERIOD_S * (1 if in_time else FRAMES))
+        result: Result = await running
+    assert told_to(tmp_path) == [
+        {"sequence": "1", "frame": number, "time_s": (number - 1) * PERIOD_S}
+        for number in range(1, FRAMES + 1 if in_time else 2)
+    ]
+    assert result.exit_code == (0 if in_time else 6), result.stderr
+    what = (
+        "certified: 5 of 5 frames in time"
+        if in_time
+        else "not certified: 4 of 5 frames without an answer, 4 of them never given out"
+    )
+    assert f"online: {what}" in result.stderr
+    assert "latency 0.000 s (50 %)" in result.stderr
+    assert "frame 1 of 5 (frame 1 of sequence 1): 0 answers in time, 0 late" in result.stderr
+    report = json.loads(result.stdout)
+    assert report["evaluator"] == "spotgeo"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("input(); raise SystemExit(3)", "the program ended with exit code 3 while the clock ran"),
+        (
+            "input(); import os; os.kill(os.getpid(), 9)",
+            "ended with signal SIGKILL while the clock ran",
+        ),
+        (
+            'input(); print(\'{"sequence": "1", "frame": 1, "objects": [{"point": [1]}]}\')',
+            "line 1: objects[0].point: found an array of 1, expected [x, y]",
+        ),
+        ("input(); print('ready')", "line 1: found no JSON"),
+        (
+            'input(); print(\'{"sequence": "1", "frame": 4, "objects": []}\')',
+            "line 1: frame: found an answer to frame 4 of sequence 1, expected one",
+        ),
+    ],
+)
+def test_a_program_that_dies_or_answers_wrongly_ends_the_run(
+    crossing: str, organiser: Call, source: str, expected: str
+) -> None:
+    result = organiser("live", crossing, "--submission", "one", *program(source))
+    assert result.exit_code == 1
+    assert expected in result.stderr
+    assert f"vidscore submission seal {crossing}/one" in result.stderr
+
+
+def test_a_program_that_never_says_it_is_ready_is_ended(crossing: str, organiser: Call) -> None:
+    """Its clock has not started."""
+    options = ("--submission", "one", "--await-ready", "--silence-timeout", "0.1")
+    result = organiser("live", crossing, *options, *program("input()"))
+    assert result.exit_code == 1
+    assert "the program has not said it is ready for 0.1 s (--silence-timeout)" in result.stderr
+    assert "the clock goes on" not in result.stderr
+    assert "does not exist" in organiser("submission", "show", f"{crossing}/one").stderr
+
+
+def test_what_cannot_be_run_is_refused_before_the_clock(
+    crossing: str, hosted: str, organiser: Call
+) -> None:
+    missing = organiser("live", crossing, "--", "no-such-program")
+    assert (missing.exit_code, "no-such-program cannot be started" in missing.stderr) == (2, True)
+    other = organiser("live", hosted, *program(ANSWERS))
+    assert other.exit_code == 2
+    assert f"{hosted} is not live; its frames go to vidscore pipe {hosted}" in other.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", range(2))
+def test_the_examples_of_the_help_run_as_they_stand(
+    folder: Path, organiser: Call, example: int
+) -> None:
+    """Whether they are certified, this machine decides."""
+    command = cli.find("live")
+    assert isinstance(command, Command)
+    (folder / "crossing.toml").write_text(SLOW_CLOCK.replace("0.0167", "10"))
+    if not example:
+        well(organiser("benchmark", "create", "crossing", "crossing.toml"))
+        well(organiser("benchmark", "truth", "crossing", "--truth", "truth.json", "--complete"))
+    (folder / "detector.py").write_text(ANSWERS)
+    (folder / "detector").write_text(f"#!{sys.executable}\nprint(flush=True)\n{ANSWERS}")
+    (folder / "detector").chmod(0o700)
+    result = organiser(*shlex.split(command.examples[example])[1:])
+    assert result.exit_code in {0, 6}, result.stderr
+    assert result.stdout
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_the_program_and_what_it_has_started(
+    crossing: str, site: tuple[str, str], folder: Path
+) -> None:
+    """The program itself does not end by SIGTERM."""
+    source = (
+        "import os, signal, subprocess, sys\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)\n"
+        "input()\n"
+        "print(os.getpid(), child.pid, file=open('new.txt', 'w'))\n"
+        "os.rename('new.txt', 'running.txt')\n"
+        "signal.pause()\n"
+    )
+    environment = {**os.environ, "VIDSCORE_SERVER": site[0], "VIDSCORE_TOKEN": site[1]}
+    with subprocess.Popen(
+        [BINARY, "live", crossing, "--submission", "one", *program(source)],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        eventually((folder / "running.txt").exists)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout) == (130, "")
+    assert "the clock goes on, and nothing is sealed" in stderr
+    for one in (folder / "running.txt").read_text().split():
+        assert has_ended(int(one))

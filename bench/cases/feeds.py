@@ -115,8 +115,8 @@ def _by_sdk(stream: SubmissionStream, lines: Sequence[bytes], found: Sequence[_F
 def _by_pipe(stream: SubmissionStream, lines: Sequence[bytes], found: Sequence[_Found]) -> None:
     """What `vidscore pipe` does with a frame."""
     del found
-    reader = FrameInput(BytesIO(b"".join(lines)), False, LineReader(arity=POINT))
-    for block in reader.blocks():
+    reader = FrameInput(False, LineReader(arity=POINT))
+    for block in reader.blocks(BytesIO(b"".join(lines))):
         stream.send_batch(to_frames(block.frames))
     stream.flush()
 

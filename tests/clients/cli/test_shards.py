@@ -54,8 +54,8 @@ def test_merge_writes_the_bytes_of_score_in_every_format_warnings_included() -> 
         merged = run("merge", *files[::-1], *options)
         assert merged.stdout_bytes == whole.stdout_bytes
         assert merged.stderr == whole.stderr
-    assert "detections.csv, line " in whole.stderr
-    assert "was read as" in whole.stderr
+        assert "detections.csv, line " in whole.stderr
+        assert "was read as" in whole.stderr
 
 
 @pytest.mark.usefixtures("scene")

@@ -111,8 +111,9 @@ demo-web: $(USABLE) ## the same competition on a site, with tokens to sign in, u
 
 # --- tests -----------------------------------------------------------------------------------
 
+# But for the wheels, which `make check` builds.
 test: $(INSTALLED) ## the default suite (WORKERS=n, PYTEST_ARGS="-k name")
-	@$(BIN)/python -m pytest $(PARALLEL) $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(PARALLEL) --ignore tests/packaging/test_wheels.py $(PYTEST_ARGS)
 
 test-slow: $(INSTALLED) ## the tests of kills, restarts and long documents, which CI runs as well
 	@$(BIN)/python -m pytest $(PARALLEL) -m "slow and not nightly and not campaign and not lowest" $(PYTEST_ARGS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -124,8 +125,9 @@ class Runner:
         return self.start(command, **options).wait()
 
 
+@cache
 def build(language: str) -> Runner:
-    """Pack a client, install the package, and build its runner against that.
+    """Pack a client, install the package, and build its runner against that, once.
 
     Raises:
         MissingToolchainError: If the toolchain is not there.

@@ -57,6 +57,15 @@ def build(project: Path, target: str, folder: Path) -> Path:
     return max(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
 
 
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The wheel of each distribution, which compiles for seconds."""
+    return {
+        name: build(project, "wheel", tmp_path_factory.mktemp(name))
+        for name, (project, _) in DISTRIBUTIONS.items()
+    }
+
+
 def _modules(wheel: Path) -> set[str]:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -76,10 +85,12 @@ def _expected(packages: dict[str, Path]) -> set[str]:
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
-def test_a_wheel_holds_the_files_of_its_packages_and_no_others(name: str, tmp_path: Path) -> None:
-    project, packages = DISTRIBUTIONS[name]
+def test_a_wheel_holds_the_files_of_its_packages_and_no_others(
+    name: str, wheels: dict[str, Path]
+) -> None:
+    _, packages = DISTRIBUTIONS[name]
 
-    modules = _modules(build(project, "wheel", tmp_path))
+    modules = _modules(wheels[name])
 
     assert modules == _expected(packages)
     assert {f"{package}/__init__.py" for package in packages} <= modules
@@ -157,16 +168,15 @@ def test_an_editable_installation_needs_the_client_of_its_own_version(tmp_path: 
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
-def test_a_wheel_carries_the_licence(name: str, tmp_path: Path) -> None:
-    wheel = build(DISTRIBUTIONS[name][0], "wheel", tmp_path)
-    with zipfile.ZipFile(wheel) as archive:
+def test_a_wheel_carries_the_licence(name: str, wheels: dict[str, Path]) -> None:
+    with zipfile.ZipFile(wheels[name]) as archive:
         names = archive.namelist()
     assert [file for file in names if file.endswith(".dist-info/licenses/LICENSE")]
 
 
-def test_a_wheel_is_for_one_kind_of_processor_and_every_python(tmp_path: Path) -> None:
+def test_a_wheel_is_for_one_kind_of_processor_and_every_python(wheels: dict[str, Path]) -> None:
     """The loops use neither Python nor a C library: on Linux, any of either will do."""
-    name = build(ROOT, "wheel", tmp_path).name
+    name = wheels["vidscore"].name
     _, _, _, tags = parse_wheel_filename(name)
 
     assert {(tag.interpreter, tag.abi) for tag in tags} == {("py3", "none")}
@@ -179,11 +189,13 @@ def test_a_wheel_is_for_one_kind_of_processor_and_every_python(tmp_path: Path) -
     }
 
 
-def test_the_library_of_a_wheel_is_of_the_sources_in_it(tmp_path: Path) -> None:
-    with zipfile.ZipFile(build(ROOT, "wheel", tmp_path)) as archive:
+def test_the_library_of_a_wheel_is_of_the_sources_in_it(
+    wheels: dict[str, Path], tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(wheels["vidscore"]) as archive:
         archive.extractall(tmp_path)
     load((tmp_path / LOOPS).parent)
 
 
-def test_the_wheel_of_the_client_is_for_every_machine(tmp_path: Path) -> None:
-    assert build(ROOT / "clients/python", "wheel", tmp_path).name.endswith("-py3-none-any.whl")
+def test_the_wheel_of_the_client_is_for_every_machine(wheels: dict[str, Path]) -> None:
+    assert wheels["vidscore-client"].name.endswith("-py3-none-any.whl")

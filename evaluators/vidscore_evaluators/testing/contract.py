@@ -11,7 +11,6 @@ import json
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -77,6 +76,7 @@ class EvaluatorContract:
     extent_px: ClassVar[float] = 12
     imperfect_measures: ClassVar[Sequence[str]] = ()
     examples: ClassVar[int] = 12
+    _joined: ClassVar[Case]
 
     # --- hooks -----------------------------------------------------------------------------
 
@@ -481,8 +481,14 @@ class EvaluatorContract:
         )
 
     def _many_sequences(self) -> Case:
-        """A case that has everything: many sequences with all that `cases` may draw."""
-        return _many_sequences_of(type(self))
+        """A case that has everything: many sequences with all that `cases` may draw.
+
+        Made once for all laws of a suite, because it takes longer than any of them.
+        """
+        if "_joined" not in vars(type(self)):
+            joined = strategies.joined_case(self.cases(), 100)
+            type(self)._joined = joined  # noqa: SLF001 - of its own class
+        return self._joined
 
     def _declared_bytes(self, case: Case) -> int:
         growth = self.evaluator.growth
@@ -493,12 +499,6 @@ class EvaluatorContract:
             "detection": sequences + case.detections.object_count,
         }
         return growth.bytes_each * counted[growth.by]
-
-
-@lru_cache(maxsize=1)
-def _many_sequences_of(suite: type[EvaluatorContract]) -> Case:
-    """Made once for all laws of a suite, because it takes longer than any of them."""
-    return strategies.joined_case(suite().cases(), 100)
 
 
 def _text(report: Report) -> str:

@@ -68,7 +68,7 @@ def example_count(usual: int) -> int:
     A profile of Hypothesis that asks for several times the usual number gets several times as many
     here; one that asks for less changes nothing, because these numbers are small already.
     """
-    return usual * max(1, settings.default.max_examples // USUAL_EXAMPLES)
+    return usual * max(1, settings().max_examples // USUAL_EXAMPLES)
 
 
 def make_annotations(

@@ -100,9 +100,12 @@ def server() -> Iterator[str]:
     assert own.exit_code == 0
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """Address of a server that hosts, and its organiser's secret."""
+    """Address of a server that hosts, and its organiser's secret.
+
+    All modules share it: each names its benchmarks and teams as no other does.
+    """
     store = str(tmp_path_factory.mktemp("site") / "site.db")
     secret = run("init", "--store", store).stdout.strip()
     with ServerProcess("--workers", "1", "--store", store) as server:

@@ -49,10 +49,12 @@ def test_the_sharp_system_ranks_first_and_the_reports_are_those_of_this_process(
     assert "The server has stopped (exit code 0)." in final
 
 
+@pytest.mark.slow
 def test_nothing_is_redrawn_where_there_is_no_terminal(plain: str) -> None:
     assert "\x1b" not in plain
 
 
+@pytest.mark.slow
 def test_the_connection_that_was_cut_is_made_again(plain: str) -> None:
     assert "The connection of mole was made again by itself; every frame came once." in plain
 
@@ -92,6 +94,7 @@ def test_on_a_terminal_the_demo_redraws_in_place_and_ends_with_the_same_scores(p
     assert lines == wanted
 
 
+@pytest.mark.slow
 def test_the_demo_ends_with_commands_to_go_on_with(plain: str) -> None:
     commands = [line for _, line in next_steps(make_shows(1), None)]
     assert plain.partition("\nTry next\n")[2].splitlines()[1::2] == [f"    {c}" for c in commands]

@@ -31,6 +31,7 @@ def test_a_long_name_keeps_its_end_beside_a_curve(name: str, short: str) -> None
 
 def test_a_time_is_in_utc_with_the_month_as_a_word() -> None:
     assert time_text(datetime(2026, 11, 2, 8, 4, tzinfo=UTC)) == "2 Nov 2026, 08:04 UTC"
+    assert time_text(None) == ""
 
 
 @pytest.mark.parametrize(

@@ -152,3 +152,18 @@ def choose_as_final(person: Pointer) -> None:
     page.get_by_text("Chosen as final.").wait_for()
     person.press(page.get_by_role("button", name="Take the choice back"))
     button.wait_for()
+
+
+def test_keys_go_through_the_frames_of_a_submission(chromium: Any, exhibits: Exhibits) -> None:
+    context = chromium.new_context(storage_state=exhibits.sessions["organiser"])
+    page = context.new_page()
+    page.set_default_timeout(TIMEOUT_MS)
+    page.goto(exhibits.url("/benchmarks/open/submissions/first/frames?sequence=north&frame=2"))
+    shown = page.locator("section.view h2")
+    for key, frame in (("ArrowLeft", 1), ("ArrowRight", 2), ("n", 3)):
+        page.keyboard.press(key)
+        page.wait_for_url(f"**frame={frame}**")
+        assert shown.inner_text() == f"Frame {frame} of north"
+    page.keyboard.press("3")
+    assert not page.locator("#k-fn").is_checked()
+    context.close()

@@ -24,7 +24,7 @@ from vidscore_server.api.batches import (
     held_bytes,
     read_batch,
 )
-from vidscore_server.api.boards import board_page
+from vidscore_server.api.boards import board_page, write_team_view
 from vidscore_server.api.definitions import (
     PATH,
     keep_budget,
@@ -42,7 +42,6 @@ from vidscore_server.api.requests import (
     request_of,
 )
 from vidscore_server.api.stream import Requests, Responses
-from vidscore_server.api.team_views import write_team_view
 from vidscore_server.api.truth import send_truth
 from vidscore_server.domain.access import current_caller
 from vidscore_server.domain.basis import board_state

@@ -1,4 +1,4 @@
-"""Leaderboards as messages."""
+"""Leaderboards, and what teams see of their scores, as messages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_protos.v1 import organiser_pb2
 from vidscore_server.api.convert import write_curve, write_time
 from vidscore_server.api.requests import page_size_of, read_page_token, write_page_token
 from vidscore_server.domain.access import Caller
@@ -28,6 +29,7 @@ from vidscore_server.domain.leaderboard import (
     refuse_unknown_part,
 )
 from vidscore_server.domain.names import SubmissionName, benchmark_name, read_benchmark
+from vidscore_server.domain.policy_preview import SeenScores, TeamView
 from vidscore_server.domain.release import sees_board, sees_parts
 from vidscore_server.domain.tiers import ShownTiers, shown_tiers
 from vidscore_server.errors import NotReleasedError
@@ -154,4 +156,29 @@ def _write_row(
         curves=map(write_curve, details.curves),
         tier=tier,
         first_probability=probability,
+    )
+
+
+def write_team_view(view: TeamView) -> organiser_pb2.TeamView:
+    """What a team sees, and would see, as a message."""
+    return organiser_pb2.TeamView(
+        team=view.team,
+        evaluator=view.evaluator,
+        now=_write_seen(view.benchmark, view.now),
+        then=_write_seen(view.benchmark, view.then),
+    )
+
+
+def _write_seen(benchmark: str, seen: SeenScores) -> organiser_pb2.SeenScores:
+    name = str(SubmissionName(benchmark, seen.submission)) if seen.submission else ""
+    return organiser_pb2.SeenScores(
+        submission=name,
+        rank=seen.rank,
+        values=[
+            organiser_pb2.SeenValue(measure=measure, value=value)
+            for measure, value in seen.values.items()
+        ],
+        score_count=seen.score_count,
+        curve_count=seen.curve_count,
+        outcome_submission_count=seen.outcome_submission_count,
     )

@@ -85,8 +85,8 @@ def when_text(benchmark: Mapping[str, Any], now: datetime) -> str:
 def left_text(quotas: list[dict[str, Any]]) -> str:
     """What a team has left: ``two of three submissions today``; empty where nothing limits it."""
     return ", ".join(
-        f"{in_words(quota['left'])} of {counted(quota['maximum'], 'submission')} "
-        f"{_SPANS[quota['name']]}"
+        f"{in_words(quota['left']) if quota['left'] else 'none'} of "
+        f"{counted(quota['maximum'], 'submission')} {_SPANS[quota['name']]}"
         for quota in quotas
         if quota["name"] in _SPANS
     )

@@ -18,7 +18,7 @@ from vidscore_server.web.charts import chart_context
 from vidscore_server.web.site.benchmarks import CLOSED, left_text, short_name, state_text, title_of
 from vidscore_server.web.site.board_view import board_view, measures_of, tiers_text, weaknesses
 from vidscore_server.web.site.judged import domains_of, judges_of, labels_of
-from vidscore_server.web.site.phrases import counted, time_text
+from vidscore_server.web.site.phrases import counted, shortened, time_text
 from vidscore_server.web.site.service import FieldFault, ServiceError
 from vidscore_server.web.site.visit import Visit
 
@@ -186,9 +186,11 @@ def charts(answer: Mapping[str, Any], evaluator: str) -> list[dict[str, Any]]:
         answer: The answer of GetLeaderboard.
         evaluator: The evaluator that the curves are by.
     """
-    reports = {
-        row["team"]: _report(evaluator, row["curves"]) for row in answer["rows"] if row["curves"]
-    }
+    rows = [row for row in answer["rows"] if row["curves"]]
+    names = {row["team"]: shortened(row["team"]) for row in rows}
+    if len(set(names.values())) < len(names):
+        names = {team: team for team in names}
+    reports = {names[row["team"]]: _report(evaluator, row["curves"]) for row in rows}
     kinds: dict[str, str] = {}
     for report in reports.values():
         for curve in report.curves:

@@ -74,6 +74,17 @@ _MOST_SAID = 500
 """Characters of a message that a sentence has."""
 
 
+def shortened(name: str) -> str:
+    """A name as it fits beside a curve; its end stays, by which long names differ most often."""
+    if len(name) <= _MOST_BESIDE_CURVE:
+        return name
+    half = _MOST_BESIDE_CURVE // 2
+    return f"{name[: half - 1]}…{name[-half:]}"
+
+
+_MOST_BESIDE_CURVE = 24
+
+
 def counted(count: int, noun: str, plural: str = "") -> str:
     """``three submissions``."""
     return f"{in_words(count)} {noun if count == 1 else plural or noun + 's'}"

@@ -13,12 +13,25 @@ from vidscore_server.web.site.phrases import (
     duration_text,
     listed,
     ordinal,
+    shortened,
     time_text,
 )
 
 
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("laboratory-of-vision-seven", "laboratory-…vision-seven"),
+        ("laboratory-of-vision-six", "laboratory-of-vision-six"),
+    ],
+)
+def test_a_long_name_keeps_its_end_beside_a_curve(name: str, short: str) -> None:
+    assert shortened(name) == short
+
+
 def test_a_time_is_in_utc_with_the_month_as_a_word() -> None:
     assert time_text(datetime(2026, 11, 2, 8, 4, tzinfo=UTC)) == "2 Nov 2026, 08:04 UTC"
+    assert time_text(None) == ""
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,6 @@ def test_every_reason_of_a_state_has_a_sentence() -> None:
     assert set(words.STATES) | {"open"} == set(words._WORDS)
 
 
-def test_a_time_is_said_in_utc() -> None:
-    assert words.time_text(datetime(2026, 11, 2, 8, 5, tzinfo=UTC)) == "2 Nov 2026, 08:05 UTC"
-    assert words.time_text(None) == ""
-
-
 @pytest.mark.parametrize(
     ("quotas", "expected"),
     [

@@ -20,9 +20,9 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats import AUTO, read_source
 from vidscore_evaluators.formats.source import ReadLimits, Source
 from vidscore_evaluators.plausibility.inputs import warnings_of_side
+from vidscore_evaluators.preparation import scaled
 from vidscore_evaluators.presets import format_of
 from vidscore_evaluators.report import ReportWarning
-from vidscore_evaluators.preparation import scaled
 from vidscore_evaluators.specification import EvaluatorSpec
 from vidscore_evaluators.submitting import (
     refuse_image_names,

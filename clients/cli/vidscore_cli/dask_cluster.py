@@ -13,7 +13,7 @@ import click
 from vidscore_cli.session import ExitCode
 from vidscore_evaluators.errors import MissingExtraError
 
-CONNECT_TIMEOUT_S = 30
+CONNECT_TIMEOUT_S = 10
 """Seconds to wait for a scheduler that does not answer."""
 
 

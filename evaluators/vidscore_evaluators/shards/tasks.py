@@ -17,7 +17,9 @@ from pathlib import Path
 
 from vidscore_evaluators.errors import EvaluatorVersionError, Fault, ParameterError
 from vidscore_evaluators.evaluator import software_versions
+from vidscore_evaluators.formats import Pair
 from vidscore_evaluators.formats._files import STANDARD_INPUT
+from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.preparation import Data, DataChoice, prepare
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.runtime import Progress
@@ -210,7 +212,30 @@ def _read(task: ScoringTask) -> CheckedData:
     )
     specification = replace(task.specification, evaluators=named)
     sides = (task.path_of(task.truth), task.path_of(task.detections))
-    return CheckedData.of(prepare(specification, *sides, task.choice))
+    part = prepare(specification, *sides, task.choice)
+    truth, detections = (
+        _named_as(typed, str(path), source)
+        for typed, path, source in (
+            (task.truth, sides[0], part.pair.truth),
+            (task.detections, sides[1], part.pair.detections),
+        )
+    )
+    return CheckedData.of(replace(part, pair=Pair(truth, detections)))
+
+
+def _named_as(typed: str, path: str, source: Source) -> Source:
+    """A side whose places and warnings name its files as the caller typed them."""
+    if typed == path:
+        return source
+    positions = source.positions
+    if positions is not None:
+        names = tuple(name.replace(path, typed, 1) for name in positions.sources)
+        positions = replace(positions, sources=names)
+    warnings = tuple(
+        replace(warning, message=warning.message.replace(path, typed))
+        for warning in source.warnings
+    )
+    return replace(source, name=typed, positions=positions, warnings=warnings)
 
 
 def _state(path: Path) -> list[tuple[str, int, int]]:

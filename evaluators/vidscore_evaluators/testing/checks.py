@@ -275,7 +275,8 @@ def merged_report(evaluator: Evaluator[Any], case: Case, seed: int) -> Report:
     random = np.random.default_rng(seed)
     pair = Pair(Source(case.truth, "truth"), Source(case.detections, "detections"))
     data = CheckedData.of(Selected([evaluator], pair, evaluator.specification))
-    shards = random.permutation(Shard.all_of(int(random.integers(1, 6))))
+    count = int(random.integers(1, 6))
+    shards = [Shard(1 + place, count) for place in random.permutation(count).tolist()]
     files = {str(shard): shard_to_bytes(data.tally(shard)) for shard in shards}
     sources = {name: partial(files.__getitem__, name) for name in files}
     [report] = merge_shards(sources).reports

@@ -157,7 +157,12 @@ def test_relative_paths_begin_where_the_caller_stands(
     wanted = plain(scene)
     (scene / "elsewhere").mkdir()
     monkeypatch.chdir(scene / "elsewhere")
-    assert texts(score_by(Recorder(), task, shards=2).reports) == wanted
+    merged = score_by(Recorder(), task, shards=2)
+    assert texts(merged.reports) == wanted
+    assert {place.partition(",")[0] for place in merged.places.values()} == {
+        "truth.csv",
+        "detections.csv",
+    }
 
 
 def test_what_is_not_begun_is_cancelled_when_a_shard_fails(scene: Path) -> None:

@@ -1,0 +1,137 @@
+"""A Dask cluster of processes whose workers can be held, changed and killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.support.waiting import TIMEOUT_S, eventually
+
+HOLD = """
+import os, time
+from pathlib import Path
+from vidscore_evaluators.shards import tasks
+
+folder = Path({folder!r})
+# Dask may run this more than once.
+real = getattr(tasks, "real", tasks.score_shard)
+tasks.real = real
+
+def score_shard(task, shard):
+    (folder / f"{{os.getpid()}}.{{shard.number}}.begun").touch()
+    free = {free}
+    while len(list(folder.glob("*.begun"))) > free and not (folder / "go").exists():
+        time.sleep(0.01)
+    return real(task, shard)
+
+tasks.score_shard = score_shard
+"""
+"""Workers that note each shard, and wait for a file once so many have begun."""
+
+OTHER_VERSION = """
+from vidscore_evaluators.shards import tasks
+
+tasks.software_versions = lambda: {"numpy": "1.0", "scipy": "1.0", "vidscore": "0.0.1"}
+"""
+"""Workers in whose environment another version is installed."""
+
+
+@dataclass
+class Cluster:
+    """A scheduler and its workers.
+
+    Attributes:
+        folder: Where their files are.
+        scheduler: The process of the scheduler.
+        workers: The processes of the workers.
+    """
+
+    folder: Path
+    scheduler: subprocess.Popen[bytes]
+    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def address(self) -> str:
+        """Address of the scheduler."""
+        document = json.loads((self.folder / "scheduler.json").read_text())
+        address: str = document["address"]
+        return address
+
+    @property
+    def begun(self) -> list[str]:
+        """Process and shard of what has begun in workers that can be held."""
+        return [path.name for path in self.folder.glob("*.begun")]
+
+    def add_worker(self, preload: str = "") -> subprocess.Popen[bytes]:
+        """Start a worker of one thread, which runs a program first."""
+        name = f"preload{len(self.workers)}.py"
+        (self.folder / name).write_text(preload)
+        worker = started(
+            self.folder,
+            "dask_worker",
+            *("--scheduler-file", "scheduler.json", "--nthreads", "1", "--no-nanny"),
+            *("--no-dashboard", "--preload", name),
+        )
+        self.workers.append(worker)
+        return worker
+
+    def add_held_worker(self, free: int = 0) -> subprocess.Popen[bytes]:
+        """Start a worker that waits once more than so many shards have begun, until `release`."""
+        return self.add_worker(HOLD.format(folder=str(self.folder), free=free))
+
+    def release(self) -> None:
+        """Let held workers go on."""
+        (self.folder / "go").touch()
+
+
+def started(folder: Path, program: str, *arguments: str) -> subprocess.Popen[bytes]:
+    """Start a program of Dask."""
+    with (folder / "log.txt").open("ab") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.{program}", *arguments],
+            cwd=folder,
+            stdout=log,
+            stderr=log,
+        )
+
+
+@contextmanager
+def running_cluster(folder: Path) -> Iterator[Cluster]:
+    """A scheduler without workers; it and all that are added end with the context."""
+    folder.mkdir()
+    scheduler = started(
+        folder,
+        "dask_scheduler",
+        *("--host", "127.0.0.1", "--port", "0", "--no-dashboard"),
+        *("--scheduler-file", "scheduler.json"),
+    )
+    cluster = Cluster(folder, scheduler)
+    try:
+        eventually(lambda: _is_whole(folder / "scheduler.json"))
+        yield cluster
+    finally:
+        for process in (*cluster.workers, scheduler):
+            process.kill()
+            process.wait(TIMEOUT_S)
+
+
+def _is_whole(file: Path) -> bool:
+    """Whether a document has been written to its end."""
+    try:
+        json.loads(file.read_text())
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process as the system does it, and wait until it is gone."""
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait(TIMEOUT_S)

@@ -1,0 +1,114 @@
+"""`vidscore score --dask` on a cluster of processes, whatever happens to them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.clients.cli.dask_cluster import OTHER_VERSION, Cluster, kill, running_cluster
+from tests.clients.cli.helpers import BINARY, run, run_binary
+from tests.evaluators.shards.scenes import write_scene
+from tests.support.waiting import TIMEOUT_S, eventually
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("distributed")
+
+SHARDS = 12
+DATA = ("score", "f1", "--truth", "truth.csv", "--detections", "detections.csv", "--format", "json")
+
+
+@pytest.fixture
+def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to stand in, with both sides."""
+    write_scene(tmp_path, sequences=[f"s{number}" for number in range(30)])
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def cluster(scene: Path) -> Iterator[Cluster]:
+    """A scheduler without workers."""
+    with running_cluster(scene / "cluster") as found:
+        yield found
+
+
+def begin(cluster: Cluster, *options: str) -> subprocess.Popen[str]:
+    """Start to score by the cluster."""
+    return subprocess.Popen(
+        [str(BINARY), *DATA, "--dask", cluster.address, "--shards", str(SHARDS), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+
+
+def end(scoring: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Exit code and outputs of what was begun."""
+    output, errors = scoring.communicate(timeout=TIMEOUT_S)
+    return scoring.returncode, output, errors
+
+
+def wanted() -> tuple[int, str, str]:
+    """What this process alone writes."""
+    done = run(*DATA)
+    return done.exit_code, done.stdout, done.stderr
+
+
+@pytest.mark.usefixtures("scene")
+def test_local_processes_write_what_one_process_writes() -> None:
+    done = run_binary(*DATA, "--dask", "local", "--workers", "2", "--run-folder", "run")
+    assert (done.returncode, done.stdout, done.stderr) == wanted()
+    assert list(Path("run").glob("*.tally"))
+
+
+def test_a_worker_that_is_killed_is_replaced_by_the_others(cluster: Cluster) -> None:
+    first = cluster.add_held_worker()
+    cluster.add_held_worker()
+    scoring = begin(cluster)
+    eventually(lambda: len({name.partition(".")[0] for name in cluster.begun}) == 2)
+    kill(first)
+    cluster.release()
+    assert end(scoring) == wanted()
+
+
+def test_a_slow_worker_holds_nothing_but_its_own_shard(cluster: Cluster) -> None:
+    slow = cluster.add_held_worker()
+    scoring = begin(cluster, "--run-folder", "run")
+    eventually(lambda: any(name.startswith(f"{slow.pid}.") for name in cluster.begun))
+    cluster.add_worker()
+    # The index ran on the slow one; all shards but those that it holds are finished by the other.
+    eventually(lambda: len(list(Path("run").glob("*.tally"))) > 0)
+    cluster.release()
+    assert end(scoring) == wanted()
+
+
+def test_a_worker_of_another_version_is_refused(cluster: Cluster) -> None:
+    cluster.add_worker(OTHER_VERSION)
+    code, output, errors = end(begin(cluster))
+    assert (code, output) == (1, "")
+    assert "a worker has numpy 1.0, scipy 1.0, vidscore 0.0.1; the scoring needs numpy " in errors
+
+
+def test_a_run_goes_on_from_its_folder_when_the_scheduler_is_killed(
+    scene: Path, cluster: Cluster
+) -> None:
+    cluster.add_held_worker(free=5)
+    scoring = begin(cluster, "--run-folder", "run")
+    eventually(lambda: len(list(Path("run").glob("*.tally"))) > 0 and len(cluster.begun) > 5)
+    kill(cluster.scheduler)
+    code, output, errors = end(scoring)
+    assert (code, output) == (3, "")
+    assert "run the same command again: finished shards are kept" in errors
+    with running_cluster(scene / "second") as second:
+        second.add_held_worker(free=SHARDS)
+        assert end(begin(second, "--run-folder", "run")) == wanted()
+        assert 0 < len(second.begun) < SHARDS
+
+
+@pytest.mark.usefixtures("scene")
+def test_a_scheduler_that_is_not_there_is_told() -> None:
+    done = run_binary(*DATA, "--dask", "tcp://127.0.0.1:1")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "Dask" in done.stderr

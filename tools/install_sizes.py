@@ -35,6 +35,10 @@ INSTALLS: Mapping[str, str] = {
     "vidscore[dataframes]": "tables of polars and Arrow, if these are there",
     "vidscore[parquet]": "columns of outcomes as Parquet",
     "vidscore[mqtt]": "a bridge from MQTT",
+    "vidscore[nats]": "a bridge from NATS JetStream",
+    "vidscore[kafka]": "a bridge from Kafka",
+    "vidscore[mcap]": "recordings in MCAP, and bags of ROS 2",
+    "vidscore[dask]": "scoring on a Dask cluster",
 }
 """What is installed, and what for."""
 

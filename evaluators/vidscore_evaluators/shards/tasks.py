@@ -10,7 +10,8 @@ import os
 import pickle
 import threading
 from collections.abc import Mapping
-from concurrent.futures import Executor, Future, as_completed
+from concurrent.futures import CancelledError, Executor, Future, as_completed
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -157,16 +158,24 @@ def score_by(
     pending = {
         executor.submit(score_shard, task, shard): shard for shard in wanted if shard not in done
     }
+
+    def take(shard: Shard, tally: bytes) -> None:
+        done[shard] = tally
+        if folder is not None and index is not None:
+            folder.keep(index.keys[shard.number - 1], tally)
+
     try:
         _report(progress, len(done), shards)
         for future in as_completed(pending):
-            shard = pending[future]
-            done[shard] = future.result()
-            if folder is not None and index is not None:
-                folder.keep(index.keys[shard.number - 1], done[shard])
+            take(pending[future], future.result())
             _report(progress, len(done), shards)
     finally:
         _cancel(pending)
+        for future, shard in pending.items():
+            if shard not in done:
+                # What ended this run is told; what has come to an end beside it is not lost.
+                with suppress(Exception, CancelledError, TimeoutError):
+                    take(shard, future.result(timeout=0))
     return merge_shards({f"shard {shard}": partial(done.__getitem__, shard) for shard in wanted})
 
 

@@ -15,7 +15,7 @@ import pytest
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import ParameterError
-from vidscore_evaluators.evaluator import Direction, Dissimilarity, Evaluator, Measure
+from vidscore_evaluators.evaluator import Direction, Dissimilarity, Evaluator, Growth, Measure
 from vidscore_evaluators.formats import Pair
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.outcome_table import NO_PARTNER, ROW_COLUMNS, Outcome, Outcomes
@@ -32,7 +32,7 @@ from vidscore_evaluators.shards.dealing import Shard
 from vidscore_evaluators.shards.merging import merge_shards
 from vidscore_evaluators.shards.tally_files import shard_to_bytes
 from vidscore_evaluators.shards.tallying import CheckedData
-from vidscore_evaluators.testing.strategies import Case
+from vidscore_evaluators.testing.strategies import Case, sequence_count
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _JSON_TYPES: dict[str, type | tuple[type, ...]] = {
@@ -281,3 +281,14 @@ def merged_report(evaluator: Evaluator[Any], case: Case, seed: int) -> Report:
     sources = {name: partial(files.__getitem__, name) for name in files}
     [report] = merge_shards(sources).reports
     return report
+
+
+def declared_bytes(growth: Growth, case: Case) -> int:
+    """The size to which a tally may grow, as its evaluator declares it."""
+    sequences = sequence_count(case)
+    counted = {
+        "bounded": 1,
+        "sequence": sequences,
+        "detection": sequences + case.detections.object_count,
+    }
+    return growth.bytes_each * counted[growth.by]

@@ -447,7 +447,8 @@ class EvaluatorContract:
 
         def law(case: Case) -> None:
             tally = self.evaluator.tally(*case)
-            assert replace(tally, input_summary={}).nbytes <= self._declared_bytes(case)
+            declared = checks.declared_bytes(self.evaluator.growth, case)
+            assert replace(tally, input_summary={}).nbytes <= declared
             assert replace(tally, tables={}).nbytes <= INPUT_SUMMARY_BYTES
 
         self._holds(law, self.cases())
@@ -489,16 +490,6 @@ class EvaluatorContract:
             joined = strategies.joined_case(self.cases(), 100)
             type(self)._joined = joined  # noqa: SLF001 - of its own class
         return self._joined
-
-    def _declared_bytes(self, case: Case) -> int:
-        growth = self.evaluator.growth
-        sequences = strategies.sequence_count(case)
-        counted = {
-            "bounded": 1,
-            "sequence": sequences,
-            "detection": sequences + case.detections.object_count,
-        }
-        return growth.bytes_each * counted[growth.by]
 
 
 def _text(report: Report) -> str:

@@ -232,10 +232,9 @@ class TestRunFolder:
 
         with pytest.raises(ConnectionError):
             score_by(Interrupted(), task_of(scene), shards=16, run_folder=folder)
-        kept = len(list(folder.iterdir()))
-        assert kept > 0
         reports, scored_count = self.scored(scene, folder)
-        assert (reports, scored_count < 16) == (plain(scene), True)
+        assert reports == plain(scene)
+        assert 0 < scored_count <= 6  # shards without frames are one and the same
 
     @pytest.mark.parametrize("damage", [b"", b"nothing of the kind"])
     def test_a_damaged_file_is_scored_again(self, scene: Path, folder: Path, damage: bytes) -> None:

@@ -44,6 +44,7 @@ impl Watched {
         wire::WatchSubmissionRequest {
             name: self.name.clone(),
             from_revision: self.revision,
+            ..wire::WatchSubmissionRequest::default()
         }
     }
 

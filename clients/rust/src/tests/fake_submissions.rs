@@ -356,6 +356,7 @@ impl SubmissionService for Fake {
             Ok(wire::WatchSubmissionResponse {
                 submission: Some(submission),
                 scores,
+                ..wire::WatchSubmissionResponse::default()
             })
         };
         answer(stream::iter(script.into_iter().map(tell)).boxed())

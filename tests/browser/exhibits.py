@@ -149,7 +149,7 @@ def _upload_truth(site: Competition, page: Any) -> str:
     """Let ground truth wait to be confirmed; its name in addresses."""
     file = {"name": "truth.csv", "mimeType": "text/csv", "buffer": TRUTH.encode()}
     page.goto(f"{site.site}/organise/benchmarks/empty/truth")
-    page.get_by_label("File").set_input_files(file)
+    page.locator("#file").set_input_files(file)
     page.get_by_role("button", name="Look at it", exact=True).click()
     page.wait_for_url("**/uploads/*")
     return str(page.url).partition("?")[0].rpartition("/")[2]

@@ -34,7 +34,7 @@ def _toml_refused(page: Any, exhibits: Exhibits) -> None:
 def _truth_refused(page: Any, exhibits: Exhibits) -> None:
     page.goto(exhibits.url("/organise/benchmarks/empty/truth"))
     wrong = {"name": "truth.csv", "mimeType": "text/csv", "buffer": b"sequence,frame,x1\na,b,c\n"}
-    page.get_by_label("File").set_input_files(wrong)
+    page.locator("#file").set_input_files(wrong)
     _press(page, "Look at it")
     page.get_by_role("alert").first.wait_for()
 

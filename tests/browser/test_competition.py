@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,9 @@ def upload_truth(page: Any, site: Competition, text: str, comment: str) -> None:
     page.locator("#file").set_input_files(payload("truth.csv", text))
     page.locator("#complete").check()
     page.locator("#comment").fill(comment)
-    press(page, "Upload")
+    press(page, "Look at it")
+    page.get_by_role("heading", name="What changes").wait_for()
+    page.get_by_role("button", name=re.compile("^Make it revision")).click()
     page.get_by_role("heading", name="of the ground truth").wait_for()
 
 

@@ -51,7 +51,6 @@ from vidscore_server.domain.checklist import TruthState, checklist
 from vidscore_server.domain.context import Request
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
-from vidscore_server.domain.kept_boards import KeptBoards
 from vidscore_server.domain.names import (
     parse_id,
     read_benchmark,
@@ -91,7 +90,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         self._hosting = hosting
         self._context = hosting.context
         self._sessions = sessions
-        self._boards = KeptBoards()
+        self._boards = hosting.kept_boards
 
     async def CreateBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: organiser_pb2.CreateBenchmarkRequest, _: Responses[Any]

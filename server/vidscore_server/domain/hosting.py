@@ -16,6 +16,7 @@ from vidscore_server.domain.disqualification import Disqualifications
 from vidscore_server.domain.expirer import Expirer
 from vidscore_server.domain.final_order import FinalChoices
 from vidscore_server.domain.invitations import Invitations
+from vidscore_server.domain.kept_boards import KeptBoards
 from vidscore_server.domain.leases import Leases
 from vidscore_server.domain.live import LiveScores
 from vidscore_server.domain.live_answers import LiveAnswers
@@ -90,7 +91,10 @@ class Hosting:
         self.live = LiveScores(context, self.benchmarks, self.scorer)
         self.windows = Windows(context, self.scorer)
         self.boards = BoardUpdater(context, self.benchmarks, self.scorer, self.leases)
-        self.tiers = TierUpdater(context, self.benchmarks, self.scorer, self.leases)
+        self.kept_boards = KeptBoards()
+        self.tiers = TierUpdater(
+            context, self.benchmarks, self.scorer, self.leases, self.kept_boards
+        )
         self.rescoring = Rescoring(context, self.benchmarks, self.scorer, self.leases)
         self.trust = TrustAnalyses(context, self.benchmarks, self.scorer, self.leases)
         self.outcomes = SubmissionOutcomes(context, self.benchmarks, self.scorer, workers)

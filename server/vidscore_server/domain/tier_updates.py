@@ -23,12 +23,13 @@ from vidscore_evaluators.trust.resampling import draw_sequences
 from vidscore_evaluators.trust.systems import Contest, only_sequence
 from vidscore_evaluators.trust.tiers import DrawsJob, find_tiers, losses_of, resample_count
 from vidscore_server.domain.access import Caller
-from vidscore_server.domain.basis import Key, shown_basis
+from vidscore_server.domain.basis import shown_basis
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.changed_benchmarks import ChangedBenchmarks
 from vidscore_server.domain.context import Context
 from vidscore_server.domain.definition import Definition
-from vidscore_server.domain.leaderboard import Board, ranked_entries
+from vidscore_server.domain.kept_boards import KeptBoards
+from vidscore_server.domain.leaderboard import Board
 from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases
 from vidscore_server.domain.names import SubmissionName, benchmark_name
 from vidscore_server.domain.private_part import Portion
@@ -64,13 +65,20 @@ class TierUpdater:
         benchmarks: Its benchmarks.
         scorer: Reads both sides of a submission, and scores them in workers.
         leases: The server's leases.
+        boards: Boards that were worked out before.
     """
 
     def __init__(
-        self, context: Context, benchmarks: Benchmarks, scorer: Scorer, leases: Leases
+        self,
+        context: Context,
+        benchmarks: Benchmarks,
+        scorer: Scorer,
+        leases: Leases,
+        boards: KeptBoards,
     ) -> None:
         self._context = context
         self._benchmarks = benchmarks
+        self._boards = boards
         self._scorer = scorer
         self._work = LeasedOperations(leases, ())
         self._changed = ChangedBenchmarks(self._work, _name_of, self._has_work)
@@ -119,9 +127,11 @@ class TierUpdater:
             key = None if shown is None else shown.key(evaluator.name)
             if key is None or key[1] != definition.configurations[evaluator.name]:
                 continue  # nothing is scored, or by rules that only another server has
-            for exact in OBSERVERS:
-                board = Board(benchmark, evaluator)
-                plan = _plan(reader, definition, board, key, self._now, exact=exact)
+            board, now = Board(benchmark, evaluator), self._now
+            for exact, observer in OBSERVERS.items():
+                entries = self._boards.entries(reader, definition, record, board, observer, now)
+                portion = definition.board_portion(now)
+                plan = tier_plan(definition, board, key, entries, portion, exact=exact)
                 if lack_of_tiers(reader, record, definition, plan.places):
                     continue
                 kept = stored_tiers(reader, benchmark, evaluator.name, key[0], exact=exact)
@@ -280,13 +290,6 @@ def compare(plan: TierPlan, drawn: Mapping[str, Draws]) -> BoardTiers:
     rows = zip(found.numbers, found.first_probabilities, strict=True)
     named = {name: row for (name, _), row in zip(places, rows, strict=True)}
     return BoardTiers(plan.digest, first.sequences, named, left_out)
-
-
-def _plan(
-    reader: Reader, definition: Definition, board: Board, key: Key, now: datetime, *, exact: bool
-) -> TierPlan:
-    entries = ranked_entries(reader, definition, board, OBSERVERS[exact], now)
-    return tier_plan(definition, board, key, entries, definition.board_portion(now), exact=exact)
 
 
 def _kept_draws(reader: Reader, name: SubmissionName, plan: TierPlan) -> Draws | None:

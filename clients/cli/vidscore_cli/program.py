@@ -9,6 +9,7 @@ import signal
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import cast
 
 import click
@@ -77,16 +78,18 @@ class Program:
 
     async def end(self) -> None:
         """End it, and what it has started; kill what does not end when it is asked to."""
+        self._input.close()
         for sign in (signal.SIGTERM, signal.SIGKILL):
-            try:
+            # The system may know of its end before this loop does, which is waited for as well.
+            with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, sign)
-            except ProcessLookupError:
-                return
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(END_TIMEOUT_S):
                     await self._process.wait()
-            except TimeoutError:
-                pass
+        with suppress(TimeoutError):
+            async with asyncio.timeout(END_TIMEOUT_S):
+                while await self.read():
+                    pass
 
 
 def exit_text(code: int) -> str:

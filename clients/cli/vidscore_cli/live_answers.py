@@ -23,7 +23,7 @@ from vidscore_cli.output import say
 from vidscore_cli.program import Program, exit_text
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import short_names
-from vidscore_cli.remote import open_async_client, open_client
+from vidscore_cli.remote import detection_arity, open_async_client, open_client
 from vidscore_cli.reporting import Presentation, View
 from vidscore_cli.session import ExitCode
 from vidscore_evaluators.formats.json_lines import LineReader
@@ -92,17 +92,14 @@ def answer_with_program(typed: LiveAnswering) -> int:
 
 
 def _exchange_of(client: Client, typed: LiveAnswering) -> Exchange:
-    from vidscore_client.frames import ARITIES
-
     found = client.benchmarks.get(typed.benchmark)
     if "live" not in found.definition:
         raise click.UsageError(
             f"{typed.benchmark} is not live; its frames go to vidscore pipe {typed.benchmark}"
         )
-    if found.detection_geometry is None:
-        raise click.UsageError(f"{typed.benchmark} has no truth yet, so it takes no detections")
+    arity = detection_arity(found, typed.benchmark)
     return Exchange(
-        FrameInput(typed.on_error == "skip", LineReader(arity=ARITIES[found.detection_geometry])),
+        FrameInput(typed.on_error == "skip", LineReader(arity=arity)),
         sum(entry.get("frame_count", 0) for entry in found.definition.get("sequences", ())),
         in_flight=typed.in_flight,
         silence_timeout_s=typed.silence_timeout,

@@ -24,7 +24,7 @@ from vidscore_cli.live import LINE_INTERVAL_S, LiveDisplay, RunningScores
 from vidscore_cli.output import counted, say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import short_names
-from vidscore_cli.remote import open_client, to_frames, to_reports
+from vidscore_cli.remote import detection_arity, open_client, to_frames, to_reports
 from vidscore_cli.reporting import Presentation, View
 
 if TYPE_CHECKING:
@@ -87,13 +87,10 @@ def submit_lines(
 
 
 def _lines_of(client: Client, typed: PipeSubmission) -> FrameInput:
-    from vidscore_client.frames import ARITIES
     from vidscore_evaluators.formats.json_lines import LineReader
 
-    geometry = client.benchmarks.get(typed.benchmark).detection_geometry
-    if geometry is None:
-        raise click.UsageError(f"{typed.benchmark} has no truth yet, so it takes no detections")
-    return FrameInput(typed.on_error == "skip", LineReader(arity=ARITIES[geometry]))
+    arity = detection_arity(client.benchmarks.get(typed.benchmark), typed.benchmark)
+    return FrameInput(typed.on_error == "skip", LineReader(arity=arity))
 
 
 def _sealed(

@@ -18,7 +18,14 @@ from vidscore_cli.records import short_names
 from vidscore_cli.sites import ServerChoice
 
 if TYPE_CHECKING:
-    from vidscore_client import AccessDeniedError, Client, Frames, Geometry, VidscoreError
+    from vidscore_client import (
+        AccessDeniedError,
+        Benchmark,
+        Client,
+        Frames,
+        Geometry,
+        VidscoreError,
+    )
     from vidscore_client import Outcomes as RemoteOutcomes
     from vidscore_client import Report as RemoteReport
     from vidscore_client.aio import AsyncClient
@@ -90,6 +97,23 @@ def geometry_of(annotations: Annotations) -> Geometry:
 
     known: tuple[Geometry, ...] = get_args(Geometry)
     return next(name for name in known if ARITIES[name] == annotations.arity)
+
+
+def detection_arity(benchmark: Benchmark, typed: str) -> int:
+    """Coordinates that a detection of a benchmark has.
+
+    Args:
+        benchmark: The benchmark.
+        typed: Its name as it was typed.
+
+    Raises:
+        click.UsageError: If it has no truth yet, which says so.
+    """
+    from vidscore_client.frames import ARITIES
+
+    if benchmark.detection_geometry is None:
+        raise click.UsageError(f"{typed} has no truth yet, so it takes no detections")
+    return ARITIES[benchmark.detection_geometry]
 
 
 def to_frames(annotations: Annotations) -> Frames:

@@ -213,17 +213,11 @@ class LiveScores:
     def _state(self, reader: Reader, name: SubmissionName) -> State | None:
         """Current state that live scores depend on; None where there are none."""
         benchmark = reader.benchmark(name.benchmark)
-        submission = reader.submission(*name)
-        if benchmark is None or submission is None or benchmark.truth_revision == 0:
+        state = State.of(benchmark, reader.submission(*name))
+        if benchmark is None or state is None:
             return None
-        if self._benchmarks.definition(benchmark).policy.shown is not Visibility.LIVE:
-            return None
-        return State(
-            submission.frame_count,
-            benchmark.truth_revision,
-            benchmark.definition,
-            submission.create_time,
-        )
+        shown = self._benchmarks.definition(benchmark).policy.shown
+        return state if shown is Visibility.LIVE else None
 
 
 def _charge(name: SubmissionName, transaction: Transaction) -> None:

@@ -26,6 +26,7 @@ from vidscore_server.domain.parts import truth_to_score
 from vidscore_server.domain.portions import public_side
 from vidscore_server.domain.scorer import Scorer, Sides
 from vidscore_server.store import Reader
+from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord
 
 Basis = tuple[int, str, datetime]
 """Revision of the truth, definition of the benchmark, time of the submission's creation."""
@@ -45,6 +46,20 @@ class State(NamedTuple):
     truth_revision: int
     rules: str
     create_time: datetime
+
+    @classmethod
+    def of(
+        cls, benchmark: BenchmarkRecord | None, submission: SubmissionRecord | None
+    ) -> State | None:
+        """Of the records there are; None where one is missing, or there is no truth."""
+        if benchmark is None or submission is None or not benchmark.truth_revision:
+            return None
+        return cls(
+            submission.frame_count,
+            benchmark.truth_revision,
+            benchmark.definition,
+            submission.create_time,
+        )
 
     @property
     def basis(self) -> Basis:

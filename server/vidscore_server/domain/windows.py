@@ -151,15 +151,7 @@ class Windows:
 
 def _state(reader: Reader, name: SubmissionName) -> State | None:
     """What a window depends on; None where there can be none."""
-    benchmark, submission = reader.benchmark(name.benchmark), reader.submission(*name)
-    if benchmark is None or submission is None or not benchmark.truth_revision:
-        return None
-    return State(
-        submission.frame_count,
-        benchmark.truth_revision,
-        benchmark.definition,
-        submission.create_time,
-    )
+    return State.of(reader.benchmark(name.benchmark), reader.submission(*name))
 
 
 def _with_truth(sides: Sides) -> tuple[Annotations, Annotations]:

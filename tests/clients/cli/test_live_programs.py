@@ -16,27 +16,20 @@ import pytest
 from click.testing import Result
 from tests.clients.cli.helpers import BINARY, Call, run, well
 from tests.server.domain.hosted import TRUTH, hosting
-from tests.server.domain.live_scene import FRAMES, PERIOD_S, TOLD, live_dots, until_stored
+from tests.server.domain.live_scene import (
+    FRAMES,
+    LIVE_TOML,
+    PERIOD_S,
+    TOLD,
+    live_dots,
+    until_stored,
+)
 from tests.support.waiting import eventually
 
 from vidscore_cli.command_tree import Command
 from vidscore_cli.main import cli
 
-SLOW_CLOCK = """\
-truth_geometry = "point"
-detection_geometry = "point"
-public_names = ["sequences", "labels", "frame_counts"]
-[[evaluators]]
-name = "spotgeo"
-[[sequences]]
-name = "1"
-frame_count = 5
-first_frame = 1
-[policy]
-visibility = "final"
-[live]
-frame_rate = 0.0167
-"""
+SLOW_CLOCK = LIVE_TOML.replace("frame_rate = 10", "frame_rate = 0.0167")
 """A clock that does not come to its second frame while a test runs."""
 
 ANSWERS = """\
@@ -169,7 +162,7 @@ def test_the_examples_of_the_help_run_as_they_stand(
     """Whether they are certified, this machine decides."""
     command = cli.find("live")
     assert isinstance(command, Command)
-    (folder / "crossing.toml").write_text(SLOW_CLOCK.replace("0.0167", "10"))
+    (folder / "crossing.toml").write_text(LIVE_TOML)
     if not example:
         well(organiser("benchmark", "create", "crossing", "crossing.toml"))
         well(organiser("benchmark", "truth", "crossing", "--truth", "truth.json", "--complete"))

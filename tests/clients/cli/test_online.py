@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from tests.clients.cli.helpers import Call, well
+from tests.server.domain.live_scene import LIVE_TOML
 
 from vidscore_cli.online import clock_text, online_text
 from vidscore_client import LiveFrame, OnlineRecord, connect
@@ -27,22 +28,6 @@ CERTIFIED = OnlineRecord(
     latency_worst_s=0.05,
     delay_worst_s=0.001,
 )
-
-LIVE = """\
-truth_geometry = "point"
-detection_geometry = "point"
-public_names = ["sequences", "labels", "frame_counts"]
-[[evaluators]]
-name = "spotgeo"
-[[sequences]]
-name = "1"
-frame_count = 5
-first_frame = 1
-[policy]
-visibility = "final"
-[live]
-frame_rate = 10
-"""
 
 
 def test_a_certified_record_says_so_with_its_latencies() -> None:
@@ -77,7 +62,7 @@ def test_a_clock_is_told_in_words() -> None:
 def test_a_live_submission_is_shown_with_its_record(
     folder: Path, organiser: Call, site: tuple[str, str]
 ) -> None:
-    (folder / "live.toml").write_text(LIVE)
+    (folder / "live.toml").write_text(LIVE_TOML)
     well(organiser("benchmark", "create", "live", "live.toml"))
     well(organiser("benchmark", "truth", "live", "--truth", "truth.json"))
     shown = well(organiser("benchmark", "show", "live"))

@@ -19,6 +19,24 @@ FRAMES = 5
 SUBMISSION = f"{BENCHMARK}/submissions/one"
 
 
+LIVE_TOML = """\
+truth_geometry = "point"
+detection_geometry = "point"
+public_names = ["sequences", "labels", "frame_counts"]
+[[evaluators]]
+name = "spotgeo"
+[[sequences]]
+name = "1"
+frame_count = 5
+first_frame = 1
+[policy]
+visibility = "final"
+[live]
+frame_rate = 10
+"""
+"""The benchmark as a file, ten frames a second."""
+
+
 def live_dots(**clock: Any) -> benchmark_pb2.Benchmark:
     """Frames 1 to 5 of sequence 1, two a second unless it is said otherwise."""
     benchmark = dots()

@@ -9,15 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import click
-
 from vidscore_cli.bridge.choices import SourceChoice
 from vidscore_cli.bridge.opening import open_source
 from vidscore_cli.bridge.source_run import SourceRun
 from vidscore_cli.failures import ServerUnreachableError
 from vidscore_cli.output import counted, say
 from vidscore_cli.records import short_names
-from vidscore_cli.remote import open_client
+from vidscore_cli.remote import detection_arity, open_client
 from vidscore_evaluators.feeds import schema_of_name
 
 if TYPE_CHECKING:
@@ -77,14 +75,10 @@ class _Bridge:
     """The sources with their streams; all streams are open while it is entered."""
 
     def __init__(self, client: Client, typed: BridgeChoices, stopping: threading.Event) -> None:
-        from vidscore_client.frames import ARITIES
-
-        geometry = client.benchmarks.get(typed.benchmark).detection_geometry
-        if geometry is None:
-            raise click.UsageError(f"{typed.benchmark} has no truth yet, so it takes no detections")
         self._client = client
         self._typed = typed
-        self._arity = ARITIES[geometry]
+        benchmark = client.benchmarks.get(typed.benchmark)
+        self._arity = detection_arity(benchmark, typed.benchmark)
         self._stopping = stopping
         self._ended: list[bool] = []
         self._errors: list[Exception] = []

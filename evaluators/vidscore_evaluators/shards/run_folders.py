@@ -56,12 +56,12 @@ def index_of(data: CheckedData, count: int) -> ShardIndex:
     pair = data.part.pair
     places = [_places(source, count) for source in (pair.truth, pair.detections)]
     keys = []
-    for shard in Shard.all_of(count):
+    for row, sides in enumerate(data.sides_by_shard(count)):
         digest = hashlib.blake2b(common, digest_size=20)
-        for side in data.sides_of(shard):
+        for side in sides:
             digest.update(fingerprint(side).to_bytes())
         for of_side in places:
-            digest.update(of_side[shard.number - 1])
+            digest.update(of_side[row])
         keys.append(digest.hexdigest())
     return ShardIndex(data.run, tuple(keys))
 

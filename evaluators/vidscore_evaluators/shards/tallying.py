@@ -82,11 +82,12 @@ class CheckedData:
 
     def sides_of(self, shard: Shard) -> tuple[Annotations, Annotations]:
         """Evaluated truth and detections of the sequences of a shard."""
-        truth_numbers, detection_numbers = self._numbers(shard.count)
-        return (
-            frames_of_part(self.truth, truth_numbers, shard.number),
-            frames_of_part(self.detections, detection_numbers, shard.number),
-        )
+        return self._cut(self._numbers(shard.count), shard)
+
+    def sides_by_shard(self, count: int) -> Iterator[tuple[Annotations, Annotations]]:
+        """The sides of each of so many shards, in order; names are dealt once for all of them."""
+        numbers = self._numbers(count)
+        return (self._cut(numbers, shard) for shard in Shard.all_of(count))
 
     def tally(
         self, shard: Shard, *, workers: int = 1, progress: Progress | None = None
@@ -109,6 +110,15 @@ class CheckedData:
             faults = [self.part.pair.locate(fault) for fault in error.faults]
             raise type(error)(faults) from None
         return ShardTally(self.run, shard, tallies, self._places(tallies))
+
+    def _cut(
+        self, numbers: tuple[PartArray, PartArray], shard: Shard
+    ) -> tuple[Annotations, Annotations]:
+        of_truth, of_detections = numbers
+        return (
+            frames_of_part(self.truth, of_truth, shard.number),
+            frames_of_part(self.detections, of_detections, shard.number),
+        )
 
     def _numbers(self, count: int) -> tuple[PartArray, PartArray]:
         return shards_of_frames(self.truth, count), shards_of_frames(self.detections, count)

@@ -3,6 +3,7 @@
 
 FROM python:3.11-slim AS build
 ARG PREFIX=/opt/vidscore
+ARG SITE=/site
 WORKDIR /source
 COPY LICENSE README.md pyproject.toml hatch_build.py ./
 COPY evaluators evaluators
@@ -10,23 +11,27 @@ COPY server server
 COPY clients/cli clients/cli
 COPY clients/python clients/python
 RUN python -m venv "${PREFIX}"
-RUN "${PREFIX}/bin/python" -m pip install --no-cache-dir '.[server,postgresql]'
+RUN "${PREFIX}/bin/python" -m pip install --no-cache-dir '.[server,postgresql,web]'
 # pip and setuptools came with the environment; nothing is installed after this.
 RUN "${PREFIX}/bin/python" -m pip uninstall --yes pip setuptools
+RUN mkdir -m 0700 "${SITE}"
 
 FROM python:3.11-slim
 ARG PREFIX=/opt/vidscore
+ARG SITE=/site
 LABEL org.opencontainers.image.title="vidscore" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build ${PREFIX} ${PREFIX}
+# For a store in a file: a new volume that is mounted here belongs to the server's user at once.
+COPY --from=build --chown=10001:10001 ${SITE} /site
 # Numbered, so that orchestrators which refuse root can tell that this isn't root.
 USER 10001:10001
 ENV PATH="${PREFIX}/bin:${PATH}" \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1
 # Without a store the server does not authenticate callers, so it listens on the container's own
-# loopback. docs/server.md has the settings that publish the port, and that host benchmarks: a volume
-# for the store, certificates, and the first organiser's token.
-EXPOSE 50051
+# loopback. docs/server.md has the settings that publish the port, and that host benchmarks with a site:
+# a volume for the store, certificates, and the first organiser's token. Its root may be read-only.
+EXPOSE 50051 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["vidscore", "health"]
 ENTRYPOINT ["vidscore", "serve"]

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -38,12 +39,16 @@ def instructions(stage: str, name: str) -> list[str]:
 def test_there_are_two_stages_and_the_last_one_runs_nothing() -> None:
     assert len(STAGES) == 2
     assert instructions(STAGES[1], "RUN") == []
-    assert instructions(STAGES[1], "COPY") == ["--from=build ${PREFIX} ${PREFIX}"]
+    assert instructions(STAGES[1], "COPY") == [
+        "--from=build ${PREFIX} ${PREFIX}",
+        "--from=build --chown=10001:10001 ${SITE} /site",
+    ]
 
 
-def test_the_image_does_not_run_as_root() -> None:
+def test_the_image_does_not_run_as_root_and_its_user_owns_the_folder_of_the_site() -> None:
     [user] = instructions(STAGES[1], "USER")
     assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", user)
+    assert f"--chown={user} " in instructions(STAGES[1], "COPY")[1]
 
 
 def test_the_image_serves_and_asks_for_its_own_health() -> None:
@@ -77,7 +82,11 @@ def prefix() -> Iterator[Path]:
             for path in (folder, *folder.rglob("*")):
                 os.chown(path, NOBODY, NOBODY)
         python = usable_python(folder)
-        variables = {"PREFIX": str(folder / "prefix"), "PATH": path_with(python, folder)}
+        variables = {
+            "PREFIX": str(folder / "prefix"),
+            "SITE": str(folder / "site"),
+            "PATH": path_with(python, folder),
+        }
         for command in instructions(STAGES[0], "RUN"):
             done = unprivileged(["sh", "-c", command], source, variables)
             assert done.returncode == 0, done.stdout + done.stderr
@@ -192,10 +201,71 @@ def test_what_the_steps_install_serves_and_is_healthy(prefix: Path) -> None:
 
 
 @pytest.mark.campaign
+def test_a_hosted_site_runs_on_a_root_that_is_read_only(prefix: Path) -> None:
+    """As docs/server.md runs it: init, serve with a site, health, sign in; nothing else writes."""
+    site = prefix.parent / "site"
+    variables = {
+        **image_environment(prefix),
+        "TMPDIR": str(site),
+        "VIDSCORE_SERVER_STORE": str(site / "site.db"),
+        "VIDSCORE_SERVER_LISTEN": "127.0.0.1:0",
+        "VIDSCORE_SERVER_WEB": "127.0.0.1:0",
+    }
+    environment = environment_with(variables, prefix.parent / "home")
+    program = str(prefix / "bin/vidscore")
+    made = subprocess.run(
+        read_only([program, "init", "--store", str(site / "site.db")], site),
+        env=environment, cwd="/", capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    [secret] = re.findall(r"vidscore_\w+", made.stdout)
+    with subprocess.Popen(
+        read_only([program, "serve"], site),
+        env=environment, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    ) as server:  # fmt: skip
+        assert server.stdout is not None
+        address = server.stdout.readline().split()[3]
+        url = server.stdout.readline().split()[-1]
+        asked = unprivileged(
+            [program, "health"], Path("/"), {**variables, "VIDSCORE_SERVER": address}
+        )
+        form = urllib.request.Request(
+            f"{url}/sign-in", f"token={secret}&next=/organise".encode(), {"Origin": url}
+        )
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        page = opener.open(form, timeout=60)
+        signed_in = page.status, page.url
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(60) == 0
+    assert asked.returncode == 0, asked.stderr
+    assert signed_in == (200, f"{url}/organise")
+    assert {path.name for path in site.iterdir()} == {"site.db", "site.db.lock"}
+
+
+def read_only(command: list[str], writable: Path) -> list[str]:
+    """A command by the unprivileged user for whom all is read-only but one folder.
+
+    Where namespaces cannot be made, that the user may write nowhere else has to do.
+    """
+    if os.geteuid() != 0:
+        return command
+    dropped = [
+        "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *command,
+    ]  # fmt: skip
+    if subprocess.run(["unshare", "--mount", "true"], check=False, capture_output=True).returncode:
+        return dropped
+    folder = shlex.quote(str(writable))
+    script = (
+        f"mount --bind {folder} {folder} && mount --rbind / /mnt && "
+        f"mount -o remount,ro,bind /mnt && exec chroot /mnt {shlex.join(dropped)}"
+    )
+    return ["unshare", "--mount", "sh", "-c", script]
+
+
+@pytest.mark.campaign
 def test_the_environment_has_no_build_tools(prefix: Path) -> None:
     scripts = {path.name for path in (prefix / "bin").iterdir()}
     assert {"python", "vidscore"} <= scripts
-    assert not {name for name in scripts if name.startswith(("pip", "hatch", "uv", "wheel"))}
+    assert not {name for name in scripts if re.match(r"(pip|hatch|uvx?$|wheel)", name)}
     packages = {path.name for path in prefix.glob("lib/python3.*/site-packages/*")}
     assert not packages & {"pip", "setuptools", "hatchling"}
 

@@ -1,0 +1,220 @@
+"""The balancer of deploy/, run over two real servers: clients and browsers go on when one stops."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
+from http.cookies import SimpleCookie
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from tests.support.certificates import Authority, make_authority
+from tests.support.requirements import missing
+from tests.support.tree import ROOT
+
+from vidscore_cli.demo.network import ServerProcess
+from vidscore_client import Health, UnavailableError, connect
+from vidscore_server.domain.administration import initialise
+
+pytestmark = pytest.mark.slow
+
+CONFIGURATION = (ROOT / "deploy" / "haproxy.cfg").read_text("utf-8")
+TIMEOUT_S = 60.0
+HOST = "127.0.0.1"
+SITE_NAME = "scores.example.org"
+
+
+def test_clients_go_on_when_a_server_stops(tmp_path: Path) -> None:
+    authority = _certified(tmp_path)
+    with ServerProcess("--workers", "1") as one, ServerProcess("--workers", "1") as two:
+        servers = {"server-1:50051": one.address, "server-2:50051": two.address}
+        with _balancer(authority, servers) as at:
+            _serves(at["50051"])
+            one.kill()
+            _serves(at["50051"])
+
+
+def test_browsers_stay_signed_in_when_a_server_stops(
+    tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = _certified(tmp_path)
+    secret = initialise(database).secret
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "127.0.0.0/8")
+    with _two_sites(database, authority) as (servers, sites), _balancer(authority, sites) as at:
+        browser = _Browser(at["8443"], authority)
+        browser.until_answered("/sign-in")
+        assert browser.ask("POST", "/sign-in", {"token": secret}) == 303
+        assert browser.ask("GET", "/organise") == 200
+        servers[0].kill()
+        # An address stays with one server, nothing tells with which: some of these were with it.
+        for number in range(2, 10):
+            browser.source = f"127.0.0.{number}"
+            browser.until_answered("/organise")
+        with closing(http.client.HTTPConnection(at["8080"], timeout=TIMEOUT_S)) as plain:
+            plain.request("GET", "/organise", headers={"Host": SITE_NAME})
+            sent_on = plain.getresponse()
+            found = sent_on.status, sent_on.headers["location"]
+        assert found == (301, f"https://{SITE_NAME}/organise")
+
+
+def test_wrong_tokens_are_counted_by_the_address_of_the_browser_whatever_it_says(
+    tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = _certified(tmp_path)
+    secret = initialise(database).secret
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "127.0.0.0/8")
+    with _two_sites(database, authority) as (_, sites), _balancer(authority, sites) as at:
+        guessing = _Browser(at["8443"], authority, source="127.0.0.5")
+        guessing.until_answered("/sign-in")
+        answers = [
+            guessing.ask("POST", "/sign-in", {"token": "wrong"}, {"X-Forwarded-For": f"10.0.0.{n}"})
+            for n in range(6)
+        ]
+        assert answers == [401] * 5 + [429]
+        other = _Browser(at["8443"], authority, source="127.0.0.6")
+        assert other.ask("POST", "/sign-in", {"token": secret}) == 303
+
+
+def _certified(folder: Path) -> Authority:
+    """An authority, and the site's certificate with its key where haproxy looks for it."""
+    authority = make_authority(folder)
+    authority.sign("server", SITE_NAME)
+    (folder / "server.pem.key").write_bytes(authority.read("server.key"))
+    return authority
+
+
+@contextmanager
+def _two_sites(
+    database: str, authority: Authority
+) -> Iterator[tuple[list[ServerProcess], dict[str, str]]]:
+    """Two servers with a site over one database, and the sites by the names of the balancer."""
+    servers: list[ServerProcess] = []
+    sites: dict[str, str] = {}
+    with ExitStack() as running:
+        for number in (1, 2):
+            site = f"{HOST}:{_free_port()}"
+            options = {
+                "--store": database,
+                "--workers": "1",
+                "--web": site,
+                "--web-base-url": f"https://{SITE_NAME}",
+                "--tls-certificate-file": str(authority.folder / "server.pem"),
+                "--tls-key-file": str(authority.folder / "server.key"),
+            }
+            words = [word for option in options.items() for word in option]
+            servers.append(running.enter_context(ServerProcess(*words)))
+            sites[f"server-{number}:8080"] = site
+        yield servers, sites
+
+
+@contextmanager
+def _balancer(authority: Authority, servers: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Run haproxy as deploy/ configures it, over servers of this machine.
+
+    Yields:
+        Where it listens, by the port of the configuration.
+    """
+    haproxy = shutil.which("haproxy") or missing("haproxy")
+    text = CONFIGURATION.replace("/certificates", str(authority.folder))
+    with ExitStack() as held:
+        at = {}
+        for port in re.findall(r"bind :(\d+)", CONFIGURATION):
+            # Bound and not listening: it stays ours until haproxy, which shares it, listens.
+            holder = held.enter_context(socket.socket())
+            holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            holder.bind((HOST, 0))
+            at[port] = f"{HOST}:{holder.getsockname()[1]}"
+            text = text.replace(f"bind :{port}", f"bind {at[port]}")
+        for name in re.findall(r"server-\d:\d+", CONFIGURATION):
+            # One that a test does not have is down.
+            text = text.replace(name, servers.get(name, f"{HOST}:1"))
+        file = authority.folder / "haproxy.cfg"
+        file.write_text(text)
+        subprocess.run([haproxy, "-c", "-f", file], check=True, capture_output=True)
+        balancer = subprocess.Popen([haproxy, "-db", "-f", file], stderr=subprocess.DEVNULL)
+        try:
+            yield at
+        finally:
+            balancer.send_signal(signal.SIGTERM)
+            balancer.wait(TIMEOUT_S)
+
+
+def _free_port() -> int:
+    with socket.socket() as attempt:
+        attempt.bind((HOST, 0))
+        return int(attempt.getsockname()[1])
+
+
+def _serves(address: str) -> None:
+    """Wait until connections that are new go to a server, several times in a row."""
+    deadline_s = time.monotonic() + TIMEOUT_S
+    in_a_row = 0
+    while in_a_row < 4:
+        assert time.monotonic() < deadline_s
+        try:
+            with connect(address, timeout_s=5.0) as client:
+                in_a_row = in_a_row + 1 if client.health() is Health.SERVING else 0
+        except UnavailableError:
+            in_a_row = 0
+            time.sleep(0.1)
+
+
+class _Browser:
+    """A browser that trusts the authority, and believes that the site is at its name.
+
+    Args:
+        address: Where the balancer is.
+        authority: Whom it trusts.
+        source: Its own address, which may change.
+    """
+
+    def __init__(self, address: str, authority: Authority, source: str = HOST) -> None:
+        self._host, _, port = address.rpartition(":")
+        self._port = int(port)
+        self._trusting = ssl.create_default_context(cafile=str(authority.roots))
+        self.source = source
+        self._cookies: dict[str, str] = {}
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        fields: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> int:
+        """The status of the answer to a request."""
+        plain = socket.create_connection((self._host, self._port), TIMEOUT_S, (self.source, 0))
+        connection = http.client.HTTPConnection(SITE_NAME, timeout=TIMEOUT_S)
+        connection.sock = plain
+        sent = {"Origin": f"https://{SITE_NAME}", **(headers or {})}
+        if fields:
+            sent["Content-Type"] = "application/x-www-form-urlencoded"
+        if self._cookies:
+            sent["Cookie"] = "; ".join(f"{name}={text}" for name, text in self._cookies.items())
+        with closing(connection):
+            connection.sock = self._trusting.wrap_socket(plain, server_hostname=SITE_NAME)
+            connection.request(method, path, urlencode(fields or {}) or None, sent)
+            answer = connection.getresponse()
+            answer.read()
+            for line in answer.msg.get_all("set-cookie") or ():
+                self._cookies |= {name: part.value for name, part in SimpleCookie(line).items()}
+            return answer.status
+
+    def until_answered(self, path: str) -> None:
+        """Wait until a page is there, while the balancer finds out which servers are."""
+        deadline_s = time.monotonic() + TIMEOUT_S
+        while True:
+            with suppress(OSError):
+                if self.ask("GET", path) == 200:
+                    return
+            assert time.monotonic() < deadline_s
+            time.sleep(0.1)

@@ -38,6 +38,7 @@ INSTALLED := $(ENVIRONMENT) $(LOOPS)
 LOWEST := build/lowest-venv
 BENCH := build/bench-venv
 BROWSER := build/browser
+INTEGRATIONS := build/integrations
 RELEASE := build/release
 BENCH_ENVIRONMENT := $(BENCH)/.installed
 BENCH_INSTALLED := $(BENCH_ENVIRONMENT) $(LOOPS)
@@ -51,7 +52,8 @@ CAMPAIGNS := test-trust test-loops test-lowest test-installs test-image test-bro
 # What `.ci/run` goes through after the suite; the rest of the campaigns is the night's.
 GATE := test-slow conformance crash-test chaos-test test-installs test-image test-browser
 # What takes longer still, and finds what seldom changes; not in CI.
-LONG_CAMPAIGNS := test-nightly sanitize-clients conformance-defaults test-pythons test-release
+LONG_CAMPAIGNS := test-nightly sanitize-clients conformance-defaults test-pythons test-release \
+	test-integrations
 # Which Pythons `make test-pythons` runs the suite on, beside that of .venv.
 PYTHONS ?=
 # Which long campaigns `make nightly` runs; none named: all.
@@ -179,6 +181,15 @@ test-browser: $(INSTALLED) ## campaign: the pages in Chromium: what is clicked a
 	@$(PYTHON) tools/bootstrap.py $(BROWSER)/venv --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask]' --group test --group browser
 	@npm install --silent --no-audit --no-fund --prefix $(BROWSER) axe-core@4.14.1
 	@$(BROWSER)/venv/bin/python -m pytest -n 0 -m campaign tests/browser $(PYTEST_ARGS)
+
+# What is integrated with is large, and FiftyOne does not go together with the rest.
+test-integrations: ## long campaign: docs/integrations.md against the real packages
+	@$(HAS_PYTHON)
+	@for name in requirements requirements-fiftyone; do \
+		$(PYTHON) tools/bootstrap.py $(INTEGRATIONS)/$$name --editable ./clients/python --editable '.[server,postgresql,parquet,dataframes]' \
+			--group test --requirement tests/integrations/$$name.txt && \
+		$(INTEGRATIONS)/$$name/bin/python -m pytest -n 0 -m campaign tests/integrations $(PYTEST_ARGS) || exit 1; \
+	done
 
 test-release: $(INSTALLED) ## long campaign: make release in a clone, and the wheels in an empty environment
 	@$(BIN)/python -m pytest -n 0 -m campaign tests/packaging/test_release.py $(PYTEST_ARGS)

@@ -1,0 +1,108 @@
+"""What docs/integrations.md says of tools that are not installed, tried on what they give."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import yaml
+from tests.integrations.recipes import AP_50, FOUND, PAGE, TRUTH, program, run_program
+from tests.support.tree import ROOT
+
+LABELS = {0: "car", 1: "person"}
+DASHBOARD = json.loads((ROOT / "deploy" / "grafana" / "vidscore.json").read_text("utf-8"))
+OPERATIONS = (ROOT / "docs" / "operations.md").read_text("utf-8")
+
+
+def test_what_torchvision_and_transformers_give_is_scored() -> None:
+    target = {"boxes": TRUTH, "labels": np.array([0, 1])}
+    found = {"boxes": FOUND, "labels": np.array([0, 1]), "scores": np.array([0.9, 0.8])}
+    report = run_program("score_model.py")["score_model"](
+        lambda images: [found] * len(images), [(None, target)] * 2, LABELS
+    )
+    assert {label: report.value("ap_50", label=label) for label in AP_50} == AP_50
+
+
+def test_results_of_ultralytics_are_scored() -> None:
+    class Column(np.ndarray):  # a tensor, as far as the program sees
+        def int(self) -> np.ndarray:
+            return self.astype(np.int64)
+
+    boxes = SimpleNamespace(
+        xyxy=FOUND, conf=np.array([0.9, 0.8]), cls=np.array([0.0, 1.0]).view(Column)
+    )
+    result = SimpleNamespace(boxes=boxes, names=LABELS)
+    target = {"boxes": TRUTH, "labels": np.array([0, 1])}
+    score = run_program("score_ultralytics.py")["score_results"]
+    report = score([result] * 2, [target] * 2)
+    assert {label: report.value("ap_50", label=label) for label in AP_50} == AP_50
+
+
+CSV_TRUTH = """sequence,frame,label,x1,y1,x2,y2
+a,0,car,10,10,50,50
+b,0,car,10,10,50,50
+"""
+CSV_FOUND = """sequence,frame,label,x1,y1,x2,y2,confidence
+a,0,car,10,10,50,50,0.9
+b,0,car,{left},10,50,50,0.9
+"""
+
+
+@pytest.mark.parametrize(("left", "codes"), [(10, [0, 0, 0]), (45, [6, 0, 0])])
+def test_the_steps_of_the_action_fail_where_the_score_is_under_the_floor(
+    left: int, codes: list[int], tmp_path: Path
+) -> None:
+    (tmp_path / "truth.csv").write_text(CSV_TRUTH)
+    (tmp_path / "released.csv").write_text(CSV_FOUND.format(left=10))
+    (tmp_path / "detections.csv").write_text(CSV_FOUND.format(left=left))
+    workflow = yaml.safe_load(program("detector.yml"))
+    steps = [step["run"] for step in workflow["jobs"]["score"]["steps"] if "run" in step]
+    ended = [
+        subprocess.run(
+            ["sh", "-c", f"GITHUB_STEP_SUMMARY=summary.md; {step}"],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+            capture_output=True,
+            timeout=120,
+        ).returncode
+        for step in steps
+        if step.startswith("vidscore ")
+    ]
+    assert ended == codes
+    assert "| " in (tmp_path / "summary.md").read_text()
+
+
+def test_every_metric_of_the_dashboard_is_one_that_servers_have() -> None:
+    known = set(re.findall(r"`((?:vidscore|grpc_server)_[a-z_]+)`", OPERATIONS))
+    asked = {
+        name
+        for panel in DASHBOARD["panels"]
+        for target in panel["targets"]
+        for name in re.findall(r"\b(?:vidscore|grpc_server|process)_[a-z_]+", target["expr"])
+    }
+    histograms = {f"{name}_bucket" for name in known if name.endswith("_seconds")}
+    assert asked - known - histograms == {"process_resident_memory_bytes"}
+
+
+def test_no_panel_of_the_dashboard_lies_on_another() -> None:
+    places = [panel["gridPos"] for panel in DASHBOARD["panels"]]
+    corners = {(place["x"], place["y"]) for place in places}
+    assert len(corners) == len(places)
+    assert {(place["w"], place["h"]) for place in places} == {(12, 8)}
+    assert {place["x"] for place in places} == {0, 12}
+    assert {place["y"] % 8 for place in places} == {0}
+
+
+def test_the_page_names_each_tool_that_it_has_a_recipe_for() -> None:
+    headings = re.findall(r"^## (.+)$", PAGE, re.MULTILINE)
+    first = PAGE.split("\n## ", 1)[0]
+    words = {name for heading in headings for name in re.split(r", | and ", heading)}
+    assert words
+    assert all(f"[{name}]" in first or name in first for name in words)

@@ -70,7 +70,7 @@ def ran(source: Canned, stream: Stored, schema: Schema | None = None) -> SourceR
 def test_a_batch_has_the_position_of_its_own_last_message_and_of_none_behind_it() -> None:
     """Frames that were read and not sent are not in it: else a broker's repeats would be lost."""
     stream = Stored()
-    ran(Canned([message(number) for number in range(300)]), stream)
+    ran(Canned([message(number) for number in range(2 * BATCH_FRAMES + 44)]), stream)
     assert [len(numbers) for numbers, _ in stream.batches] == [BATCH_FRAMES, BATCH_FRAMES, 44]
     for numbers, position in stream.batches:
         assert position["frames"] == [["", "street", 0, numbers[-1], 1]]

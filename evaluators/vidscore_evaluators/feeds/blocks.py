@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.feeds.frames import FeedFrame, Schema, Unit, Unsaid
@@ -78,6 +78,22 @@ def read_block(
         sizes_px=frozenset(frame.size_px for frame in told if frame.size_px is not None),
         in_fractions=any(frame.unit is Unit.FRACTION and frame.objects for frame in told),
     )
+
+
+def numbers_by_sequence(frames: Annotations) -> list[tuple[SequenceKey, IntArray, list[int]]]:
+    """For each sequence that frames are of, which of them are, and their numbers in their order."""
+    order = np.argsort(frames.frame_sequences, kind="stable")
+    own = frames.frame_sequences[order]
+    cuts = np.flatnonzero(own[1:] != own[:-1]) + 1
+    return [
+        (
+            frames.sequences[frames.frame_sequences[rows[0]]],
+            rows,
+            frames.frame_numbers[rows].tolist(),
+        )
+        for rows in np.split(order, cuts)
+        if len(rows)
+    ]
 
 
 def _columns(lines: Sequence[dict[str, Any]], arity: int) -> Annotations:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
-from vidscore_evaluators.feeds.blocks import FeedBlock
+from vidscore_evaluators.feeds.blocks import FeedBlock, numbers_by_sequence
+from vidscore_evaluators.feeds.delivered import is_even
 from vidscore_evaluators.feeds.frames import Unsaid
-from vidscore_evaluators.formats._format import frame_keys
 
 MOST_MISSING = 0.1
 """Share of the frames that may be missing here and there before it counts as gaps."""
@@ -91,24 +92,34 @@ class FeedWatch:
         self._unsaid |= block.unsaid
         if len(self._sizes) < _MOST_KEPT:
             self._sizes |= block.sizes_px
-        for key, number in frame_keys(frames):
-            self._add_number(key, number)
+        for key, _, numbers in numbers_by_sequence(frames):
+            self._add_numbers(key, numbers)
         self._empty += int((frames.object_counts == 0).sum())
         if frames.object_count:
             self._add_objects(frames, in_pixels=not block.in_fractions)
 
-    def _add_number(self, key: SequenceKey, number: int) -> None:
+    def _add_numbers(self, key: SequenceKey, numbers: Sequence[int]) -> None:
         span = self._spans.get(key)
         if span is None:
-            if len(self._spans) < _MOST_KEPT:
-                self._spans[key] = _Span(number, number, number)
+            if len(self._spans) >= _MOST_KEPT:
+                return
+            first, *numbers = numbers
+            span = self._spans[key] = _Span(first, first, first)
+        if not numbers:
             return
-        step = number - span.latest
+        step = numbers[0] - span.latest
+        if is_even(span.latest, step, numbers):
+            self._add_step(step, len(numbers))
+        else:
+            for before, number in pairwise([span.latest, *numbers]):
+                self._add_step(number - before, 1)
+        span.first, span.last = min(span.first, *numbers), max(span.last, *numbers)
+        span.latest = numbers[-1]
+        span.frames += len(numbers)
+
+    def _add_step(self, step: int, count: int) -> None:
         if step > 0 and (len(self._steps) < _MOST_KEPT or step in self._steps):
-            self._steps[step] += 1
-        span.first, span.last = min(span.first, number), max(span.last, number)
-        span.latest = number
-        span.frames += 1
+            self._steps[step] += count
 
     def _add_objects(self, frames: Annotations, *, in_pixels: bool) -> None:
         known = frames.confidences[~np.isnan(frames.confidences)]

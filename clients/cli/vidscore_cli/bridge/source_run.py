@@ -21,11 +21,10 @@ from vidscore_evaluators.annotations import Annotations, concatenate, empty_anno
 from vidscore_evaluators.arrays import IntArray, starts_from_counts
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.feeds import Schema
-from vidscore_evaluators.feeds.blocks import FeedBlock, read_block
+from vidscore_evaluators.feeds.blocks import FeedBlock, numbers_by_sequence, read_block
 from vidscore_evaluators.feeds.delivered import DeliveredFrames
 from vidscore_evaluators.feeds.doubts import FeedWatch, refused
 from vidscore_evaluators.feeds.mapping import FrameMap
-from vidscore_evaluators.formats._format import frame_keys
 
 if TYPE_CHECKING:
     from vidscore_client import SubmissionStream
@@ -195,17 +194,17 @@ class SourceRun:
 
     def _take(self, messages: Sequence[Message], block: FeedBlock) -> None:
         """Hold the frames of messages that are new."""
-        keys = frame_keys(block.frames)
-        new = np.array([self._taken.add(*key, number) for key, number in keys], dtype=np.bool_)
+        new = np.ones(block.frames.frame_count, dtype=np.bool_)
+        for key, rows, numbers in numbers_by_sequence(block.frames):
+            new[rows] = self._taken.add_all(*key, numbers)
         self.repeated += len(new) - int(new.sum())
-        self._watch.add(block.take(new))
-        stored = np.flatnonzero(new)[: self._stored_behind]
-        self._stored_behind -= len(stored)
-        for row in stored.tolist():
-            key, number = keys[row]
-            self._sent.add(*key, number)
-        new[stored] = False
         block = block.take(new)
+        self._watch.add(block)
+        if self._stored_behind:
+            stored = np.arange(block.frames.frame_count) < self._stored_behind
+            self._stored_behind -= int(stored.sum())
+            self._note_sent(block.take(stored).frames)
+            block = block.take(~stored)
         ends = np.searchsorted(block.messages, np.arange(len(messages) + 1))
         self._held.append(_Taken(messages, block.frames, ends))
 
@@ -276,13 +275,16 @@ class SourceRun:
         with self._lock:
             self.sent_offset += frames.frame_count
             self._unacknowledged.extend((self.sent_offset, message) for message in messages)
-        for key, number in frame_keys(frames):
-            self._sent.add(*key, number)
+        self._note_sent(frames)
         if frames.frame_count:
             known = np.where(np.isnan(frames.confidences), 1.0, frames.confidences)
             batch = to_frames(replace(frames, confidences=known))
             stream.send_batch(batch, source_position=self._position())
         self.on_acknowledged(self.acknowledged)
+
+    def _note_sent(self, frames: Annotations) -> None:
+        for key, _, numbers in numbers_by_sequence(frames):
+            self._sent.add_all(*key, numbers)
 
     def _position(self) -> str:
         """What is stored with the frames that were sent last.

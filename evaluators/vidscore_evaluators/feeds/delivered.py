@@ -62,11 +62,12 @@ class DeliveredFrames:
         Returns:
             For each whether it had not been taken before.
         """
-        *others, last = self._runs.get((domain, sequence), (None,))
-        if last is not None and all(run is not None and run[1] < numbers[0] for run in others):
-            step = numbers[0] - last[1] if last[0] == last[1] else last[2]
-            if is_even(last[1], step, numbers):
-                last[1:] = [numbers[-1], step]
+        own = self._runs.get((domain, sequence))
+        if own and all(run[1] < numbers[0] for run in own[:-1]):
+            first, last, step = own[-1]
+            step = numbers[0] - last if first == last else step
+            if is_even(last, step, numbers):
+                own[-1][1:] = [numbers[-1], step]
                 return [True] * len(numbers)
         return [self.add(domain, sequence, number) for number in numbers]
 

@@ -105,7 +105,7 @@ def test_a_block_with_a_message_that_breaks_a_rule_is_refused(
     ],
 )
 def test_lines_that_are_no_documents_by_themselves_are_none_together(lines: list[bytes]) -> None:
-    with pytest.raises(ValueError, match="^$"):
+    with pytest.raises(ValueError, match=r"^$"):
         documents_of_lines(lines)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -42,8 +43,12 @@ def watched(
 def add(watch: FeedWatch, frames: Sequence[FeedFrame]) -> None:
     """Take in frames, half of them at a time."""
     for part in (frames[: len(frames) // 2], frames[len(frames) // 2 :]):
-        schema = Schema("given", "frames that are given", lambda _data, part=part: list(part))
+        schema = Schema("given", "frames that are given", partial(_given, list(part)))
         watch.add(read_block(schema, FrameMap({"cam": "street"}), [(b"", "")], BOX))
+
+
+def _given(frames: list[FeedFrame], _data: bytes) -> list[FeedFrame]:
+    return frames
 
 
 def altered(change: Callable[[dict[str, Any]], object]) -> Callable[[int], list[dict[str, Any]]]:

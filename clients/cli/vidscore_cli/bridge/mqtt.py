@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import queue
+import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
-from urllib.parse import SplitResult, parse_qs, unquote
 
 import click
 
+from vidscore_cli.bridge.access import BrokerAccess, lasting_tls_error
 from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
 
 try:
@@ -46,15 +47,15 @@ class MqttSource:
     their numbers.
 
     Args:
-        address: ``mqtt://user:password@host:port/topic``; the topic may have wildcards. With
-            ``?tls=1`` the connection is encrypted.
+        access: The broker, and a topic that may have wildcards.
         client_id: The session's name with the broker.
     """
 
-    def __init__(self, address: SplitResult, client_id: str) -> None:
+    def __init__(self, access: BrokerAccess, client_id: str) -> None:
         self.gap = 0
-        self._address = address
-        self._topic = unquote(address.path.removeprefix("/"))
+        self._access = access
+        self._topic = access.topic
+        address = access.address
         if address.fragment:  # "#" is a wildcard of topics, and begins a fragment of addresses
             raise click.UsageError(f"{address.geturl()}: write the wildcard # as %23")
         if not self._topic:
@@ -67,6 +68,7 @@ class MqttSource:
             CallbackAPIVersion.VERSION2, client_id=client_id, protocol=MQTTv5, manual_ack=True
         )
         self._client.on_connect = self._on_connect
+        self._client.on_connect_fail = self._on_connect_fail
         self._client.on_disconnect = self._on_disconnect
         self._client.on_message = self._on_message
 
@@ -76,18 +78,15 @@ class MqttSource:
         properties: Any = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call] # its own
         properties.SessionExpiryInterval = _FOR_EVER
         properties.ReceiveMaximum = IN_FLIGHT
-        if self._address.username is not None:
-            password = self._address.password
-            self._client.username_pw_set(
-                unquote(self._address.username), None if password is None else unquote(password)
-            )
-        encrypted = parse_qs(self._address.query).get("tls") == ["1"]
-        if encrypted:
-            self._client.tls_set()
+        access = self._access
+        if access.user is not None:
+            self._client.username_pw_set(access.user, access.read_password())
+        if access.is_encrypted:
+            self._client.tls_set_context(access.tls_context())
         self._client.reconnect_delay_set(1, 10)
         self._client.connect_async(
-            self._address.hostname or "127.0.0.1",
-            self._address.port or (TLS_PORT if encrypted else PORT),
+            access.host,
+            access.address.port or (TLS_PORT if access.is_encrypted else PORT),
             _KEEPALIVE_S,
             clean_start=False,
             properties=properties,
@@ -99,6 +98,9 @@ class MqttSource:
             self._refused = str(reason)
             return
         client.subscribe(self._topic, qos=_QOS)
+
+    def _on_connect_fail(self, *_: Any) -> None:
+        self._refused = lasting_tls_error(sys.exc_info()[1]) or self._refused
 
     def _on_disconnect(self, *_: Any) -> None:
         with self._lock:

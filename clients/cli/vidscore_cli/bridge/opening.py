@@ -47,14 +47,14 @@ def open_source(choice: SourceChoice, client_id: str) -> Source:
     if address.scheme == "mqtt":
         from vidscore_cli.bridge.mqtt import MqttSource
 
-        return MqttSource(address, client_id)
+        return MqttSource(choice.access, client_id)
     if address.scheme == "nats":
         from vidscore_cli.bridge.nats import NatsSource
 
-        return NatsSource(address, client_id)
+        return NatsSource(choice.access, client_id)
     if address.scheme == "kafka":
         from vidscore_cli.bridge.kafka import KafkaSource
 
-        return KafkaSource(address, client_id)
+        return KafkaSource(choice.access, client_id)
     expected = "expected file, tcp, unix, udp, mqtt, nats or kafka"
     raise click.UsageError(f"{url}: found the scheme {address.scheme}, {expected}")

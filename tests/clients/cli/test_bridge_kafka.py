@@ -59,6 +59,9 @@ class Consumer:
         found = SimpleNamespace(error=None, partitions=dict.fromkeys(range(self.partitions)))
         return SimpleNamespace(topics={topic: found})
 
+    def poll(self, timeout_s: float) -> None:
+        del timeout_s
+
     def assign(self, partitions: list[Any]) -> None:
         self.assigned = [(entry.partition, entry.offset) for entry in partitions]
 

@@ -119,10 +119,11 @@ class KafkaSource:
         Raises:
             click.ClickException: If messages are gone that were not read, or the broker refuses.
         """
-        self._is_assigned = self._is_assigned or self._assign()
         if self._refused is not None:
             raise click.ClickException(f"the broker refuses: {self._refused}")
+        self._is_assigned = self._is_assigned or self._assign()
         if not self._is_assigned:
+            self._consumer.poll(0)  # lets what is wrong with the connection be told
             return []
         messages: list[Message] = []
         for found in self._consumer.consume(MOST_MESSAGES, timeout_s):

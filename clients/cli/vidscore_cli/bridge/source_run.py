@@ -149,7 +149,7 @@ class SourceRun:
                 raise
             if self._judged:
                 self._release(stream)
-            elif not messages or self._held_frames >= WATCHED_FRAMES:
+            elif not messages or self._held_count >= WATCHED_FRAMES:
                 self._judge()
                 self._release(stream)
         return False
@@ -209,8 +209,9 @@ class SourceRun:
         self._held.append(_Taken(messages, block.frames, ends))
 
     @property
-    def _held_frames(self) -> int:
-        return sum(taken.frames.frame_count for taken in self._held)
+    def _held_count(self) -> int:
+        """Frames that wait, or messages where those are more, for not each has a new frame."""
+        return sum(max(len(taken.messages), taken.frames.frame_count) for taken in self._held)
 
     def _placed(self, fault: Fault, message: Message) -> Fault:
         parts = (self.name, message.topic, message.place)

@@ -13,6 +13,8 @@ import click
 
 from vidscore_cli.bridge.access import BrokerAccess, lasting_tls_error
 from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
+from vidscore_cli.bridge.spool import Spool
+from vidscore_cli.output import say
 
 try:
     from paho.mqtt.client import Client, MQTTMessage, MQTTv5
@@ -26,6 +28,10 @@ PORT = 1883
 TLS_PORT = 8883
 IN_FLIGHT = 512
 """Most messages that the broker may send before the first of them is acknowledged."""
+
+MOST_UNKEPT = 4096
+MOST_UNKEPT_BYTES = 64 << 20
+"""Most messages of quality 0, and their bytes, that wait in memory where there is no spool."""
 
 _QOS = 1
 _FOR_EVER = 0xFFFFFFFF
@@ -46,13 +52,20 @@ class MqttSource:
     acknowledged it sends again, after its own restart or the bridge's; such frames are known by
     their numbers.
 
+    A message that was published with quality 0 the broker sends once, and however long the server
+    is away. Such messages wait in the spool, or where there is none in memory, which is bounded.
+
     Args:
         access: The broker, and a topic that may have wildcards.
         client_id: The session's name with the broker.
+        spool: Where messages of quality 0 wait; None for memory.
     """
 
-    def __init__(self, access: BrokerAccess, client_id: str) -> None:
-        self.gap = 0
+    def __init__(self, access: BrokerAccess, client_id: str, spool: Spool | None = None) -> None:
+        self._lost = 0
+        self._spool = spool
+        self._unkept_bytes = self._unkept = 0
+        self._has_warned = self._is_spool_told = False
         self._access = access
         self._topic = access.topic
         address = access.address
@@ -60,7 +73,8 @@ class MqttSource:
             raise click.UsageError(f"{address.geturl()}: write the wildcard # as %23")
         if not self._topic:
             raise click.UsageError(f"{address.geturl()}: a topic is missing")
-        self._messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        # None stands for something in the spool, and is there at most once.
+        self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._connection = 0
         self._refused: str | None = None
@@ -72,9 +86,16 @@ class MqttSource:
         self._client.on_disconnect = self._on_disconnect
         self._client.on_message = self._on_message
 
+    @property
+    def gap(self) -> int:
+        """Messages of quality 0 for which there was no room."""
+        return self._lost + (0 if self._spool is None else self._spool.gap)
+
     def open(self, offset: int | None) -> None:
         """Connect, now or as soon as the broker is there."""
-        del offset
+        if self._spool is not None:
+            self._spool.open(offset)
+            self._tell_spool()
         properties: Any = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call] # its own
         properties.SessionExpiryInterval = _FOR_EVER
         properties.ReceiveMaximum = IN_FLIGHT
@@ -107,8 +128,36 @@ class MqttSource:
             self._connection += 1
 
     def _on_message(self, _client: Any, _data: Any, message: MQTTMessage) -> None:
-        token = _Token(self._connection, message.mid) if message.qos else None
-        self._messages.put(Message(bytes(message.payload), message.topic, None, token))
+        if message.qos:
+            token = _Token(self._connection, message.mid)
+            self._messages.put(Message(bytes(message.payload), message.topic, None, token))
+        else:
+            self._keep(bytes(message.payload), message.topic)
+
+    def _keep(self, data: bytes, topic: str) -> None:
+        """Let a message wait that the broker does not keep."""
+        if not self._has_warned:
+            self._has_warned = True
+            text = "messages are published with quality 0, of which the broker keeps none for a"
+            say(f"Warning: {self._topic}: {text} bridge that is away", err=True)
+        if self._spool is not None:
+            self._spool.append(topic.encode() + b"\0" + data)
+            self._tell_spool()
+            return
+        with self._lock:
+            size = self._unkept_bytes + len(data)
+            if self._unkept >= MOST_UNKEPT or size > MOST_UNKEPT_BYTES:
+                self._lost += 1
+                return
+            self._unkept, self._unkept_bytes = self._unkept + 1, size
+        self._messages.put(Message(data, topic))
+
+    def _tell_spool(self) -> None:
+        with self._lock:
+            if self._is_spool_told:
+                return
+            self._is_spool_told = True
+        self._messages.put(None)
 
     def read(self, timeout_s: float) -> Sequence[Message] | None:
         """Some messages.
@@ -120,10 +169,28 @@ class MqttSource:
             raise click.ClickException(f"the broker refuses: {self._refused}")
         messages: list[Message] = []
         with suppress(queue.Empty):
-            messages.append(self._messages.get(timeout=timeout_s))
+            self._add(messages, self._messages.get(timeout=timeout_s))
             while len(messages) < MOST_MESSAGES:
-                messages.append(self._messages.get_nowait())
+                self._add(messages, self._messages.get_nowait())
         return messages
+
+    def _add(self, messages: list[Message], found: Message | None) -> None:
+        """Give a message, or what is in the spool."""
+        if found is not None:
+            if found.token is None:
+                with self._lock:
+                    self._unkept -= 1
+                    self._unkept_bytes -= len(found.data)
+            messages.append(found)
+        elif self._spool is not None:
+            with self._lock:
+                self._is_spool_told = False
+            records = self._spool.read(MOST_MESSAGES, 0.0)
+            for record, end in records:
+                topic, _, data = record.partition(b"\0")
+                messages.append(Message(data, topic.decode(), end))
+            if records:  # there may be more
+                self._tell_spool()
 
     def acknowledge(self, messages: Sequence[Message]) -> None:
         """Let the broker forget messages; those of an earlier connection it sends again anyway."""
@@ -132,8 +199,13 @@ class MqttSource:
             with self._lock:
                 if isinstance(token, _Token) and token.connection == self._connection:
                     self._client.ack(token.number, _QOS)
+        offsets = [message.offset for message in messages if isinstance(message.offset, int)]
+        if self._spool is not None and offsets:
+            self._spool.release(offsets[-1])
 
     def close(self) -> None:
         """Leave the broker; it keeps the session."""
         self._client.disconnect()
         self._client.loop_stop()
+        if self._spool is not None:
+            self._spool.close()

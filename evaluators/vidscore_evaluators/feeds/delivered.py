@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 MAXIMUM_TEXT = 12_000
 """Most characters of all runs, roughly as JSON; beyond them the oldest are forgotten."""
@@ -51,6 +51,26 @@ class DeliveredFrames:
             self._append(domain, sequence, [number, number, 1])
         return True
 
+    def add_all(self, domain: str, sequence: str, numbers: Sequence[int]) -> list[bool]:
+        """Take in frames of a sequence, as `add` does it one after the other.
+
+        Args:
+            domain: Its domain.
+            sequence: Its name.
+            numbers: At least one number.
+
+        Returns:
+            For each whether it had not been taken before.
+        """
+        own = self._runs.get((domain, sequence))
+        if own and all(run[1] < numbers[0] for run in own[:-1]):
+            first, last, step = own[-1]
+            step = numbers[0] - last if first == last else step
+            if is_even(last, step, numbers):
+                own[-1][1:] = [numbers[-1], step]
+                return [True] * len(numbers)
+        return [self.add(domain, sequence, number) for number in numbers]
+
     def _append(self, domain: str, sequence: str, numbers: list[int]) -> None:
         self._rows.append((domain, sequence, numbers))
         self._runs.setdefault((domain, sequence), []).append(numbers)
@@ -62,6 +82,12 @@ class DeliveredFrames:
             del left[0]
             if not left:
                 del self._runs[oldest_domain, oldest_sequence]
+
+
+def is_even(before: int, step: int, numbers: Sequence[int]) -> bool:
+    """Whether numbers ascend by one step, from one before them on."""
+    first, end = before + step, before + step * len(numbers)
+    return step > 0 and end == numbers[-1] and list(range(first, end + 1, step)) == numbers
 
 
 def _text_of(domain: str, sequence: str) -> int:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import chain
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import NamedTuple
 
-from vidscore_evaluators.feeds.frames import FeedFrame, Unit, Unsaid
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.feeds.blocks import FeedBlock, numbers_by_sequence
+from vidscore_evaluators.feeds.delivered import is_even
+from vidscore_evaluators.feeds.frames import Unsaid
 
 MOST_MISSING = 0.1
 """Share of the frames that may be missing here and there before it counts as gaps."""
@@ -17,7 +22,6 @@ MOST_MISSING = 0.1
 FEWEST_FRAMES = 10
 """Frames before which nothing is said of gaps, confidences and coordinates."""
 
-_SHAPES = ("box", "point", "corners")
 _MOST_KEPT = 4096
 
 
@@ -70,7 +74,7 @@ class FeedWatch:
     size_px: tuple[float, float] | None = None
     frames: int = 0
     _unsaid: set[Unsaid] = field(default_factory=set)
-    _spans: dict[tuple[str, str], _Span] = field(default_factory=dict)
+    _spans: dict[SequenceKey, _Span] = field(default_factory=dict)
     _steps: Counter[int] = field(default_factory=Counter)
     _empty: int = 0
     _objects: int = 0
@@ -81,45 +85,55 @@ class FeedWatch:
     _greatest: list[float] = field(default_factory=lambda: [0.0, 0.0])
     _sizes: set[tuple[float, float]] = field(default_factory=set)
 
-    def add(self, frame: FeedFrame, line: Mapping[str, Any]) -> None:
-        """Take in a frame, and the line that was made of it."""
-        self.frames += 1
-        self._unsaid |= frame.unsaid
-        if frame.size_px is not None and len(self._sizes) < _MOST_KEPT:
-            self._sizes.add(frame.size_px)
-        self._add_number((frame.domain, line["sequence"]), line["frame"])
-        self._empty += not line["objects"]
-        self._add_objects(line["objects"], frame.unit)
+    def add(self, block: FeedBlock) -> None:
+        """Take in frames, as they are named."""
+        frames = block.frames
+        self.frames += frames.frame_count
+        self._unsaid |= block.unsaid
+        if len(self._sizes) < _MOST_KEPT:
+            self._sizes |= block.sizes_px
+        for key, _, numbers in numbers_by_sequence(frames):
+            self._add_numbers(key, numbers)
+        self._empty += int((frames.object_counts == 0).sum())
+        if frames.object_count:
+            self._add_objects(frames, in_pixels=not block.in_fractions)
 
-    def _add_number(self, key: tuple[str, str], number: int) -> None:
+    def _add_numbers(self, key: SequenceKey, numbers: Sequence[int]) -> None:
         span = self._spans.get(key)
         if span is None:
-            if len(self._spans) < _MOST_KEPT:
-                self._spans[key] = _Span(number, number, number)
+            if len(self._spans) >= _MOST_KEPT:
+                return
+            first, *numbers = numbers
+            span = self._spans[key] = _Span(first, first, first)
+        if not numbers:
             return
-        step = number - span.latest
+        step = numbers[0] - span.latest
+        if is_even(span.latest, step, numbers):
+            self._add_step(step, len(numbers))
+        else:
+            for before, number in pairwise([span.latest, *numbers]):
+                self._add_step(number - before, 1)
+        span.first, span.last = min(span.first, *numbers), max(span.last, *numbers)
+        span.latest = numbers[-1]
+        span.frames += len(numbers)
+
+    def _add_step(self, step: int, count: int) -> None:
         if step > 0 and (len(self._steps) < _MOST_KEPT or step in self._steps):
-            self._steps[step] += 1
-        span.first, span.last = min(span.first, number), max(span.last, number)
-        span.latest = number
-        span.frames += 1
+            self._steps[step] += count
 
-    def _add_objects(self, objects: Sequence[Mapping[str, Any]], unit: Unit) -> None:
-        confidences = [entry["confidence"] for entry in objects if "confidence" in entry]
-        self._objects += len(objects)
-        self._without += len(objects) - len(confidences)
-        if len(self._confidences) < 2:
-            self._confidences.update(confidences)
-        for shape in {shape for entry in objects[:1] for shape in _SHAPES if shape in entry}:
-            self._add_coordinates(_flat([entry.get(shape, ()) for entry in objects]), unit)
-
-    def _add_coordinates(self, values: Sequence[float], unit: Unit) -> None:
+    def _add_objects(self, frames: Annotations, *, in_pixels: bool) -> None:
+        known = frames.confidences[~np.isnan(frames.confidences)]
+        self._objects += frames.object_count
+        self._without += frames.object_count - len(known)
+        if len(known) and len(self._confidences) < 2:
+            self._confidences |= {float(known.min()), float(known.max())}
+        values = frames.coordinates
         if not self._fractional:
-            self._fractional = not all(map(float.is_integer, map(float, values)))
+            self._fractional = bool((np.floor(values) != values).any())
         if self._is_unit:
-            self._is_unit = unit is Unit.PIXELS and min(values) >= -1 and max(values) <= 1
-        for axis in (0, 1):
-            self._greatest[axis] = max(self._greatest[axis], *values[axis::2])
+            self._is_unit = in_pixels and bool(np.abs(values).max() <= 1)
+        greatest = values.reshape(-1, 2).max(axis=0)
+        self._greatest = np.maximum(self._greatest, greatest).tolist()
 
     def findings(self) -> list[Finding]:
         """Every doubt about the frames so far, the worst first."""
@@ -193,14 +207,6 @@ class FeedWatch:
             x, y = self._greatest
             return f"coordinates reach {x:g}, {y:g} in images of {width:g} x {height:g} pixels"
         return ""
-
-
-def _flat(shapes: Sequence[Sequence[Any]]) -> list[Any]:
-    """The numbers of shapes, one after the other; corners may be pairs."""
-    values = list(chain.from_iterable(shapes))
-    if values and isinstance(values[0], list):
-        values = _flat(values)
-    return values
 
 
 def refused(findings: Collection[Finding], accepted: Collection[str]) -> list[Finding]:

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.feeds.frames import FeedFrame, Schema, Unsaid, json_object
-from vidscore_evaluators.formats._line_rules import line_problems
+from vidscore_evaluators.feeds.frames import (
+    MAXIMUM_MESSAGE_BYTES,
+    FeedColumns,
+    FeedFrame,
+    Schema,
+    Unsaid,
+    json_object,
+)
+from vidscore_evaluators.formats._json import no_garbage_collection
+from vidscore_evaluators.formats._line_columns import columns_of_lines, documents_of_lines
+from vidscore_evaluators.formats._line_rules import line_problems, name_of
 
 _UNSAID = frozenset({Unsaid.RESOLUTION})
 
@@ -42,15 +54,36 @@ def _frame(line: dict[str, Any]) -> FeedFrame:
     if not all("confidence" in entry for entry in line["objects"]):
         unsaid = unsaid | {Unsaid.CONFIDENCE}
     return FeedFrame(
-        sensor=str(line["sequence"]),
+        sensor=name_of(line["sequence"]),
         number=int(line["frame"]),
         time_s=line.get("time_s"),
         objects=line["objects"],
         unsaid=unsaid,
-        domain=str(line.get("domain", "")),
+        domain=name_of(line.get("domain", "")) or "",
     )
 
 
+def read_many(messages: Sequence[bytes], arity: int) -> FeedColumns:
+    """The frames of messages that are a line each.
+
+    Raises:
+        ValueError: If one is something else, or breaks a rule.
+    """
+    lines = [message.rstrip(b"\r\n") for message in messages]
+    if any(b"\n" in line or b"\r" in line for line in lines):
+        raise ValueError
+    if max(map(len, lines)) > MAXIMUM_MESSAGE_BYTES:
+        raise ValueError
+    with no_garbage_collection():
+        frames = columns_of_lines(documents_of_lines(lines), arity, np.nan)
+    unsaid = _UNSAID
+    if frames.frame_times_s is None or np.isnan(frames.frame_times_s).any():
+        unsaid = unsaid | {Unsaid.FRAME_TIME}
+    if np.isnan(frames.confidences).any():
+        unsaid = unsaid | {Unsaid.CONFIDENCE}
+    return FeedColumns(frames, unsaid)
+
+
 SCHEMA = Schema(
-    "jsonl", "JSON lines of vidscore, as `vidscore pipe` reads them", read, checks_objects=True
+    "jsonl", "JSON lines of vidscore, as `vidscore pipe` reads them", read, read_many=read_many
 )

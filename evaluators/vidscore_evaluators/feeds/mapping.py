@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.feeds.frames import FeedFrame, Unit
+from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 ANY = "*"
 """Key of the sequence of every sensor and topic that has no own one."""
@@ -57,12 +62,66 @@ class FrameMap:
             line["time_s"] = frame.time_s
         return line | {"objects": objects}
 
-    def _sequence(self, frame: FeedFrame, topic: str, faults: list[Fault]) -> str:
-        if not self.sequences and (frame.sensor or topic):
-            return frame.sensor or topic
-        for name in (frame.sensor, topic, ANY):
+    def named(self, frames: Annotations, topics: Sequence[str]) -> Annotations:
+        """Frames with a sensor as their sequence, as `line` names them.
+
+        Args:
+            frames: The frames, in pixels.
+            topics: What the source calls the place that each came from.
+
+        Raises:
+            ValueError: If one cannot be named; why, `line` says.
+        """
+        keys, own = self._keys(frames, topics)
+        numbers = frames.frame_numbers
+        if self.rate_hz is not None:
+            if frames.frame_times_s is None:
+                raise ValueError
+            since_start = np.rint((frames.frame_times_s - self.start_s) * self.rate_hz)
+            if not (np.abs(since_start) <= MAXIMUM_FRAME_NUMBER).all():  # NaN is not either
+                raise ValueError
+            numbers = since_start.astype(np.int64)
+        numbers = numbers + self.first_frame
+        if (numbers < 0).any() or (numbers > MAXIMUM_FRAME_NUMBER).any():
+            raise ValueError
+        return replace(
+            frames,
+            sequences=keys,
+            frame_sequences=own,
+            frame_numbers=numbers,
+            frame_flags=np.zeros_like(frames.frame_flags),
+            frame_arrivals_s=None,
+        )
+
+    def _keys(
+        self, frames: Annotations, topics: Sequence[str]
+    ) -> tuple[tuple[SequenceKey, ...], IntArray]:
+        """The table of sequences, and each frame's row of it."""
+        if not self.sequences:
+            return frames.sequences, frames.frame_sequences
+        rows: dict[SequenceKey, int] = {}
+        row_of: dict[tuple[int, str], int] = {}
+        own = list(zip(frames.frame_sequences.tolist(), topics, strict=True))
+        for sensor, topic in dict.fromkeys(own):
+            domain, name = frames.sequences[sensor]
+            sequence = self._sequence_of(name, topic)
+            if sequence is None:
+                raise ValueError
+            row_of[sensor, topic] = rows.setdefault(SequenceKey(domain, sequence), len(rows))
+        return tuple(rows), np.array([row_of[one] for one in own], dtype=np.int64)
+
+    def _sequence_of(self, sensor: str | None, topic: str) -> str | None:
+        if not self.sequences:
+            return sensor or topic or None
+        for name in (sensor, topic, ANY):
             if name is not None and name in self.sequences:
                 return self.sequences[name]
+        return None
+
+    def _sequence(self, frame: FeedFrame, topic: str, faults: list[Fault]) -> str:
+        sequence = self._sequence_of(frame.sensor, topic)
+        if sequence is not None:
+            return sequence
         found = f"the sensor {frame.sensor!r}" if frame.sensor else "no sensor"
         advice = "give it a sequence in the source's table of sequences"
         faults.append(Fault(found, "one with a sequence", field="sequence", advice=advice))

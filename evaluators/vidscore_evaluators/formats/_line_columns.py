@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
+import orjson
 
 from vidscore_evaluators.annotations import (
     BOX,
@@ -48,25 +50,59 @@ _NUMBERS = {int, float}
 _NAMES = {int, float, str}
 _NO_WORDS: list[str] = []
 _FRAME_FLAGS = {FRAME_FLAG: int(FrameFlag.DONT_CARE)}
+_BETWEEN = b",true,\n"
+"""What joins lines into one array: no string of JSON goes over the end of a line, no key is a word,
+and no array of a frame may have a boolean."""
 
 
-def columns_of_lines(frames: Sequence[Any], arity: int | None) -> Annotations:
+MOST_JOINED_BYTES = 1 << 24
+"""Most bytes of lines that are copied to be parsed together; longer lines gain nothing by it."""
+
+
+def documents_of_lines(lines: Sequence[bytes]) -> list[Any]:
+    """What stands in each of many lines, which takes half the time that it takes one by one.
+
+    Args:
+        lines: At least one line, each without its end; none is blank.
+
+    Raises:
+        ValueError: If that cannot be said for certain, since a line is no object of JSON, or may
+            end in another one, or has a boolean; or they are too long. Then each has to be read by
+            itself.
+    """
+    _require(sum(map(len, lines)) <= MOST_JOINED_BYTES)
+    text = b"[" + _BETWEEN.join(lines) + b"]"
+    # Else lines that are none by themselves might pass together, for as many others.
+    _require(text.count(b"true") == len(lines) - 1)
+    try:
+        documents = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        raise ValueError from None
+    _require(len(documents) == 2 * len(lines) - 1)
+    _require_types(documents[1::2], {bool})
+    return documents[::2]  # type: ignore[no-any-return]
+
+
+def columns_of_lines(
+    frames: Sequence[Any], arity: int | None, unknown_confidence: float = 1.0
+) -> Annotations:
     """The frames of lines as annotations, in their order.
 
     Args:
         frames: What stands in each line.
         arity: Coordinates of the objects of the lines before; None where there were none.
+        unknown_confidence: Confidence of the objects that say none.
 
     Raises:
         ValueError: If a line breaks a rule; which one, `line_problems` says.
     """
     try:
-        return _columns(frames, arity)
+        return _columns(frames, arity, unknown_confidence)
     except (KeyError, TypeError, OverflowError):
         raise ValueError from None
 
 
-def _columns(frames: Sequence[Any], arity: int | None) -> Annotations:
+def _columns(frames: Sequence[Any], arity: int | None, unknown_confidence: float) -> Annotations:
     _require_types(frames, {dict})
     _require(set().union(*frames) <= set(FRAME_KEYS))
     lists = [frame["objects"] for frame in frames]
@@ -80,7 +116,7 @@ def _columns(frames: Sequence[Any], arity: int | None) -> Annotations:
     sequences, frame_sequences = _sequences(frames)
     numbers = _integers([frame["frame"] for frame in frames])
     _require((numbers >= 0).all() and (numbers <= MAXIMUM_FRAME_NUMBER).all())
-    labels, label_indices = _names([entry.get("label", "") for entry in objects])
+    labels, label_indices = _labels(objects, keys)
     return Annotations(
         sequences=sequences,
         labels=labels,
@@ -90,8 +126,8 @@ def _columns(frames: Sequence[Any], arity: int | None) -> Annotations:
         frame_starts=starts_from_counts(counts),
         coordinates=_coordinates(objects, keys, arity),
         label_indices=label_indices,
-        confidences=_finite([entry.get("confidence", 1.0) for entry in objects]),
-        track_ids=_tracks([entry.get("track") for entry in objects]),
+        confidences=_confidences(objects, keys, unknown_confidence),
+        track_ids=_tracks(objects, keys),
         flags=_object_flags(objects, keys),
         columns=_numbers_by_name(objects) if "numbers" in keys else {},
         frame_times_s=_seconds([frame.get(COLUMN) for frame in frames]),
@@ -123,10 +159,35 @@ def _names(values: list[Any]) -> tuple[tuple[str, ...], IntArray]:
     return tuple(index), rows
 
 
+def _labels(objects: list[Any], keys: Collection[str]) -> tuple[tuple[str, ...], IntArray]:
+    if "label" not in keys:
+        return ("",) if objects else (), np.zeros(len(objects), dtype=np.int64)
+    return _names(_values(objects, "label", ""))
+
+
+def _values(objects: list[Any], name: str, default: object) -> list[Any]:
+    """The values of a key that some objects have."""
+    try:
+        return list(map(itemgetter(name), objects))
+    except KeyError:
+        return [entry.get(name, default) for entry in objects]
+
+
+def _confidences(objects: list[Any], keys: Collection[str], unknown: float) -> FloatArray:
+    if "confidence" not in keys:
+        return np.full(len(objects), unknown)
+    try:
+        return _finite(list(map(itemgetter("confidence"), objects)))
+    except KeyError:
+        confidences = _finite([entry.get("confidence", 1.0) for entry in objects])
+        confidences[["confidence" not in entry for entry in objects]] = unknown
+        return confidences
+
+
 def _coordinates(objects: list[Any], keys: set[str], arity: int | None) -> FloatArray:
     [shape, *others] = keys & set(SHAPES) or {_shape_of(arity)}
     _require(not others and (not objects or arity in (None, SHAPES[shape])))
-    values = [entry[shape] for entry in objects]
+    values = list(map(itemgetter(shape), objects))
     if SHAPES[shape] == QUADRILATERAL:
         values = [flat_corners(value) for value in values]
     _require_types(values, {list})
@@ -171,9 +232,10 @@ def _finite_or_nan(values: list[Any]) -> FloatArray:
     return numbers
 
 
-def _tracks(values: list[Any]) -> IntArray:
+def _tracks(objects: list[Any], keys: Collection[str]) -> IntArray:
+    values = _values(objects, "track", None) if "track" in keys else []
     if set(map(type, values)) <= {type(None)}:
-        return np.full(len(values), NO_TRACK, dtype=np.int64)
+        return np.full(len(objects), NO_TRACK, dtype=np.int64)
     known = [NO_TRACK if value is None else value for value in values]
     tracks = _integers(known)
     _require((tracks >= NO_TRACK).all())

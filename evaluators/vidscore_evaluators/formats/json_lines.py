@@ -15,6 +15,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from typing import Any
@@ -48,7 +49,7 @@ from vidscore_evaluators.formats._format import (
     frame_order,
 )
 from vidscore_evaluators.formats._json import no_garbage_collection
-from vidscore_evaluators.formats._line_columns import columns_of_lines
+from vidscore_evaluators.formats._line_columns import columns_of_lines, documents_of_lines
 from vidscore_evaluators.formats._line_rules import (
     FRAME_KEYS,
     OBJECT_FLAGS,
@@ -167,17 +168,7 @@ class LineReader:
 
     def _parse(self, lines: Sequence[bytes], faults: list[Fault]) -> tuple[Annotations, IntArray]:
         """Frames of lines and the line of each; adds what is wrong with the others."""
-        documents: list[Any] = []
-        numbers: list[int] = []
-        for number, line in enumerate(lines, self._line + 1):
-            text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-            if not text or text.isspace():
-                continue
-            try:
-                documents.append(_document(text))
-                numbers.append(number)
-            except ValueError as error:
-                faults.append(self._fault(number, Problem(None, *error.args)))
+        documents, numbers = self._documents(lines, faults)
         self._line += len(lines)
         try:
             frames = columns_of_lines(documents, self.arity)
@@ -191,6 +182,29 @@ class LineReader:
             self.arity = frames.arity
         faults.sort(key=lambda fault: fault.line or 0)
         return frames, places
+
+    def _documents(
+        self, lines: Sequence[bytes], faults: list[Fault]
+    ) -> tuple[list[Any], list[int]]:
+        """What stands in lines that are not blank, and the number of each; adds what is no JSON."""
+        texts, numbers = [], []
+        for number, line in enumerate(lines, self._line + 1):
+            text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+            if text and not text.isspace():
+                texts.append(text)
+                numbers.append(number)
+        if max(map(len, texts), default=0) <= MAXIMUM_LINE_BYTES:
+            with suppress(ValueError):
+                return documents_of_lines(texts), numbers
+        documents: list[Any] = []
+        good: list[int] = []
+        for number, text in zip(numbers, texts, strict=True):
+            try:
+                documents.append(_document(text))
+                good.append(number)
+            except ValueError as error:
+                faults.append(self._fault(number, Problem(None, *error.args)))
+        return documents, good
 
     def _explain(
         self, documents: Sequence[Any], numbers: Sequence[int], faults: list[Fault]

@@ -95,6 +95,7 @@ class Nats(Broker):
     kind = "nats"
 
     def prepare(self, folder: Path) -> Sequence[str]:
+        self.publisher: dict[str, Any] = {}  # how the one who publishes gets in
         options = ("--jetstream", "--store_dir", str(folder), "--addr", "127.0.0.1")
         return [str(_nats_server()), *options, "--port", str(self.port)]
 
@@ -111,7 +112,8 @@ class Nats(Broker):
         import nats
 
         address = f"nats://127.0.0.1:{self.port}"
-        connection = await nats.connect(address, allow_reconnect=False, connect_timeout=2)
+        options: dict[str, Any] = {"allow_reconnect": False, "connect_timeout": 2}
+        connection = await nats.connect(address, **options, **self.publisher)
         try:
             stream = connection.jetstream(timeout=2)
             await stream.add_stream(name=topic, subjects=[f"{topic}.*"])
@@ -127,13 +129,11 @@ class Kafka(Broker):
     kind = "kafka"
 
     def prepare(self, folder: Path) -> Sequence[str]:
-        controller = free_port()
+        self.controller_port = free_port()
         properties = folder / "server.properties"
         properties.write_text(
             "process.roles=broker,controller\nnode.id=1\n"
-            f"controller.quorum.voters=1@127.0.0.1:{controller}\n"
-            f"listeners=PLAINTEXT://127.0.0.1:{self.port},CONTROLLER://127.0.0.1:{controller}\n"
-            f"advertised.listeners=PLAINTEXT://127.0.0.1:{self.port}\n"
+            f"controller.quorum.voters=1@127.0.0.1:{self.controller_port}\n{self.listeners(folder)}"
             f"controller.listener.names=CONTROLLER\nlog.dirs={folder}/data\nnum.partitions=2\n"
             "offsets.topic.replication.factor=1\noffsets.topic.num.partitions=1\n"
         )
@@ -142,6 +142,15 @@ class Kafka(Broker):
         tool = [*java, "kafka.tools.StorageTool", "format", "-t", identity, "-c", str(properties)]
         subprocess.run(tool, check=True, capture_output=True)
         return [*java, "kafka.Kafka", str(properties)]
+
+    def listeners(self, folder: Path) -> str:
+        """The lines of its configuration that say where and how it listens."""
+        del folder
+        return (
+            f"listeners=PLAINTEXT://127.0.0.1:{self.port},"
+            f"CONTROLLER://127.0.0.1:{self.controller_port}\n"
+            f"advertised.listeners=PLAINTEXT://127.0.0.1:{self.port}\n"
+        )
 
     def url(self, topic: str) -> str:
         return f"kafka://127.0.0.1:{self.port}/{topic}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,6 +11,7 @@ import click
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, KafkaError, KafkaException
 
+from vidscore_cli.bridge.access import BrokerAccess, Secret
 from vidscore_cli.bridge.kafka import MOST_PARTITIONS, KafkaSource
 from vidscore_cli.bridge.sources import Message
 
@@ -57,6 +59,9 @@ class Consumer:
         found = SimpleNamespace(error=None, partitions=dict.fromkeys(range(self.partitions)))
         return SimpleNamespace(topics={topic: found})
 
+    def poll(self, timeout_s: float) -> None:
+        del timeout_s
+
     def assign(self, partitions: list[Any]) -> None:
         self.assigned = [(entry.partition, entry.offset) for entry in partitions]
 
@@ -69,8 +74,8 @@ class Consumer:
         self.committed = {entry.partition: entry.offset for entry in offsets}
 
 
-def source(consumer: Consumer, url: str = "kafka://host/found") -> KafkaSource:
-    return KafkaSource(urlsplit(url), "bridge", consumer)
+def source(consumer: Consumer, url: str = "kafka://host/found", **more: Any) -> KafkaSource:
+    return KafkaSource(BrokerAccess(urlsplit(url), **more), "bridge", consumer)
 
 
 def test_partitions_go_on_at_their_stored_offsets_and_new_ones_at_their_beginning() -> None:
@@ -130,16 +135,38 @@ def test_more_partitions_than_a_position_has_room_for_are_refused() -> None:
     [
         ("kafka://host/found", "PLAINTEXT"),
         ("kafka://host/found?tls=1", "SSL"),
-        ("kafka://u:p%40@host:1/found", "SASL_PLAINTEXT"),
-        ("kafka://u:p%40@host:1/found?tls=1", "SASL_SSL"),
+        ("kafka://u%40@host:1/found", "SASL_PLAINTEXT"),
+        ("kafka://u%40@host:1/found?tls=1", "SASL_SSL"),
     ],
 )
-def test_the_address_says_how_the_connection_is_made(url: str, protocol: str) -> None:
+def test_the_address_says_how_the_connection_is_made(
+    url: str, protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET", "p@")
     consumer = Consumer(1)
-    source(consumer, url)
+    source(consumer, url, password=Secret("password_env", "SECRET"))
     assert consumer.configuration["security.protocol"] == protocol
     if "SASL" in protocol:
+        assert consumer.configuration["sasl.username"] == "u@"
         assert consumer.configuration["sasl.password"] == "p@"
         assert consumer.configuration["bootstrap.servers"] == "host:1"
     else:
         assert consumer.configuration["bootstrap.servers"] == "host:9092"
+
+
+def test_a_user_may_be_known_by_scram_and_by_no_other_way_that_is_unknown() -> None:
+    consumer = Consumer(1)
+    source(consumer, "kafka://u@host/found?sasl=SCRAM-SHA-512")
+    assert consumer.configuration["sasl.mechanism"] == "SCRAM-SHA-512"
+    with pytest.raises(click.UsageError, match="found sasl=GSSAPI, expected one of PLAIN"):
+        source(consumer, "kafka://u@host/found?sasl=GSSAPI")
+
+
+def test_a_token_is_read_again_when_another_program_has_renewed_it(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    consumer = Consumer(1)
+    source(consumer, token=Secret("token_file", str(file)))
+    give: Any = consumer.configuration["oauth_cb"]
+    for token in ("first", "second"):
+        file.write_text(f"{token}\n")
+        assert give("")[0] == token

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import pytest
 from tests.clients.cli.test_bridge import deepstream
 
-from vidscore_cli.bridge.source_run import BATCH_FRAMES, SourceRun
+from vidscore_cli.bridge.source_run import BATCH_FRAMES, WATCHED_FRAMES, SourceRun
 from vidscore_cli.bridge.sources import Message
 from vidscore_client import Frames
 from vidscore_evaluators.annotations import BOX
+from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.feeds import FeedFrame, Schema, schema_of_name
 from vidscore_evaluators.feeds.mapping import FrameMap
 
@@ -70,7 +72,7 @@ def ran(source: Canned, stream: Stored, schema: Schema | None = None) -> SourceR
 def test_a_batch_has_the_position_of_its_own_last_message_and_of_none_behind_it() -> None:
     """Frames that were read and not sent are not in it: else a broker's repeats would be lost."""
     stream = Stored()
-    ran(Canned([message(number) for number in range(300)]), stream)
+    ran(Canned([message(number) for number in range(2 * BATCH_FRAMES + 44)]), stream)
     assert [len(numbers) for numbers, _ in stream.batches] == [BATCH_FRAMES, BATCH_FRAMES, 44]
     for numbers, position in stream.batches:
         assert position["frames"] == [["", "street", 0, numbers[-1], 1]]
@@ -126,3 +128,45 @@ def test_a_frame_that_was_written_twice_is_known_after_a_restart_too() -> None:
     assert run.repeated == 1
     position = {"offset": 120, "count": 5, "frames": [["", "street", 0, 4, 1]]}
     assert stream.batches == [([4], position)]
+
+
+def broken(place: str) -> Message:
+    return Message(b"oops", "", None, "broken", place)
+
+
+def test_a_message_that_cannot_be_read_is_left_out_and_those_around_it_are_sent() -> None:
+    source = Canned([message(0), message(1), broken("here"), message(2)])
+    stream = Stored()
+    schema = schema_of_name("nvidia-json")
+    run = SourceRun("north", source, schema, FrameMap({"*": "street"}), (), True, BOX)
+    assert run.run(cast(Any, stream), lambda: False)
+    assert [numbers for numbers, _ in stream.batches] == [[0, 1, 2]]
+    assert run.skipped == 1
+    run.on_acknowledged(3)
+    assert [found.token for found in source.durable] == [0, 1, "broken", 2]
+
+
+def test_what_comes_before_a_message_that_cannot_be_read_is_sent_and_the_message_is_named() -> None:
+    stream = Stored()
+    with pytest.raises(InputError, match=r"north, here, line 1, .*found no JSON"):
+        ran(Canned([message(0), message(1), broken("here"), message(2)]), stream)
+    assert [numbers for numbers, _ in stream.batches] == [[0, 1]]
+
+
+@dataclass
+class Busy(Canned):
+    """A source that gives one message at a time, without a pause, until it is told enough."""
+
+    enough: int = 3
+
+    def read(self, timeout_s: float) -> Sequence[Message] | None:
+        del timeout_s
+        return None if len(self.durable) >= self.enough else [message(2)]
+
+
+def test_what_comes_again_without_a_pause_is_told_to_be_durable_too() -> None:
+    runs = [["", "street", 0, 3, 1]]
+    stream = Stored(4, json.dumps({"offset": None, "count": 4, "frames": runs}))
+    run = ran(Busy([]), stream)
+    assert stream.batches == []
+    assert run.repeated == WATCHED_FRAMES

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
 
-from vidscore_evaluators.feeds import FeedFrame, Unsaid
+from vidscore_evaluators.annotations import BOX
+from vidscore_evaluators.feeds import FeedFrame, Schema, Unsaid
+from vidscore_evaluators.feeds.blocks import read_block
 from vidscore_evaluators.feeds.doubts import HARMLESS, Doubt, FeedWatch, refused
+from vidscore_evaluators.feeds.mapping import FrameMap
 
 FRAMES = 20
 SIZE = (640.0, 480.0)
@@ -28,11 +32,23 @@ def watched(
     by_time: bool = False,
 ) -> FeedWatch:
     watch = FeedWatch(by_time, SIZE)
-    for number in numbers:
-        frame = FeedFrame("cam", number, None, found(number), size_px=size_px, unsaid=unsaid)
-        line = {"sequence": "street", "frame": number, "objects": frame.objects}
-        watch.add(frame, line)
+    frames = [
+        FeedFrame("cam", number, None, found(number), size_px=size_px, unsaid=unsaid)
+        for number in numbers
+    ]
+    add(watch, frames)
     return watch
+
+
+def add(watch: FeedWatch, frames: Sequence[FeedFrame]) -> None:
+    """Take in frames, half of them at a time."""
+    for part in (frames[: len(frames) // 2], frames[len(frames) // 2 :]):
+        schema = Schema("given", "frames that are given", partial(_given, list(part)))
+        watch.add(read_block(schema, FrameMap({"cam": "street"}), [(b"", "")], BOX))
+
+
+def _given(frames: list[FeedFrame], _data: bytes) -> list[FeedFrame]:
+    return frames
 
 
 def altered(change: Callable[[dict[str, Any]], object]) -> Callable[[int], list[dict[str, Any]]]:
@@ -105,9 +121,7 @@ def test_what_may_make_a_score_wrong_is_refused_unless_it_is_accepted(doubt: Dou
 
 def test_a_frame_that_is_missing_here_and_there_is_told_and_not_refused() -> None:
     watch = watched(range(10))
-    for number in range(11, 40):
-        line = {"sequence": "street", "frame": number, "objects": objects(number)}
-        watch.add(FeedFrame("cam", number, None, objects(number)), line)
+    add(watch, [FeedFrame("cam", number, None, objects(number)) for number in range(11, 40)])
     [finding] = watch.findings()
     assert finding.doubt is Doubt.MISSING_FRAMES
     assert refused([finding], []) == []

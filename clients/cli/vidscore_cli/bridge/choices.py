@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from vidscore_cli.bridge.access import ACCESS_KEYS, BrokerAccess, checked_access
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.feeds import schema_of_name
 from vidscore_evaluators.feeds.doubts import Doubt
@@ -29,6 +31,7 @@ class SourceChoice:
         schema: Name of the schema of its messages.
         name: Name of its stream in the submission.
         frames: How its frames are named.
+        access: How its broker is got into, where it is one.
         topics: Topics of a recording that are read; none for those of the schema's messages.
         accept: Doubts that are accepted, by name.
         spool: File in which messages wait that cannot wait at their source; empty for none.
@@ -39,6 +42,7 @@ class SourceChoice:
     schema: str
     name: str
     frames: FrameMap
+    access: BrokerAccess
     topics: tuple[str, ...] = ()
     accept: tuple[str, ...] = ()
     spool: str = ""
@@ -58,6 +62,7 @@ _KEYS: Mapping[str, tuple[type, ...]] = {
     "accept": (list,),
     "spool": (str,),
     "spool_mebibytes": (int,),
+    **dict.fromkeys(ACCESS_KEYS, (str,)),
 }
 _WORDS = {dict: "a table", list: "an array", str: "a string", int: "an integer", float: "a number"}
 
@@ -125,7 +130,7 @@ def checked_choice(given: Mapping[str, Any], place: str, faults: list[Fault]) ->
     if size is not None and not _is_size(size):
         faults.append(_fault(f"{prefix}size", repr(size)[:80], "[width, height] in pixels"))
         size = None
-    if not given.get("rate_hz", 1) > 0:
+    if not 0 < given.get("rate_hz", 1) < math.inf:
         faults.append(_fault(f"{prefix}rate_hz", str(given["rate_hz"]), "more than 0"))
     if not given.get("spool_mebibytes", 1) > 0:
         found = str(given["spool_mebibytes"])
@@ -142,12 +147,13 @@ def checked_choice(given: Mapping[str, Any], place: str, faults: list[Fault]) ->
         first_frame=given.get("first_frame", 0),
         size_px=None if size is None else (float(size[0]), float(size[1])),
     )
-    own = {field.name for field in fields(SourceChoice)} - {"frames"}
+    access = checked_access(given, prefix, faults)
+    own = {field.name for field in fields(SourceChoice)} - {"frames", "access"}
     rest: dict[str, Any] = {"url": "", "schema": "jsonl"}
     rest |= {key: value for key, value in given.items() if key in own}
     for key in ("topics", "accept"):
         rest[key] = tuple(map(str, given.get(key, ())))
-    return SourceChoice(frames=frames, **rest)
+    return SourceChoice(frames=frames, access=access, **rest)
 
 
 def _is_size(size: Sequence[object]) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
-from urllib.parse import SplitResult, parse_qs, unquote
 
 import click
 
+from vidscore_cli.bridge.access import BrokerAccess
 from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
 
 try:
@@ -26,6 +28,12 @@ PORT = 9092
 MOST_PARTITIONS = 256
 """Most partitions of a topic, whose offsets are stored together with every batch."""
 
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+"""Ways in which a user is known by a password."""
+
+TOKEN_S = 300.0
+"""After which a token is read anew, since another program may have renewed it."""
+
 _QUEUED_KIBIBYTES = 16_384
 _MOST_MESSAGE_BYTES = 1 << 20
 _LOOK_S = 2.0
@@ -38,20 +46,21 @@ class KafkaSource:
     the group of this bridge, for those who watch how far it is; the bridge never asks for it.
 
     Args:
-        address: ``kafka://user:password@host:port/topic``; with ``?tls=1`` it is encrypted.
+        access: The broker, and a topic; ``?sasl=SCRAM-SHA-512`` says how a user is known.
         group: The name under which the broker is told how far the bridge is.
         consumer: What makes a consumer out of its configuration.
     """
 
-    def __init__(self, address: SplitResult, group: str, consumer: Any = Consumer) -> None:
+    def __init__(self, access: BrokerAccess, group: str, consumer: Any = Consumer) -> None:
         self.gap = 0
-        self._address = address
-        self._topic = unquote(address.path.removeprefix("/"))
+        self._topic = access.topic
         if not self._topic:
-            raise click.UsageError(f"{address.geturl()}: a topic is missing")
+            raise click.UsageError(f"{access.address.geturl()}: a topic is missing")
+        self._refused: str | None = None
         self._next: dict[str, int] = {}
         self._is_assigned = False
-        self._consumer: Any = consumer(_configuration(address, group))
+        configuration = _configuration(access, group) | {"error_cb": self._on_error}
+        self._consumer: Any = consumer(configuration)
 
     def open(self, offset: Mapping[str, int] | None) -> None:
         """Go on behind the offsets of the partitions; those without one begin at their beginning.
@@ -87,6 +96,10 @@ class KafkaSource:
             raise click.ClickException(f"{found}; at most {MOST_PARTITIONS} are read")
         return sorted(topic.partitions)
 
+    def _on_error(self, error: Any) -> None:
+        if error.code() in _LASTING:
+            self._refused = error.str()
+
     def _refuse(self, error: Any) -> None:
         """End the run for what does not pass by waiting.
 
@@ -106,8 +119,11 @@ class KafkaSource:
         Raises:
             click.ClickException: If messages are gone that were not read, or the broker refuses.
         """
+        if self._refused is not None:
+            raise click.ClickException(f"the broker refuses: {self._refused}")
         self._is_assigned = self._is_assigned or self._assign()
         if not self._is_assigned:
+            self._consumer.poll(0)  # lets what is wrong with the connection be told
             return []
         messages: list[Message] = []
         for found in self._consumer.consume(MOST_MESSAGES, timeout_s):
@@ -137,6 +153,14 @@ class KafkaSource:
         self._consumer.close()
 
 
+_LASTING = frozenset(
+    {
+        KafkaError._SSL,  # noqa: SLF001
+        KafkaError._AUTHENTICATION,  # noqa: SLF001
+    }
+)
+"""Errors of a connection that do not end while the broker and the bridge are set up as they are."""
+
 _PASSING = frozenset(
     {
         KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001 - its public names begin like that
@@ -150,10 +174,9 @@ _PASSING = frozenset(
 """Errors that end when the broker is there again, or the topic is made."""
 
 
-def _configuration(address: SplitResult, group: str) -> dict[str, object]:
-    encrypted = parse_qs(address.query).get("tls") == ["1"]
+def _configuration(access: BrokerAccess, group: str) -> dict[str, object]:
     found: dict[str, object] = {
-        "bootstrap.servers": f"{address.hostname or '127.0.0.1'}:{address.port or PORT}",
+        "bootstrap.servers": f"{access.host}:{access.address.port or PORT}",
         "group.id": group,
         "enable.auto.commit": False,
         # Messages that are gone are an error, never left out in silence.
@@ -161,14 +184,31 @@ def _configuration(address: SplitResult, group: str) -> dict[str, object]:
         "queued.max.messages.kbytes": _QUEUED_KIBIBYTES,
         "fetch.message.max.bytes": _MOST_MESSAGE_BYTES,
         "reconnect.backoff.max.ms": 2_000,
-        "security.protocol": "SSL" if encrypted else "PLAINTEXT",
         "log_level": 0,
     }
-    if address.username is not None:
-        found |= {
-            "security.protocol": "SASL_SSL" if encrypted else "SASL_PLAINTEXT",
-            "sasl.mechanism": "PLAIN",
-            "sasl.username": unquote(address.username),
-            "sasl.password": unquote(address.password or ""),
-        }
-    return found
+    protocol = "SSL" if access.is_encrypted else "PLAINTEXT"
+    if access.tls_ca:
+        found["ssl.ca.location"] = access.tls_ca
+    if access.user is not None:
+        found["sasl.mechanism"] = _mechanism(access)
+        found["sasl.username"] = access.user
+        found["sasl.password"] = access.read_password() or ""
+    elif access.token is not None:
+        found["sasl.mechanism"] = "OAUTHBEARER"
+        found["oauth_cb"] = partial(_token, access)
+    if "sasl.mechanism" in found:
+        protocol = "SASL_SSL" if access.is_encrypted else "SASL_PLAINTEXT"
+    return found | {"security.protocol": protocol}
+
+
+def _mechanism(access: BrokerAccess) -> str:
+    [mechanism] = access.query.get("sasl", ["PLAIN"])[:1]
+    if mechanism not in MECHANISMS:
+        expected = f"expected one of {', '.join(MECHANISMS)}"
+        raise click.UsageError(f"{access.address.geturl()}: found sasl={mechanism}, {expected}")
+    return mechanism
+
+
+def _token(access: BrokerAccess, _configuration: str) -> tuple[str, float]:
+    """The token as it is now, and until when it is good: it is read again after that."""
+    return access.read_token() or "", time.time() + TOKEN_S

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import queue
+import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
-from urllib.parse import SplitResult, parse_qs, unquote
 
 import click
 
+from vidscore_cli.bridge.access import BrokerAccess, lasting_tls_error
 from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
+from vidscore_cli.bridge.spool import Spool
+from vidscore_cli.output import say
 
 try:
     from paho.mqtt.client import Client, MQTTMessage, MQTTv5
@@ -25,6 +28,10 @@ PORT = 1883
 TLS_PORT = 8883
 IN_FLIGHT = 512
 """Most messages that the broker may send before the first of them is acknowledged."""
+
+MOST_UNKEPT = 4096
+MOST_UNKEPT_BYTES = 64 << 20
+"""Most messages of quality 0, and their bytes, that wait in memory where there is no spool."""
 
 _QOS = 1
 _FOR_EVER = 0xFFFFFFFF
@@ -45,21 +52,29 @@ class MqttSource:
     acknowledged it sends again, after its own restart or the bridge's; such frames are known by
     their numbers.
 
+    A message that was published with quality 0 the broker sends once, and however long the server
+    is away. Such messages wait in the spool, or where there is none in memory, which is bounded.
+
     Args:
-        address: ``mqtt://user:password@host:port/topic``; the topic may have wildcards. With
-            ``?tls=1`` the connection is encrypted.
+        access: The broker, and a topic that may have wildcards.
         client_id: The session's name with the broker.
+        spool: Where messages of quality 0 wait; None for memory.
     """
 
-    def __init__(self, address: SplitResult, client_id: str) -> None:
-        self.gap = 0
-        self._address = address
-        self._topic = unquote(address.path.removeprefix("/"))
+    def __init__(self, access: BrokerAccess, client_id: str, spool: Spool | None = None) -> None:
+        self._lost = 0
+        self._spool = spool
+        self._unkept_bytes = self._unkept = 0
+        self._has_warned = self._is_spool_told = False
+        self._access = access
+        self._topic = access.topic
+        address = access.address
         if address.fragment:  # "#" is a wildcard of topics, and begins a fragment of addresses
             raise click.UsageError(f"{address.geturl()}: write the wildcard # as %23")
         if not self._topic:
             raise click.UsageError(f"{address.geturl()}: a topic is missing")
-        self._messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        # None stands for something in the spool, and is there at most once.
+        self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._connection = 0
         self._refused: str | None = None
@@ -67,27 +82,32 @@ class MqttSource:
             CallbackAPIVersion.VERSION2, client_id=client_id, protocol=MQTTv5, manual_ack=True
         )
         self._client.on_connect = self._on_connect
+        self._client.on_connect_fail = self._on_connect_fail
         self._client.on_disconnect = self._on_disconnect
         self._client.on_message = self._on_message
 
+    @property
+    def gap(self) -> int:
+        """Messages of quality 0 for which there was no room."""
+        return self._lost + (0 if self._spool is None else self._spool.gap)
+
     def open(self, offset: int | None) -> None:
         """Connect, now or as soon as the broker is there."""
-        del offset
+        if self._spool is not None:
+            self._spool.open(offset)
+            self._tell_spool()
         properties: Any = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call] # its own
         properties.SessionExpiryInterval = _FOR_EVER
         properties.ReceiveMaximum = IN_FLIGHT
-        if self._address.username is not None:
-            password = self._address.password
-            self._client.username_pw_set(
-                unquote(self._address.username), None if password is None else unquote(password)
-            )
-        encrypted = parse_qs(self._address.query).get("tls") == ["1"]
-        if encrypted:
-            self._client.tls_set()
+        access = self._access
+        if access.user is not None:
+            self._client.username_pw_set(access.user, access.read_password())
+        if access.is_encrypted:
+            self._client.tls_set_context(access.tls_context())
         self._client.reconnect_delay_set(1, 10)
         self._client.connect_async(
-            self._address.hostname or "127.0.0.1",
-            self._address.port or (TLS_PORT if encrypted else PORT),
+            access.host,
+            access.address.port or (TLS_PORT if access.is_encrypted else PORT),
             _KEEPALIVE_S,
             clean_start=False,
             properties=properties,
@@ -100,13 +120,44 @@ class MqttSource:
             return
         client.subscribe(self._topic, qos=_QOS)
 
+    def _on_connect_fail(self, *_: Any) -> None:
+        self._refused = lasting_tls_error(sys.exc_info()[1]) or self._refused
+
     def _on_disconnect(self, *_: Any) -> None:
         with self._lock:
             self._connection += 1
 
     def _on_message(self, _client: Any, _data: Any, message: MQTTMessage) -> None:
-        token = _Token(self._connection, message.mid) if message.qos else None
-        self._messages.put(Message(bytes(message.payload), message.topic, None, token))
+        if message.qos:
+            token = _Token(self._connection, message.mid)
+            self._messages.put(Message(bytes(message.payload), message.topic, None, token))
+        else:
+            self._keep(bytes(message.payload), message.topic)
+
+    def _keep(self, data: bytes, topic: str) -> None:
+        """Let a message wait that the broker does not keep."""
+        if not self._has_warned:
+            self._has_warned = True
+            text = "messages are published with quality 0, of which the broker keeps none for a"
+            say(f"Warning: {self._topic}: {text} bridge that is away", err=True)
+        if self._spool is not None:
+            self._spool.append(topic.encode() + b"\0" + data)
+            self._tell_spool()
+            return
+        with self._lock:
+            size = self._unkept_bytes + len(data)
+            if self._unkept >= MOST_UNKEPT or size > MOST_UNKEPT_BYTES:
+                self._lost += 1
+                return
+            self._unkept, self._unkept_bytes = self._unkept + 1, size
+        self._messages.put(Message(data, topic))
+
+    def _tell_spool(self) -> None:
+        with self._lock:
+            if self._is_spool_told:
+                return
+            self._is_spool_told = True
+        self._messages.put(None)
 
     def read(self, timeout_s: float) -> Sequence[Message] | None:
         """Some messages.
@@ -118,10 +169,28 @@ class MqttSource:
             raise click.ClickException(f"the broker refuses: {self._refused}")
         messages: list[Message] = []
         with suppress(queue.Empty):
-            messages.append(self._messages.get(timeout=timeout_s))
+            self._add(messages, self._messages.get(timeout=timeout_s))
             while len(messages) < MOST_MESSAGES:
-                messages.append(self._messages.get_nowait())
+                self._add(messages, self._messages.get_nowait())
         return messages
+
+    def _add(self, messages: list[Message], found: Message | None) -> None:
+        """Give a message, or what is in the spool."""
+        if found is not None:
+            if found.token is None:
+                with self._lock:
+                    self._unkept -= 1
+                    self._unkept_bytes -= len(found.data)
+            messages.append(found)
+        elif self._spool is not None:
+            with self._lock:
+                self._is_spool_told = False
+            records = self._spool.read(MOST_MESSAGES, 0.0)
+            for record, end in records:
+                topic, _, data = record.partition(b"\0")
+                messages.append(Message(data, topic.decode(), end))
+            if records:  # there may be more
+                self._tell_spool()
 
     def acknowledge(self, messages: Sequence[Message]) -> None:
         """Let the broker forget messages; those of an earlier connection it sends again anyway."""
@@ -130,8 +199,13 @@ class MqttSource:
             with self._lock:
                 if isinstance(token, _Token) and token.connection == self._connection:
                     self._client.ack(token.number, _QOS)
+        offsets = [message.offset for message in messages if isinstance(message.offset, int)]
+        if self._spool is not None and offsets:
+            self._spool.release(offsets[-1])
 
     def close(self) -> None:
         """Leave the broker; it keeps the session."""
         self._client.disconnect()
         self._client.loop_stop()
+        if self._spool is not None:
+            self._spool.close()

@@ -8,10 +8,10 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
-from urllib.parse import SplitResult, parse_qs, unquote
 
 import click
 
+from vidscore_cli.bridge.access import BrokerAccess, lasting_tls_error
 from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
 
 try:
@@ -22,7 +22,6 @@ try:
 except ModuleNotFoundError:
     raise click.UsageError("nats needs the extra nats: pip install 'vidscore[nats]'") from None
 
-PORT = 4222
 IN_FLIGHT = 1024
 """Most messages that the broker gives before the first of them is acknowledged."""
 
@@ -43,18 +42,16 @@ class NatsSource:
     bridge's restart or its own, is known by the numbers of its frames.
 
     Args:
-        address: ``nats://user:password@host:port/stream``; ``?subject=cameras.*`` takes a part of
-            the stream, and ``?tls=1`` encrypts.
+        access: The broker, and a stream; ``?subject=cameras.*`` takes a part of it.
         durable: The consumer's name with the broker.
     """
 
-    def __init__(self, address: SplitResult, durable: str) -> None:
+    def __init__(self, access: BrokerAccess, durable: str) -> None:
         self.gap = 0
-        self._address = address
-        self._stream = unquote(address.path.removeprefix("/"))
+        self._access = access
+        self._stream = access.topic
         if not self._stream:
-            raise click.UsageError(f"{address.geturl()}: a stream is missing")
-        self._query = parse_qs(address.query)
+            raise click.UsageError(f"{access.address.geturl()}: a stream is missing")
         self._durable = _UNFIT.sub("-", durable)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(
@@ -80,17 +77,18 @@ class NatsSource:
             click.ClickException: If there is no such stream.
         """
         if self._connection is None:
-            address = self._address
-            encrypted = self._query.get("tls") == ["1"]
+            access = self._access
             self._connection = await nats.connect(
-                f"{'tls' if encrypted else 'nats'}://{address.netloc.rpartition('@')[2]}",
-                user=None if address.username is None else unquote(address.username),
-                password=None if address.password is None else unquote(address.password),
+                f"{'tls' if access.is_encrypted else 'nats'}://{access.bare_host}",
+                user=access.user,
+                password=access.read_password(),
+                token=access.read_token(),
+                tls=access.tls_context() if access.is_encrypted else None,
                 max_reconnect_attempts=-1,
                 reconnect_time_wait=_PAUSE_S,
                 error_cb=self._on_error,
             )
-        subject = self._query.get("subject", [None])[0]
+        subject = next(iter(self._access.query.get("subject", [])), None)
         try:
             self._subscription = await self._connection.jetstream().pull_subscribe(
                 subject or "",
@@ -170,6 +168,7 @@ class NatsSource:
     async def _on_error(self, error: Exception) -> None:
         if "authorization" in str(error).lower():
             self._refused = str(error)
+        self._refused = lasting_tls_error(error) or self._refused
 
     async def _leave(self) -> None:
         self._progress.cancel()

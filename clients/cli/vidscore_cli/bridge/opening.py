@@ -34,27 +34,30 @@ def open_source(choice: SourceChoice, client_id: str) -> Source:
         return RecordingSource(Path(path), choice.topics, schema.message_types)
     if choice.topics:
         raise click.UsageError(f"{url}: topics are chosen only of recordings")
+    spool = None
+    if choice.spool and (is_file or address.scheme not in {"udp", "mqtt"}):
+        raise click.UsageError(f"{url}: what comes from there waits by itself, without a --spool")
+    if choice.spool:
+        spool = Spool(Path(choice.spool), choice.spool_mebibytes * _MEBIBYTE)
     if is_file:
         return ByteSource(path, schema.framing)
     if address.scheme in {"tcp", "unix"}:
         return SocketSource(address, schema.framing)
     if address.scheme == "udp":
-        if not choice.spool:
+        if spool is None:
             raise click.UsageError(f"{url}: datagrams cannot wait: name a --spool file")
-        return DatagramSource(
-            address, Spool(Path(choice.spool), choice.spool_mebibytes * _MEBIBYTE)
-        )
+        return DatagramSource(address, spool)
     if address.scheme == "mqtt":
         from vidscore_cli.bridge.mqtt import MqttSource
 
-        return MqttSource(address, client_id)
+        return MqttSource(choice.access, client_id, spool)
     if address.scheme == "nats":
         from vidscore_cli.bridge.nats import NatsSource
 
-        return NatsSource(address, client_id)
+        return NatsSource(choice.access, client_id)
     if address.scheme == "kafka":
         from vidscore_cli.bridge.kafka import KafkaSource
 
-        return KafkaSource(address, client_id)
+        return KafkaSource(choice.access, client_id)
     expected = "expected file, tcp, unix, udp, mqtt, nats or kafka"
     raise click.UsageError(f"{url}: found the scheme {address.scheme}, {expected}")

@@ -5,23 +5,26 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
+import numpy as np
 
 from vidscore_cli.bridge.sources import Message, Offset, Source
 from vidscore_cli.output import say
 from vidscore_cli.remote import to_frames
 from vidscore_cli.session import ExitCode
+from vidscore_evaluators.annotations import Annotations, concatenate, empty_annotations
+from vidscore_evaluators.arrays import IntArray, starts_from_counts
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.feeds import FeedFrame, Schema
+from vidscore_evaluators.feeds import Schema
+from vidscore_evaluators.feeds.blocks import FeedBlock, numbers_by_sequence, read_block
 from vidscore_evaluators.feeds.delivered import DeliveredFrames
 from vidscore_evaluators.feeds.doubts import FeedWatch, refused
 from vidscore_evaluators.feeds.mapping import FrameMap
-from vidscore_evaluators.formats._line_columns import columns_of_lines
-from vidscore_evaluators.formats._line_rules import SHAPE_NAMES, line_problems
 
 if TYPE_CHECKING:
     from vidscore_client import SubmissionStream
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 WATCHED_FRAMES = 100
 """Frames that wait until it is judged whether they may be scored; or those until a pause."""
 
-BATCH_FRAMES = 128
+BATCH_FRAMES = 256
 BATCH_OBJECTS = 8192
 """Frames and objects of a batch. It goes into one message, and so into one commit, in which the
 position of the source is stored with it."""
@@ -45,10 +48,17 @@ class DoubtfulFeedError(click.ClickException):
 
 
 class _Taken(NamedTuple):
-    """A frame on its way, and the message that it came with where it is the last one of it."""
+    """Messages on their way.
 
-    line: dict[str, Any] | None
-    message: Message | None
+    Attributes:
+        messages: The messages.
+        frames: Their frames that are new.
+        ends: (M + 1,) for each message the number of frames before it, and of all.
+    """
+
+    messages: Sequence[Message]
+    frames: Annotations
+    ends: IntArray
 
 
 @dataclass
@@ -86,7 +96,6 @@ class SourceRun:
 
     def __post_init__(self) -> None:
         """Begin to watch the feed."""
-        self._shape = SHAPE_NAMES[self.arity]
         self._watch = FeedWatch(self.frames.rate_hz is not None, self.frames.size_px)
         self._taken = DeliveredFrames()
         self._sent = DeliveredFrames()
@@ -133,14 +142,14 @@ class SourceRun:
             if messages is None:
                 return True
             try:
-                for message in messages:
-                    self._held.extend(self._frames_of(message))
+                for part, block in self._blocks(messages):
+                    self._take(part, block)
             except InputError:
                 self._end(stream)
                 raise
             if self._judged:
                 self._release(stream)
-            elif not messages or len(self._held) >= WATCHED_FRAMES:
+            elif not messages or self._held_count >= WATCHED_FRAMES:
                 self._judge()
                 self._release(stream)
         return False
@@ -153,42 +162,56 @@ class SourceRun:
         stream.flush()
         self._judge()
 
-    def _frames_of(self, message: Message) -> list[_Taken]:
-        """The frames of a message that are new; the last one carries the message."""
-        try:
-            pairs = [
-                (frame, self._checked(frame, message)) for frame in self.schema.read(message.data)
-            ]
-        except InputError as error:
-            if not self.skip:
-                raise InputError([self._placed(fault, message) for fault in error.faults]) from None
-            self.skipped += 1
-            pairs = []
-        taken: list[_Taken] = []
-        for frame, line in pairs:
-            if not self._taken.add(*_key(line)):
-                self.repeated += 1
-                continue
-            self._watch.add(frame, line)
-            if self._stored_behind:
-                self._stored_behind -= 1
-                self._sent.add(*_key(line))
-            else:
-                taken.append(_Taken(line, None))
-        return [*taken, _Taken(None, message)]
+    def _blocks(self, messages: Sequence[Message]) -> Iterator[tuple[Sequence[Message], FeedBlock]]:
+        """The frames of messages, all at once; one by one where something is wrong with any.
 
-    def _checked(self, frame: FeedFrame, message: Message) -> dict[str, Any]:
-        line = self.frames.line(frame, message.topic)
-        objects = line["objects"]
-        # What the schema has checked is not checked again, but for the shape of the benchmark.
-        is_checked = self.schema.checks_objects and all(self._shape in one for one in objects)
-        faults = [
-            Fault(problem.found, problem.expected, field=problem.field, advice=problem.advice)
-            for problem in line_problems(line | {"objects": []} if is_checked else line, self.arity)
-        ]
-        if faults:
-            raise InputError(faults)
-        return line
+        Raises:
+            InputError: If one cannot be read, and is not left out; those before it were given.
+        """
+        try:
+            whole = [(messages, self._read_block(messages))] if messages else []
+        except InputError:
+            yield from self._one_by_one(messages)
+        else:
+            yield from whole
+
+    def _one_by_one(
+        self, messages: Sequence[Message]
+    ) -> Iterator[tuple[Sequence[Message], FeedBlock]]:
+        for message in messages:
+            try:
+                block = self._read_block([message])
+            except InputError as error:
+                if not self.skip:
+                    raise InputError([self._placed(one, message) for one in error.faults]) from None
+                self.skipped += 1
+                block = FeedBlock(empty_annotations(self.arity), np.zeros(0, dtype=np.int64))
+            yield [message], block
+
+    def _read_block(self, messages: Sequence[Message]) -> FeedBlock:
+        pairs = [(message.data, message.topic) for message in messages]
+        return read_block(self.schema, self.frames, pairs, self.arity)
+
+    def _take(self, messages: Sequence[Message], block: FeedBlock) -> None:
+        """Hold the frames of messages that are new."""
+        new = np.ones(block.frames.frame_count, dtype=np.bool_)
+        for key, rows, numbers in numbers_by_sequence(block.frames):
+            new[rows] = self._taken.add_all(*key, numbers)
+        self.repeated += len(new) - int(new.sum())
+        block = block.take(new)
+        self._watch.add(block)
+        if self._stored_behind:
+            stored = np.arange(block.frames.frame_count) < self._stored_behind
+            self._stored_behind -= int(stored.sum())
+            self._note_sent(block.take(stored).frames)
+            block = block.take(~stored)
+        ends = np.searchsorted(block.messages, np.arange(len(messages) + 1))
+        self._held.append(_Taken(messages, block.frames, ends))
+
+    @property
+    def _held_count(self) -> int:
+        """Frames that wait, or messages where those are more, for not each has a new frame."""
+        return sum(max(len(taken.messages), taken.frames.frame_count) for taken in self._held)
 
     def _placed(self, fault: Fault, message: Message) -> Fault:
         parts = (self.name, message.topic, message.place)
@@ -224,39 +247,45 @@ class SourceRun:
 
     def _release(self, stream: SubmissionStream) -> None:
         """Send what was held, in batches that end with a message, so that each has a position."""
-        taken, self._held = self._held, []
-        lines: list[dict[str, Any]] = []
-        messages: list[Message] = []
-        objects = start = 0
-        for row, (_, message) in enumerate(taken):
-            if message is None:
-                continue
-            fresh = [entry.line for entry in taken[start:row] if entry.line is not None]
-            more = sum(len(line["objects"]) for line in fresh)
-            is_full = len(lines) + len(fresh) > BATCH_FRAMES or objects + more > BATCH_OBJECTS
-            if lines and is_full:
-                self._send_batch(stream, lines, messages)
-                lines, messages, objects = [], [], 0
-            lines += fresh
-            messages.append(message)
-            objects += more
-            start = row + 1
-        self._send_batch(stream, lines, messages)
+        held, self._held = self._held, []
+        if not held:
+            return
+        messages = list(chain.from_iterable(taken.messages for taken in held))
+        frames = concatenate([taken.frames for taken in held])
+        counts = np.concatenate([np.diff(taken.ends) for taken in held])
+        ends = starts_from_counts(counts)
+        objects = frames.frame_starts[ends]
+        first = 0
+        while first < len(messages):
+            # Messages up to which a batch fits, and the first of them in any case.
+            last = min(
+                int(np.searchsorted(ends, ends[first] + BATCH_FRAMES, side="right")),
+                int(np.searchsorted(objects, objects[first] + BATCH_OBJECTS, side="right")),
+            )
+            last = max(last - 1, first + 1)
+            rows = np.arange(ends[first], ends[last])
+            part = frames if len(rows) == frames.frame_count else frames.take_frames(rows)
+            self._send_batch(stream, part, messages[first:last])
+            first = last
 
     def _send_batch(
-        self, stream: SubmissionStream, lines: Sequence[dict[str, Any]], messages: Sequence[Message]
+        self, stream: SubmissionStream, frames: Annotations, messages: Sequence[Message]
     ) -> None:
-        if messages and messages[-1].offset is not None:
+        if messages[-1].offset is not None:
             self._offset = messages[-1].offset
         with self._lock:
-            self.sent_offset += len(lines)
+            self.sent_offset += frames.frame_count
             self._unacknowledged.extend((self.sent_offset, message) for message in messages)
-        for line in lines:
-            self._sent.add(*_key(line))
-        if lines:
-            frames = to_frames(columns_of_lines(lines, self.arity))
-            stream.send_batch(frames, source_position=self._position())
+        self._note_sent(frames)
+        if frames.frame_count:
+            known = np.where(np.isnan(frames.confidences), 1.0, frames.confidences)
+            batch = to_frames(replace(frames, confidences=known))
+            stream.send_batch(batch, source_position=self._position())
         self.on_acknowledged(self.acknowledged)
+
+    def _note_sent(self, frames: Annotations) -> None:
+        for key, _, numbers in numbers_by_sequence(frames):
+            self._sent.add_all(*key, numbers)
 
     def _position(self) -> str:
         """What is stored with the frames that were sent last.
@@ -277,7 +306,3 @@ class SourceRun:
                 durable.append(self._unacknowledged.popleft()[1])
             if durable:
                 self.source.acknowledge(durable)
-
-
-def _key(line: dict[str, Any]) -> tuple[str, str, int]:
-    return line.get("domain", ""), line["sequence"], line["frame"]

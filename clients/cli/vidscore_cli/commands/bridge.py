@@ -67,7 +67,12 @@ def _complete_schema(*_: object) -> list[str]:
     multiple=True,
     help="Score in spite of this doubt; may be repeated.",
 )
-@click.option("--spool", metavar="FILE", default="", help="Where datagrams wait for the server.")
+@click.option(
+    "--spool",
+    metavar="FILE",
+    default="",
+    help="Where datagrams, and messages of MQTT of quality 0, wait for the server.",
+)
 @on_error_option()
 @server_options()
 @all_faults_option()
@@ -76,11 +81,12 @@ def bridge(**typed: Any) -> None:
 
     SOURCE is a file, a recording in MCAP or of ROS 2, - for standard input, or an address:
     tcp://host:port and unix:///path listen for connections, udp://host:port for datagrams;
-    mqtt://host/topic, nats://host/stream and kafka://host/topic take from a broker. What a frame is
-    called follows from its sensor and its number or time. Frames become durable together
-    with the position of the source, and only then the source is told so: nothing is lost or counted
-    twice when the bridge, the broker or the server is killed. Where all sources have ended, the
-    submission is sealed. The exit code is 3 if messages were lost.
+    mqtt://host/topic, nats://host/stream and kafka://host/topic take from a broker, whose secrets
+    stand in files or the environment, which a file of --sources names. What a frame is called
+    follows from its sensor and its number or time. Frames become durable together with the position
+    of the source, and only then the source is told so: nothing is lost or counted twice when the
+    bridge, the broker or the server is killed. Where all sources have ended, the submission is
+    sealed. The exit code is 3 if messages were lost.
     """
     from vidscore_cli.bridge.choices import read_sources
     from vidscore_cli.bridge.running import BridgeChoices, run_bridge

@@ -1,0 +1,210 @@
+"""How a bridge gets into a broker: its address, and secrets that stand in files or the environment.
+
+A secret is read where it is needed and never shown: it is in no address, no option and no message.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+
+import click
+
+from vidscore_evaluators.errors import Fault
+
+MOST_SECRET_BYTES = 1 << 16
+SECRETS = ("password", "token")
+ACCESS_KEYS = (*(f"{name}_{place}" for name in SECRETS for place in ("file", "env")), "tls_ca")
+"""Keys of a source that say how its broker is got into."""
+
+_PASSING = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
+
+
+@dataclass(frozen=True)
+class Secret:
+    """Where a secret stands.
+
+    Attributes:
+        key: The key of the source that says so.
+        place: A file, or the name of a variable of the environment.
+    """
+
+    key: str
+    place: str
+
+    def read(self) -> str:
+        """The secret as it is now, without the end of its line.
+
+        Raises:
+            ValueError: If there is none; with what was found instead.
+        """
+        if self.key.endswith("_env"):
+            text = os.environ.get(self.place)
+            if text is None:
+                raise ValueError(f"the variable {self.place}, which is not set")
+        else:
+            try:
+                with Path(self.place).open("rb") as file:
+                    data = file.read(MOST_SECRET_BYTES + 1)
+                text = data.decode().rstrip("\r\n") if len(data) <= MOST_SECRET_BYTES else ""
+            except OSError as error:
+                raise ValueError(f"{self.place}, which cannot be read ({error.strerror})") from None
+            except UnicodeDecodeError:
+                raise ValueError(f"{self.place}, which is no text") from None
+        if not text or len(text) > MOST_SECRET_BYTES:
+            what = "which is empty" if not text else "which is too long"
+            raise ValueError(f"{self.place}, {what}")
+        return text
+
+
+@dataclass(frozen=True)
+class BrokerAccess:
+    """A broker, and how to get into it.
+
+    Attributes:
+        address: ``scheme://user@host:port/topic``.
+        tls_ca: File of the certificates that are trusted; empty for those of the system.
+        password: The user's password; None for none.
+        token: What stands for user and password; None for nothing.
+    """
+
+    address: SplitResult
+    tls_ca: str = ""
+    password: Secret | None = None
+    token: Secret | None = None
+
+    @property
+    def host(self) -> str:
+        """The broker's host."""
+        return self.address.hostname or "127.0.0.1"
+
+    @property
+    def bare_host(self) -> str:
+        """Host and port as the address has them."""
+        return self.address.netloc.rpartition("@")[2] or "127.0.0.1"
+
+    @property
+    def topic(self) -> str:
+        """What is read of it; empty where the address does not say."""
+        return unquote(self.address.path.removeprefix("/"))
+
+    @property
+    def query(self) -> Mapping[str, list[str]]:
+        """What the address says further."""
+        return parse_qs(self.address.query)
+
+    @property
+    def user(self) -> str | None:
+        """Name of the user; None where there is none."""
+        return None if self.address.username is None else unquote(self.address.username)
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether the connection is."""
+        return bool(self.tls_ca) or self.query.get("tls") == ["1"]
+
+    def read_password(self) -> str | None:
+        """The password; None where there is none.
+
+        Raises:
+            click.ClickException: If it is not where it was.
+        """
+        return _read(self.password)
+
+    def read_token(self) -> str | None:
+        """The token; None where there is none.
+
+        Raises:
+            click.ClickException: If it is not where it was.
+        """
+        return _read(self.token)
+
+    def tls_context(self) -> ssl.SSLContext:
+        """What checks the broker's certificate."""
+        return ssl.create_default_context(cafile=self.tls_ca or None)
+
+
+def _read(secret: Secret | None) -> str | None:
+    if secret is None:
+        return None
+    try:
+        return secret.read()
+    except ValueError as error:
+        raise click.ClickException(f"{secret.key}: found {error}") from None
+
+
+def lasting_tls_error(error: BaseException | None) -> str | None:
+    """What is wrong with a certificate or an encryption; None for what passes by waiting."""
+    if not isinstance(error, ssl.SSLError) or isinstance(error, _PASSING):
+        return None
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({error.verify_message})"
+    return f"the connection cannot be encrypted ({error.reason})"
+
+
+def checked_access(given: Mapping[str, Any], prefix: str, faults: list[Fault]) -> BrokerAccess:
+    """How a source gets into its broker; adds what is wrong with that.
+
+    Args:
+        given: Values by the keys of the file.
+        prefix: What stands before a key in messages.
+        faults: Gets what is wrong.
+    """
+
+    def refuse(key: str, found: str, expected: str, advice: str | None = None) -> None:
+        faults.append(Fault(found, expected, field=f"{prefix}{key}", advice=advice))
+
+    try:
+        address = urlsplit(given.get("url", ""))
+        _ = address.port
+    except ValueError as error:
+        refuse("url", f"no address ({error})", "such as mqtt://user@host:1883/topic")
+        address = urlsplit("")
+    has_broker = address.scheme in {"mqtt", "nats", "kafka"}
+    if has_broker and address.password is not None:
+        advice = "write it into a file, and its name into password_file of a file of --sources"
+        refuse("url", "a password in an address", "mqtt://user@host/topic or the like", advice)
+        bare = address.netloc.rpartition("@")[2]
+        address = address._replace(netloc=bare)  # nothing may show it from here on
+    named = [key for key in ACCESS_KEYS if given.get(key)]
+    if named and not has_broker:
+        refuse(named[0], "it with a source that is no broker", "mqtt, nats or kafka")
+        return BrokerAccess(address)
+    secrets = [Secret(key, given[key]) for key in named if key != "tls_ca"]
+    if len(secrets) > 1:
+        refuse(secrets[1].key, f"it beside {secrets[0].key}", "one of them")
+    for secret in secrets:
+        try:
+            secret.read()
+        except ValueError as error:
+            refuse(secret.key, str(error), "a secret")
+    access = BrokerAccess(
+        address,
+        given.get("tls_ca", ""),
+        next((one for one in secrets if one.key.startswith("password")), None),
+        next((one for one in secrets if one.key.startswith("token")), None),
+    )
+    _check_use(access, refuse)
+    return access
+
+
+def _check_use(access: BrokerAccess, refuse: Callable[..., None]) -> None:
+    """Refuse what a kind of broker has no use for."""
+    if access.password is not None and access.user is None:
+        refuse(access.password.key, "a password of no user", "mqtt://user@host/topic or the like")
+    if access.token is not None and access.address.scheme == "mqtt":
+        advice = f"give it as {access.token.key.replace('token', 'password')}, with a user"
+        refuse(access.token.key, "a token for MQTT", "a password", advice)
+    if access.token is not None and access.user is not None:
+        refuse(access.token.key, f"a token beside the user {access.user}", "one of them")
+    if access.tls_ca:
+        try:
+            access.tls_context()
+        except OSError as error:  # of which errors of TLS are some
+            found = f"{access.tls_ca} ({error.strerror or error})"
+            refuse("tls_ca", found, "a file of certificates in PEM")

@@ -1,0 +1,108 @@
+"""Frames of many messages at once: as columns, and named as the benchmark names them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.arrays import BoolArray, IntArray
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.feeds.frames import FeedFrame, Schema, Unit, Unsaid
+from vidscore_evaluators.feeds.mapping import FrameMap
+from vidscore_evaluators.formats._line_columns import columns_of_lines
+from vidscore_evaluators.formats._line_rules import line_problems
+
+
+@dataclass(frozen=True, eq=False)
+class FeedBlock:
+    """The frames of some messages.
+
+    Attributes:
+        frames: The frames, in the order of their messages. The confidence of an object that has
+            none is NaN.
+        messages: (F,) the message of each frame.
+        unsaid: What some of the messages do not say.
+        sizes_px: Sizes of images that the messages say.
+        in_fractions: Whether some of the coordinates were fractions of the image.
+    """
+
+    frames: Annotations
+    messages: IntArray
+    unsaid: frozenset[Unsaid] = frozenset()
+    sizes_px: frozenset[tuple[float, float]] = field(default_factory=frozenset)
+    in_fractions: bool = False
+
+    def take(self, rows: BoolArray) -> FeedBlock:
+        """Some of the frames."""
+        if rows.all():
+            return self
+        return replace(self, frames=self.frames.take_frames(rows), messages=self.messages[rows])
+
+
+def read_block(
+    schema: Schema, naming: FrameMap, messages: Sequence[tuple[bytes, str]], arity: int
+) -> FeedBlock:
+    """Read messages.
+
+    Args:
+        schema: Their schema.
+        naming: How their frames are named.
+        messages: Their bytes, and what the source calls the place that each came from.
+        arity: Coordinates of the benchmark's detections.
+
+    Raises:
+        InputError: If any breaks a rule. Of a single message, with everything that is wrong.
+    """
+    if schema.read_many is not None:
+        with suppress(ValueError):  # what is wrong, and with which message, the other way says
+            found = schema.read_many([data for data, _ in messages], arity)
+            frames = naming.named(found.frames, [topic for _, topic in messages])
+            return FeedBlock(frames, np.arange(len(messages)), found.unsaid)
+    told: list[FeedFrame] = []
+    lines: list[dict[str, Any]] = []
+    rows: list[int] = []
+    for row, (data, topic) in enumerate(messages):
+        for frame in schema.read(data):
+            told.append(frame)
+            lines.append(naming.line(frame, topic))
+            rows.append(row)
+    return FeedBlock(
+        frames=_columns(lines, arity),
+        messages=np.array(rows, dtype=np.int64),
+        unsaid=frozenset[Unsaid]().union(*(frame.unsaid for frame in told)),
+        sizes_px=frozenset(frame.size_px for frame in told if frame.size_px is not None),
+        in_fractions=any(frame.unit is Unit.FRACTION and frame.objects for frame in told),
+    )
+
+
+def numbers_by_sequence(frames: Annotations) -> list[tuple[SequenceKey, IntArray, list[int]]]:
+    """For each sequence that frames are of, which of them are, and their numbers in their order."""
+    order = np.argsort(frames.frame_sequences, kind="stable")
+    own = frames.frame_sequences[order]
+    cuts = np.flatnonzero(own[1:] != own[:-1]) + 1
+    return [
+        (
+            frames.sequences[frames.frame_sequences[rows[0]]],
+            rows,
+            frames.frame_numbers[rows].tolist(),
+        )
+        for rows in np.split(order, cuts)
+        if len(rows)
+    ]
+
+
+def _columns(lines: Sequence[dict[str, Any]], arity: int) -> Annotations:
+    try:
+        return columns_of_lines(lines, arity, np.nan)
+    except ValueError:
+        faults = [
+            Fault(problem.found, problem.expected, field=problem.field, advice=problem.advice)
+            for line in lines
+            for problem in line_problems(line, arity)
+        ]
+        raise InputError(faults) from None

@@ -15,8 +15,8 @@ language = "en"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = "index"
 nitpicky = False
-# Pages show parts of outputs, with dots for the rest, which no lexer takes for JSON; and the library
-# and the client both have a Report, so that the name in a signature is no link.
+# Pages show parts of outputs, with dots for the rest, which no lexer takes for JSON; and library
+# and client both have a Report, so that the name in a signature is no link.
 suppress_warnings = ["misc.highlighting_failure", "ref.python"]
 
 # Anchors are those that links have in the repository.
@@ -24,7 +24,10 @@ myst_heading_anchors = 6
 
 # Docstrings are Google's style with Markdown's code spans.
 default_role = "code"
+autodoc_preserve_defaults = True
 autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+python_maximum_signature_line_length = 80
 autodoc_member_order = "bysource"
 autodoc_class_signature = "separated"
 napoleon_numpy_docstring = False

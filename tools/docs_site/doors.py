@@ -98,10 +98,10 @@ def write_navigation(folder: Path, listed: Sequence[Group]) -> None:
         raise NavigationError(
             f"listed twice on the first page: {twice}; not listed: {lost}; not there: {gone}"
         )
-    _append(folder / INDEX, [_toctree(group.title, _places(group)) for group in listed])
+    _append(folder / INDEX, [_toctree(group.title, _lines(group)) for group in listed])
     for index, places in children.items():
         here = posixpath.dirname(index)
-        inside = [posixpath.relpath(place, here) for place in places if place != index]
+        inside = [_name(posixpath.relpath(place, here)) for place in places if place != index]
         _append(folder / index, [_toctree("", inside)])
 
 
@@ -109,14 +109,17 @@ def _is_page(path: Path) -> bool:
     return path.suffix in {".md", ".rst"}
 
 
-def _places(group: Group) -> list[str]:
-    return [entry.place for entry in group.entries]
+def _lines(group: Group) -> list[str]:
+    return [f"{entry.title} <{_name(entry.place)}>" for entry in group.entries]
 
 
-def _toctree(caption: str, places: Iterable[str]) -> str:
+def _name(place: str) -> str:
+    return posixpath.splitext(place)[0]
+
+
+def _toctree(caption: str, lines: Iterable[str]) -> str:
     options = [":hidden:", *([f":caption: {caption}"] if caption else [])]
-    names = [posixpath.splitext(place)[0] for place in places]
-    return "\n".join(["```{toctree}", *options, "", *names, "```", ""])
+    return "\n".join(["```{toctree}", *options, "", *lines, "```", ""])
 
 
 def _append(page: Path, parts: Iterable[str]) -> None:

@@ -181,7 +181,7 @@ test-image: $(INSTALLED) ## campaign: the Dockerfile's steps, run without Docker
 
 # In an environment of its own, for playwright brings a Node.js of 100 MB, which the lock file has
 # not. The browser is Debian's.
-test-browser: $(INSTALLED) ## campaign: the pages in Chromium: what is clicked and shown, and axe
+test-browser: $(INSTALLED) docs-site ## campaign: the pages in Chromium: what is clicked and shown, and axe
 	@$(PYTHON) tools/bootstrap.py $(BROWSER)/venv --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask]' --group test --group browser
 	@npm install --silent --no-audit --no-fund --prefix $(BROWSER) axe-core@4.14.1
 	@$(BROWSER)/venv/bin/python -m pytest -n 0 -m campaign tests/browser $(PYTEST_ARGS)

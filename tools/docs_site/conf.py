@@ -24,7 +24,6 @@ myst_heading_anchors = 6
 
 # Docstrings are Google's style with Markdown's code spans.
 default_role = "code"
-autodoc_preserve_defaults = True
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 python_maximum_signature_line_length = 80

@@ -1,8 +1,8 @@
 """Pages as the site's generator reads them.
 
 Ours are CommonMark with words behind the language of a block, for the tests that run it. A
-generator needs neither these words nor languages that it has no colours for, and links lead to
-places of the site.
+generator needs neither these words nor languages that it has no colours for; the name of a file
+stands above its block, and links lead to places of the site.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from tools.docs_site.places import pictures, site_pages, target_on_site
 LANGUAGES = {"csv": "text", "sh": "console", "rust,no_run": "rust"}
 """What a block is coloured as whose language has no colours of its own."""
 
-_FENCE = re.compile(r"^(?P<indent> *)(?P<marks>`{3,})(?P<language>[\w+,-]*)[^\n`]*$", re.MULTILINE)
+_FENCE = re.compile(
+    r"^(?P<indent> *)(?P<marks>`{3,})(?P<language>[\w+,-]*)(?P<words>[^\n`]*)$", re.MULTILINE
+)
+_FILE = re.compile(r" file=(?P<name>\S+)")
 _BLOCK = re.compile(r"^ *(`{3,})[^\n`]*\n.*?^ *\1$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"(?<=\]\()(?P<target>[^()\s]+)(?=\))")
 _GENERATED = re.compile(r"^<!-- .*? -->\n", re.MULTILINE)
@@ -47,8 +50,9 @@ def stripped(page: str, text: str) -> str:
 
 
 def _plain_fence(match: re.Match[str]) -> str:
-    language = match["language"]
-    return f"{match['indent']}{match['marks']}{LANGUAGES.get(language, language)}"
+    language, file = match["language"], _FILE.search(match["words"])
+    title = f"{match['indent']}`{file['name']}`:\n\n" if file else ""
+    return f"{title}{match['indent']}{match['marks']}{LANGUAGES.get(language, language)}"
 
 
 def _relinked(page: str, text: str) -> str:

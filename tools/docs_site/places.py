@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 import tomllib
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from tools.docs_pages import ROOT, pages
 
@@ -74,8 +74,3 @@ def target_on_site(page: str, target: str) -> str:
         return target if not (ROOT / path).exists() else f"{published()}{path}{mark}{anchor}"
     here = posixpath.dirname(_place(page))
     return f"{posixpath.relpath(place, here or '.')}{mark}{anchor}"
-
-
-def source_of(place: str) -> Path | None:
-    """The page of the repository that stands at a place of the site; None where none does."""
-    return next((ROOT / name for name, own in site_pages().items() if own == place), None)

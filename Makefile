@@ -40,6 +40,9 @@ BENCH := build/bench-venv
 BROWSER := build/browser
 INTEGRATIONS := build/integrations
 RELEASE := build/release
+SITE_TOOLS := tools/docs_site
+SITE := build/site-venv
+SITE_ENVIRONMENT := $(SITE)/.installed
 BENCH_ENVIRONMENT := $(BENCH)/.installed
 BENCH_INSTALLED := $(BENCH_ENVIRONMENT) $(LOOPS)
 CASE ?= spotgeo
@@ -61,7 +64,7 @@ NIGHTLY ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv lock loops demo demo-web docs trust-study attack-study test test-slow bench bench-quick profile check format release proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
+.PHONY: help venv lock loops demo demo-web docs trust-study attack-study test test-slow bench bench-quick profile check docs-site format release proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
 	$(CAMPAIGNS) long-campaigns $(LONG_CAMPAIGNS) check-style check-types check-imports check-protos check-generated check-wheels
 
 help: ## list the commands
@@ -91,10 +94,13 @@ $(ENVIRONMENT): $(INSTALL_INPUTS)
 	@touch $(USABLE) $@
 
 # For every platform; it names no package index, which is the installer's own affair.
-lock: $(ENVIRONMENT) ## bring requirements.lock to the newest versions that fit
+lock: $(ENVIRONMENT) ## bring requirements.lock, and what builds the site, to the newest versions that fit
 	@build/uv/bin/uv pip compile --quiet --upgrade pyproject.toml --no-sources --all-extras \
 		--group dev --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-package vidscore-client --output-file requirements.lock
+	@build/uv/bin/uv pip compile --quiet --upgrade $(SITE_TOOLS)/requirements.in --universal \
+		--python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--output-file $(SITE_TOOLS)/requirements.txt
 
 loops: $(ENVIRONMENT) ## compile the C loops, which other commands do where a source has changed
 	@$(BIN)/python hatch_build.py
@@ -177,7 +183,7 @@ test-image: $(INSTALLED) ## campaign: the Dockerfile's steps, run without Docker
 
 # In an environment of its own, for playwright brings a Node.js of 100 MB, which the lock file has
 # not. The browser is Debian's.
-test-browser: $(INSTALLED) ## campaign: the pages in Chromium: what is clicked and shown, and axe
+test-browser: $(INSTALLED) docs-site ## campaign: the pages in Chromium: what is clicked and shown, and axe
 	@$(PYTHON) tools/bootstrap.py $(BROWSER)/venv --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask]' --group test --group browser
 	@npm install --silent --no-audit --no-fund --prefix $(BROWSER) axe-core@4.14.1
 	@$(BROWSER)/venv/bin/python -m pytest -n 0 -m campaign tests/browser $(PYTEST_ARGS)
@@ -293,6 +299,16 @@ check-wheels: $(INSTALLED)
 
 docs: $(INSTALLED) ## refresh what is taken from the code: tables, outputs and picture of the pages, types of the library
 	@$(BIN)/python -m tools.refresh_docs
+
+# Sphinx lives in an environment of its own; nothing of vidscore needs it.
+$(SITE_ENVIRONMENT): $(INSTALL_INPUTS) $(SITE_TOOLS)/requirements.txt
+	@$(HAS_PYTHON)
+	@$(PYTHON) tools/bootstrap.py $(SITE) --requirement $(SITE_TOOLS)/requirements.txt
+	@$(PYTHON) tools/bootstrap.py $(SITE) --editable ./clients/python --editable '.[server,web]'
+	@touch $@
+
+docs-site: $(SITE_ENVIRONMENT) $(LOOPS) ## the documentation as a site with search, in build/site; a dead link is an error
+	@$(SITE)/bin/python -m tools.docs_site build/site
 
 trust-study: $(INSTALLED) ## run the study of docs/trust.md and write its figures to the page
 	@$(BIN)/python -m tools.trust_study

@@ -23,6 +23,7 @@ from vidscore_evaluators.formats import (
     kitti,
     mot,
     neovision2,
+    parquet,
     spotgeo,
     visdrone_det,
     visdrone_mot,
@@ -74,12 +75,13 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             yolo.FORMAT,
             generic.FORMAT,
             json_lines.FORMAT,
+            parquet.FORMAT,
         )
     }
 )
 """Every format by name; content is held against them in this order, but JSON lines first."""
 
-_MIXING = (generic.NAME, json_lines.NAME)
+_MIXING = (generic.NAME, json_lines.NAME, parquet.NAME)
 """Formats of one side that go with any format of the other."""
 
 OnError = Literal["refuse", "skip"]

@@ -179,6 +179,17 @@ def refuse_formulas(annotations: Annotations) -> None:
         raise InputError(list(faults))
 
 
+def refuse_unnamed(annotations: Annotations) -> None:
+    """Refuse frames of a sequence without a name, where rows must name their sequence.
+
+    Raises:
+        InputError: If there is one.
+    """
+    used = np.unique(annotations.frame_sequences).tolist()
+    if not all(annotations.sequences[row].sequence for row in used):
+        raise InputError([Fault("a sequence without a name", "a name", field="sequence")])
+
+
 def shortest_number(value: float) -> int | float:
     """A number; integers are written without a point."""
     return int(value) if float(value).is_integer() else value

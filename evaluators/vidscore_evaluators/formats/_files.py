@@ -223,13 +223,22 @@ def require_file(path: InputPath, expected: str, limits: ReadLimits) -> None:
     """
     if not is_file(path):
         raise _missing(path, "file", expected)
-    try:
-        size = path.byte_count() if isinstance(path, PackedPath) else path.stat().st_size
-    except OSError as error:
-        raise _unreadable(path, error) from None
+    size = byte_count(path)
     if size > limits.maximum_file_bytes:
         expected = f"at most maximum_file_bytes = {limits.maximum_file_bytes}"
         raise InputError([Fault(f"{size} bytes", expected, source=str(path))])
+
+
+def byte_count(path: InputPath) -> int:
+    """Size of a file, unpacked.
+
+    Raises:
+        InputError: If it cannot be looked at.
+    """
+    try:
+        return path.byte_count() if isinstance(path, PackedPath) else path.stat().st_size
+    except OSError as error:
+        raise _unreadable(path, error) from None
 
 
 def read_head(path: InputPath, expected: str) -> bytes:

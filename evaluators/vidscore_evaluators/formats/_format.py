@@ -113,6 +113,7 @@ class Format:
         matches: Whether a path is of this format, by its content; given its first bytes, which
             are empty for a folder. Not asked where there is a `head`.
         head: Pattern of the first bytes of a file, where that is enough to recognise it.
+        by_sequence: Whether readers find sequences without reading the others.
         first_frame: Number of the first frame of a video, where the format defines it.
         first_pixel: Coordinate of the left or upper edge of an image's first pixel, where the
             format defines it.
@@ -127,6 +128,7 @@ class Format:
     )
     matches: Callable[[InputPath, bytes], bool] = lambda _path, _head: False
     head: re.Pattern[bytes] | None = None
+    by_sequence: bool = False
     first_frame: int | None = None
     first_pixel: int | None = None
 

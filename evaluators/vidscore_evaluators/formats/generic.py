@@ -197,7 +197,7 @@ def _says_more(table: RowTable) -> BoolArray:
 
 def _row_columns(table: RowTable, coordinates: FloatArray, holds_object: BoolArray) -> RowColumns:
     count = len(table)
-    sequences, sequence_of_row = _sequences(table)
+    sequences, sequence_of_row = sequences_of(table)
     tracks = table.integers.get("track_id", np.full(count, NO_TRACK, dtype=np.int64))
     flags = table.strings.get("flags", _one_string(count))
     bits = np.array([_object_bits(text) for text in flags.values], dtype=np.uint8)
@@ -222,7 +222,7 @@ def _row_columns(table: RowTable, coordinates: FloatArray, holds_object: BoolArr
     )
 
 
-def _sequences(table: RowTable) -> tuple[tuple[SequenceKey, ...], IntArray]:
+def sequences_of(table: RowTable) -> tuple[tuple[SequenceKey, ...], IntArray]:
     """The (domain, sequence) pairs in use, sorted, and that of each row."""
     sequences = table.strings["sequence"]
     domains = table.strings.get("domain", _one_string(len(table)))

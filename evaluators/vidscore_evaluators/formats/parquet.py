@@ -11,7 +11,7 @@ decide what is held: neither nested values nor dates are ever decoded.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -23,6 +23,7 @@ from vidscore_evaluators.annotations import (
     QUADRILATERAL,
     Annotations,
     FrameFlag,
+    SequenceKey,
     Side,
 )
 from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray
@@ -46,7 +47,14 @@ from vidscore_evaluators.formats._parquet_files import (
     check_rows,
     find_files,
 )
-from vidscore_evaluators.formats._table import RowTable, StringColumn, concatenate_tables
+from vidscore_evaluators.formats._sequence_files import list_files
+from vidscore_evaluators.formats._table import (
+    Kind,
+    RowTable,
+    StringColumn,
+    concatenate_tables,
+    parse_string,
+)
 from vidscore_evaluators.formats._times import ARRIVAL
 from vidscore_evaluators.formats._times import COLUMN as TIME
 from vidscore_evaluators.formats.generic import (
@@ -56,6 +64,7 @@ from vidscore_evaluators.formats.generic import (
     named_columns,
     object_words,
     read_table,
+    sequences_of,
 )
 from vidscore_evaluators.formats.source import FaultList, Files, Reading, ReadOptions
 from vidscore_evaluators.parquet_tables import GROUP_ROWS, ParquetTables
@@ -84,15 +93,21 @@ def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
             reader.read(file)
         except InputError as error:
             broken.extend(error.faults)
+    if not (broken or reader.tables):
+        reader.look_at(files[0])
     if broken:
         raise InputError([*broken, *reader.faults.listed()])
+    listing = None
+    if options.wanted is not None:
+        names = ((str(file.path).removeprefix(str(path)), file.path) for file in files)
+        listing = list_files(sorted(reader.keys), names)
     table = concatenate_tables(reader.tables)
     reading = read_table(table, str(path), NAME)
     reading.faults.absorb(reader.faults)
     faults = reading.faults.relocated(reader.columns.as_typed)
     notes = (*warnings, *reader.columns.notes, *reading.source.warnings)
     source = replace(reading.source, warnings=notes)
-    return Reading(source, faults, reading.skipped + reader.skipped)
+    return Reading(source, faults, reading.skipped + reader.skipped, listing)
 
 
 def matches(path: InputPath, head: bytes) -> bool:
@@ -117,6 +132,7 @@ class _Reader:
         faults: Faults of rows.
         skipped: Rows that have faults.
         rows: Rows so far.
+        keys: Sequences so far, those that are not wanted included; only kept where some are wanted.
     """
 
     options: ReadOptions
@@ -124,6 +140,7 @@ class _Reader:
     faults: FaultList = field(default_factory=FaultList)
     skipped: int = 0
     rows: int = 0
+    keys: set[SequenceKey] = field(default_factory=set)
     _columns: NamedColumns | None = None
     _names: tuple[str, ...] = ()
     _first: str = ""
@@ -141,18 +158,72 @@ class _Reader:
         Raises:
             InputError: If it cannot be read, or has other columns.
         """
+        key = self._key_of(file)
+        if key is not None and not self._is_wanted({key}):
+            return
         with OpenFile(file.path, self.options) as opened:
             self._check_columns(opened, file)
-            firsts = opened.first_rows()
-            self.rows += firsts[-1]
-            check_rows(self.rows, len(self._names), opened.name, self.options)
-            if not firsts[-1]:
+            if not self.tables:  # else nothing would have these columns where there is no row
                 self._add(opened.no_rows(self._names), opened.name, 0, file.partition)
+            firsts = opened.first_rows()
             for group, first in enumerate(firsts[:-1]):
+                if self._skips(opened, group, file):
+                    continue
+                self.rows += firsts[group + 1] - first
+                check_rows(self.rows, len(self._names), opened.name, self.options)
                 at = first
                 for arrays in opened.batches(group, self._names):
                     self._add(arrays, opened.name, at, file.partition)
                     at += len(arrays[0])
+
+    def look_at(self, file: DataFile) -> None:
+        """Read the columns of a file without its rows, where no sequence of any file is wanted.
+
+        Raises:
+            InputError: If it cannot be read, or has other columns.
+        """
+        with OpenFile(file.path, self.options) as opened:
+            self._check_columns(opened, file)
+            self._add(opened.no_rows(self._names), opened.name, 0, file.partition)
+
+    def _key_of(self, file: DataFile) -> SequenceKey | None:
+        """The only sequence of a file; None where that takes a look into it."""
+        if self.options.wanted is None or "sequence" not in file.partition:
+            return None
+        if "domain" not in file.partition and (self._columns is None or "domain" in self._names):
+            return None
+        return SequenceKey(file.partition.get("domain", ""), file.partition["sequence"])
+
+    def _is_wanted(self, keys: Collection[SequenceKey]) -> bool:
+        """Whether one of these sequences is wanted; all of them are noted."""
+        self.keys.update(keys)
+        return self.options.wanted is not None and any(map(self.options.wanted, keys))
+
+    def _skips(self, opened: OpenFile, group: int, file: DataFile) -> bool:
+        """Whether a row group has no sequence that is wanted."""
+        if self.options.wanted is None:
+            return False
+        domain, sequence = (self._only_text(opened, group, name, file) for name in PARTITIONED)
+        if domain is None or sequence is None:
+            return not self._is_wanted(self._keys_within(opened, group, file))
+        return not self._is_wanted({SequenceKey(domain, sequence)})
+
+    def _only_text(self, opened: OpenFile, group: int, name: str, file: DataFile) -> str | None:
+        """The text of a column in all rows of a row group, by its statistics; None of several."""
+        if name in file.partition or name not in self._names:
+            return file.partition.get(name, "")
+        found = opened.statistics(group, name)
+        return parse_string(str(found[0])) if found is not None and found[0] == found[1] else None
+
+    def _keys_within(self, opened: OpenFile, group: int, file: DataFile) -> set[SequenceKey]:
+        """Sequences of a row group, of which only their names are read."""
+        names = [name for name in PARTITIONED if name in self._names]
+        kinds = [Kind.STRING] * len(names)
+        keys: set[SequenceKey] = set()
+        for arrays in opened.batches(group, names):
+            table, _ = rows_of(arrays, names, kinds, opened.name, 0)
+            keys.update(sequences_of(_with_partition(table, file.partition))[0])
+        return keys
 
     def _check_columns(self, opened: OpenFile, file: DataFile) -> None:
         names = tuple(opened.schema.names)
@@ -189,11 +260,16 @@ class _Reader:
         names, kinds = self.columns.names[:count], self.columns.kinds[:count]
         table, checks = rows_of(arrays, names, kinds, source, first)
         table = table.without(checks.faulty)
-        codes = np.zeros(len(table), dtype=np.int64)
-        constant = {name: StringColumn(codes, (text,)) for name, text in partition.items()}
-        self.tables.append(replace(table, strings={**table.strings, **constant}))
+        self.tables.append(_with_partition(table, partition))
         self.faults.absorb(checks.faults)
         self.skipped += int(checks.faulty.sum())
+
+
+def _with_partition(table: RowTable, partition: Mapping[str, str]) -> RowTable:
+    """The rows with the columns that their folders stand for."""
+    codes = np.zeros(len(table), dtype=np.int64)
+    constant = {name: StringColumn(codes, (text,)) for name, text in partition.items()}
+    return replace(table, strings={**table.strings, **constant})
 
 
 # --- writing ---------------------------------------------------------------------------------
@@ -327,4 +403,5 @@ FORMAT = Format(
         write=_write,
     ),
     matches=matches,
+    by_sequence=True,
 )

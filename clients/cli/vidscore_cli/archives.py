@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -167,21 +167,20 @@ def wanted_of_shard(
     return wanted_by(shard, specification, *sides, _reading(data, selection))
 
 
-def merge_by_dask(
+@contextmanager
+def merging_by_dask(
     specification: BenchmarkSpec,
-    data: InputChoice,
     selection: Selection,
     choice: ArchiveChoice,
     *,
     workers: int,
     progress: ProgressBar,
-) -> Merged:
-    """Score all shards by Dask.
+) -> Iterator[Callable[[InputChoice], Merged]]:
+    """A function that scores all shards of some data by Dask.
 
     Args:
         specification: The specification, with the evaluators.
-        data: Which data.
-        selection: The part of it to score.
+        selection: The part of the data to score.
         choice: Which cluster, how many shards, and where they are kept.
         workers: Processes of a cluster of this machine; of all processors where none are typed.
         progress: Is told how many shards are done.
@@ -195,8 +194,6 @@ def merge_by_dask(
     from vidscore_cli.dask_cluster import dask_executor, naming_losses
     from vidscore_evaluators.shards.tasks import ScoringTask, score_by
 
-    reading = _reading(data, selection)
-    task = ScoringTask(specification, data.truth, data.detections, reading)
     address = None if choice.dask in (None, LOCAL) else choice.dask
     folder = None if choice.run_folder is None else Path(choice.run_folder)
     with ExitStack() as stack:
@@ -204,10 +201,16 @@ def merge_by_dask(
         progress.stage("starting Dask")
         local_workers = workers if _is_typed("workers") else None
         executor = stack.enter_context(dask_executor(address, local_workers))
-        progress.stage("scoring")
-        return score_by(
-            executor, task, shards=choice.shards, run_folder=folder, progress=progress.advance
-        )
+
+        def merge(data: InputChoice) -> Merged:
+            reading = _reading(data, selection)
+            task = ScoringTask(specification, data.truth, data.detections, reading)
+            progress.stage("scoring")
+            return score_by(
+                executor, task, shards=choice.shards, run_folder=folder, progress=progress.advance
+            )
+
+        yield merge
 
 
 def _reading(data: InputChoice, selection: Selection) -> DataChoice:

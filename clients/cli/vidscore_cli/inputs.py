@@ -147,6 +147,41 @@ def read_data(
     return replace(pair, detections=scaled(pair.detections, choice.confidence_scale))
 
 
+def read_truth(
+    path: str,
+    input_format: str,
+    specification: BenchmarkSpec,
+    *,
+    image_size: tuple[int, int] | None,
+    on_error: Literal["refuse", "skip"] = "refuse",
+) -> Source:
+    """Read the truth alone, where detections come later or from several systems.
+
+    Args:
+        path: Path of the truth.
+        input_format: Name of its format, or ``auto``.
+        specification: What is known of it; its presets say the format where none was typed.
+        image_size: Width and height of every image in pixels, where it is needed and known.
+        on_error: Whether rows that cannot be read are refused or skipped.
+
+    Raises:
+        click.BadParameter: If there is no such format.
+        InputError: With every fault of the truth.
+    """
+    from vidscore_evaluators.annotations import Side
+    from vidscore_evaluators.formats import read_source
+    from vidscore_evaluators.presets import format_of
+
+    check_format_name(input_format)
+    return read_source(
+        Path(path),
+        Side.TRUTH,
+        format_name=format_of(specification.evaluators, input_format, files=True),
+        on_error=on_error,
+        image_size=image_size,
+    )
+
+
 def select_part(
     selection: Selection,
     evaluators: Sequence[Evaluator[Any]],

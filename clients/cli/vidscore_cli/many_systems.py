@@ -131,7 +131,7 @@ def _deliver_grid(heading: str, grid: Grid, form: str, output: str) -> None:
     from vidscore_cli.markup import WRITERS
     from vidscore_cli.report_table import Words, parts_renderable
 
-    parts = [Words(heading, heading=True), grid]
+    parts: list[Words | Grid] = [Words(heading, heading=True), grid]
     if form in WRITERS:
         deliver(WRITERS[form](parts), output)
     else:

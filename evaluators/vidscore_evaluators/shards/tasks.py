@@ -1,7 +1,7 @@
 """Shards by any `concurrent.futures.Executor`: tasks carry paths, and return tally bytes.
 
-A task reads its part of both sides itself, wherever it runs. Where the formats ask for the whole, it
-keeps what it has read for the next shard of the same data in the same process.
+A task reads its part of both sides itself, wherever it runs. Where the formats ask for the whole,
+it keeps what it has read for the next shard of the same data in the same process.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,8 @@ from vidscore_cli.progress import ProgressBar
 from vidscore_evaluators.errors import ParameterError
 
 if TYPE_CHECKING:
+    from vidscore_evaluators.formats.source import Wanted
+    from vidscore_evaluators.preparation import DataChoice
     from vidscore_evaluators.selection import Selected, Selection
     from vidscore_evaluators.shards.dealing import Shard
     from vidscore_evaluators.shards.merging import Merged
@@ -145,21 +147,40 @@ def write_tally(
     say(f"{tally}: shard {shard}, {counted(frames, 'frame')}")
 
 
-def merge_by_dask(
+def wanted_of_shard(
+    shard: Shard, specification: BenchmarkSpec, data: InputChoice, selection: Selection
+) -> Wanted | None:
+    """The sequences that a shard reads; None where it has to read all of them.
+
+    Args:
+        shard: The shard.
+        specification: The specification, with the evaluators.
+        data: Which data.
+        selection: The part of it to score.
+
+    Raises:
+        InputError: If nothing is there, or nothing of a known format.
+    """
+    from vidscore_evaluators.shards.readings import wanted_by
+
+    sides = (Path(data.truth), Path(data.detections))
+    return wanted_by(shard, specification, *sides, _reading(data, selection))
+
+
+@contextmanager
+def merging_by_dask(
     specification: BenchmarkSpec,
-    data: InputChoice,
     selection: Selection,
     choice: ArchiveChoice,
     *,
     workers: int,
     progress: ProgressBar,
-) -> Merged:
-    """Score all shards by Dask.
+) -> Iterator[Callable[[InputChoice], Merged]]:
+    """A function that scores all shards of some data by Dask.
 
     Args:
         specification: The specification, with the evaluators.
-        data: Which data.
-        selection: The part of it to score.
+        selection: The part of the data to score.
         choice: Which cluster, how many shards, and where they are kept.
         workers: Processes of a cluster of this machine; of all processors where none are typed.
         progress: Is told how many shards are done.
@@ -171,13 +192,8 @@ def merge_by_dask(
         OSError: If the run folder cannot be written.
     """
     from vidscore_cli.dask_cluster import dask_executor, naming_losses
-    from vidscore_evaluators.preparation import DataChoice
     from vidscore_evaluators.shards.tasks import ScoringTask, score_by
 
-    reading = DataChoice(
-        data.input_format, data.on_error, data.confidence_scale, selection, data.image_size
-    )
-    task = ScoringTask(specification, data.truth, data.detections, reading)
     address = None if choice.dask in (None, LOCAL) else choice.dask
     folder = None if choice.run_folder is None else Path(choice.run_folder)
     with ExitStack() as stack:
@@ -185,10 +201,24 @@ def merge_by_dask(
         progress.stage("starting Dask")
         local_workers = workers if _is_typed("workers") else None
         executor = stack.enter_context(dask_executor(address, local_workers))
-        progress.stage("scoring")
-        return score_by(
-            executor, task, shards=choice.shards, run_folder=folder, progress=progress.advance
-        )
+
+        def merge(data: InputChoice) -> Merged:
+            reading = _reading(data, selection)
+            task = ScoringTask(specification, data.truth, data.detections, reading)
+            progress.stage("scoring")
+            return score_by(
+                executor, task, shards=choice.shards, run_folder=folder, progress=progress.advance
+            )
+
+        yield merge
+
+
+def _reading(data: InputChoice, selection: Selection) -> DataChoice:
+    from vidscore_evaluators.preparation import DataChoice
+
+    return DataChoice(
+        data.input_format, data.on_error, data.confidence_scale, selection, data.image_size
+    )
 
 
 def merge_typed(files: Sequence[str]) -> Merged:

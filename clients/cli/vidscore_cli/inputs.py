@@ -19,7 +19,7 @@ from vidscore_evaluators.names import name_advice
 if TYPE_CHECKING:
     from vidscore_evaluators.evaluator import Evaluator
     from vidscore_evaluators.formats import Pair
-    from vidscore_evaluators.formats.source import Source
+    from vidscore_evaluators.formats.source import Source, Wanted
     from vidscore_evaluators.report import ReportWarning
     from vidscore_evaluators.selection import Selected, Selection
     from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
@@ -112,7 +112,10 @@ def read_specification(manifest: str | None) -> BenchmarkSpec:
 
 
 def read_data(
-    choice: InputChoice, specification: BenchmarkSpec, truth: Source | None = None
+    choice: InputChoice,
+    specification: BenchmarkSpec,
+    truth: Source | None = None,
+    wanted: Wanted | None = None,
 ) -> Pair:
     """Read both sides.
 
@@ -121,6 +124,7 @@ def read_data(
         specification: What is known of it; detections may belong to its sequences too. Its
             presets say the format where none was typed.
         truth: The truth, where it has been read.
+        wanted: Sequences to read alone, of formats that can; None for all.
 
     Raises:
         click.BadParameter: If there is no such format.
@@ -138,8 +142,44 @@ def read_data(
         on_error=choice.on_error,
         image_size=choice.image_size,
         known=frozenset(sequence.key for sequence in specification.sequences),
+        wanted=wanted,
     )
     return replace(pair, detections=scaled(pair.detections, choice.confidence_scale))
+
+
+def read_truth(
+    path: str,
+    input_format: str,
+    specification: BenchmarkSpec,
+    *,
+    image_size: tuple[int, int] | None,
+    on_error: Literal["refuse", "skip"] = "refuse",
+) -> Source:
+    """Read the truth alone, where detections come later or from several systems.
+
+    Args:
+        path: Path of the truth.
+        input_format: Name of its format, or ``auto``.
+        specification: What is known of it; its presets say the format where none was typed.
+        image_size: Width and height of every image in pixels, where it is needed and known.
+        on_error: Whether rows that cannot be read are refused or skipped.
+
+    Raises:
+        click.BadParameter: If there is no such format.
+        InputError: With every fault of the truth.
+    """
+    from vidscore_evaluators.annotations import Side
+    from vidscore_evaluators.formats import read_source
+    from vidscore_evaluators.presets import format_of
+
+    check_format_name(input_format)
+    return read_source(
+        Path(path),
+        Side.TRUTH,
+        format_name=format_of(specification.evaluators, input_format, files=True),
+        on_error=on_error,
+        image_size=image_size,
+    )
 
 
 def select_part(

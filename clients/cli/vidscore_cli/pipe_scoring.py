@@ -7,14 +7,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from vidscore_cli.inputs import (
     FileOptions,
-    check_format_name,
     create_evaluators,
     read_specification,
+    read_truth,
     select_evaluators,
 )
 from vidscore_cli.lines import BadLineError, FrameInput
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from vidscore_evaluators.evaluator import Evaluator
     from vidscore_evaluators.formats import Pair
     from vidscore_evaluators.formats.json_lines import LineBlock
-    from vidscore_evaluators.formats.source import Source
     from vidscore_evaluators.report import FrameExample, Report
     from vidscore_evaluators.specification import BenchmarkSpec
 
@@ -152,7 +150,9 @@ class LiveScoring:
 
         self._typed, self._evaluators, self._specification = typed, evaluators, specification
         self._alarm = alarm
-        self._truth = _read_truth(typed, specification)
+        self._truth = read_truth(
+            typed.truth, typed.input_format, specification, image_size=typed.image_size
+        )
         truth = self._truth.annotations
         self._evaluated = resolve(specification, truth)
         waiting = truth.frame_count + DEFAULT_MAXIMUM_WAITING
@@ -289,17 +289,3 @@ class LiveScoring:
         if faults:
             first = next(row for row, (key, _) in enumerate(keys) if key not in self._known)
             raise InputError([replace(faults[0], entry=first)])
-
-
-def _read_truth(typed: PipeScoring, specification: BenchmarkSpec) -> Source:
-    from vidscore_evaluators.annotations import Side
-    from vidscore_evaluators.formats import read_source
-    from vidscore_evaluators.presets import format_of
-
-    check_format_name(typed.input_format)
-    return read_source(
-        Path(typed.truth),
-        Side.TRUTH,
-        format_name=format_of(specification.evaluators, typed.input_format, files=True),
-        image_size=typed.image_size,
-    )

@@ -63,6 +63,21 @@ def test_local_processes_write_what_one_process_writes() -> None:
     assert list(Path("run").glob("*.tally"))
 
 
+@pytest.mark.usefixtures("scene")
+def test_a_cluster_scores_many_systems_as_one_process_does() -> None:
+    """One that is broken stops neither the cluster nor the others."""
+    Path("runs").mkdir()
+    for name in ("one", "two"):
+        Path("runs", f"{name}.csv").write_bytes(Path("detections.csv").read_bytes())
+    Path("runs", "broken.csv").write_text("sequence,frame,class,x1,y1,x2,y2\na,0,car,x,0,1,1\n")
+    every = ("score", "f1", "--truth", "truth.csv", "--detections", "runs/*", "--format", "csv")
+    alone = run(*every)
+    done = run_binary(*every, "--dask", "local", "--workers", "1", "--shards", "2")
+    assert (done.returncode, done.stdout) == (1, alone.stdout)
+    assert len(done.stdout.splitlines()) == 3
+    assert "runs/broken.csv was not scored" in done.stderr
+
+
 def test_a_worker_that_is_killed_is_replaced_by_the_others(cluster: Cluster) -> None:
     first = cluster.add_held_worker()
     cluster.add_held_worker()

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from vidscore_cli.archives import ArchiveChoice, archive_options, merge_by_dask, write_tally
+from vidscore_cli.archives import (
+    ArchiveChoice,
+    archive_options,
+    merging_by_dask,
+    wanted_of_shard,
+    write_tally,
+)
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
     FileOptions,
+    InputChoice,
+    check_format_name,
     create_evaluators,
     read_data,
     read_specification,
+    read_truth,
     select_evaluators,
     select_part,
 )
+from vidscore_cli.many_systems import PARQUET, score_each, systems_matching, write_systems
 from vidscore_cli.options import (
     all_faults_option,
     data_options,
@@ -31,7 +42,7 @@ from vidscore_cli.options import (
     view_options,
     workers_option,
 )
-from vidscore_cli.output import check_output
+from vidscore_cli.output import STDOUT, check_output
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.reporting import Presentation, View, write_reports
 from vidscore_cli.session import ExitCode
@@ -40,9 +51,12 @@ from vidscore_cli.thresholds import check_thresholds, fail_under_option, parse_t
 if TYPE_CHECKING:
     from vidscore_cli.reporting import Locate
     from vidscore_evaluators.evaluator import Evaluator
+    from vidscore_evaluators.formats import Pair
+    from vidscore_evaluators.formats.source import Wanted
     from vidscore_evaluators.report import Report
     from vidscore_evaluators.selection import Selection
     from vidscore_evaluators.shards.dealing import Shard
+    from vidscore_evaluators.shards.merging import Merged
     from vidscore_evaluators.specification import BenchmarkSpec
 
 
@@ -83,6 +97,7 @@ class FileScoring(FileOptions):
         "vidscore score clear --truth gt/ --detections tracks/ --fail-under mota=0.8",
         "vidscore score clear --truth gt/ --detections tracks/ --sequence MOT17-02 --frames 1:2",
         "vidscore score clear --truth gt/ --detections tracks/ --shard 3/64 --tally 3.tally",
+        "vidscore score clear --truth gt/ --detections 'runs/*/' --format csv --output runs.csv",
     ),
 )
 @evaluator_options()
@@ -92,7 +107,7 @@ class FileScoring(FileOptions):
 @online_option()
 @workers_option()
 @archive_options()
-@format_option("table", "json", "csv", "markdown", "latex")
+@format_option("table", "json", "csv", "markdown", "latex", PARQUET)
 @output_option()
 @view_options()
 @strict_option()
@@ -104,6 +119,10 @@ def score(**choices: Any) -> int:
     EVALUATOR is one or more names of evaluators or presets that `vidscore evaluators` lists, or
     the file of a preset of your own; a --manifest may name them instead. The exit code is 6 if a
     threshold of --fail-under is not met.
+
+    Detections may be a pattern in quotes, such as 'runs/*/': each path that it names is a system,
+    and all are written as one table, best first. A system that cannot be scored is named, the
+    others are scored all the same, and the exit code is 1.
     """
     typed = FileScoring(**choices)
     if typed.online and typed.selection.frames is not None:
@@ -116,6 +135,14 @@ def score(**choices: Any) -> int:
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
     evaluators = create_evaluators(specification, typed.evaluators, settings)
     thresholds = parse_thresholds(typed.fail_under, evaluators)
+    systems = systems_matching(typed.detections)
+    if systems is not None:
+        _refuse_of_one(typed)
+        return _score_systems(typed, systems, evaluators, specification)
+    if typed.format_ == PARQUET:
+        raise click.UsageError(
+            f"--format {PARQUET} goes with several systems: --detections 'runs/*/'"
+        )
     with ProgressBar() as bar:
         scored = _score(typed, evaluators, specification, bar)
     if scored is None:
@@ -133,27 +160,33 @@ def _score(
     bar: ProgressBar,
 ) -> tuple[Sequence[Report], Locate] | None:
     """Reports and the places of frames; None where a tally file was written in their place."""
-    from vidscore_evaluators.scoring import score_pair
-
     choice = typed.choice(typed.detections, typed.on_error)
     if typed.dask is not None:
-        merged = merge_by_dask(
-            specification,
-            choice,
-            typed.selection,
-            typed.archive,
-            workers=typed.workers,
-            progress=bar,
-        )
+        with _merging(typed, specification, bar) as merge:
+            merged = merge(choice)
         return merged.reports, merged.place_of
     bar.stage("reading")
-    pair = read_data(choice, specification)
-    part = select_part(typed.selection, evaluators, pair, specification)
-    bar.stage("scoring")
+    pair = read_data(choice, specification, wanted=_wanted(typed, choice, specification))
     if typed.tally is not None:
+        part = select_part(typed.selection, evaluators, pair, specification)
+        bar.stage("scoring")
         write_tally(part, typed.archive, workers=typed.workers, progress=bar)
         return None
-    reports = score_pair(
+    return _reports(typed, evaluators, pair, specification, bar), pair.place_of
+
+
+def _reports(
+    typed: FileScoring,
+    evaluators: Sequence[Evaluator[Any]],
+    pair: Pair,
+    specification: BenchmarkSpec,
+    bar: ProgressBar,
+) -> Sequence[Report]:
+    from vidscore_evaluators.scoring import score_pair
+
+    part = select_part(typed.selection, evaluators, pair, specification)
+    bar.stage("scoring")
+    return score_pair(
         part.evaluators,
         part.pair,
         part.specification,
@@ -161,4 +194,71 @@ def _score(
         workers=typed.workers,
         progress=bar.advance,
     )
-    return reports, pair.place_of
+
+
+def _merging(
+    typed: FileScoring, specification: BenchmarkSpec, bar: ProgressBar
+) -> AbstractContextManager[Callable[[InputChoice], Merged]]:
+    return merging_by_dask(
+        specification, typed.selection, typed.archive, workers=typed.workers, progress=bar
+    )
+
+
+def _refuse_of_one(typed: FileScoring) -> None:
+    """Refuse options of the report of one system.
+
+    Raises:
+        click.UsageError: If one was typed.
+    """
+    for option, wanted in (
+        ("--tally", typed.tally is not None),
+        ("--sequences", typed.sequences),
+        ("--curves", typed.curves),
+        ("--fail-under", bool(typed.fail_under)),
+    ):
+        if wanted:
+            raise click.UsageError(f"{option} goes with one system, not with a pattern of several")
+    if typed.format_ == PARQUET and typed.output == STDOUT:
+        raise click.UsageError(f"--format {PARQUET} needs --output: the file to write")
+
+
+def _score_systems(
+    typed: FileScoring,
+    systems: Sequence[str],
+    evaluators: Sequence[Evaluator[Any]],
+    specification: BenchmarkSpec,
+) -> int:
+    """Score each system of a pattern and write the table of all."""
+    with ProgressBar() as bar, ExitStack() as stack:
+        if typed.dask is not None:
+            merge = stack.enter_context(_merging(typed, specification, bar))
+
+            def score_one(system: str) -> Sequence[Report]:
+                return merge(typed.choice(system, typed.on_error)).reports
+        else:
+            bar.stage("reading")
+            truth = read_truth(
+                typed.truth,
+                typed.input_format,
+                specification,
+                image_size=typed.image_size,
+                on_error=typed.on_error,
+            )
+
+            def score_one(system: str) -> Sequence[Report]:
+                bar.stage(f"scoring {system}")
+                choice = typed.choice(system, typed.on_error)
+                pair = read_data(choice, specification, truth)
+                return _reports(typed, evaluators, pair, specification, bar)
+
+        scored = score_each(systems, score_one, strict=typed.strict)
+    missing_count = len(systems) - len(scored)
+    return write_systems(evaluators, scored, missing_count, typed.format_, typed.output)
+
+
+def _wanted(typed: FileScoring, data: InputChoice, specification: BenchmarkSpec) -> Wanted | None:
+    """The sequences of the shard that was typed, where it need not read the others."""
+    if typed.shard is None:
+        return None
+    check_format_name(data.input_format)
+    return wanted_of_shard(typed.shard, specification, data, typed.selection)

@@ -1,0 +1,241 @@
+"""Many systems against one truth: each scored by itself, and one sorted table of all.
+
+A system that cannot be scored is named and left out of the table; the others are scored all the
+same, and the exit code says that one is missing.
+"""
+
+from __future__ import annotations
+
+import glob
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vidscore_cli.output import counted, deliver, deliver_json, deliver_table, say, write_atomically
+from vidscore_cli.session import ExitCode
+from vidscore_evaluators.csv_text import csv_text
+from vidscore_evaluators.errors import VidscoreError
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.evaluator import Evaluator
+    from vidscore_evaluators.report import Number, Report
+    from vidscore_evaluators.report_grids import Grid
+
+PARQUET = "parquet"
+"""The format of a table that only many systems have."""
+
+MAXIMUM_SYSTEMS = 10_000
+"""Most systems of a table, whose reports are all held."""
+
+
+def systems_matching(detections: str) -> list[str] | None:
+    """Paths of the systems that a pattern names, in order; None where one path is meant.
+
+    Args:
+        detections: What was typed; a path that is there is never a pattern.
+
+    Raises:
+        click.BadParameter: If a pattern names nothing, or too much.
+    """
+    if not glob.has_magic(detections) or Path(detections).exists():
+        return None
+    found = sorted(glob.glob(detections))  # noqa: PTH207 - it may begin anywhere
+    if not 0 < len(found) <= MAXIMUM_SYSTEMS:
+        expected = f"from 1 to {MAXIMUM_SYSTEMS} files or folders of systems"
+        said = f"{detections} names {counted(len(found), 'path')}, expected {expected}"
+        raise click.BadParameter(said, param_hint="--detections")
+    return [path.rstrip("/") for path in found]
+
+
+@dataclass(frozen=True)
+class ScoredSystem:
+    """A system with its reports.
+
+    Attributes:
+        name: Its path.
+        reports: A report for each evaluator.
+    """
+
+    name: str
+    reports: Sequence[Report]
+
+
+def score_each(
+    systems: Sequence[str], score: Callable[[str], Sequence[Report]], *, strict: bool
+) -> list[ScoredSystem]:
+    """Score systems one after the other; those that cannot be are named on standard error.
+
+    Args:
+        systems: Their paths.
+        score: Scores one.
+        strict: Whether warnings are errors.
+    """
+    scored = []
+    for system in systems:
+        try:
+            reports = score(system)
+        except VidscoreError as error:
+            say(f"Error: {system} was not scored: {error}", err=True)
+            continue
+        warnings = {one for report in reports for one in report.warnings if not one.is_note}
+        if warnings:
+            found = f"{system} has {counted(len(warnings), 'warning')}"
+            if strict:
+                say(f"Error: {found}, which --strict makes errors; it was left out", err=True)
+                continue
+            say(f"Warning: {found}; scored alone, it shows them", err=True)
+        scored.append(ScoredSystem(system, reports))
+    return scored
+
+
+def write_systems(
+    evaluators: Sequence[Evaluator[Any]],
+    scored: Sequence[ScoredSystem],
+    missing_count: int,
+    form: str,
+    output: str,
+) -> ExitCode:
+    """Write the table of systems, best first by the first evaluator.
+
+    Args:
+        evaluators: The evaluators.
+        scored: The systems that were scored.
+        missing_count: How many were not.
+        form: ``table``, ``json``, ``csv``, ``markdown``, ``latex`` or ``parquet``.
+        output: Path of a file, or "-".
+
+    Returns:
+        What the command exits with.
+    """
+    table = SystemTable.of(evaluators, scored)
+    if form == "json":
+        deliver_json(list(table.documents()), output)
+    elif form == "csv":
+        deliver(csv_text(table.headings, table.lines), output)
+    elif form == PARQUET:
+        write_atomically(Path(output), table.parquet())
+    else:
+        best = f"{evaluators[0].name} {evaluators[0].version}"
+        heading = f"{counted(len(scored), 'system')}, best first by {best}"
+        _deliver_grid(heading, table.grid(), form, output)
+    if missing_count:
+        say(f"Error: {counted(missing_count, 'system')} not scored, named above", err=True)
+    return ExitCode.INPUT if missing_count else ExitCode.OK
+
+
+def _deliver_grid(heading: str, grid: Grid, form: str, output: str) -> None:
+    from vidscore_cli.markup import WRITERS
+    from vidscore_cli.report_table import Words, parts_renderable
+
+    parts: list[Words | Grid] = [Words(heading, heading=True), grid]
+    if form in WRITERS:
+        deliver(WRITERS[form](parts), output)
+    else:
+        deliver_table(parts_renderable(parts), output)
+
+
+@dataclass(frozen=True)
+class SystemTable:
+    """One line a system, best first.
+
+    Attributes:
+        measures: Scores over everything: the columns after rank and system.
+        lines: Rank, name and scores of each system.
+    """
+
+    measures: tuple[str, ...]
+    lines: list[tuple[Any, ...]]
+
+    @classmethod
+    def of(
+        cls, evaluators: Sequence[Evaluator[Any]], scored: Sequence[ScoredSystem]
+    ) -> SystemTable:
+        """Rank systems by the first evaluator; equal ones share a rank and stand by name."""
+        from vidscore_evaluators.trust.systems import ranks_of_keys
+
+        several = len(evaluators) > 1
+        rows = [
+            {
+                f"{report.evaluator}.{name}" if several else name: value
+                for report in system.reports
+                for name, value in _overall(report)
+            }
+            for system in scored
+        ]
+        measures = tuple(dict.fromkeys(name for row in rows for name in row))
+        keys = [evaluators[0].rank_key(system.reports[0]) for system in scored]
+        ranks = ranks_of_keys(keys).tolist() if keys else []
+        lines = [
+            (rank, system.name, *(row.get(name) for name in measures))
+            for rank, system, row in zip(ranks, scored, rows, strict=True)
+        ]
+        return cls(measures, sorted(lines, key=lambda line: line[:2]))
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return ("rank", "system", *self.measures)
+
+    def documents(self) -> Iterator[dict[str, Any]]:
+        """The lines as objects of JSON."""
+        for rank, system, *values in self.lines:
+            scores = dict(zip(self.measures, values, strict=True))
+            yield {"rank": rank, "system": system, "scores": scores}
+
+    def grid(self) -> Grid:
+        """The lines for people."""
+        from vidscore_evaluators.names import escape_controls
+        from vidscore_evaluators.report_grids import Grid, format_number
+
+        cells = [
+            (str(rank), escape_controls(system), *map(format_number, values))
+            for rank, system, *values in self.lines
+        ]
+        return Grid("Over everything", self.headings, leading=2, lines=cells)
+
+    def parquet(self) -> bytes:
+        """The lines as a Parquet file; an undefined score is null.
+
+        Raises:
+            MissingExtraError: If pyarrow is not installed.
+        """
+        import numpy as np
+
+        from vidscore_evaluators.data_frames import Column
+        from vidscore_evaluators.parquet_tables import ParquetTables
+
+        columns = list(zip(*self.lines, strict=True)) or [()] * len(self.headings)
+        places = np.arange(len(self.lines))
+        file = io.BytesIO()
+        tables = ParquetTables(file)
+        tables.write(
+            {
+                "rank": Column(np.array(columns[0], dtype=np.int64)),
+                "system": Column(places, texts=columns[1]),
+                **dict(zip(self.measures, map(_column, columns[2:]), strict=True)),
+            }
+        )
+        tables.finish()
+        return file.getvalue()
+
+
+def _column(values: Sequence[Number]) -> Any:
+    """Scores as a column, of integers where all are counts."""
+    import numpy as np
+
+    from vidscore_evaluators.data_frames import Column
+
+    missing = np.array([value is None for value in values], dtype=np.bool_)
+    kind = np.int64 if all(isinstance(value, int | None) for value in values) else np.float64
+    known = np.array([0 if value is None else value for value in values], dtype=kind)
+    return Column(known, missing)
+
+
+def _overall(report: Report) -> Iterator[tuple[str, Number]]:
+    for row in report.rows():
+        if row[:3] == (None, None, None):
+            yield row.measure, row.value

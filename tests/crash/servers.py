@@ -45,11 +45,13 @@ class KilledServer:
     Attributes:
         secret: Token of an organiser.
         address: Where it listens, the same in all its lives; known once it has started.
+        environment: Further variables of its environment.
     """
 
     def __init__(self, folder: Path, site: tuple[str, str] | None = None, **settings: str) -> None:
         """Make the store; nothing runs yet."""
         self.address = "127.0.0.1:0"
+        self.environment: dict[str, str] = {}
         store, self.secret = site or new_site(str(folder / "store.db"))
         self._settings = {**SETTINGS, "store": store, **settings}
         self._log: list[str] = []
@@ -62,7 +64,12 @@ class KilledServer:
         environment = {f"VIDSCORE_SERVER_{name.upper()}": text for name, text in values.items()}
         self._process = subprocess.Popen(
             COMMAND,
-            env={**os.environ, **environment, FAILPOINTS_VARIABLE: failpoints},
+            env={
+                **os.environ,
+                **environment,
+                **self.environment,
+                FAILPOINTS_VARIABLE: failpoints,
+            },
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,

@@ -60,6 +60,13 @@ class KilledServer:
 
     def start(self, failpoints: str = "") -> None:
         """Start it, and wait until it listens."""
+        addresses = self.begin(failpoints)
+        address = addresses.get(timeout=TIMEOUT_S)
+        assert address is not None, self.said()
+        self.address = address
+
+    def begin(self, failpoints: str = "") -> SimpleQueue[str | None]:
+        """Start it; gives what will have its address once it listens, or None if it has ended."""
         values = {**self._settings, "listen": self.address}
         environment = {f"VIDSCORE_SERVER_{name.upper()}": text for name, text in values.items()}
         self._process = subprocess.Popen(
@@ -77,9 +84,7 @@ class KilledServer:
         addresses: SimpleQueue[str | None] = SimpleQueue()
         self._reader = threading.Thread(target=self._read, args=(self._process, addresses))
         self._reader.start()
-        address = addresses.get(timeout=TIMEOUT_S)
-        assert address is not None, self.said()
-        self.address = address
+        return addresses
 
     @property
     def site_address(self) -> str:

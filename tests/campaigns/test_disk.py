@@ -115,7 +115,7 @@ class _Run:
         self.check()
 
     def take_away(self) -> None:
-        """Move the store's files away: the server ends, and the next goes on with what they held."""
+        """Move the store's files away: the server ends, the next goes on with what they held."""
         kept = self.folder / "kept"
         kept.mkdir()
         files = [self.folder / STORE, self.folder / f"{STORE}-wal"]

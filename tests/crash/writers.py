@@ -17,6 +17,7 @@ from vidscore_client import (
     Client,
     DeadlineError,
     Delivery,
+    LimitExceededError,
     Retry,
     SubmissionStream,
     UnavailableError,
@@ -180,13 +181,14 @@ class Writer(threading.Thread):
 
 
 def insistently(call: Callable[[], Result]) -> Result:
-    """Call until the server answers."""
+    """Call until the server answers, and has room."""
     give_up_s = time.monotonic() + TIMEOUT_S
     while True:
         try:
             return call()
-        except (UnavailableError, DeadlineError):
-            if time.monotonic() > give_up_s:
+        except (UnavailableError, DeadlineError, LimitExceededError) as error:
+            full = error.reason == "STORE_FULL"
+            if time.monotonic() > give_up_s or (isinstance(error, LimitExceededError) and not full):
                 raise
             time.sleep(0.1)
 

@@ -34,7 +34,7 @@ from vidscore_server.store.errors import StoreError
 pytestmark = pytest.mark.campaign
 
 STORE = "store.db"
-WINDOWS = 4
+WINDOWS = 3
 """Times of each kind that the disk fails in a round, of which there are `EFFORT`."""
 
 FLIPPED_FILES = 24

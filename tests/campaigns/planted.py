@@ -24,7 +24,7 @@ PATCHES = Path(__file__).parent / "planted"
 SOURCES = ("evaluators", "server", "clients/cli", "clients/python")
 """Folders that are copied, and taken in place of those that are installed."""
 
-TIMEOUT_S = 300.0
+TIMEOUT_S = 600.0
 FAILED = 1
 """What pytest ends with where a test has failed."""
 

@@ -14,6 +14,7 @@ from tests.server.domain.sky import detections_of, place
 
 from vidscore_client import (
     Batching,
+    CallCancelledError,
     Client,
     DeadlineError,
     Delivery,
@@ -37,6 +38,10 @@ DELIVERIES = (
     Delivery(window_frames=64, retry=RETRY),
     Delivery(window_frames=64, retry=RETRY, unary=True),
 )
+
+
+PASSING = (UnavailableError, DeadlineError, CallCancelledError)
+"""What a call may end in whose server dies, or stops with the call still open."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +191,7 @@ def insistently(call: Callable[[], Result]) -> Result:
     while True:
         try:
             return call()
-        except (UnavailableError, DeadlineError, LimitExceededError) as error:
+        except (*PASSING, LimitExceededError) as error:
             full = error.reason == "STORE_FULL"
             if time.monotonic() > give_up_s or (isinstance(error, LimitExceededError) and not full):
                 raise

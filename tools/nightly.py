@@ -23,9 +23,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tools import campaign_record
+from tools.refresh_docs import with_fresh_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/nightly.md"
+SUMS = ROOT / "docs/robustness.md"
+"""Shows the sums of the robustness record."""
 LOGS = ROOT / "build/nightly"
 DONE = LOGS / "done.json"
 """What the present night has done, by name, for one that goes on with it."""
@@ -146,6 +149,7 @@ def run(campaign: Campaign) -> bool:
     print(f"   {result} ({took_s:.0f} s)", flush=True)
     row = row_of(campaign, result, took_s, datetime.now(UTC), _commit())
     PAGE.write_text(with_row(PAGE.read_text(encoding="utf-8"), row), encoding="utf-8")
+    SUMS.write_text(with_fresh_tables(SUMS.read_text(encoding="utf-8")), encoding="utf-8")
     return done.returncode == 0
 
 

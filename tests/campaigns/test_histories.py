@@ -30,7 +30,7 @@ pytestmark = pytest.mark.campaign
 HISTORIES = 80
 """Histories of a round, of which there are `EFFORT`."""
 
-AT_A_TIME = 4
+CONCURRENT_WORLDS = 4
 WRITERS = 4
 CALLS = 9
 """Calls of a writer."""
@@ -84,9 +84,9 @@ async def _server(folder: Path) -> AsyncIterator[Hosted]:
 
 async def _histories(hosted: Hosted, seed: int) -> list[list[Call]]:
     histories: list[list[Call]] = []
-    for first in range(0, HISTORIES, AT_A_TIME):
+    for first in range(0, HISTORIES, CONCURRENT_WORLDS):
         worlds = [_World(hosted.red, f"h{row}", Random(f"{seed} {row}"))
-                  for row in range(first, min(first + AT_A_TIME, HISTORIES))]  # fmt: skip
+                  for row in range(first, min(first + CONCURRENT_WORLDS, HISTORIES))]  # fmt: skip
         async with asyncio.timeout(120):
             histories += await asyncio.gather(*(world.run() for world in worlds))
     return histories

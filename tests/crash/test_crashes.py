@@ -70,7 +70,8 @@ def _crash_again_and_again(server: KilledServer, folder: Path) -> None:
         server.kill()
     busy = BusyOrganiser(server.address, server.secret, folder)
     print(f"\n{CRASHES} crashes, seed {SEED}")
-    for worker in (*writers, busy):
+    workers: list[Writer | BusyOrganiser] = [*writers, busy]
+    for worker in workers:
         worker.start()
     reached: Counter[str] = Counter()
     known: list[Position] = []
@@ -81,7 +82,7 @@ def _crash_again_and_again(server: KilledServer, folder: Path) -> None:
         sealed = sum(len(writer.sent) for writer in writers)
         print(f"crash {number:4}: {moment}, {sealed} submissions sealed")
     server.start()
-    for worker in (*writers, busy):
+    for worker in workers:
         worker.finish()
     sent = [entry for writer in writers for entry in writer.sent]
     with grpc.insecure_channel(server.address) as channel:

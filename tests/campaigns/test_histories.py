@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import grpc
 import pytest
-from tests.campaigns.linearizable_check import Call, verdicts
+from tests.campaigns.linearizable_check import Call, check_model, verdicts
 from tests.campaigns.settings import EFFORT, SEED
 from tests.server.domain.hosted import Client, Hosted, hosting
 from tests.server.domain.sky import batch
@@ -217,3 +217,7 @@ class _Writer:
 
     async def cancel(self) -> None:
         await self.world.make(self.call("cancel"), self.world.team.cancel(self.world.name))
+
+
+def test_the_model_judges_histories_that_were_made_by_hand() -> None:
+    check_model()

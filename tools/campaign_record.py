@@ -109,7 +109,7 @@ def campaigns_table(path: Path = RECORD) -> str:
                 f"{name}: {campaign.tries}",
                 faults,
                 f"{entry['runs']:,}",
-                f"{entry['seconds'] / 3600:.1f} h",
+                f"{entry['seconds'] / 60:,.0f} min",
                 str(len(entry["findings"])),
                 f"`{campaign.command.format(seed=entry['last_seed'])}`",
                 f"{entry['last']}, {entry['commit']}",

@@ -43,7 +43,7 @@ def test_the_table_shows_the_sums_and_the_command_that_repeats_the_last_run(path
     record("disk", 7, {"disk full": 1200}, [], 5400.0)
     *_, row = campaigns_table(path).splitlines()
     assert "1,200 disk full" in row
-    assert "1.5 h" in row
+    assert "90 min" in row
     assert "`make robustness CAMPAIGN=disk SEED=7`" in row
 
 

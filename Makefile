@@ -24,6 +24,10 @@ DEMO_FILES := build/demo
 # How often `make crash-test` kills the server, and what its chance follows from.
 CRASHES ?= 30
 SEED ?= 0
+# Which campaign of tests/campaigns `make robustness` runs, all if none is named, and how many times as
+# long as CI has time for.
+CAMPAIGN ?=
+EFFORT ?= 1
 # How many submissions `make chaos-test` sends through a bad network.
 CHAOS_LIVES ?= 40
 
@@ -51,16 +55,18 @@ BASELINE := protos/vidscore/baseline.binpb
 
 # Long or network-bound checks, each at its short setting; `make campaigns` runs them all.
 CAMPAIGNS := test-trust test-loops test-lowest test-installs test-image test-browser attack-test \
-	crash-test chaos-test clients conformance
+	crash-test chaos-test robustness clients conformance
 # What `.ci/run` goes through after the suite; the rest of the campaigns is the night's.
-GATE := test-slow conformance crash-test chaos-test test-installs test-image test-browser
+GATE := test-slow conformance crash-test chaos-test robustness test-installs test-image test-browser
 # What takes longer still, and finds what seldom changes; not in CI.
-LONG_CAMPAIGNS := test-nightly sanitize-clients conformance-defaults test-pythons test-release \
-	test-integrations
+LONG_CAMPAIGNS := test-nightly planted-test sanitize-clients conformance-defaults test-pythons \
+	test-release test-integrations
 # Which Pythons `make test-pythons` runs the suite on, beside that of .venv.
 PYTHONS ?=
 # Which long campaigns `make nightly` runs; none named: all.
 NIGHTLY ?=
+# Whether it goes on where the last one was stopped.
+RESUME ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -141,8 +147,8 @@ campaigns: ## every campaign at its short setting
 gate-names:
 	@echo $(GATE)
 
-nightly: $(INSTALLED) ## what takes longer than CI has time for (NIGHTLY="crash-test"); writes docs/nightly.md
-	@$(BIN)/python -m tools.nightly $(NIGHTLY)
+nightly: $(INSTALLED) ## what takes longer than CI has time for (NIGHTLY="crash-test", RESUME=1); writes docs/nightly.md
+	@$(BIN)/python -m tools.nightly $(if $(RESUME),--resume) $(NIGHTLY)
 
 # Old releases warn about things that they fixed later, so warnings are no errors here.
 test-lowest: $(INSTALLED) ## campaign: the suite on the oldest supported release of each dependency
@@ -246,6 +252,13 @@ crash-test: $(INSTALLED) ## campaign: kill the server while clients stream (CRAS
 
 chaos-test: $(INSTALLED) ## campaign: the SDK through a network that breaks (CHAOS_LIVES=200)
 	@CHAOS_LIVES=$(CHAOS_LIVES) $(BIN)/python -m pytest $(UNLIMITED) -n 0 -m campaign tests/clients/python/test_chaos.py $(PYTEST_ARGS)
+
+robustness: $(INSTALLED) ## campaign: faults of disks, power cuts, races against models (CAMPAIGN=disk, EFFORT=10, SEED=n)
+	@SEED=$(SEED) EFFORT=$(EFFORT) $(BIN)/python -m pytest $(PARALLEL) $(UNLIMITED) -m campaign \
+		$(if $(CAMPAIGN),tests/campaigns/test_$(CAMPAIGN).py,--ignore tests/campaigns/test_planted.py tests/campaigns) $(PYTEST_ARGS)
+
+planted-test: $(INSTALLED) ## long campaign: each robustness campaign catches the bugs that are planted for it
+	@$(BIN)/python -m pytest $(PARALLEL) -m campaign tests/campaigns/test_planted.py $(PYTEST_ARGS)
 
 # Each realisation is 800 scenes; five of them are what docs/trust.md shows.
 test-trust: $(INSTALLED) ## campaign: criteria held to the figures of the paper (REALISATIONS=n, WORKERS=n)

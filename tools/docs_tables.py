@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
+from tools.campaign_record import campaigns_table
 from tools.clients import CLIENTS, LANGUAGES
 from tools.docs_command_tables import (
     command_sections,
@@ -411,6 +412,7 @@ def _type(kind: str) -> str:
 
 TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
     {
+        "campaigns": campaigns_table,
         "clients": clients,
         "command-sections": command_sections,
         "commands": commands,

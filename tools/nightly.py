@@ -1,28 +1,38 @@
 """Run what takes longer than the gate has time for, and keep the results on a page.
 
-    python -m tools.nightly [CAMPAIGN]...
+    python -m tools.nightly [--resume] [CAMPAIGN]...
 
 Each campaign is a target of the Makefile at a long setting; its row of docs/nightly.md is replaced,
-so that a part of them can be run at a time. What a campaign said is kept in build/nightly/.
+so that a part of them can be run at a time. What a campaign said is kept in build/nightly/. Those
+of the robustness record go on with the seed after their last one and add to docs/robustness.json.
+A night that was stopped goes on with --resume: what it has done already is left out.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tools import campaign_record
+from tools.refresh_docs import with_fresh_tables
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/nightly.md"
+SUMS = ROOT / "docs/robustness.md"
+"""Shows the sums of the robustness record."""
 LOGS = ROOT / "build/nightly"
-ROW = re.compile(r"^\| `make ([a-z-]+)[^|]*\|")
+DONE = LOGS / "done.json"
+"""What the present night has done, by name, for one that goes on with it."""
+ROW = re.compile(r"^\| `make ([a-z-]+)(?: CAMPAIGN=(\w+))?[^|]*\|")
 SUMMARY = re.compile(
     r"^=+ (.*\b(?:passed|failed|error)\b.*?) in [\d.]+s.*=+$|^(\w+ (?:pass|fail|skip)\b.*)$"
 )
@@ -36,11 +46,32 @@ class Campaign:
         target: Its target in the Makefile.
         tries: What it tries, for the page.
         settings: Variables of make that make it long.
+        recorded: Its name in the robustness record; empty if it is not there.
     """
 
     target: str
     tries: str
     settings: Mapping[str, str] = field(default_factory=dict)
+    recorded: str = ""
+
+    @classmethod
+    def of_robustness(cls, module: str, effort: int) -> Campaign:
+        """A campaign of tests/campaigns."""
+        name = module.replace("_", " ")
+        settings = {"CAMPAIGN": module, "EFFORT": str(effort)}
+        return cls("robustness", campaign_record.CAMPAIGNS[name].tries, settings, name)
+
+    @property
+    def name(self) -> str:
+        """What it is asked for by."""
+        return self.settings.get("CAMPAIGN", self.target)
+
+    def of_tonight(self) -> Campaign:
+        """The same with the seed whose turn it is, if it has one."""
+        if not self.recorded:
+            return self
+        seed = str(campaign_record.next_seed(self.recorded))
+        return replace(self, settings={**self.settings, "SEED": seed})
 
     @property
     def command(self) -> str:
@@ -57,34 +88,57 @@ CAMPAIGNS = (
     Campaign("test-release", "all wheels built twice, and installed into an empty environment"),
     Campaign("conformance-defaults", "silent connections by default settings"),
     Campaign("sanitize-clients", "C++ and Go under sanitizers"),
-    Campaign("crash-test", "a server killed while clients stream", {"CRASHES": "500"}),
+    Campaign("crash-test", "a server killed while clients stream", {"CRASHES": "500"}, "kills"),
     Campaign("chaos-test", "the SDK through a network that breaks", {"CHAOS_LIVES": "200"}),
+    Campaign.of_robustness("crash_images", 50),
+    Campaign.of_robustness("disk", 20),
+    Campaign.of_robustness("histories", 50),
+    Campaign("planted-test", "bugs that are planted for each campaign, which it has to catch"),
 )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the campaigns that are named, or all; whether one failed."""
-    names = [campaign.target for campaign in CAMPAIGNS]
+    names = [campaign.name for campaign in CAMPAIGNS]
     parser = argparse.ArgumentParser(prog="nightly", description="Run the long campaigns")
     parser.add_argument("campaigns", nargs="*", metavar="CAMPAIGN", help=", ".join(names))
-    wanted = parser.parse_args(arguments).campaigns or names
+    parser.add_argument("--resume", action="store_true", help="go on with the last night")
+    options = parser.parse_args(arguments)
+    wanted = options.campaigns or names
     if unknown := sorted(set(wanted) - set(names)):
         parser.error(f"unknown campaigns {', '.join(unknown)}; there are {', '.join(names)}")
-    outcomes = [run(campaign) for campaign in CAMPAIGNS if campaign.target in wanted]
-    return int(not all(outcomes))
+    done = _done() if options.resume else {}
+    for campaign in CAMPAIGNS:
+        if campaign.name in wanted and campaign.name not in done:
+            done[campaign.name] = run(campaign.of_tonight())
+            DONE.parent.mkdir(parents=True, exist_ok=True)
+            DONE.write_text(json.dumps(done), encoding="utf-8")
+    return int(not all(done[name] for name in wanted))
+
+
+def _done() -> dict[str, bool]:
+    """What the last night has done, and whether it passed."""
+    if not DONE.is_file():
+        return {}
+    found: dict[str, bool] = json.loads(DONE.read_text("utf-8"))
+    return found
 
 
 def run(campaign: Campaign) -> bool:
     """Run a campaign and replace its row; whether it passed."""
     print(f"== {campaign.command}", flush=True)
     LOGS.mkdir(parents=True, exist_ok=True)
-    log = LOGS / f"{campaign.target}.log"
+    log = LOGS / f"{campaign.name}.log"
     began_s = time.monotonic()
     with log.open("w", encoding="utf-8") as file:
         done = subprocess.run(
             ["make", "--no-print-directory", *campaign.command.split()[1:]],
             cwd=ROOT,
-            env={**os.environ, "VIDSCORE_REQUIRE_ALL": "1"},
+            env={
+                **os.environ,
+                "VIDSCORE_REQUIRE_ALL": "1",
+                campaign_record.VARIABLE: str(campaign_record.RECORD),
+            },
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=subprocess.STDOUT,
@@ -95,6 +149,7 @@ def run(campaign: Campaign) -> bool:
     print(f"   {result} ({took_s:.0f} s)", flush=True)
     row = row_of(campaign, result, took_s, datetime.now(UTC), _commit())
     PAGE.write_text(with_row(PAGE.read_text(encoding="utf-8"), row), encoding="utf-8")
+    SUMS.write_text(with_fresh_tables(SUMS.read_text(encoding="utf-8")), encoding="utf-8")
     return done.returncode == 0
 
 
@@ -120,11 +175,11 @@ def row_of(campaign: Campaign, result: str, took_s: float, now: datetime, commit
 def with_row(page: str, row: str) -> str:
     """The page with a campaign's row replaced, or added at the end of the table."""
     lines = page.splitlines()
-    target = ROW.match(row)
-    assert target is not None
-    rows = {m[1]: number for number, line in enumerate(lines) if (m := ROW.match(line))}
-    if target[1] in rows:
-        lines[rows[target[1]]] = row
+    added = ROW.match(row)
+    assert added is not None
+    rows = {m.groups(): number for number, line in enumerate(lines) if (m := ROW.match(line))}
+    if added.groups() in rows:
+        lines[rows[added.groups()]] = row
     else:
         last = max(rows.values(), default=_head_of_table(lines))
         lines.insert(last + 1, row)

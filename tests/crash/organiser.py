@@ -31,7 +31,7 @@ class Organiser:
     def host(self, truth: annotations_pb2.AnnotationBatch) -> None:
         """Make the benchmark and its truth."""
         self.host_without_truth()
-        self._upload(truth)
+        self.upload(truth)
 
     def host_without_truth(self) -> None:
         """Make the benchmark."""
@@ -40,7 +40,8 @@ class Organiser:
             metadata=self._metadata,
         )
 
-    def _upload(self, truth: annotations_pb2.AnnotationBatch) -> None:
+    def upload(self, truth: annotations_pb2.AnnotationBatch) -> None:
+        """Add a revision of the truth."""
         header = organiser_pb2.UploadTruthHeader(benchmark=BENCHMARK, complete=True)
         uploads = [
             organiser_pb2.UploadTruthRequest(header=header),
@@ -71,7 +72,14 @@ class Organiser:
         assert last.submission.state == submission_service_pb2.SUBMISSION_STATE_SCORED
 
     def report(self, name: str) -> bytes:
+        """The report of its only score."""
+        [report] = self.reports(name)
+        return report
+
+    def reports(self, name: str) -> list[bytes]:
+        """The reports of its scores, newest first; those by which a re-scoring changed nothing."""
         request = submission_service_pb2.ListScoresRequest(submission=name)
-        [score] = self._submissions.ListScores(request, metadata=self._metadata).scores
-        score.report.specification.Clear()
-        return score.report.SerializeToString(deterministic=True)
+        scores = self._submissions.ListScores(request, metadata=self._metadata).scores
+        for score in scores:
+            score.report.specification.Clear()
+        return [score.report.SerializeToString(deterministic=True) for score in scores]

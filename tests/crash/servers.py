@@ -45,11 +45,13 @@ class KilledServer:
     Attributes:
         secret: Token of an organiser.
         address: Where it listens, the same in all its lives; known once it has started.
+        environment: Further variables of its environment.
     """
 
     def __init__(self, folder: Path, site: tuple[str, str] | None = None, **settings: str) -> None:
         """Make the store; nothing runs yet."""
         self.address = "127.0.0.1:0"
+        self.environment: dict[str, str] = {}
         store, self.secret = site or new_site(str(folder / "store.db"))
         self._settings = {**SETTINGS, "store": store, **settings}
         self._log: list[str] = []
@@ -58,11 +60,23 @@ class KilledServer:
 
     def start(self, failpoints: str = "") -> None:
         """Start it, and wait until it listens."""
+        addresses = self.begin(failpoints)
+        address = addresses.get(timeout=TIMEOUT_S)
+        assert address is not None, self.said()
+        self.address = address
+
+    def begin(self, failpoints: str = "") -> SimpleQueue[str | None]:
+        """Start it; gives what will have its address once it listens, or None if it has ended."""
         values = {**self._settings, "listen": self.address}
         environment = {f"VIDSCORE_SERVER_{name.upper()}": text for name, text in values.items()}
         self._process = subprocess.Popen(
             COMMAND,
-            env={**os.environ, **environment, FAILPOINTS_VARIABLE: failpoints},
+            env={
+                **os.environ,
+                **environment,
+                **self.environment,
+                FAILPOINTS_VARIABLE: failpoints,
+            },
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -70,9 +84,7 @@ class KilledServer:
         addresses: SimpleQueue[str | None] = SimpleQueue()
         self._reader = threading.Thread(target=self._read, args=(self._process, addresses))
         self._reader.start()
-        address = addresses.get(timeout=TIMEOUT_S)
-        assert address is not None, self.said()
-        self.address = address
+        return addresses
 
     @property
     def site_address(self) -> str:

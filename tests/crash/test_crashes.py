@@ -15,11 +15,13 @@ from random import Random
 
 import grpc
 import pytest
+from tests.crash.busy import BusyOrganiser
 from tests.crash.checking import SIZES, check_positions, check_reports
 from tests.crash.organiser import Organiser
 from tests.crash.servers import KilledServer
 from tests.crash.writers import Position, Writer
 from tests.server.domain.sky import truth
+from tools.campaign_record import record
 
 from vidscore_server.runtime import FAILPOINTS
 
@@ -32,6 +34,10 @@ TEAMS = {"red": 1, "blue": 2, "green": 1}
 """Teams, and in how many streams each sends a submission."""
 
 AT_RANDOM = "at random"
+STARTING = "while starting"
+LONGEST_START_S = 2.0
+EVERY_STARTING = 6
+"""Every so manieth crash comes while the server starts."""
 LIVE = {"after_give_out"}
 """What only live benchmarks reach; tests/server/domain/test_live_killed.py kills there."""
 POINTS = [point for point in FAILPOINTS if point not in LIVE]
@@ -45,13 +51,14 @@ def test_no_crash_loses_an_acknowledged_frame_or_counts_one_twice(
     server = KilledServer(tmp_path)
     try:
         with capsys.disabled():
-            _crash_again_and_again(server)
+            _crash_again_and_again(server, tmp_path)
     finally:
         server.kill()
         assert server.incidents() == []
 
 
-def _crash_again_and_again(server: KilledServer) -> None:
+def _crash_again_and_again(server: KilledServer, folder: Path) -> None:
+    began_s = time.monotonic()
     server.start()
     with grpc.insecure_channel(server.address) as channel:
         organiser = Organiser(channel, server.secret)
@@ -61,9 +68,11 @@ def _crash_again_and_again(server: KilledServer) -> None:
             for team, stream_count in TEAMS.items()
         ]
         server.kill()
+    busy = BusyOrganiser(server.address, server.secret, folder)
     print(f"\n{CRASHES} crashes, seed {SEED}")
-    for writer in writers:
-        writer.start()
+    workers: list[Writer | BusyOrganiser] = [*writers, busy]
+    for worker in workers:
+        worker.start()
     reached: Counter[str] = Counter()
     known: list[Position] = []
     for number, (point, passes) in enumerate(_schedule(CRASHES), 1):
@@ -73,31 +82,44 @@ def _crash_again_and_again(server: KilledServer) -> None:
         sealed = sum(len(writer.sent) for writer in writers)
         print(f"crash {number:4}: {moment}, {sealed} submissions sealed")
     server.start()
-    for writer in writers:
-        writer.finish()
+    for worker in workers:
+        worker.finish()
     sent = [entry for writer in writers for entry in writer.sent]
     with grpc.insecure_channel(server.address) as channel:
         check_reports(Organiser(channel, server.secret), sent)
     frames = sum(entry.frame_count for entry in sent)
     moments = ", ".join(f"{moment} {count}" for moment, count in sorted(reached.items()))
+    competitions = sum(writer.competitions for writer in writers)
+    faults = {"SIGKILLs of a server": CRASHES, "competitions for a stream": competitions}
+    record("kills", SEED, faults, [], time.monotonic() - began_s)
+    done = ", ".join(f"{work} {count}" for work, count in sorted(busy.done.items()))
+    print(f"the organiser: {done}")
     print(
         f"{CRASHES} crashes ({moments}): {len(sent)} submissions of {frames} frames, none lost, "
         "none counted twice, every report that of the batch"
     )
-    if 2 * len(POINTS) <= CRASHES:
-        assert set(reached) >= {AT_RANDOM, *POINTS}
+    if 3 * len(POINTS) <= CRASHES:
+        assert set(reached) >= {AT_RANDOM, STARTING, *POINTS}
 
 
 def _schedule(count: int) -> Iterator[tuple[str, int]]:
     """Every other crash at a random moment, the others at the failpoints in turn."""
     chance = Random(SEED)
     for number in range(count):
+        if number % EVERY_STARTING == EVERY_STARTING - 2:
+            yield STARTING, chance.randint(1, 40)
+            continue
         point = POINTS[number // 2 % len(POINTS)] if number % 2 else AT_RANDOM
         yield point, chance.randint(1, LATEST_PASS.get(point, 40))
 
 
 def _crash(server: KilledServer, point: str, passes: int, known: list[Position]) -> str:
     """Start the server, see that it has what it had, and let it die; gives where it died."""
+    if point == STARTING:
+        server.begin()
+        time.sleep(passes / 40 * LONGEST_START_S)
+        server.kill()
+        return STARTING
     if point == AT_RANDOM:
         server.start()
         with grpc.insecure_channel(server.address) as channel:

@@ -1,7 +1,8 @@
 """Servers over one PostgreSQL that are killed, and the database too, lose nothing acknowledged.
 
 Clients stream submissions through the SDK to two servers. In turn a server gets SIGKILL, at a
-random moment or at one of its failpoints, and the database is stopped as if it had been killed.
+random moment or at one of its failpoints, and the database is stopped as if it had been killed; at
+times it comes back as a standby, which is promoted later.
 `make crash-test CRASHES=500` does it for longer.
 """
 
@@ -24,6 +25,7 @@ from tests.crash.servers import KilledServer, new_site
 from tests.crash.writers import Position, Writer
 from tests.server.domain.sky import truth
 from tests.support.postgresql import Cluster, running_cluster
+from tools.campaign_record import record
 
 from vidscore_server.runtime import FAILPOINTS
 
@@ -38,6 +40,7 @@ TEAMS = {"red": 1, "blue": 2, "green": 1, "grey": 2}
 
 AT_RANDOM = "server at random"
 DATABASE = "database"
+FAILOVER = "failover"
 LATEST_PASS = {"before_scoring": 1, "before_score_commit": 1}
 REACH_TIMEOUT_S = 30.0
 
@@ -55,6 +58,12 @@ class _Site:
             time.sleep(self.chance.random())
             self.cluster.start()
             return DATABASE
+        if point == FAILOVER:
+            self.cluster.stop("immediate")
+            self.cluster.start_as_standby()
+            time.sleep(2 * self.chance.random())
+            self.cluster.promote()
+            return FAILOVER
         server = self.servers[number % len(self.servers)]
         server.kill()
         if point == AT_RANDOM:
@@ -87,6 +96,7 @@ def test_no_crash_of_a_server_or_of_the_database_loses_or_doubles_a_frame(
 
 
 def _crash_again_and_again(site: _Site) -> None:
+    began_s = time.monotonic()
     with grpc.insecure_channel(site.servers[0].address) as channel:
         organiser = Organiser(channel, site.servers[0].secret)
         organiser.host(truth(max(SIZES)))
@@ -116,8 +126,14 @@ def _crash_again_and_again(site: _Site) -> None:
         f"{sum(entry.frame_count for entry in sent)} frames, none lost, none counted twice, every "
         "report that of the batch at both servers"
     )
-    assert died[DATABASE]
-    assert died[AT_RANDOM]
+    assert {DATABASE, FAILOVER, AT_RANDOM} <= set(died)
+    of_database = died[DATABASE] + died[FAILOVER]
+    faults = {
+        "SIGKILLs of a server": CRASHES - of_database,
+        "immediate stops of a database": died[DATABASE],
+        "failovers to a standby": died[FAILOVER],
+    }
+    record("kills", SEED, faults, [], time.monotonic() - began_s)
 
 
 def _check_known(site: _Site, known: list[Position]) -> None:
@@ -128,6 +144,10 @@ def _check_known(site: _Site, known: list[Position]) -> None:
 
 
 def _schedule(count: int) -> Iterator[str]:
-    """The database, a server at random, a server at a failpoint, in turn."""
+    """The database, a server at random, a server at a failpoint, in turn.
+
+    Every other time the database comes back as a standby, which is promoted after a while.
+    """
     for number in range(count):
-        yield (DATABASE, AT_RANDOM, FAILPOINTS[number // 3 % len(FAILPOINTS)])[number % 3]
+        database = FAILOVER if number % 6 else DATABASE
+        yield (database, AT_RANDOM, FAILPOINTS[number // 3 % len(FAILPOINTS)])[number % 3]

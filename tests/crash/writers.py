@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
@@ -13,12 +14,15 @@ from tests.server.domain.sky import detections_of, place
 
 from vidscore_client import (
     Batching,
+    CallCancelledError,
     Client,
     DeadlineError,
     Delivery,
+    LimitExceededError,
     Retry,
     SubmissionStream,
     UnavailableError,
+    VidscoreError,
     connect,
 )
 
@@ -26,12 +30,18 @@ Result = TypeVar("Result")
 
 TIMEOUT_S = 600.0
 PACE_S = 0.002
+COMPETING_FRAMES = 12
+"""Frames that the first of two competing programs still sends: more than a batch."""
 BATCHING = Batching(batch_frames=4, batch_interval_s=0.01)
 RETRY = Retry(initial_s=0.05, maximum_s=0.5, give_up_after_s=TIMEOUT_S)
 DELIVERIES = (
     Delivery(window_frames=64, retry=RETRY),
     Delivery(window_frames=64, retry=RETRY, unary=True),
 )
+
+
+PASSING = (UnavailableError, DeadlineError, CallCancelledError)
+"""What a call may end in whose server dies, or stops with the call still open."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,7 @@ class Writer(threading.Thread):
     Attributes:
         sent: Submissions that are sealed.
         failure: What it ended with, if not well.
+        competitions: How often two of its programs wrote to the same streams at a time.
     """
 
     def __init__(
@@ -73,6 +84,7 @@ class Writer(threading.Thread):
         super().__init__(name=f"writer of {team}", daemon=True)
         self.sent: list[Sent] = []
         self.failure: BaseException | None = None
+        self.competitions = 0
         self._address = address
         self._team = team
         self._secret = secret
@@ -112,8 +124,11 @@ class Writer(threading.Thread):
             self._open(client, name, row)
         for index in range(frame_count):
             row = index % self._stream_count
-            if self._chance.random() < 1 / 400:
+            chance = self._chance.random()
+            if chance < 1 / 400:
                 self._begin_again(client, name, index)
+            elif chance < 2 / 400:
+                self._compete(client, name, index, frame_count)
             self._send(row, index)
             time.sleep(PACE_S)
         *others, last = self._streams.values()
@@ -143,21 +158,49 @@ class Writer(threading.Thread):
         for index in range(end):
             self._send(index % self._stream_count, index)
 
+    def _compete(self, client: Client, name: str, end: int, frame_count: int) -> None:
+        """A second program begins while the first one goes on; from then on the second counts.
+
+        Both send the same, so that whichever of them is taken, each frame is there once.
+        """
+        older = dict(self._streams)
+        for row in range(self._stream_count):
+            self._open(client, name, row, replay=True)
+
+        def go_on() -> None:
+            with suppress(VidscoreError):  # it is told that another writes
+                for index in range(end, min(end + COMPETING_FRAMES, frame_count)):
+                    _send_to(older[_stream(index % self._stream_count)], index)
+
+        first = threading.Thread(target=go_on, name=f"first {self.name}")
+        first.start()
+        for index in range(end):
+            self._send(index % self._stream_count, index)
+        first.join()
+        for stream in older.values():
+            stream.abort()
+        self.competitions += 1
+
     def _send(self, row: int, index: int) -> None:
-        sequence, number = place(index)
-        self._streams[_stream(row)].send(sequence, number, detections_of(index))
+        _send_to(self._streams[_stream(row)], index)
 
 
 def insistently(call: Callable[[], Result]) -> Result:
-    """Call until the server answers."""
+    """Call until the server answers, and has room."""
     give_up_s = time.monotonic() + TIMEOUT_S
     while True:
         try:
             return call()
-        except (UnavailableError, DeadlineError):
-            if time.monotonic() > give_up_s:
+        except (*PASSING, LimitExceededError) as error:
+            full = error.reason == "STORE_FULL"
+            if time.monotonic() > give_up_s or (isinstance(error, LimitExceededError) and not full):
                 raise
             time.sleep(0.1)
+
+
+def _send_to(stream: SubmissionStream, index: int) -> None:
+    sequence, number = place(index)
+    stream.send(sequence, number, detections_of(index))
 
 
 def _stream(row: int) -> str:

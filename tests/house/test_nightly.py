@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
+import pytest
 from tests.support.tree import ROOT
+from tools import nightly
 from tools.nightly import CAMPAIGNS, PAGE, Campaign, row_of, summary, with_row
 
 EMPTY = "# Page\n\n| command | tries |\n| --- | --- |\n"
@@ -39,3 +42,39 @@ def test_a_failure_says_so_whatever_its_log_says() -> None:
 def test_the_page_holds_a_table_that_rows_go_into() -> None:
     row = row_of(CAMPAIGNS[0], "passed", 0.0, NOW, "abc")
     assert row in with_row(PAGE.read_text(encoding="utf-8"), row)
+
+
+def test_campaigns_of_one_target_have_rows_of_their_own() -> None:
+    first, second = (Campaign("robustness", "a", {"CAMPAIGN": name}) for name in ("disk", "kills"))
+    page = EMPTY
+    for campaign, result in ((first, "1 passed"), (second, "2 passed"), (first, "3 passed")):
+        page = with_row(page, row_of(campaign, result, 60.0, NOW, "abc"))
+    assert page == (
+        EMPTY
+        + "| `make robustness CAMPAIGN=disk` | a | 3 passed | 1 min | 2026-11-22, abc |\n"
+        + "| `make robustness CAMPAIGN=kills` | a | 2 passed | 1 min | 2026-11-22, abc |\n"
+    )
+
+
+def test_a_night_that_was_stopped_goes_on_with_what_it_has_not_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+
+    def run(campaign: Campaign) -> bool:
+        if campaign.name == "third" and "third" not in ran:
+            ran.append("third")
+            raise KeyboardInterrupt
+        ran.append(campaign.name)
+        return campaign.name != "first"
+
+    campaigns = [Campaign(name, "a") for name in ("first", "second", "third")]
+    monkeypatch.setattr(nightly, "CAMPAIGNS", campaigns)
+    monkeypatch.setattr(nightly, "DONE", tmp_path / "done.json")
+    monkeypatch.setattr(nightly, "run", run)
+    with pytest.raises(KeyboardInterrupt):
+        nightly.main([])
+    assert nightly.main(["--resume"]) == 1, "the first one has failed before it was stopped"
+    assert ran == ["first", "second", "third", "third"]
+    assert nightly.main(["second"]) == 0, "without --resume all of it runs again"
+    assert ran[-1] == "second"

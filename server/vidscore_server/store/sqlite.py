@@ -54,6 +54,9 @@ NETWORK_FILE_SYSTEMS = frozenset(
 _WRITES = "vidscore_writes"
 """Execution option of connections whose transactions write."""
 
+_FAILURES = (DBAPIError, OSError, UnicodeDecodeError)
+"""What opening a file raises; the last one where damaged names of tables are to be told."""
+
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
@@ -86,7 +89,7 @@ def open_sqlite_store(
     _refuse_network(path, mounts)
     try:
         return _open(path, must_exist=must_exist)
-    except (DBAPIError, OSError) as error:
+    except _FAILURES as error:
         raise _cannot_open(path, error) from error
 
 
@@ -109,7 +112,7 @@ def open_sqlite_beside(path: Path, mounts: Path = Path("/proc/mounts")) -> SqlSt
         except BaseException:
             engine.dispose()
             raise
-    except (DBAPIError, OSError) as error:
+    except _FAILURES as error:
         raise _cannot_open(path, error) from error
     return _store(engine)
 
@@ -172,12 +175,18 @@ def _presence(path: Path) -> Callable[[], None]:
     return check
 
 
-def _cannot_open(path: Path, error: DBAPIError | OSError) -> StoreError:
-    reason = error.strerror if isinstance(error, OSError) else error.orig
+def _cannot_open(path: Path, error: DBAPIError | OSError | UnicodeDecodeError) -> StoreError:
+    reason = _reason(error)
     # SQLite reports an I/O error if there is no room for its shared-memory file.
     free = os.statvfs(path.parent).f_bavail
     hint = "" if free else "; the disk is full: make room, then try again"
     return StoreError(f"the store {path} cannot be opened: {reason}{hint}")
+
+
+def _reason(error: DBAPIError | OSError | UnicodeDecodeError) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "its tables are damaged: restore a backup"
+    return str(error.strerror if isinstance(error, OSError) else error.orig)
 
 
 def _engine(path: Path) -> Engine:
@@ -258,8 +267,8 @@ def inspect_store(path: Path) -> StoreState:
     try:
         with engine.connect() as connection:
             return _state(path, connection)
-    except DBAPIError as error:
-        raise StoreError(f"{path} cannot be read: {error.orig}") from error
+    except (DBAPIError, UnicodeDecodeError) as error:
+        raise StoreError(f"{path} cannot be read: {_reason(error)}") from error
     finally:
         engine.dispose()
 

@@ -22,7 +22,12 @@ from tests.server.store.sharing import SharingContract
 from vidscore_server.store import SqlStore, Transaction
 from vidscore_server.store.errors import StoreError, StoreInUseError, StoreMissingError
 from vidscore_server.store.records import ServingRecord
-from vidscore_server.store.sqlite import WAL_BYTES, open_sqlite_beside, open_sqlite_store
+from vidscore_server.store.sqlite import (
+    WAL_BYTES,
+    inspect_store,
+    open_sqlite_beside,
+    open_sqlite_store,
+)
 
 REOPEN = """
 import sys
@@ -167,6 +172,19 @@ def test_a_file_that_is_no_database_is_an_error_that_names_it(path: Path) -> Non
     with pytest.raises(StoreError, match=f"{path.name} cannot be opened: file is not a database"):
         open_sqlite_store(path)
     assert path.read_text().startswith("notes")
+
+
+def test_damaged_names_of_tables_are_an_error_that_names_the_file(path: Path) -> None:
+    open_sqlite_store(path).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA writable_schema=ON")
+        connection.execute(
+            "UPDATE sqlite_master SET name = CAST(x'62b3' AS TEXT), sql = 'CREATE TABLE' "
+            "WHERE name = 'benchmarks'"
+        )
+    for opened in (open_sqlite_store, open_sqlite_beside, inspect_store):
+        with pytest.raises(StoreError, match=f"{path.name} cannot be .*tables are damaged"):
+            opened(path)
 
 
 def test_a_lock_that_cannot_be_made_is_an_error_that_names_the_store(path: Path) -> None:

@@ -1,0 +1,85 @@
+"""Planted bugs: patches that a campaign has to catch, applied to a copy of the sources.
+
+A patch says in its first lines which campaign it is for, by the module's name without `test_`,
+which test of it is enough (all, if none is named), and what the failure must say::
+
+    Campaign: crash_images
+    Test: test_no_power_cut_loses_an_acknowledged_frame
+    Says: .* is lost
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.tree import ROOT
+
+PATCHES = Path(__file__).parent / "planted"
+SOURCES = ("evaluators", "server", "clients/cli", "clients/python")
+"""Folders that are copied, and taken in place of those that are installed."""
+
+TIMEOUT_S = 600.0
+FAILED = 1
+"""What pytest ends with where a test has failed."""
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A planted bug.
+
+    Attributes:
+        path: Its patch.
+        campaign: The module that must catch it, without `test_`.
+        test: The test of it; empty for all.
+        says: A regular expression that the failure must have.
+    """
+
+    path: Path
+    campaign: str
+    test: str
+    says: str
+
+    @classmethod
+    def read(cls, path: Path) -> Planted:
+        """The planted bug of a patch."""
+        head = path.read_text("utf-8").partition("\n--- ")[0]
+        said = dict(re.findall(r"^(Campaign|Test|Says): (.+)$", head, re.MULTILINE))
+        return cls(path, said["Campaign"], said.get("Test", ""), said["Says"])
+
+
+def planted_bugs() -> list[Planted]:
+    """All planted bugs."""
+    return [Planted.read(path) for path in sorted(PATCHES.glob("*.patch"))]
+
+
+def catches(bug: Planted, folder: Path) -> str:
+    """Run the campaign over sources that have the bug; gives what it said.
+
+    Args:
+        bug: The bug.
+        folder: Where to copy the sources to; not in a repository, whose `git apply` would look
+            for the files there.
+    """
+    for name in SOURCES:
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    subprocess.run(["git", "apply", str(bug.path)], cwd=folder, check=True)
+    module = f"tests/campaigns/test_{bug.campaign}.py"
+    places = os.pathsep.join(str(folder / name) for name in SOURCES)
+    done = subprocess.run(
+        [*(sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-m", ""),
+         *("-p", "no:cacheprovider"), f"{module}::{bug.test}" if bug.test else module],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": places, "SEED": "0", "EFFORT": "1"},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == FAILED, f"{bug.path.name} is not caught:\n{done.stdout[-3000:]}"
+    return done.stdout

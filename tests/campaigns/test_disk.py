@@ -1,0 +1,212 @@
+"""A disk that fails costs nothing that was acknowledged, and no score is of what it has damaged.
+
+A server's disk is full, fails, writes half, can only be written to no more, or is taken away under
+it while clients stream; each time they go on once it is well. And bits of a store's file are
+flipped before a server starts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+import grpc
+import pytest
+from tests.campaigns.settings import EFFORT, SEED
+from tests.campaigns.shim import Faults, Mode, preloaded
+from tests.crash.checking import SIZES, check_positions, check_reports
+from tests.crash.organiser import Organiser
+from tests.crash.servers import KilledServer
+from tests.crash.writers import Position, Writer
+from tests.server.domain.hosted import Hosted, hosting
+from tests.server.domain.sky import batch, batch_report, truth
+from tests.support.waiting import eventually
+from tools.campaign_record import record
+
+from vidscore_protos.v1 import submission_service_pb2 as pb
+from vidscore_server.store.errors import StoreError
+
+pytestmark = pytest.mark.campaign
+
+STORE = "store.db"
+WINDOWS = 3
+"""Times of each kind that the disk fails in a round, of which there are `EFFORT`."""
+
+FLIPPED_FILES = 24
+"""Files with flipped bits of a round."""
+
+TEAMS = {"red": 1, "blue": 2, "green": 2}
+NO_FAULT_S = 2.0
+"""How long a fault is waited for that may not come, such as one of reads that are cached."""
+
+WORDS = {
+    Mode.FULL: "times full",
+    Mode.WRITE_ERROR: "times EIO of writes",
+    Mode.SHORT: "times short writes",
+    Mode.SYNC_ERROR: "times EIO of fsync",
+    Mode.READ_ERROR: "times EIO of reads",
+    Mode.READ_ONLY: "times read-only",
+}
+
+
+def test_a_disk_that_fails_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    for number in range(EFFORT):
+        began_s, seed = time.monotonic(), SEED + number
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        tried = _Run(folder, Random(seed)).run()
+        record("disk", seed, tried, [], time.monotonic() - began_s)
+        assert set(WORDS.values()) - set(tried) <= {WORDS[Mode.READ_ERROR]}
+
+
+class _Run:
+    """A server whose disk fails again and again while clients stream."""
+
+    def __init__(self, folder: Path, chance: Random) -> None:
+        self.folder = folder
+        self.chance = chance
+        self.server = KilledServer(folder)
+        self.faults = Faults(folder / "faults")
+        environment = preloaded((folder / STORE).resolve(), faults=self.faults.path)
+        self.server.environment.update(environment)
+        self.writers: list[Writer] = []
+        self.tried: Counter[str] = Counter()
+
+    def run(self) -> Counter[str]:
+        self.server.start()
+        try:
+            with grpc.insecure_channel(self.server.address) as channel:
+                organiser = Organiser(channel, self.server.secret)
+                organiser.host(truth(max(SIZES)))
+                self.writers = [
+                    Writer(self.server.address, team, organiser.token(team), streams, SIZES)
+                    for team, streams in TEAMS.items()
+                ]
+            for writer in self.writers:
+                writer.start()
+            modes = [mode for mode in WORDS for _ in range(WINDOWS)]
+            self.chance.shuffle(modes)
+            for mode in modes:
+                self.fail(mode)
+            self.take_away()
+            for writer in self.writers:
+                writer.finish()
+            sent = [entry for writer in self.writers for entry in writer.sent]
+            with grpc.insecure_channel(self.server.address) as channel:
+                check_reports(Organiser(channel, self.server.secret), sent)
+            return self.tried
+        finally:
+            self.faults.end()
+            self.server.kill()
+
+    def fail(self, mode: Mode) -> None:
+        """Let the disk fail, look at what is there, and wait until everybody goes on."""
+        self.faults.begin(mode, every=self.chance.choice((1, 1, 2, 5)))
+        wanted, give_up_s = self.chance.randint(1, 6), time.monotonic() + NO_FAULT_S
+        while self.faults.hits < wanted and time.monotonic() < give_up_s:
+            time.sleep(0.01)
+        if self.faults.end():
+            self.tried[WORDS[mode]] += 1
+        self.check()
+
+    def take_away(self) -> None:
+        """Move the store's files away: the server ends, the next goes on with what they held."""
+        kept = self.folder / "kept"
+        kept.mkdir()
+        files = [self.folder / STORE, self.folder / f"{STORE}-wal"]
+        moved = [file.rename(kept / file.name) for file in files]
+        copies = [shutil.copyfile(file, kept / f"{file.name}.copy") for file in moved]
+        assert self.server.ends() != 0, "a server went on without its store"
+        for copy, file in zip(copies, files, strict=True):
+            copy.replace(file)
+        (self.folder / f"{STORE}-shm").unlink(missing_ok=True)
+        known = self.positions()
+        self.server.start()
+        with grpc.insecure_channel(self.server.address) as channel:
+            check_positions(Organiser(channel, self.server.secret), known)
+        self.tried["times taken away"] += 1
+
+    def check(self) -> None:
+        """What was acknowledged is there, and everybody goes on."""
+        known, sent = self.positions(), self.sent()
+        with grpc.insecure_channel(self.server.address) as channel:
+            check_positions(Organiser(channel, self.server.secret), known)
+        for writer, before in zip(self.writers, sent, strict=True):
+            eventually(lambda: _goes_on(writer, before, known))  # noqa: B023 - called at once
+
+    def positions(self) -> list[Position]:
+        return [position for writer in self.writers for position in writer.positions()]
+
+    def sent(self) -> list[int]:
+        return [len(writer.sent) for writer in self.writers]
+
+
+def _goes_on(writer: Writer, sent: int, known: Sequence[Position]) -> bool:
+    """Whether a writer has got further than it was, or has ended badly, which `finish` tells."""
+    if writer.failure is not None or len(writer.sent) > sent:
+        return True
+    before = {(entry.submission, entry.stream): entry.acknowledged for entry in known}
+    return any(
+        entry.acknowledged > before.get((entry.submission, entry.stream), 0)
+        for entry in writer.positions()
+    )
+
+
+FRAME_COUNT = 20
+SENT = range(0, FRAME_COUNT, 2)
+
+
+async def test_no_score_is_of_bits_that_were_flipped(tmp_path: Path) -> None:
+    async with hosting(tmp_path, held=True) as hosted:
+        await hosted.organiser.create_benchmark()
+        await hosted.organiser.upload(truth(FRAME_COUNT))
+        await hosted.red.submit(batch(SENT))
+        secret = hosted.organiser.secret
+    whole = (tmp_path / STORE).read_bytes()
+    began_s, tried, findings = time.monotonic(), Counter[str](), list[str]()
+    for number in range(EFFORT * FLIPPED_FILES):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        bits = _flipped(whole, folder / STORE, Random(f"{SEED} {number}"))
+        outcome = await _outcome(folder, secret)
+        tried[f"files with flipped bits: {outcome}"] += 1
+        if outcome == "wrong":
+            findings.append(f"flipped bits {bits} of file {number} gave another score")
+        shutil.rmtree(folder)
+    record("disk", SEED, tried, findings, time.monotonic() - began_s)
+    assert findings == []
+
+
+def _flipped(whole: bytes, path: Path, chance: Random) -> list[int]:
+    """Write a file of which some bits are flipped; gives which."""
+    damaged = bytearray(whole)
+    bits = chance.sample(range(8 * len(whole)), chance.choice((1, 4, 64)))
+    for bit in bits:
+        damaged[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(damaged)
+    return bits
+
+
+async def _outcome(folder: Path, secret: str) -> str:
+    """What a server makes of a store: refused, failed, or scored, rightly or wrongly."""
+    try:
+        async with asyncio.timeout(60), hosting(folder) as hosted:
+            return await _scored(hosted, secret)
+    except (StoreError, grpc.RpcError):
+        return "refused"
+
+
+async def _scored(hosted: Hosted, secret: str) -> str:
+    organiser = hosted.client(secret)
+    ended = await organiser.ended()
+    if ended.submission.state != pb.SUBMISSION_STATE_SCORED:
+        return "failed"
+    [score] = await organiser.scores()
+    score.report.specification.Clear()
+    found = score.report.SerializeToString(deterministic=True)
+    return "scored as they were" if found == batch_report(FRAME_COUNT, SENT) else "wrong"

@@ -1,0 +1,76 @@
+"""The record of the robustness campaigns adds up what runs tell it, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.campaigns.planted import planted_bugs
+from tests.support.tree import ROOT
+from tools.campaign_record import CAMPAIGNS, VARIABLE, campaigns_table, next_seed, record
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    kept = tmp_path / "record.json"
+    monkeypatch.setenv(VARIABLE, str(kept))
+    return kept
+
+
+def test_runs_of_a_campaign_add_up(path: Path) -> None:
+    record("disk", 4, {"disk full": 3, "short writes": 1}, [], 1800.0)
+    record("histories", 0, {"histories": 8}, [], 60.0)
+    record("disk", 5, {"disk full": 2}, ["a frame is lost"], 1800.0)
+    kept = json.loads(path.read_text())
+    assert set(kept) == {"disk", "histories"}
+    disk = kept["disk"]
+    assert (disk["runs"], disk["seconds"], disk["last_seed"]) == (2, 3600.0, 5)
+    assert disk["faults"] == {"disk full": 5, "short writes": 1}
+    assert [(found["seed"], found["what"]) for found in disk["findings"]] == [
+        (5, "a frame is lost")
+    ]
+
+
+def test_the_next_seed_is_the_one_after_the_greatest(path: Path) -> None:
+    assert next_seed("disk", path) == 0
+    for seed in (7, 3):
+        record("disk", seed, {"disk full": 1}, [], 1.0)
+    assert next_seed("disk", path) == 8
+
+
+def test_the_table_shows_the_sums_and_the_command_that_repeats_the_last_run(path: Path) -> None:
+    record("disk", 7, {"disk full": 1200}, [], 5400.0)
+    *_, row = campaigns_table(path).splitlines()
+    assert "1,200 disk full" in row
+    assert "90 min" in row
+    assert "`make robustness CAMPAIGN=disk SEED=7`" in row
+
+
+def test_nothing_is_kept_where_nobody_asks_for_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(VARIABLE)
+    record("disk", 0, {"disk full": 1}, [], 1.0)
+    assert not path.exists()
+
+
+def test_a_campaign_that_is_not_known_is_refused() -> None:
+    with pytest.raises(KeyError, match="nothing"):
+        record("nothing", 0, {}, [], 1.0)
+
+
+@pytest.mark.parametrize("name", CAMPAIGNS)
+def test_what_repeats_a_campaign_is_there(name: str) -> None:
+    command = CAMPAIGNS[name].command
+    _, target, *settings = command.split()
+    assert f"\n{target}: " in (ROOT / "Makefile").read_text("utf-8")
+    modules = [text.partition("=")[2] for text in settings if text.startswith("CAMPAIGN=")]
+    assert all((ROOT / f"tests/campaigns/test_{module}.py").is_file() for module in modules)
+
+
+def test_every_campaign_of_the_robustness_folder_has_a_planted_bug() -> None:
+    modules = {
+        path.stem.removeprefix("test_") for path in (ROOT / "tests/campaigns").glob("test_*")
+    }
+    assert modules - {"planted"} == {bug.campaign for bug in planted_bugs()}

@@ -1,0 +1,173 @@
+"""The record of the robustness campaigns: what was tried, how often, and what it found.
+
+A campaign calls `record` once for each seed that it has gone through. What it tells is added to
+docs/robustness.json where the environment asks for that (`make nightly` does), so that a run of
+the gate leaves the repository as it was; docs/robustness.md shows the sums.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tools.docs_pages import ROOT, table
+
+RECORD = ROOT / "docs/robustness.json"
+VARIABLE = "CAMPAIGN_RECORD"
+"""Environment variable with the file to add to; nothing is kept without it."""
+
+Counts = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A campaign of the record.
+
+    Attributes:
+        tries: What it tries, for the page.
+        command: What repeats a run, with the seed as `{seed}`.
+    """
+
+    tries: str
+    command: str
+
+    @classmethod
+    def of(cls, module: str, tries: str) -> Campaign:
+        """The campaign of a module of tests/campaigns, whose name is without `test_`."""
+        return cls(tries, f"make robustness CAMPAIGN={module} SEED={{seed}}")
+
+
+CAMPAIGNS: Mapping[str, Campaign] = {
+    "crash images": Campaign.of(
+        "crash_images", "every state of the store's files that a power cut could leave"
+    ),
+    "disk": Campaign.of("disk", "a disk that is full, fails, writes short or loses its file"),
+    "histories": Campaign.of("histories", "several writers of one stream against a model"),
+    "kills": Campaign(
+        "servers killed while clients stream and an organiser works",
+        "make crash-test SEED={seed}",
+    ),
+}
+"""Campaigns of the record, each by its name."""
+
+
+def record(
+    campaign: str, seed: int, faults: Counts, findings: Sequence[str], seconds: float
+) -> None:
+    """Add what a run of a campaign came to, where the environment names a file for it.
+
+    Args:
+        campaign: A name of `CAMPAIGNS`.
+        seed: The seed that repeats the run.
+        faults: How many faults of each kind, or executions, were tried.
+        findings: What was wrong, a line each; none where all went well.
+        seconds: How long it took.
+
+    Raises:
+        KeyError: If there is no such campaign.
+    """
+    known = CAMPAIGNS[campaign]
+    told = ", ".join(f"{count:,} {kind}" for kind, count in sorted(faults.items()))
+    print(f"\n{campaign}, seed {seed}: {told}; {len(findings)} findings; {seconds:.0f} s")
+    for finding in findings:
+        print(f"  found: {finding}; repeated by `{known.command.format(seed=seed)}`")
+    if not (name := os.environ.get(VARIABLE)):
+        return
+    path = Path(name)
+    with _locked(path):
+        kept = _read(path)
+        kept[campaign] = _added(kept.get(campaign), seed, faults, findings, seconds)
+        beside = path.with_name(path.name + ".new")
+        beside.write_text(_text(kept), encoding="utf-8")
+        beside.replace(path)
+
+
+def next_seed(campaign: str, path: Path = RECORD) -> int:
+    """The seed after the greatest that a campaign has gone through."""
+    entry = _read(path).get(campaign)
+    return 0 if entry is None else int(entry["last_seed"]) + 1
+
+
+def campaigns_table(path: Path = RECORD) -> str:
+    """What every campaign has tried and found, as a table for docs/robustness.md."""
+    kept = _read(path)
+    rows = []
+    for name, campaign in CAMPAIGNS.items():
+        if (entry := kept.get(name)) is None:
+            continue
+        faults = "<br>".join(f"{count:,} {kind}" for kind, count in entry["faults"].items())
+        rows.append(
+            [
+                f"{name}: {campaign.tries}",
+                faults,
+                f"{entry['runs']:,}",
+                f"{entry['seconds'] / 60:,.0f} min",
+                str(len(entry["findings"])),
+                f"`{campaign.command.format(seed=entry['last_seed'])}`",
+                f"{entry['last']}, {entry['commit']}",
+            ]
+        )
+    head = ("campaign", "tried", "runs", "time", "findings", "the last run again", "when, commit")
+    return table(head, rows)
+
+
+def _added(
+    before: Mapping[str, Any] | None,
+    seed: int,
+    faults: Counts,
+    findings: Sequence[str],
+    seconds: float,
+) -> dict[str, Any]:
+    """An entry of the record with a run more."""
+    known: Mapping[str, Any] = before or {}
+    counts: dict[str, int] = dict(known.get("faults", {}))
+    for kind, count in faults.items():
+        counts[kind] = counts.get(kind, 0) + count
+    now, commit = f"{datetime.now(UTC):%Y-%m-%d}", _commit()
+    found = [{"seed": seed, "when": now, "commit": commit, "what": text} for text in findings]
+    return {
+        "runs": known.get("runs", 0) + 1,
+        "seconds": round(known.get("seconds", 0.0) + seconds, 1),
+        "last_seed": max(seed, known.get("last_seed", seed)),
+        "last": now,
+        "commit": commit,
+        "faults": dict(sorted(counts.items())),
+        "findings": [*known.get("findings", []), *found],
+    }
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return found
+
+
+def _text(kept: Mapping[str, Any]) -> str:
+    return json.dumps(kept, indent=2, sort_keys=True) + "\n"
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Let no other process add to the record meanwhile."""
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
+def _commit() -> str:
+    command = ["git", "rev-parse", "--short=8", "HEAD"]
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()

@@ -28,6 +28,7 @@ from vidscore_evaluators.arrays import AnyArray, BoolArray, FlagArray, FloatArra
 from vidscore_evaluators.kernels._sources import LIBRARY, digest
 
 HashArray = NDArray[np.uint64]
+RunArray = NDArray[np.uint32]
 Kind = type[np.generic] | type[int]
 """Element type of an array, or `int` for an integer."""
 
@@ -248,6 +249,104 @@ def hash_rows(
     totals: HashArray,
 ) -> int:
     """Hashes of rows of columns at given addresses, and their sums."""
+
+
+# masks.c
+
+
+@_kernel
+def normal_runs(
+    lengths: IntArray,
+    starts: IntArray,
+    pixels: IntArray,
+    count: int,
+    most: int,
+    runs: RunArray,
+    run_starts: IntArray,
+    totals: IntArray,
+    states: FlagArray,
+) -> int:
+    """Masks of given runs, and what is wrong with each; returns how many are right."""
+
+
+@_kernel
+def read_mask_texts(
+    text: FlagArray,
+    starts: IntArray,
+    pixels: IntArray,
+    count: int,
+    most: int,
+    runs: RunArray,
+    run_starts: IntArray,
+    totals: IntArray,
+    states: FlagArray,
+) -> int:
+    """Masks of COCO's texts, and what is wrong with each; returns how many are right."""
+
+
+@_kernel
+def write_mask_texts(
+    runs: RunArray, starts: IntArray, count: int, text: FlagArray, text_starts: IntArray
+) -> int:
+    """COCO's texts of masks; returns the length of all."""
+
+
+@_kernel
+def mask_areas(runs: RunArray, starts: IntArray, count: int, areas: FloatArray) -> int:
+    """Areas of masks; returns how many are above 0."""
+
+
+@_kernel
+def mask_boxes(
+    runs: RunArray, starts: IntArray, sizes: IntArray, count: int, boxes: FloatArray
+) -> int:
+    """Boxes around masks; returns how many masks have pixels."""
+
+
+@_kernel
+def shared_mask_areas(
+    runs: RunArray,
+    starts: IntArray,
+    rows: IntArray,
+    other_runs: RunArray,
+    other_starts: IntArray,
+    other_rows: IntArray,
+    pair_count: int,
+    areas: FloatArray,
+) -> int:
+    """Areas that pairs of masks share; returns how many are above 0."""
+
+
+@_kernel
+def span_keys(
+    runs: RunArray, starts: IntArray, groups: IntArray, count: int, keys: IntArray
+) -> int:
+    """Keys of where the spans of masks begin and end; returns how many."""
+
+
+@_kernel
+def runs_of_keys(
+    keys: IntArray,
+    key_count: int,
+    pixels: IntArray,
+    group_count: int,
+    toggled: int,
+    runs: RunArray,
+    run_starts: IntArray,
+) -> int:
+    """Masks of groups of sorted keys; returns how many runs they have."""
+
+
+@_kernel
+def outline_keys(
+    corners: IntArray,
+    starts: IntArray,
+    sizes: IntArray,
+    count: int,
+    capacity: int,
+    keys: IntArray,
+) -> int:
+    """Keys of where outlines cross columns, as far as there is capacity; returns how many."""
 
 
 # matching.c

@@ -19,6 +19,7 @@ _ELEMENTS: dict[str, type[np.generic]] = {
     "double": np.float64,
     "int64_t": np.int64,
     "uint64_t": np.uint64,
+    "uint32_t": np.uint32,
     "uint8_t": np.uint8,
 }
 

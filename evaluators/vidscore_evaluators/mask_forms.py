@@ -47,7 +47,7 @@ _FILLED = "runs that fill the size, {pixels} pixels"
 _WRONG_RUNS = (
     ("", ""),
     ("a character that no number has", "characters from '0' to 'o'"),
-    ("a number without its end", "whole numbers"),
+    ("a number without its end", "integers"),
     ("a run below 0", "runs of 0 or more"),
     ("runs of more than {pixels} pixels", _FILLED),
     ("runs of {total} pixels", _FILLED),
@@ -66,10 +66,10 @@ def masks_from_counts(counts: Sequence[Sequence[int]], sizes: IntArray) -> Masks
         sizes: (N, 2) height and width of each mask.
 
     Raises:
-        InputError: If a list is not of whole numbers, or its runs do not fill its size.
+        InputError: If a list is not of integers, or its runs do not fill its size.
     """
-    wrong = np.array([not _are_whole(lengths) for lengths in counts], dtype=np.bool_)
-    _refuse(wrong, "counts", "other values", "a list of whole numbers")
+    wrong = np.array([not _are_integers(lengths) for lengths in counts], dtype=np.bool_)
+    _refuse(wrong, "counts", "other values", "a list of integers")
     lengths = _lengths(counts)
     flat = np.fromiter(chain.from_iterable(counts), dtype=np.int64, count=int(lengths.sum()))
     return masks_from_runs(flat, lengths, sizes)
@@ -79,7 +79,7 @@ def masks_from_runs(lengths: AnyArray, counts: AnyArray, sizes: IntArray) -> Mas
     """Masks out of runs that stand in one array.
 
     Args:
-        lengths: (R,) lengths of runs as whole numbers.
+        lengths: (R,) lengths of runs as integers.
         counts: (N,) runs of each mask, R together.
         sizes: (N, 2) height and width of each mask.
 
@@ -150,7 +150,7 @@ def masks_from_label_image(labels: AnyArray) -> tuple[IntArray, Masks]:
     """Masks of the values of an image.
 
     Args:
-        labels: (height, width) whole numbers.
+        labels: (height, width) integers.
 
     Returns:
         The values that occur, ascending, and the mask of each.
@@ -160,7 +160,7 @@ def masks_from_label_image(labels: AnyArray) -> tuple[IntArray, Masks]:
     """
     if labels.ndim != 2 or labels.dtype.kind not in "iu":
         found = f"an array of {labels.dtype} of shape {labels.shape}"
-        raise InputError([Fault(found, "whole numbers of shape (height, width)")])
+        raise InputError([Fault(found, "integers of shape (height, width)")])
     size = np.array([labels.shape], dtype=np.int64)
     _refuse_sizes(size)
     pixels = labels.T.reshape(-1)
@@ -177,8 +177,8 @@ def _lengths(parts: Sequence[Sequence[object]] | Sequence[bytes]) -> IntArray:
     return np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
 
 
-def _are_whole(lengths: Sequence[int]) -> bool:
-    """Whether a list has whole numbers that fit into 64 bits; others are too large for any mask."""
+def _are_integers(lengths: Sequence[int]) -> bool:
+    """Whether a list has integers that fit into 64 bits; others are too large for any mask."""
     if not set(map(type, lengths)) <= {int}:
         return False
     return -MAXIMUM_MASK_PIXELS <= min(lengths, default=0) <= max(lengths, default=0) < 1 << 62

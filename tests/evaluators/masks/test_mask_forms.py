@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -118,10 +119,10 @@ FILLED = "expected runs that fill the size, 6 pixels"
         ([2**61, 2**61], f"found runs of more than 6 pixels, {FILLED}"),
         ([7, -1], f"found runs of more than 6 pixels, {FILLED}"),
         ([-1, 7], "found a run below 0, expected runs of 0 or more"),
-        ([6.0], "found other values, expected a list of whole numbers"),
-        ([True, 5], "found other values, expected a list of whole numbers"),
-        ([2**70], "found other values, expected a list of whole numbers"),
-        (["6"], "found other values, expected a list of whole numbers"),
+        ([6.0], "found other values, expected a list of integers"),
+        ([True, 5], "found other values, expected a list of integers"),
+        ([2**70], "found other values, expected a list of integers"),
+        (["6"], "found other values, expected a list of integers"),
     ],
     ids=repr,
 )
@@ -138,7 +139,7 @@ def test_wrong_runs_are_faults_of_their_mask(counts: list[int], problem: str) ->
         ("5", f"found runs of 5 pixels, {FILLED}"),
         ("7", f"found runs of more than 6 pixels, {FILLED}"),
         ("O", "found a run below 0, expected runs of 0 or more"),
-        ("V", "found a number without its end, expected whole numbers"),
+        ("V", "found a number without its end, expected integers"),
         ("/", "found a character that no number has, expected characters from '0' to 'o'"),
         ("p", "found a character that no number has, expected characters from '0' to 'o'"),
         ("6é", "found a character that no number has, expected characters from '0' to 'o'"),
@@ -197,11 +198,12 @@ def test_sizes_without_pixels_or_with_too_many_are_faults(size: tuple[int, int])
         f"found {size[0]} by {size[1]}, expected height and width of 1 or more, together at most "
         f"{MAXIMUM_MASK_PIXELS} pixels"
     )
-    for read in (
+    reads: list[Callable[[], object]] = [
         lambda: masks_from_runs(np.array([6, 6]), np.array([1, 1]), sizes),
         lambda: masks_from_compressed(["6", "6"], sizes),
         lambda: masks_from_polygons([[SQUARE]] * 2, sizes),
-    ):
+    ]
+    for read in reads:
         with pytest.raises(InputError) as error:
             read()
         assert faults(error) == [(1, "size", expected)]
@@ -218,5 +220,5 @@ def test_a_mask_of_too_many_runs_is_a_fault() -> None:
 
 @pytest.mark.parametrize("image", [np.zeros((2, 3, 3), dtype=np.uint8), np.zeros((2, 3))])
 def test_what_is_no_label_image_is_refused(image: AnyArray) -> None:
-    with pytest.raises(InputError, match=r"expected whole numbers of shape \(height, width\)"):
+    with pytest.raises(InputError, match=r"expected integers of shape \(height, width\)"):
         masks_from_label_image(image)

@@ -78,8 +78,9 @@ class CocoParameters(RankingParameters):
     dont_care: RuleName = parameter(
         "coco", "Whose rule says what becomes of detections of what is not scored."
     )
-    base: Literal["iou", "polygon"] = parameter(
-        "iou", "How alike two objects are: IoU of upright boxes, or of polygons (four corners)."
+    base: Literal["iou", "polygon", "mask"] = parameter(
+        "iou",
+        "How alike two objects are: IoU of upright boxes, of polygons (four corners), or of masks.",
     )
     thresholds: tuple[float, ...] = parameter(
         PARTIAL,

@@ -238,9 +238,12 @@ class _Builder:
 
     def _masks(self, counts: IntArray) -> Masks | None:
         """The masks, if each object is a box that has one, and those of a frame have one size."""
-        masks, object_count = self._columns.masks, int(counts.sum())
-        if masks is None:
+        masks: Any = self._columns.masks
+        if not isinstance(masks, Masks):
+            if masks is not None:
+                self._fault("masks", _shown(masks), "masks as columns, or none")
             return None
+        object_count = int(counts.sum())
         if masks.count != object_count or self._columns.arity != BOX:
             found = (
                 f"{masks.count} masks of {object_count} objects of {self._columns.arity} numbers"

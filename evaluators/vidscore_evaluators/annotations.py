@@ -297,11 +297,10 @@ def concatenate(parts: Sequence[Annotations]) -> Annotations:
 
     Args:
         parts: At least one batch; all of one arity. A named column that a part lacks is NaN there,
-            and so are times.
+            and so are times. Masks are kept where all objects have one.
 
     Raises:
-        ValueError: If there are no parts, or their arities differ, or some have objects with masks
-            and others objects without.
+        ValueError: If there are no parts, or their arities differ.
     """
     if len(parts) == 1:
         return parts[0]
@@ -347,11 +346,11 @@ def _joined(parts: Sequence[FloatArray | None], counts: Sequence[int]) -> FloatA
 
 
 def _joined_masks(parts: Sequence[Annotations]) -> Masks | None:
-    """Masks of the objects of several batches."""
+    """Masks of the objects of several batches, where all of these have one."""
+    if any(part.masks is None and part.object_count for part in parts):
+        return None
     if all(part.masks is None for part in parts):
         return None
-    if any(part.masks is None and part.object_count for part in parts):
-        raise ValueError("objects without masks cannot be joined with objects that have some")
     return concatenate_masks([no_masks() if part.masks is None else part.masks for part in parts])
 
 

@@ -161,7 +161,7 @@ class _Builder:
                 if self._is_name("columns", name)
             },
             frame_times_s=known_times(times_s),
-            masks=self._masks(object_count),
+            masks=self._masks(counts),
         )
         self._check_values(built)
         self._raise_faults()
@@ -236,14 +236,27 @@ class _Builder:
             self._fault("coordinates", f"{len(flat)} values", f"{wanted} values")
         return np.zeros((0, arity)) if self._faults else flat.reshape(-1, arity)
 
-    def _masks(self, object_count: int) -> Masks | None:
-        """The masks, if there is one for each object, which is a box."""
-        masks = self._columns.masks
-        if masks is None or (masks.count == object_count and self._columns.arity == BOX):
-            return masks
-        found = f"{masks.count} masks for {object_count} objects of {self._columns.arity} numbers"
-        self._fault("masks", found, "a mask for each object, and boxes")
-        return None
+    def _masks(self, counts: IntArray) -> Masks | None:
+        """The masks, if each object is a box that has one, and those of a frame have one size."""
+        masks: Any = self._columns.masks
+        if not isinstance(masks, Masks):
+            if masks is not None:
+                self._fault("masks", _shown(masks), "masks as columns, or none")
+            return None
+        object_count = int(counts.sum())
+        if masks.count != object_count or self._columns.arity != BOX:
+            found = (
+                f"{masks.count} masks of {object_count} objects of {self._columns.arity} numbers"
+            )
+            self._fault("masks", found, "a mask for each object, and boxes")
+            return None
+        first = np.repeat(starts_from_counts(counts)[:-1], counts)
+        wrong = np.flatnonzero((masks.sizes != masks.sizes[first]).any(axis=1))
+        for row in wrong[:FAULTS_PER_COLUMN].tolist():
+            (height, width), (other, another) = masks.sizes[[row, first[row]]].tolist()
+            expected = f"{other} by {another}, as the first mask of the frame"
+            self._fault("masks", f"{height} by {width}", expected, row)
+        return masks
 
     def _number(
         self,

@@ -12,7 +12,7 @@ from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.mask_digests import mask_digests
 from vidscore_evaluators.masks import Masks, no_masks
-from vidscore_evaluators.scene import GIVEN_AREA, MASK_DIGEST, MASK_ROW
+from vidscore_evaluators.scene import GIVEN_AREA, MASK_DIGEST, MASK_ROW, ROW
 
 MASK_FAULTS = 100
 """Most faults of sizes that are listed."""
@@ -61,12 +61,10 @@ def _masks_of(side: Annotations, name: Side) -> Masks:
 
 def _with_rows(side: Annotations, masks: Masks) -> Annotations:
     """One side without its masks, whose rows, areas and digests are columns."""
-    columns = {
-        **side.columns,
-        MASK_ROW: np.arange(masks.count, dtype=np.float64),
-        MASK_DIGEST: (mask_digests(masks) >> np.uint64(11)).astype(np.float64),
-        GIVEN_AREA: masks.areas(),
-    }
+    rows = np.arange(masks.count, dtype=np.float64)
+    columns = {**side.columns, MASK_ROW: rows, GIVEN_AREA: masks.areas()}
+    if ROW not in columns:  # else rows decide between what is equally confident
+        columns[MASK_DIGEST] = (mask_digests(masks) >> np.uint64(11)).astype(np.float64)
     return replace(side, coordinates=masks.boxes(), columns=columns, masks=None)
 
 

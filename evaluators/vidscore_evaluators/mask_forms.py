@@ -136,13 +136,11 @@ def masks_from_polygons(polygons: Sequence[Sequence[Sequence[float]]], sizes: In
     part_counts = _lengths(polygons)
     parts = list(chain.from_iterable(polygons))
     objects = np.repeat(np.arange(len(polygons), dtype=np.int64), part_counts)
-    corners, starts = _corners(part_counts, parts, objects)
+    corners, starts, most = _corners(part_counts, parts, objects)
     part_sizes = sizes.take(objects, axis=0)
-    keys = np.empty(0, dtype=np.int64)
-    count = kernels.outline_keys(corners, starts, part_sizes, len(parts), 0, keys)
-    keys = np.empty(count, dtype=np.int64)
-    kernels.outline_keys(corners, starts, part_sizes, len(parts), count, keys)
-    outlined = masks_of_keys(keys, part_sizes, toggled=True)
+    keys = np.empty(most, dtype=np.int64)
+    count = kernels.outline_keys(corners, starts, part_sizes, len(parts), most, keys)
+    outlined = masks_of_keys(keys[:count], part_sizes, toggled=True)
     return _bounded(merged(outlined, starts_from_counts(part_counts)))
 
 
@@ -238,8 +236,8 @@ def _bounded(masks: Masks) -> Masks:
 
 def _corners(
     part_counts: IntArray, parts: Sequence[Sequence[float]], objects: IntArray
-) -> tuple[IntArray, IntArray]:
-    """Corners of polygons in fifths of pixels, and the offsets of each polygon.
+) -> tuple[IntArray, IntArray, int]:
+    """Corners of polygons in fifths of pixels, offsets of each polygon, and most columns crossed.
 
     Args:
         part_counts: (N,) polygons of each object.
@@ -268,7 +266,7 @@ def _corners(
     outlines = np.bincount(np.repeat(objects, lengths // 2), weights=sides, minlength=count)
     found, expected = "a longer outline", f"outlines of at most {MAXIMUM_OUTLINE_PX} pixels"
     _refuse(outlines > _FIFTHS * MAXIMUM_OUTLINE_PX, field, found, expected)
-    return corners, starts
+    return corners, starts, int((sides // _FIFTHS + 1).sum())
 
 
 def _some(rows: IntArray, count: int) -> BoolArray:

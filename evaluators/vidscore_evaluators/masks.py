@@ -178,9 +178,11 @@ def masks_of_spans(groups: IntArray, begins: IntArray, ends: IntArray, sizes: In
         ends: (S,) the pixel behind its last one.
         sizes: (N, 2) height and width of each mask.
     """
+    order = np.argsort(groups, kind="stable")
     keys = np.empty((len(groups), 2), dtype=np.int64)
     keys[:, 0] = (groups << _GROUP_SHIFT) | (begins << 1)
     keys[:, 1] = (groups << _GROUP_SHIFT) | (ends << 1) | 1
+    keys = keys.take(order, axis=0)
     return masks_of_keys(keys.reshape(-1), sizes, toggled=False)
 
 
@@ -188,11 +190,12 @@ def masks_of_keys(keys: IntArray, sizes: IntArray, *, toggled: bool) -> Masks:
     """Masks out of keys of places, as `vidscore_evaluators.kernels` makes them.
 
     Args:
-        keys: Keys in any order.
+        keys: Keys whose groups ascend.
         sizes: (N, 2) height and width of each mask.
         toggled: Whether each key changes all pixels behind it; else spans begin and end there.
     """
-    in_order = np.sort(keys)
+    in_order = keys.copy()
+    kernels.sort_keys(in_order, len(keys))
     made = Masks(sizes, np.empty(len(sizes) + 1, dtype=np.int64), np.empty(0, dtype=np.uint32))
     runs = np.empty(len(keys) + len(sizes), dtype=np.uint32)
     count = kernels.runs_of_keys(

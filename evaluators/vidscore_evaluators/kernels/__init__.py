@@ -251,6 +251,13 @@ def hash_rows(
     """Hashes of rows of columns at given addresses, and their sums."""
 
 
+@_kernel
+def hash_masks(
+    runs: RunArray, starts: IntArray, sizes: IntArray, count: int, hashes: HashArray
+) -> int:
+    """Hashes of the sizes and runs of masks."""
+
+
 # masks.c
 
 
@@ -322,6 +329,11 @@ def span_keys(
     runs: RunArray, starts: IntArray, groups: IntArray, count: int, keys: IntArray
 ) -> int:
     """Keys of where the spans of masks begin and end; returns how many."""
+
+
+@_kernel
+def sort_keys(keys: IntArray, key_count: int) -> int:
+    """Sort keys of which whole groups are together, in place."""
 
 
 @_kernel

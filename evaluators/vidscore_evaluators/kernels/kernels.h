@@ -37,6 +37,8 @@ int64_t hash_rows(int64_t row_count, const uint64_t *first, int64_t first_count,
                   const int64_t *of_second, const uint8_t *kinds, const int64_t *addresses,
                   const int64_t *strides, const uint64_t *weights, int64_t column_count,
                   int64_t hash_count, uint64_t *hashes, uint64_t *totals);
+int64_t hash_masks(const uint32_t *runs, const int64_t *starts, const int64_t *sizes, int64_t count,
+                   uint64_t *hashes);
 
 /* masks.c */
 int64_t normal_runs(const int64_t *lengths, const int64_t *starts, const int64_t *pixels,
@@ -55,6 +57,7 @@ int64_t shared_mask_areas(const uint32_t *runs, const int64_t *starts, const int
                           const int64_t *other_rows, int64_t pair_count, double *areas);
 int64_t span_keys(const uint32_t *runs, const int64_t *starts, const int64_t *groups, int64_t count,
                   int64_t *keys);
+int64_t sort_keys(int64_t *keys, int64_t key_count);
 int64_t runs_of_keys(const int64_t *keys, int64_t key_count, const int64_t *pixels,
                      int64_t group_count, int64_t toggled, uint32_t *runs, int64_t *run_starts);
 int64_t outline_keys(const int64_t *corners, const int64_t *starts, const int64_t *sizes,

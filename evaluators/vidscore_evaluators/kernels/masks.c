@@ -275,6 +275,31 @@ int64_t span_keys(const uint32_t *runs, const int64_t *starts, const int64_t *gr
     return place;
 }
 
+/* Sorts keys of which whole groups are together, each group by itself, by Shell's method: the keys of
+   an outline or of a few masks are few, and come in long runs that rise or fall. Returns 0. */
+int64_t sort_keys(int64_t *keys, int64_t key_count)
+{
+    static const int64_t GAPS[] = {797161, 265720, 88573, 29524, 9841, 3280, 1093, 364, 121, 40, 13, 4, 1};
+    enum { GAP_COUNT = sizeof GAPS / sizeof GAPS[0] };
+    for (int64_t begin = 0; begin < key_count;) {
+        int64_t end = begin + 1;
+        while (end < key_count && keys[end] >> GROUP_SHIFT == keys[begin] >> GROUP_SHIFT)
+            end++;
+        for (int which = 0; which < GAP_COUNT; which++) {
+            const int64_t gap = GAPS[which];
+            for (int64_t index = begin + gap; index < end; index++) {
+                const int64_t key = keys[index];
+                int64_t place = index;
+                for (; place - gap >= begin && keys[place - gap] > key; place -= gap)
+                    keys[place] = keys[place - gap];
+                keys[place] = key;
+            }
+        }
+        begin = end;
+    }
+    return 0;
+}
+
 /* Masks of groups, out of the sorted keys of their spans; returns how many runs. Where `toggled`, a
    pixel is 1 behind an odd number of keys, else where spans are open. */
 int64_t runs_of_keys(const int64_t *keys, int64_t key_count, const int64_t *pixels,

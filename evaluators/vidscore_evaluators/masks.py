@@ -19,7 +19,6 @@ from vidscore_evaluators.arrays import (
     AnyArray,
     FloatArray,
     IntArray,
-    expand_runs,
     starts_from_counts,
 )
 from vidscore_evaluators.kernels import RunArray
@@ -60,11 +59,14 @@ class Masks:
         Args:
             rows: (N,) boolean mask, or row indices, which may repeat.
         """
-        chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
-        first = self.starts[chosen]
-        counts = self.starts[chosen + 1] - first
-        runs = self.runs[expand_runs(first, counts)]
-        return Masks(self.sizes.take(chosen, axis=0), starts_from_counts(counts), runs)
+        chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.int64)
+        # Looking up the sizes refuses a row that is none.
+        sizes = self.sizes.take(chosen, axis=0)
+        chosen = np.where(chosen < 0, chosen + self.count, chosen)
+        starts = starts_from_counts(self.starts[chosen + 1] - self.starts[chosen])
+        runs: RunArray = np.empty(starts[-1], dtype=np.uint32)
+        kernels.take_runs(*self.contiguous(), chosen, len(chosen), runs)
+        return Masks(sizes, starts, runs)
 
     def run(self, start: int, stop: int) -> Masks:
         """The masks from `start` to `stop`, as views of these columns."""
@@ -190,15 +192,14 @@ def masks_of_keys(keys: IntArray, sizes: IntArray, *, toggled: bool) -> Masks:
     """Masks out of keys of places, as `vidscore_evaluators.kernels` makes them.
 
     Args:
-        keys: Keys whose groups ascend.
+        keys: Keys whose groups ascend; left in order.
         sizes: (N, 2) height and width of each mask.
         toggled: Whether each key changes all pixels behind it; else spans begin and end there.
     """
-    in_order = keys.copy()
-    kernels.sort_keys(in_order, len(keys))
+    kernels.sort_keys(keys, len(keys))
     made = Masks(sizes, np.empty(len(sizes) + 1, dtype=np.int64), np.empty(0, dtype=np.uint32))
     runs = np.empty(len(keys) + len(sizes), dtype=np.uint32)
     count = kernels.runs_of_keys(
-        in_order, len(keys), made.pixels(), len(sizes), toggled, runs, made.starts
+        keys, len(keys), made.pixels(), len(sizes), toggled, runs, made.starts
     )
     return Masks(sizes, made.starts, runs[:count].copy())

@@ -342,17 +342,20 @@ def _are_segmentations(values: Sequence[object]) -> bool:
     return (
         set(map(type, parts)) <= {list}
         and set(map(type, chain.from_iterable(parts))) <= {int, float}
-        and all(_is_runs(value) for value in values if type(value) is dict)
+        and _are_runs([value for value in values if type(value) is dict])
     )
 
 
-def _is_runs(value: Mapping[str, object]) -> bool:
-    size, counts = value.get("size"), value.get("counts")
+def _are_runs(values: Sequence[dict[str, object]]) -> bool:
+    """Whether objects have runs, or a text of them, and a size."""
+    sizes: list[Any] = [value.get("size") for value in values]
+    if not set(map(type, sizes)) <= {list} or not set(map(len, sizes)) <= {2}:
+        return False
+    sides = list(chain.from_iterable(sizes))
     return (
-        isinstance(counts, (str, list))
-        and isinstance(size, list)
-        and len(size) == 2
-        and all(type(length) is int and 0 <= length < 1 << 31 for length in size)
+        {type(value.get("counts")) for value in values} <= {str, list}
+        and set(map(type, sides)) <= {int}
+        and 0 <= min(sides, default=0) <= max(sides, default=0) < 1 << 31
     )
 
 

@@ -118,9 +118,11 @@ def with_masks(
     boxes, given = entries.boxes(), np.zeros(len(entries), dtype=np.bool_)
     missing = np.isnan(boxes[:, 0])
     if found is not None:
-        given, own = found.given, found.masks.boxes()[found.rows]
-        own[:, 2:] -= own[:, :2]
-        boxes = np.where(missing[:, np.newaxis], own, boxes)
+        given = found.given
+        if missing.any():
+            own = found.masks.boxes()[found.rows]
+            own[:, 2:] -= own[:, :2]
+            boxes = np.where(missing[:, np.newaxis], own, boxes)
     for row in np.flatnonzero(missing & ~given & good).tolist():
         refuse(row, Fault("nothing", BOX_EXPECTED, field="bbox"))
     columns = {**entries.columns, "bbox": boxes}
@@ -147,9 +149,11 @@ def _read_masks(
         masks, kept = _made(make, found, chosen[good[chosen]], refuse)
         rows[kept] = count + np.arange(len(kept))
         count += len(kept)
-        parts.append(masks)
+        if len(kept):
+            parts.append(masks)
     empty = np.flatnonzero(~given)
-    parts.append(_empty(image_sizes[empty]))
+    if len(empty):
+        parts.append(_empty(image_sizes[empty]))
     rows[empty] = count + np.arange(len(empty))
     return _EntryMasks(concatenate_masks(parts), rows, given)
 

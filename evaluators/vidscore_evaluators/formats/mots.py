@@ -3,8 +3,8 @@
 Source: P. Voigtlaender et al., "MOTS: Multi-Object Tracking and Segmentation", and its tools
 (mots_tools, file formats). A row has, between blanks, ``frame id class height width rle``: the last
 is COCO's compressed text of runs. The truth is ``<root>/<sequence>/gt/gt.txt`` (MOTSChallenge), a
-folder of ``<sequence>.txt`` (KITTI MOTS) or one file; detections are a folder of ``<sequence>.txt``,
-or one file. The project's readings:
+folder of ``<sequence>.txt`` (KITTI MOTS) or one file; detections are such a folder or file. The
+project's readings:
 
 1. Classes go by name: 1 is a car, 2 a pedestrian. Class 10 of the truth is a don't-care region; in
    detections it is an error.

@@ -332,6 +332,11 @@ def span_keys(
 
 
 @_kernel
+def take_runs(runs: RunArray, starts: IntArray, rows: IntArray, count: int, taken: RunArray) -> int:
+    """Runs of some masks; returns how many."""
+
+
+@_kernel
 def sort_keys(keys: IntArray, key_count: int) -> int:
     """Sort keys of which whole groups are together, in place."""
 

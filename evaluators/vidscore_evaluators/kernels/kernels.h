@@ -57,6 +57,8 @@ int64_t shared_mask_areas(const uint32_t *runs, const int64_t *starts, const int
                           const int64_t *other_rows, int64_t pair_count, double *areas);
 int64_t span_keys(const uint32_t *runs, const int64_t *starts, const int64_t *groups, int64_t count,
                   int64_t *keys);
+int64_t take_runs(const uint32_t *runs, const int64_t *starts, const int64_t *rows, int64_t count,
+                  uint32_t *taken);
 int64_t sort_keys(int64_t *keys, int64_t key_count);
 int64_t runs_of_keys(const int64_t *keys, int64_t key_count, const int64_t *pixels,
                      int64_t group_count, int64_t toggled, uint32_t *runs, int64_t *run_starts);

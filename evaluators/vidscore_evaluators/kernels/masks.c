@@ -275,6 +275,17 @@ int64_t span_keys(const uint32_t *runs, const int64_t *starts, const int64_t *gr
     return place;
 }
 
+/* The runs of masks at `rows`, one mask behind the other; returns how many. */
+int64_t take_runs(const uint32_t *runs, const int64_t *starts, const int64_t *rows, int64_t count,
+                  uint32_t *taken)
+{
+    int64_t place = 0;
+    for (int64_t row = 0; row < count; row++)
+        for (int64_t index = starts[rows[row]]; index < starts[rows[row] + 1]; index++)
+            taken[place++] = runs[index];
+    return place;
+}
+
 /* Sorts keys of which whole groups are together, each group by itself, by Shell's method: the keys of
    an outline or of a few masks are few, and come in long runs that rise or fall. Returns 0. */
 int64_t sort_keys(int64_t *keys, int64_t key_count)

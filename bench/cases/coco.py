@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -66,26 +66,24 @@ def _entries(boxes: Boxes) -> Iterator[dict[str, Any]]:
         yield {"image_id": frame + 1, "category_id": label + 1, "bbox": row}
 
 
-LIBRARIES = (
-    ("pycocotools", COCO, COCOeval),
-    (
-        "faster-coco-eval",
+Library = tuple[Callable[[str], Any], Callable[..., Any]]
+"""Data set and evaluation of a library with the interface of pycocotools."""
+
+LIBRARIES: Mapping[str, Library] = {
+    "pycocotools": (COCO, COCOeval),
+    "faster-coco-eval": (
         faster_coco_eval.COCO,
         partial(faster_coco_eval.COCOeval_faster, print_function=lambda *_: None),
     ),
-    ("hotcoco", hotcoco.COCO, hotcoco.COCOeval),
-)
-"""Name, data set and evaluation of libraries with the interface of pycocotools."""
+    "hotcoco": (hotcoco.COCO, hotcoco.COCOeval),
+}
 
 
 def by_reference(
-    dataset: Callable[[str], Any],
-    evaluation: Callable[..., Any],
-    kind: Literal["bbox", "segm"],
-    truth: Path,
-    results: Path,
+    library: Library, kind: Literal["bbox", "segm"], truth: Path, results: Path
 ) -> list[float]:
     """The twelve figures, by one of these libraries."""
+    dataset, evaluation = library
     with contextlib.redirect_stdout(io.StringIO()):
         reference = dataset(str(truth))
         judge = evaluation(reference, reference.loadRes(str(results)), kind)
@@ -110,8 +108,8 @@ def _files(size: Size) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         paths = _write(truth, detections, Path(folder))
         peers = [
-            Peer(name, partial(by_reference, *library, "bbox", *paths), goal, agrees=_agree)
-            for (name, *library), goal in zip(LIBRARIES, goals, strict=True)
+            Peer(name, partial(by_reference, library, "bbox", *paths), goal, agrees=_agree)
+            for (name, library), goal in zip(LIBRARIES.items(), goals, strict=True)
         ]
         name = f"COCO mAP, files to figures, {truth.frame_count:,} images"
         yield from compare(name, lambda: score("coco", *paths), peers, min(size.repeats, 3))

@@ -37,8 +37,8 @@ def _outlines(random: np.random.Generator, middles: FloatArray, radii: FloatArra
     angles = np.linspace(0.0, 2.0 * np.pi, CORNERS, endpoint=False)
     lengths = radii[:, None] * random.uniform(0.7, 1.0, (len(radii), CORNERS))
     around = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    outlines = middles[:, None] + lengths[..., None] * around
-    return np.round(np.clip(outlines, 0.0, (WIDTH, HEIGHT)), 2)
+    outlines: FloatArray = middles[:, None] + lengths[..., None] * around
+    return np.clip(outlines, 0.0, (WIDTH, HEIGHT)).round(2)
 
 
 def _write(image_count: int, folder: Path) -> tuple[Path, Path]:
@@ -46,7 +46,8 @@ def _write(image_count: int, folder: Path) -> tuple[Path, Path]:
     random = np.random.default_rng(4)
     images = np.repeat(np.arange(image_count), OBJECTS_PER_IMAGE)
     middles = random.uniform((40.0, 40.0), (WIDTH - 40.0, HEIGHT - 40.0), (len(images), 2))
-    radii = np.exp(random.uniform(*np.log(RADII_PX), len(images)))
+    least, greatest = np.log(RADII_PX).tolist()
+    radii = np.exp(random.uniform(least, greatest, len(images)))
     in_image = random.integers(0, CLASSES, (image_count, CLASSES_PER_IMAGE))
     labels = in_image[images, random.integers(0, CLASSES_PER_IMAGE, len(images))]
     truth = _outlines(random, middles, radii)
@@ -120,8 +121,8 @@ def _files(size: Size) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         paths = _write(image_count, Path(folder))
         peers = [
-            Peer(name, partial(by_reference, *library, "segm", *paths), goal, agrees=_agree)
-            for (name, *library), goal in zip(LIBRARIES, goals, strict=True)
+            Peer(name, partial(by_reference, library, "segm", *paths), goal, agrees=_agree)
+            for (name, library), goal in zip(LIBRARIES.items(), goals, strict=True)
         ]
         name = f"COCO AP of masks, files to figures, {image_count:,} images"
         yield from compare(

@@ -182,10 +182,11 @@ def select_objects(
     scored = _scored_labels(truth, rule, specification)
     part = _parts(truth, rule, _is_scored(truth, scored))
     regions = kept.truth.take_objects(part.region)
-    of_truth = masks and (masks.truth, masks.truth)
+    of_truth = None if masks is None else (masks.truth, masks.truth)
+    of_detections = None if masks is None else (masks.detections, masks.truth)
     absorbers, real = truth.take_objects(part.standby), truth.take_objects(part.real)
     everywhere, competes = part.everywhere[part.standby], part.competes[part.standby]
-    inside = inside_regions(detections, regions, rule, masks and (masks.detections, masks.truth))
+    inside = inside_regions(detections, regions, rule, of_detections)
     if not rule.regions_forgive:
         detections = _renumbered(detections, ~inside)
     of_scored = _is_scored(detections, scored)

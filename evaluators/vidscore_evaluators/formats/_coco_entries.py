@@ -337,7 +337,7 @@ def _are_segmentations(values: Sequence[object]) -> bool:
     """Whether values are all of a form that COCO knows; the polygons and runs may be wrong ones."""
     if not set(map(type, values)) <= {list, tuple, dict, type(None)}:
         return False
-    lists = [value for value in values if value and type(value) is not dict]
+    lists: list[Any] = [value for value in values if value and type(value) is not dict]
     parts = list(chain.from_iterable(lists))
     return (
         set(map(type, parts)) <= {list}

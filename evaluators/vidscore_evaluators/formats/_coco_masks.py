@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.annotations import BOX, Annotations
 from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray, marked
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._coco_entries import BOX_EXPECTED, MASK_ROW, Entries
@@ -119,10 +119,9 @@ def with_masks(
     missing = np.isnan(boxes[:, 0])
     if found is not None:
         given = found.given
-        if missing.any():
-            own = found.masks.boxes()[found.rows]
-            own[:, 2:] -= own[:, :2]
-            boxes = np.where(missing[:, np.newaxis], own, boxes)
+        from_masks = np.flatnonzero(missing & given & good)
+        own = found.masks.boxes()[found.rows[from_masks]] if len(from_masks) else np.zeros((0, BOX))
+        boxes[from_masks] = np.concatenate([own[:, :2], own[:, 2:] - own[:, :2]], axis=1)
     for row in np.flatnonzero(missing & ~given & good).tolist():
         refuse(row, Fault("nothing", BOX_EXPECTED, field="bbox"))
     columns = {**entries.columns, "bbox": boxes}
@@ -151,7 +150,7 @@ def _read_masks(
         count += len(kept)
         if len(kept):
             parts.append(masks)
-    empty = np.flatnonzero(~given)
+    empty = np.flatnonzero(~given & good)
     if len(empty):
         parts.append(_empty(image_sizes[empty]))
     rows[empty] = count + np.arange(len(empty))
@@ -160,12 +159,14 @@ def _read_masks(
 
 def _check_sizes(found: _Segmentations, image_sizes: IntArray, refuse: Refuse) -> None:
     """Refuse polygons without the size of their image, and runs of another size than that."""
-    unknown = (image_sizes <= 0).any(axis=1)
+    unknown: BoolArray = (image_sizes <= 0).any(axis=1)
     polygons = found.rows["polygons"]
     for row in polygons[unknown[polygons]].tolist():
         expected = "polygons of an image of known size"
         refuse(row, Fault("polygons", expected, field="segmentation", advice=_ADVICE))
-    differs = (found.sizes != image_sizes).any(axis=1) & ~unknown
+    for row in np.flatnonzero(unknown & ~found.given).tolist():
+        refuse(row, Fault("nothing", "a segmentation, as other entries have", field="segmentation"))
+    differs: BoolArray = (found.sizes != image_sizes).any(axis=1) & ~unknown
     for row in np.flatnonzero(differs).tolist():
         (height, width), (expected_height, expected_width) = found.sizes[row], image_sizes[row]
         expected = f"[{expected_height}, {expected_width}], the height and width of the image"
@@ -195,9 +196,8 @@ def _made(
 
 
 def _empty(sizes: IntArray) -> Masks:
-    """Masks of nothing, of one pixel where a size is not known."""
-    known = np.maximum(sizes, 1)
-    return masks_from_runs(known.prod(axis=1), np.ones(len(known), dtype=np.int64), known)
+    """Masks of nothing."""
+    return masks_from_runs(sizes.prod(axis=1), np.ones(len(sizes), dtype=np.int64), sizes)
 
 
 def add_segmentations(entries: list[dict[str, Any]], annotations: Annotations) -> None:
@@ -208,3 +208,16 @@ def add_segmentations(entries: list[dict[str, Any]], annotations: Annotations) -
     rows = zip(entries, masks.sizes.tolist(), compressed_texts(masks), strict=True)
     for entry, size, text in rows:
         entry["segmentation"] = {"size": size, "counts": text}
+
+
+def sizes_of_frames(annotations: Annotations) -> Mapping[int, tuple[int, int]]:
+    """Width and height of the images of frames by their rows, as masks have them."""
+    masks = annotations.masks
+    if masks is None:
+        return {}
+    frames, first = np.unique(annotations.object_frames, return_index=True)
+    sizes = masks.sizes[first]
+    return {
+        frame: (width, height)
+        for frame, (height, width) in zip(frames.tolist(), sizes.tolist(), strict=True)
+    }

@@ -62,7 +62,7 @@ from vidscore_evaluators.formats._coco_images import (
     largest_sizes,
     rows_of,
 )
-from vidscore_evaluators.formats._coco_masks import add_segmentations, with_masks
+from vidscore_evaluators.formats._coco_masks import add_segmentations, sizes_of_frames, with_masks
 from vidscore_evaluators.formats._files import InputPath, read_bytes
 from vidscore_evaluators.formats._format import (
     Capacity,
@@ -385,9 +385,10 @@ def _sizes(annotations: Annotations) -> FloatArray:
 
 def _add_truth(objects: list[dict[str, Any]], annotations: Annotations) -> None:
     """Add what only a truth has to its entries."""
-    sizes = _sizes(annotations)
+    sizes, masks = _sizes(annotations), annotations.masks
+    own = sizes[:, 2] * sizes[:, 3] if masks is None else masks.areas()
     areas = annotations.columns.get("area", np.full(len(sizes), np.nan))
-    areas = np.where(np.isnan(areas), sizes[:, 2] * sizes[:, 3], areas)
+    areas = np.where(np.isnan(areas), own, areas)
     crowds = (annotations.flags & ObjectFlag.CROWD) != 0
     ignored = (annotations.flags & ObjectFlag.IGNORE) != 0
     rows = zip(objects, areas.tolist(), crowds.tolist(), ignored.tolist(), strict=True)
@@ -414,6 +415,7 @@ def _images(
     video = {key: number for number, key in enumerate(images.sequences, start=1)}
     entries: list[dict[str, Any]] = []
     ids = images.of_frames(annotations).tolist()
+    of_masks = sizes_of_frames(annotations)
     for row, number in enumerate(ids):
         key = annotations.sequences[annotations.frame_sequences[row]]
         entry = {"id": number}
@@ -421,8 +423,11 @@ def _images(
             entry |= {"video_id": video[key], "frame_id": int(annotations.frame_numbers[row])}
         if annotations.frame_times_s is not None and not np.isnan(annotations.frame_times_s[row]):
             entry |= {TIME: float(annotations.frame_times_s[row])}
-        if options.image_size is not None:
-            entry |= {"width": options.image_size[0], "height": options.image_size[1]}
+        width, height = (
+            of_masks.get(row, (0, 0)) if options.image_size is None else options.image_size
+        )
+        if width and height:
+            entry |= {"width": width, "height": height}
         entries.append(entry)
     return entries
 

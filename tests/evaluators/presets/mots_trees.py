@@ -72,7 +72,7 @@ def rows_of(images: Images, first: int) -> list[list[object]]:
     rows: list[list[object]] = []
     for frame, image in enumerate(images, start=first):
         for label in np.unique(image[image > 0]).tolist():
-            encoded = coco_mask.encode(np.asfortranarray((image == label).astype(np.uint8)))
+            encoded: Any = coco_mask.encode(np.asfortranarray((image == label).astype(np.uint8)))
             size = [HEIGHT, WIDTH, encoded["counts"].decode()]
             rows.append([frame, label, label // 1000, *size])
     return rows

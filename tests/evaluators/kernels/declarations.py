@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from vidscore_evaluators import kernels
-from vidscore_evaluators.kernels import Kernel, Kind
+from vidscore_evaluators.kernels._library import Kernel, Kind
 from vidscore_evaluators.kernels._sources import sources
 
 FOLDER = Path(kernels.__path__[0])

@@ -14,6 +14,5 @@ DigestArray = NDArray[np.uint64]
 def mask_digests(masks: Masks) -> DigestArray:
     """(N,) digests, each of its mask's size and runs alone."""
     digests: DigestArray = np.empty(masks.count, dtype=np.uint64)
-    columns = (masks.runs, masks.starts, masks.sizes)
-    hash_masks(*map(np.ascontiguousarray, columns), masks.count, digests)
+    hash_masks(*masks.contiguous(), np.ascontiguousarray(masks.sizes), masks.count, digests)
     return digests

@@ -159,14 +159,15 @@ def _read_masks(
 
 def _check_sizes(found: _Segmentations, image_sizes: IntArray, refuse: Refuse) -> None:
     """Refuse polygons without the size of their image, and runs of another size than that."""
-    unknown: BoolArray = (image_sizes <= 0).any(axis=1)
+    unknown: BoolArray = (image_sizes[:, 0] <= 0) | (image_sizes[:, 1] <= 0)
     polygons = found.rows["polygons"]
     for row in polygons[unknown[polygons]].tolist():
         expected = "polygons of an image of known size"
         refuse(row, Fault("polygons", expected, field="segmentation", advice=_ADVICE))
     for row in np.flatnonzero(unknown & ~found.given).tolist():
         refuse(row, Fault("nothing", "a segmentation, as other entries have", field="segmentation"))
-    differs: BoolArray = (found.sizes != image_sizes).any(axis=1) & ~unknown
+    wrong: BoolArray = found.sizes != image_sizes
+    differs = (wrong[:, 0] | wrong[:, 1]) & ~unknown
     for row in np.flatnonzero(differs).tolist():
         (height, width), (expected_height, expected_width) = found.sizes[row], image_sizes[row]
         expected = f"[{expected_height}, {expected_width}], the height and width of the image"

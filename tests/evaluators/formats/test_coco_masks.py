@@ -73,7 +73,7 @@ def test_results_need_no_boxes_beside_masks(tmp_path: Path) -> None:
 
 def test_an_object_without_a_segmentation_has_an_empty_mask_beside_others(tmp_path: Path) -> None:
     """Empty lists and null are none."""
-    rest = [None, [], [[]]]
+    rest: list[object] = [None, [], [[]]]
     document = truth_of(annotation(1, TEXT), *(annotation(n, s) for n, s in enumerate(rest, 2)))
     document["annotations"][1]["segmentation"] = None
     masks = masks_of(read(tmp_path, document))

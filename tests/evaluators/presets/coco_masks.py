@@ -94,7 +94,7 @@ def _pixels_of(parts: list[list[float]]) -> BoolArray:
 
 
 def _compressed(pixels: BoolArray) -> dict[str, Any]:
-    encoded = coco_mask.encode(np.asfortranarray(pixels.astype(np.uint8)))
+    encoded: Any = coco_mask.encode(np.asfortranarray(pixels.astype(np.uint8)))
     return {"size": [HEIGHT, WIDTH], "counts": encoded["counts"].decode()}
 
 

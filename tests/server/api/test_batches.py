@@ -105,7 +105,9 @@ def test_annotations_survive_the_wire_to_the_last_bit(annotations: Annotations) 
 
 def mask_lists(annotations: Annotations) -> list[list[Any]] | None:
     masks = annotations.masks
-    return masks and [masks.sizes.tolist(), masks.starts.tolist(), masks.runs.tolist()]
+    if masks is None:
+        return None
+    return [masks.sizes.tolist(), masks.starts.tolist(), masks.runs.tolist()]
 
 
 def test_columns_at_their_defaults_take_no_room_on_the_wire() -> None:

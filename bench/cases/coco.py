@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import faster_coco_eval
 import hotcoco
@@ -66,13 +66,27 @@ def _entries(boxes: Boxes) -> Iterator[dict[str, Any]]:
         yield {"image_id": frame + 1, "category_id": label + 1, "bbox": row}
 
 
-def _by_reference(
-    dataset: Callable[[str], Any], evaluation: Callable[..., Any], truth: Path, results: Path
+Library = tuple[Callable[[str], Any], Callable[..., Any]]
+"""Data set and evaluation of a library with the interface of pycocotools."""
+
+LIBRARIES: Mapping[str, Library] = {
+    "pycocotools": (COCO, COCOeval),
+    "faster-coco-eval": (
+        faster_coco_eval.COCO,
+        partial(faster_coco_eval.COCOeval_faster, print_function=lambda *_: None),
+    ),
+    "hotcoco": (hotcoco.COCO, hotcoco.COCOeval),
+}
+
+
+def by_reference(
+    library: Library, kind: Literal["bbox", "segm"], truth: Path, results: Path
 ) -> list[float]:
-    """The twelve figures, by a library with the interface of pycocotools."""
+    """The twelve figures, by one of these libraries."""
+    dataset, evaluation = library
     with contextlib.redirect_stdout(io.StringIO()):
         reference = dataset(str(truth))
-        judge = evaluation(reference, reference.loadRes(str(results)), "bbox")
+        judge = evaluation(reference, reference.loadRes(str(results)), kind)
         judge.evaluate()
         judge.accumulate()
         judge.summarize()
@@ -90,21 +104,12 @@ def _agree(ours: object, theirs: object) -> bool:
 
 def _files(size: Size) -> Iterator[Row]:
     truth, detections = _scene(size.of(IMAGES))
-    libraries = (
-        ("pycocotools", COCO, COCOeval, at_least(20.0)),
-        (
-            "faster-coco-eval",
-            faster_coco_eval.COCO,
-            partial(faster_coco_eval.COCOeval_faster, print_function=lambda *_: None),
-            at_least(1.0),
-        ),
-        ("hotcoco", hotcoco.COCO, hotcoco.COCOeval, SHOWN_TIMES),
-    )
+    goals = (at_least(20.0), at_least(1.0), SHOWN_TIMES)
     with tempfile.TemporaryDirectory() as folder:
         paths = _write(truth, detections, Path(folder))
         peers = [
-            Peer(name, partial(_by_reference, dataset, evaluation, *paths), goal, agrees=_agree)
-            for name, dataset, evaluation, goal in libraries
+            Peer(name, partial(by_reference, library, "bbox", *paths), goal, agrees=_agree)
+            for (name, library), goal in zip(LIBRARIES.items(), goals, strict=True)
         ]
         name = f"COCO mAP, files to figures, {truth.frame_count:,} images"
         yield from compare(name, lambda: score("coco", *paths), peers, min(size.repeats, 3))

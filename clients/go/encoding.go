@@ -100,6 +100,12 @@ func appendObjects(message *vidscorev1.AnnotationBatch, frame *item, labels *tab
 		message.TrackIds = append(message.TrackIds, at(frame.TrackIDs, object, -1))
 		message.ObjectFlags = append(message.ObjectFlags, uint32(at(frame.Flags, object, 0)))
 	}
+	for _, mask := range frame.Masks {
+		message.MaskHeights = append(message.MaskHeights, mask.Height)
+		message.MaskWidths = append(message.MaskWidths, mask.Width)
+		message.MaskRunCounts = append(message.MaskRunCounts, uint32(len(mask.Runs)))
+		message.MaskRuns = append(message.MaskRuns, mask.Runs...)
+	}
 	if frame.objects == 0 {
 		return
 	}

@@ -97,6 +97,8 @@ type Frame struct {
 	TrackIDs []int64
 	// Flags is N sets of bits; nil for all 0.
 	Flags []ObjectFlag
+	// Masks is N masks, of boxes; nil where there are none.
+	Masks []Mask
 	// Columns is further N numbers by name, such as "area".
 	Columns map[string][]float64
 }
@@ -115,6 +117,9 @@ const (
 	// objectBytes is what an object adds besides its coordinates and further columns, at most:
 	// confidence 8, track id 10, label 5, flags 1.
 	objectBytes = 24
+	// maskBytes is what a mask adds without its runs, at most: three numbers; runBytes what a run does.
+	maskBytes = 15
+	runBytes  = 5
 )
 
 // newItem checks shapes and lengths, and copies, so that the caller may reuse its slices.
@@ -128,6 +133,9 @@ func newItem(frame Frame, arity int) (item, error) {
 		return item{}, err
 	}
 	size := frameBytes + (objectBytes+8*(arity+len(frame.Columns)))*objects
+	for _, mask := range frame.Masks {
+		size += maskBytes + runBytes*len(mask.Runs)
+	}
 	return item{frame.clone(), objects, size}, nil
 }
 
@@ -151,6 +159,7 @@ func (frame *Frame) check(objects int) error {
 		columnLength("Confidences", frame.Confidences, objects),
 		columnLength("TrackIDs", frame.TrackIDs, objects),
 		columnLength("Flags", frame.Flags, objects),
+		columnLength("Masks", frame.Masks, objects),
 	)
 	for _, label := range frame.Labels {
 		err = firstError(err, validText("Labels", label))
@@ -175,6 +184,10 @@ func (frame *Frame) clone() Frame {
 	copied.Confidences = slices.Clone(frame.Confidences)
 	copied.TrackIDs = slices.Clone(frame.TrackIDs)
 	copied.Flags = slices.Clone(frame.Flags)
+	copied.Masks = slices.Clone(frame.Masks)
+	for index, mask := range copied.Masks {
+		copied.Masks[index].Runs = slices.Clone(mask.Runs)
+	}
 	copied.Columns = maps.Clone(frame.Columns)
 	for name, column := range copied.Columns {
 		copied.Columns[name] = slices.Clone(column)
@@ -187,7 +200,7 @@ func (one *item) joins(other *item) bool {
 	if one.objects == 0 || other.objects == 0 {
 		return true
 	}
-	same := len(one.Columns) == len(other.Columns)
+	same := len(one.Columns) == len(other.Columns) && (one.Masks == nil) == (other.Masks == nil)
 	for name := range one.Columns {
 		_, known := other.Columns[name]
 		same = same && known

@@ -139,7 +139,7 @@ class _Neovision2Parameters(_Options, total=False):
 class _F1Parameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -161,8 +161,8 @@ class _F1Parameters(_Options, total=False):
     """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners), or the distance of points. [default: 'iou']"""
+    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
+    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
     cutoff_px: float
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
     confidence_extended: bool
@@ -173,7 +173,7 @@ class _F1Parameters(_Options, total=False):
 class _MeanAveragePrecisionParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -195,8 +195,8 @@ class _MeanAveragePrecisionParameters(_Options, total=False):
     """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners), or the distance of points. [default: 'iou']"""
+    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
+    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
     cutoff_px: float
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
     ties: Literal['step', 'row']
@@ -221,7 +221,7 @@ class _MeanAveragePrecisionParameters(_Options, total=False):
 class _CocoParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'coco']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -247,15 +247,15 @@ class _CocoParameters(_Options, total=False):
     """Whether equal confidences are one step of the curve, or are ranked by sequence, frame and row of the frame. [default: 'step']"""
     box_areas: Literal['corners', 'given']
     """Whether a box's area is that of its corners, or width times height where the format has these. [default: 'corners']"""
-    base: Literal['iou', 'polygon']
-    """How alike two objects are: IoU of upright boxes, or of polygons (four corners). [default: 'iou']"""
+    base: Literal['iou', 'polygon', 'mask']
+    """How alike two objects are: IoU of upright boxes, of polygons (four corners), or of masks. [default: 'iou']"""
     thresholds: Sequence[float]
     """Least IoU of a true positive; figures are means over them, `ap_50` and `ap_75` are null where 0.5 and 0.75 are not among them. [default: (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)]"""
 
 class _LogAverageMissRateParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -277,8 +277,8 @@ class _LogAverageMissRateParameters(_Options, total=False):
     """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners), or the distance of points. [default: 'iou']"""
+    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
+    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
     cutoff_px: float
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
     threshold: float
@@ -289,7 +289,7 @@ class _LogAverageMissRateParameters(_Options, total=False):
 class _DetectionErrorsParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -311,8 +311,8 @@ class _DetectionErrorsParameters(_Options, total=False):
     """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners), or the distance of points. [default: 'iou']"""
+    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
+    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
     cutoff_px: float
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
     threshold: float
@@ -325,7 +325,7 @@ class _DetectionErrorsParameters(_Options, total=False):
 class _HausdorffParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -347,8 +347,8 @@ class _HausdorffParameters(_Options, total=False):
     """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners), or the distance of points. [default: 'iou']"""
+    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
+    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
     cutoff_px: float
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
     confidence_extended: bool
@@ -359,7 +359,7 @@ class _HausdorffParameters(_Options, total=False):
 class _EmdParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -381,8 +381,8 @@ class _EmdParameters(_Options, total=False):
     """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners), or the distance of points. [default: 'iou']"""
+    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
+    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
     cutoff_px: float
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
     confidence_extended: bool
@@ -395,7 +395,7 @@ class _EmdParameters(_Options, total=False):
 class _OspaParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -417,8 +417,8 @@ class _OspaParameters(_Options, total=False):
     """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners), or the distance of points. [default: 'iou']"""
+    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
+    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
     cutoff_px: float
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
     confidence_extended: bool
@@ -433,7 +433,7 @@ class _OspaParameters(_Options, total=False):
 class _ClearParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -455,8 +455,8 @@ class _ClearParameters(_Options, total=False):
     """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners), or the distance of points. [default: 'iou']"""
+    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
+    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
     cutoff_px: float
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
     threshold: float
@@ -467,7 +467,7 @@ class _ClearParameters(_Options, total=False):
 class _IdentityParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -489,8 +489,8 @@ class _IdentityParameters(_Options, total=False):
     """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners), or the distance of points. [default: 'iou']"""
+    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
+    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
     cutoff_px: float
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
     threshold: float
@@ -499,7 +499,7 @@ class _IdentityParameters(_Options, total=False):
 class _HotaParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -521,8 +521,8 @@ class _HotaParameters(_Options, total=False):
     """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners), or the distance of points. [default: 'iou']"""
+    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
+    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
     cutoff_px: float
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
     thresholds: Sequence[float]
@@ -531,7 +531,7 @@ class _HotaParameters(_Options, total=False):
 class _TrackHausdorffParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -553,8 +553,8 @@ class _TrackHausdorffParameters(_Options, total=False):
     """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners), or the distance of points. [default: 'iou']"""
+    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
+    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
     cutoff_px: float
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
     confidence_extended: bool
@@ -563,7 +563,7 @@ class _TrackHausdorffParameters(_Options, total=False):
 class _TrackEmdParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -585,8 +585,8 @@ class _TrackEmdParameters(_Options, total=False):
     """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners), or the distance of points. [default: 'iou']"""
+    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
+    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
     cutoff_px: float
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
     confidence_extended: bool
@@ -597,7 +597,7 @@ class _TrackEmdParameters(_Options, total=False):
 class _TrackOspaParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -619,8 +619,8 @@ class _TrackOspaParameters(_Options, total=False):
     """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners), or the distance of points. [default: 'iou']"""
+    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
+    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
     cutoff_px: float
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
     confidence_extended: bool
@@ -633,7 +633,7 @@ class _TrackOspaParameters(_Options, total=False):
 class _Ospa2Parameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti']
+    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
     distractor_classes: Sequence[str]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
@@ -655,8 +655,8 @@ class _Ospa2Parameters(_Options, total=False):
     """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners), or the distance of points. [default: 'iou']"""
+    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
+    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
     cutoff_px: float
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
     confidence_extended: bool
@@ -825,7 +825,7 @@ def score(  # type: ignore[overload-overlap]
 
 @overload
 def score(  # type: ignore[overload-overlap]
-    evaluator: Literal["coco-detection", "dota", "visdrone-det", "voc2007", "voc2012"],
+    evaluator: Literal["coco-detection", "coco-segmentation", "dota", "visdrone-det", "voc2007", "voc2012"],
     truth: _Data,
     detections: _Data,
     **options: Unpack[_Options],
@@ -834,7 +834,7 @@ def score(  # type: ignore[overload-overlap]
 
 @overload
 def score(  # type: ignore[overload-overlap]
-    evaluator: Literal["kitti-tracking", "mot15", "mot16", "mot17", "mot20", "visdrone-mot"],
+    evaluator: Literal["kitti-mots", "kitti-tracking", "mot15", "mot16", "mot17", "mot20", "mots", "visdrone-mot"],
     truth: _Data,
     detections: _Data,
     **options: Unpack[_Options],

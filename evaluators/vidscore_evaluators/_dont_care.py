@@ -28,7 +28,8 @@ treats them. Rules are those that their benchmarks publish, with these differenc
 5. `kitti` (trackeval's Kitti2DBox): limits of truncation, occlusion and height are parameters,
    which the preset `kitti-tracking` sets. Reports by the rule without them say so
    (`DontCareRule.shortfall`).
-6. `visdrone` (VisDrone's toolkits): boxes are not clipped to the image, as the toolkits clip them.
+6. `mots` (trackeval's MOTSChallenge and KittiMOTS): regions are masks, and forgive.
+7. `visdrone` (VisDrone's toolkits): boxes are not clipped to the image, as the toolkits clip them.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import TOLERANCE, Candidates, Similarity, find_candidates
 
 RuleName = Literal[
-    "standard", "neovision2", "coco", "pycocotools", "visdrone", "motchallenge", "kitti"
+    "standard", "neovision2", "coco", "pycocotools", "visdrone", "motchallenge", "kitti", "mots"
 ]
 IgnoredObjects = Literal["absorb", "drop"]
 
@@ -235,6 +236,7 @@ RULES: Mapping[str, DontCareRule] = MappingProxyType(
             "forgiven_height_px is not KITTI's whole rule: HOTA of published trackers is off by up "
             "to 5 points and MOTA by up to 8; the preset kitti-tracking sets all three",
         ),
+        "mots": DontCareRule(absorption="before"),
     }
 )
 """The rule of each benchmark; `standard` is the default and does what each flag asks for."""

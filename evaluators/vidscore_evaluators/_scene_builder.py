@@ -9,6 +9,8 @@ from typing import Literal
 import numpy as np
 
 from vidscore_evaluators._dont_care import DontCareRule, box_heights, resolve_dont_care
+from vidscore_evaluators._inside_regions import inside_regions
+from vidscore_evaluators._scene_masks import SideMasks, with_mask_rows
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import (
     BOX,
@@ -22,12 +24,8 @@ from vidscore_evaluators.annotations import (
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs
 from vidscore_evaluators.geometry import bounding_boxes, box_areas
 from vidscore_evaluators.kernels import factorize
-from vidscore_evaluators.quadrilaterals import corners_of_boxes, outline_areas, outlines_of
-from vidscore_evaluators.regions import (
-    Regions,
-    shares_inside,
-    shares_of_outlines_inside,
-)
+from vidscore_evaluators.masks import Masks
+from vidscore_evaluators.quadrilaterals import outline_areas, outlines_of
 from vidscore_evaluators.scene import (
     GIVEN_AREA,
     ROW,
@@ -37,16 +35,17 @@ from vidscore_evaluators.scene import (
     canonical_items,
     unique_groups,
 )
-from vidscore_evaluators.shapes import boxes_as_shapes
 from vidscore_evaluators.similarity import Base, Similarity
 from vidscore_evaluators.specification import BenchmarkSpec
 
 Classes = Literal["separate", "ignore"]
 
-_DONT_CARE_BASES: Mapping[int, Base] = {
-    POINT: "euclidean",
-    BOX: "iou",
-    QUADRILATERAL: "polygon",
+_DONT_CARE_BASES: Mapping[Base, Base] = {
+    "euclidean": "euclidean",
+    "iou": "iou",
+    "giou": "iou",
+    "polygon": "polygon",
+    "mask": "mask",
 }
 """What don't-care that is resolved first compares by, whatever the criterion does."""
 
@@ -102,19 +101,22 @@ def make_scene(
             truth=_as_given(kept.truth, as_given),
             detections=_as_given(kept.detections, as_given),
         )
+    of_masks = None
+    if similarity.base == "mask":
+        kept, of_masks = with_mask_rows(kept)
     outlined = similarity.arity == QUADRILATERAL
-    objects = select_objects(kept, rule, specification, outlined=outlined)
+    objects = select_objects(kept, rule, specification, outlined=outlined, masks=of_masks)
     resolves = resolve_first or rule.absorption == "before"
     if not resolves:
         objects = objects.without_competitors()
-    scene, competes = _Grouping(objects, rule, separate=classes == "separate").scene()
+    scene, competes = _Grouping(objects, rule, classes == "separate", of_masks).scene()
     left_out = {
         "frames_not_evaluated": aligned.detections.object_count - kept.detections.object_count,
         "classes_not_scored": kept.detections.object_count - objects.scored_detections,
         "in_regions": objects.scored_detections - len(scene.detections),
     }
     if resolves:
-        base = Similarity(_DONT_CARE_BASES[similarity.arity], cutoff_px=similarity.cutoff_px)
+        base = Similarity(_DONT_CARE_BASES[similarity.base], cutoff_px=similarity.cutoff_px)
         resolved = resolve_dont_care(scene, rule, base, competes)
         left_out["dont_care"] = len(scene.detections) - len(resolved.detections)
         scene = resolved
@@ -164,6 +166,7 @@ def select_objects(
     specification: BenchmarkSpec = BenchmarkSpec(),
     *,
     outlined: bool = False,
+    masks: SideMasks | None = None,
 ) -> SceneObjects:
     """Tell the objects of evaluated frames apart by a rule, and leave out what it removes.
 
@@ -172,15 +175,18 @@ def select_objects(
         rule: What absorbs, what regions do, and how much of an object must lie in them.
         specification: Says which classes a domain scores.
         outlined: Whether boxes and quadrilaterals become outlines, and not their envelopes.
+        masks: The masks that objects are, and not their boxes; None where boxes count.
     """
     truth, detections = (_shaped(side, outlined=outlined) for side in (kept.truth, kept.detections))
     truth = _limited(truth, rule)
     scored = _scored_labels(truth, rule, specification)
     part = _parts(truth, rule, _is_scored(truth, scored))
     regions = kept.truth.take_objects(part.region)
+    of_truth = None if masks is None else (masks.truth, masks.truth)
+    of_detections = None if masks is None else (masks.detections, masks.truth)
     absorbers, real = truth.take_objects(part.standby), truth.take_objects(part.real)
     everywhere, competes = part.everywhere[part.standby], part.competes[part.standby]
-    inside = _inside(detections, regions, rule)
+    inside = inside_regions(detections, regions, rule, of_detections)
     if not rule.regions_forgive:
         detections = _renumbered(detections, ~inside)
     of_scored = _is_scored(detections, scored)
@@ -191,8 +197,8 @@ def select_objects(
     if rule.forgiven_height_px > 0.0:
         inside |= box_heights(detections) <= rule.forgiven_height_px + rule.tolerance
     if rule.regions_cover_truth:
-        real = real.take_objects(~_inside(real, regions, rule))
-        outside = ~_inside(absorbers, regions, rule)
+        real = real.take_objects(~inside_regions(real, regions, rule, of_truth))
+        outside = ~inside_regions(absorbers, regions, rule, of_truth)
         absorbers = absorbers.take_objects(outside)
         everywhere, competes = everywhere[outside], competes[outside]
     return SceneObjects(real, absorbers, everywhere, competes, detections, inside, scored_count)
@@ -256,11 +262,13 @@ class _Grouping:
         objects: The objects.
         rule: The rule.
         separate: Whether classes are told apart.
+        masks: Masks of both sides; None where boxes count.
     """
 
     objects: SceneObjects
     rule: DontCareRule
     separate: bool
+    masks: SideMasks | None = None
 
     def scene(self) -> tuple[Scene, BoolArray]:
         """Group and sort everything; the mask says which absorbers only compete."""
@@ -271,12 +279,16 @@ class _Grouping:
         keys, numbers, _ = factorize(np.concatenate(each))
         groups = np.split(numbers, np.cumsum(list(map(len, each[:2]))))
 
-        def items(side: Annotations, rows: IntArray, of_rows: IntArray) -> tuple[Items, IntArray]:
-            return canonical_items(side, rows, of_rows, len(keys), _areas(side))
+        def items(
+            side: Annotations, rows: IntArray, of_rows: IntArray, masks: Masks | None
+        ) -> tuple[Items, IntArray]:
+            return canonical_items(side, rows, of_rows, len(keys), _areas(side), masks)
 
-        real, _ = items(truth, _rows(truth), groups[0])
-        detected, order = items(detections, _rows(detections), groups[1])
-        absorbers, absorber_order = items(self.objects.absorbers, absorber_rows, groups[2])
+        of_truth, of_detections = self._masks
+        real, _ = items(truth, _rows(truth), groups[0], of_truth)
+        detected, order = items(detections, _rows(detections), groups[1], of_detections)
+        standby = self.objects.absorbers
+        absorbers, absorber_order = items(standby, absorber_rows, groups[2], of_truth)
         ordered = absorber_rows[absorber_order]
         scene = Scene(
             sequences=truth.sequences,
@@ -292,6 +304,10 @@ class _Grouping:
             forgiven=self.objects.forgiven[order],
         )
         return scene, self.objects.competes[ordered]
+
+    @property
+    def _masks(self) -> tuple[Masks | None, Masks | None]:
+        return (None, None) if self.masks is None else (self.masks.truth, self.masks.detections)
 
     @property
     def _class_count(self) -> int:
@@ -413,54 +429,6 @@ def _named(side: Annotations, names: tuple[str, ...]) -> BoolArray:
     """(labels,) which labels of the table are among some names, without regard to case."""
     folded = {name.casefold() for name in names}
     return np.array([label.casefold() in folded for label in side.labels] or [False])
-
-
-def _inside(side: Annotations, regions: Annotations, rule: DontCareRule) -> BoolArray:
-    """(N,) whether enough of an object's area for a rule lies in the regions of its frame."""
-    if regions.object_count == 0 or side.arity == POINT:
-        return np.zeros(side.object_count, dtype=np.bool_)
-    if side.arity == QUADRILATERAL:
-        areas = Regions(regions.frame_starts, _region_corners(regions))
-        shares = shares_of_outlines_inside(
-            side.frame_starts, side.coordinates, areas, apart=rule.regions_apart
-        )
-    else:
-        shares = _shares_of_boxes_inside(side, regions, rule)
-    if rule.region_share_counts:
-        return np.asarray(shares >= rule.region_share - rule.tolerance)
-    return np.asarray(shares > rule.region_share + rule.tolerance)
-
-
-def _shares_of_boxes_inside(
-    side: Annotations, regions: Annotations, rule: DontCareRule
-) -> FloatArray:
-    """(N,) share of each upright box inside the regions of its frame."""
-    boxes, corners = side.coordinates, _region_corners(regions)
-    if rule.region_pixels:
-        boxes = _rounded(boxes)
-        whole = _rounded(bounding_boxes(regions.coordinates))
-        corners = corners_of_boxes(whole - np.array([1.0, 1.0, 0.0, 0.0]))
-    shapes = boxes_as_shapes(side.frame_starts, boxes)
-    of_frames = Regions(regions.frame_starts, corners)
-    return shares_inside(shapes, of_frames, apart=rule.regions_apart)
-
-
-def _rounded(boxes: FloatArray) -> FloatArray:
-    """(N, 4) boxes whose first corner and size are whole pixels, at least 1.
-
-    Source: VisDrone2018-DET-toolkit 1.0.4, dropObjectsInIgr.m, whose sums over an integral image
-    begin after the first corner. Halves go up, with room for a size taken from two corners.
-    """
-    corners, sizes = boxes[:, :2], boxes[:, 2:] - boxes[:, :2]
-    first, size = (np.maximum(np.floor(part + (0.5 + 1e-9)), 1.0) for part in (corners, sizes))
-    return np.concatenate([first, first + size], axis=1)
-
-
-def _region_corners(regions: Annotations) -> FloatArray:
-    """(R, 8) corners, in order along the outline."""
-    if regions.arity == QUADRILATERAL:
-        return regions.coordinates
-    return corners_of_boxes(bounding_boxes(regions.coordinates))
 
 
 def _areas(side: Annotations) -> FloatArray:

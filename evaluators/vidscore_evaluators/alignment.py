@@ -193,6 +193,7 @@ def _spread(side: Annotations, frames: _Frames, rows: IntArray, flags: FlagArray
         columns={name: column[objects] for name, column in side.columns.items()},
         frame_times_s=_spread_seconds(side.frame_times_s, frames.count, rows),
         frame_arrivals_s=_spread_seconds(side.frame_arrivals_s, frames.count, rows),
+        masks=None if side.masks is None else side.masks.take(objects),
     )
 
 

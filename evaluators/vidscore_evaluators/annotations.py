@@ -26,6 +26,7 @@ from vidscore_evaluators.arrays import (
     marked,
     starts_from_counts,
 )
+from vidscore_evaluators.masks import Masks, concatenate_masks, no_masks
 
 POINT = 2
 BOX = 4
@@ -117,6 +118,8 @@ class Annotations:
         frame_arrivals_s: (F,) seconds at which the answer to each frame had arrived, on the clock
             of the truth's times, NaN where unknown; None where none is known. Only streaming
             accuracy looks at them, and neither the wire nor a fingerprint has them.
+        masks: The pixels of N objects that are boxes; None where no object has any. The boxes are
+            the masks' own, or those that came with them.
     """
 
     sequences: tuple[SequenceKey, ...]
@@ -133,6 +136,7 @@ class Annotations:
     columns: Mapping[str, FloatArray] = field(default_factory=dict)
     frame_times_s: FloatArray | None = None
     frame_arrivals_s: FloatArray | None = None
+    masks: Masks | None = None
 
     @property
     def frame_count(self) -> int:
@@ -162,7 +166,8 @@ class Annotations:
     @property
     def nbytes(self) -> int:
         """Bytes of all columns together."""
-        return sum(column.nbytes for column in _all_columns(self))
+        of_masks = 0 if self.masks is None else self.masks.nbytes
+        return of_masks + sum(column.nbytes for column in _all_columns(self))
 
     @property
     def held_bytes(self) -> int:
@@ -292,7 +297,7 @@ def concatenate(parts: Sequence[Annotations]) -> Annotations:
 
     Args:
         parts: At least one batch; all of one arity. A named column that a part lacks is NaN there,
-            and so are times.
+            and so are times. Masks are kept where all objects have one.
 
     Raises:
         ValueError: If there are no parts, or their arities differ.
@@ -319,6 +324,7 @@ def concatenate(parts: Sequence[Annotations]) -> Annotations:
         columns={name: np.concatenate([_column(part, name) for part in shared]) for name in names},
         frame_times_s=_joined([part.frame_times_s for part in parts], counts),
         frame_arrivals_s=_joined([part.frame_arrivals_s for part in parts], counts),
+        masks=_joined_masks(parts),
     )
 
 
@@ -339,6 +345,15 @@ def _joined(parts: Sequence[FloatArray | None], counts: Sequence[int]) -> FloatA
     )
 
 
+def _joined_masks(parts: Sequence[Annotations]) -> Masks | None:
+    """Masks of the objects of several batches, where all of these have one."""
+    if any(part.masks is None and part.object_count for part in parts):
+        return None
+    if all(part.masks is None for part in parts):
+        return None
+    return concatenate_masks([no_masks() if part.masks is None else part.masks for part in parts])
+
+
 def _rows_of(times_s: FloatArray | None, rows: IntArray | slice) -> FloatArray | None:
     return None if times_s is None else times_s[rows]
 
@@ -351,7 +366,9 @@ def _column(part: Annotations, name: str) -> FloatArray:
 def _with_objects(
     frames: Annotations, rows: IntArray | slice, frame_starts: IntArray
 ) -> Annotations:
-    coordinates = frames.coordinates
+    coordinates, masks = frames.coordinates, frames.masks
+    if masks is not None:
+        masks = masks.run(rows.start, rows.stop) if isinstance(rows, slice) else masks.take(rows)
     return replace(
         frames,
         frame_starts=frame_starts,
@@ -364,6 +381,7 @@ def _with_objects(
         track_ids=frames.track_ids[rows],
         flags=frames.flags[rows],
         columns={name: column[rows] for name, column in frames.columns.items()},
+        masks=masks,
     )
 
 

@@ -34,6 +34,7 @@ from vidscore_evaluators._dont_care import (
 )
 from vidscore_evaluators._report_rows import mean
 from vidscore_evaluators._scene_builder import AsGiven, Classes, make_scene
+from vidscore_evaluators._scene_masks import missing_masks
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL, Annotations, Side
 from vidscore_evaluators.errors import Fault
@@ -165,8 +166,8 @@ class CriterionParameters(SceneParameters):
 
     base: Base = parameter(
         "iou",
-        "How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners), "
-        "or the distance of points.",
+        "How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) "
+        "or of masks, or the distance of points.",
     )
     cutoff_px: float = parameter(
         10.0,
@@ -304,12 +305,15 @@ class Criterion(Evaluator[ParametersType]):
     ) -> None:
         """Choose parameters and specification; the base decides which shapes can be used."""
         super().__init__(parameters, specification)
-        arities = (POINT,) if parameters.similarity.arity == POINT else BOXES
+        masks = parameters.similarity.base == "mask"
+        boxes = (BOX,) if masks else BOXES
+        arities = (POINT,) if parameters.similarity.arity == POINT else boxes
         labels = LabelUse.IGNORED if parameters.classes == "ignore" else LabelUse.EXACT
         self.needs = replace(
             self.needs,
             truth_arities=arities,
             detection_arities=arities,
+            masks=masks,
             unit_confidences=parameters.unit_confidences,
             labels=labels,
         )
@@ -321,7 +325,9 @@ class Criterion(Evaluator[ParametersType]):
         return super().grid(parameter)
 
     def faults(self, side: Side, annotations: Annotations) -> Sequence[Fault]:
-        """The truth has the named columns that limits are of."""
+        """Objects have masks where these count, and the truth the columns that limits are of."""
+        if self.needs.masks and annotations.object_count and annotations.masks is None:
+            return [missing_masks(side)]
         if side is Side.DETECTIONS or annotations.object_count == 0:
             return ()
         needed = self.parameters.limits.columns

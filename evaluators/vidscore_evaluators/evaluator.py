@@ -158,6 +158,7 @@ class Needs:
         ranked: Whether scores depend on the order of confidences.
         labels: How labels are used.
         listed_labels: Whether only labels that the specification lists are scored, where it does.
+        masks: Whether objects must have masks.
     """
 
     truth_arities: tuple[int, ...]
@@ -168,6 +169,7 @@ class Needs:
     ranked: bool = False
     labels: LabelUse = LabelUse.EXACT
     listed_labels: bool = True
+    masks: bool = False
 
 
 class Evaluator(ABC, Generic[ParametersType]):

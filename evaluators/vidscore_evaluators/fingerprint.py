@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import AnyArray, IntArray
 from vidscore_evaluators.kernels import hash_rows
+from vidscore_evaluators.mask_digests import mask_digests
 
 HashArray = NDArray[np.uint64]
 
@@ -178,13 +179,14 @@ def _times(times_s: AnyArray) -> AnyArray:
 
 def _object_columns(annotations: Annotations) -> list[_Column]:
     coordinates = enumerate(_numbers(annotations.coordinates).T)
-    further = annotations.columns.items()
+    further, masks = annotations.columns.items(), annotations.masks
     return [
         *(_Column(f"coordinate_{index}", values) for index, values in coordinates),
         _Column("confidence", _numbers(annotations.confidences)),
         _Column("track_id", _integers(annotations.track_ids)),
         _Column("flags", _integers(annotations.flags)),
         *(_Column(f"column {name}", _numbers(column), True) for name, column in further),
+        *([] if masks is None else [_Column("mask", mask_digests(masks).view(np.int64))]),
     ]
 
 

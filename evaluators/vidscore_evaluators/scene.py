@@ -11,10 +11,14 @@ import numpy as np
 from vidscore_evaluators.alignment import Cache
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.masks import Masks
 
 ROW, GIVEN_AREA, SOURCE = " row", " box_area", " source"
 """Columns of the row of an object in its frame, of the area of its box as its format gives it, and
 of its row on its side; the blank keeps them apart from columns of files."""
+
+MASK_ROW, MASK_DIGEST = " mask_row", " mask_digest"
+"""Columns of the row of an object's mask among those of its side, and of 53 bits of its digest."""
 
 WIDEST_STRETCH = 2.0**900
 """Spread of values up to which as many stretches as there may be groups end below infinity."""
@@ -38,8 +42,12 @@ class Items:
         places: (N,) row of each object among those of its side and frame that no region removes,
             from 0; None where rows have no say. Where they have, what is equally confident is in
             the order of rows.
-        box_areas: (N,) areas of the boxes as their format gives them; None for those of corners.
+        box_areas: (N,) areas of the boxes as their format gives them, or of the masks; None for
+            those of corners.
         sources: (N,) row of each object on its side of the input; None where it is not traced.
+        masks: Masks of their side, which are not copied; None where masks have no say. Where they
+            have, coordinates are the masks' boxes.
+        mask_rows: (N,) mask of each object.
     """
 
     coordinates: FloatArray
@@ -51,6 +59,8 @@ class Items:
     places: FloatArray | None = None
     box_areas: FloatArray | None = None
     sources: IntArray | None = None
+    masks: Masks | None = None
+    mask_rows: IntArray | None = None
 
     def __len__(self) -> int:
         """Number of objects N."""
@@ -79,6 +89,8 @@ class Items:
             places=None if self.places is None else self.places[rows],
             box_areas=None if self.box_areas is None else self.box_areas[rows],
             sources=None if self.sources is None else self.sources[rows],
+            masks=self.masks,
+            mask_rows=None if self.mask_rows is None else self.mask_rows[rows],
         )
 
     @property
@@ -213,7 +225,12 @@ def group_starts(groups: IntArray, group_count: int) -> IntArray:
 
 
 def canonical_items(
-    side: Annotations, rows: IntArray, groups: IntArray, group_count: int, areas: FloatArray
+    side: Annotations,
+    rows: IntArray,
+    groups: IntArray,
+    group_count: int,
+    areas: FloatArray,
+    masks: Masks | None = None,
 ) -> tuple[Items, IntArray]:
     """Bring objects into canonical order.
 
@@ -223,6 +240,7 @@ def canonical_items(
         groups: (N,) group of each.
         group_count: Number of groups.
         areas: Area of every object of `side`.
+        masks: Masks that the column `MASK_ROW` of `side` is of.
 
     Returns:
         The items, and the position in `rows` of each.
@@ -232,6 +250,9 @@ def canonical_items(
     confidences = side.confidences[rows] + 0.0
     tracks = side.track_ids[rows]
     ties = [*coordinates.T, tracks, areas[rows], side.flags[rows]]
+    mask_rows, digests = (side.columns.get(name) for name in (MASK_ROW, MASK_DIGEST))
+    if digests is not None:
+        ties.append(digests[rows])
     places, box_areas, sources = (side.columns.get(name) for name in (ROW, GIVEN_AREA, SOURCE))
     if places is not None:
         places = places[rows]
@@ -248,6 +269,8 @@ def canonical_items(
         places=None if places is None else places[order],
         box_areas=None if box_areas is None else box_areas[rows][order],
         sources=None if sources is None else sources[rows][order].astype(np.int64),
+        masks=masks,
+        mask_rows=None if mask_rows is None else mask_rows[rows][order].astype(np.int64),
     )
     return items, order
 

@@ -14,7 +14,9 @@ Readings of this project:
    I~ = I min(sx, sy), U~ = Ax sx + Ay sy - I~ and C~ = C max(sx, sy).
 4. A box or quadrilateral without area is unlike everything, itself included: its IoU is 0 and its
    GIoU -1, the least there is.
-5. The similarity of points is 1 - d/c for a Euclidean distance d below the cut-off c, else 0.
+5. Under ``mask`` they are the pixels of masks (`vidscore_evaluators.masks`), and everything else is
+   as under IoU. An empty mask is like one without area.
+6. The similarity of points is 1 - d/c for a Euclidean distance d below the cut-off c, else 0.
 """
 
 from __future__ import annotations
@@ -32,13 +34,14 @@ from vidscore_evaluators.geometry import (
     intersection_areas,
     squared_lengths,
 )
+from vidscore_evaluators.masks import shared_areas as shared_mask_areas
 from vidscore_evaluators.matching import match_greedy, preference_order
 from vidscore_evaluators.pairs import BoundingBoxes, PairMeasure, Pairs, measured_pairs
 from vidscore_evaluators.parameters import GRID_STEPS
 from vidscore_evaluators.quadrilaterals import outline_areas, shared_areas
 from vidscore_evaluators.scene import Items, Scene
 
-Base = Literal["iou", "giou", "polygon", "euclidean"]
+Base = Literal["iou", "giou", "polygon", "mask", "euclidean"]
 
 TOLERANCE = 1e-9
 """By how much a similarity may fall short of a threshold that it meets, unless parameters differ.
@@ -54,7 +57,7 @@ class Similarity:
 
     Attributes:
         base: What is compared: overlap of boxes (IoU), their overlap and gap (GIoU), overlap of
-            quadrilaterals (polygon), or the distance of points.
+            quadrilaterals (polygon), of pixels (mask), or the distance of points.
         confidence_extended: Whether confidences take part, as in Algorithm 1; not for points.
         cutoff_px: Distance from which points have nothing in common, in pixels.
         inclusive_pixels: Whether boxes reach to the far end of their last pixel: a box from 1 to 3
@@ -68,7 +71,7 @@ class Similarity:
 
     @property
     def arity(self) -> int:
-        """Coordinates an object has: those of a point, an upright box, or an outline."""
+        """Coordinates an object has: of a point, an upright box (a mask's, too), or an outline."""
         return {"euclidean": POINT, "polygon": QUADRILATERAL}.get(self.base, BOX)
 
     @property
@@ -89,6 +92,7 @@ class Similarity:
         truth_confidences: FloatArray | None = None,
         detection_confidences: FloatArray | None = None,
         areas: tuple[FloatArray | None, FloatArray | None] = (None, None),
+        shared: FloatArray | None = None,
     ) -> FloatArray:
         """Similarity of pairs; a pair's value depends on nothing but the pair.
 
@@ -102,6 +106,7 @@ class Similarity:
             detection_confidences: (...) in [0, 1], 1 if left out; used if `confidence_extended`.
             areas: (...) areas of the boxes of the truth and of detections; those of their corners
                 where left out.
+            shared: (...) areas that they share; those of coordinates where left out.
 
         Returns:
             (...) similarities in [`minimum`, 1].
@@ -117,6 +122,7 @@ class Similarity:
         return _solid_similarities(
             _Solids(truth, truth_heights, areas[0], pixel),
             _Solids(detections, detection_heights, areas[1], pixel),
+            shared,
             enclosing=self.base == "giou",
         )
 
@@ -164,6 +170,7 @@ def shares_of_detections(
     detections: FloatArray,
     areas: FloatArray | None = None,
     pixel: float = 0.0,
+    shared: FloatArray | None = None,
 ) -> FloatArray:
     """How much of each detection's area lies inside the truth: I / area of the detection.
 
@@ -172,12 +179,13 @@ def shares_of_detections(
         detections: (P, 4 | 8) upright boxes or outlines.
         areas: (P,) areas of the detections; those of their corners if left out.
         pixel: What is added to widths and heights.
+        shared: (P,) areas that they share; those of their corners if left out.
 
     Returns:
         (P,) values in [0, 1]; 0 for a detection without area.
     """
     whole = _areas(detections, pixel) if areas is None else areas
-    return _ratio(_shared_areas(truth, detections, pixel), whole)
+    return _ratio(_shared_areas(truth, detections, pixel) if shared is None else shared, whole)
 
 
 def _areas(shapes: FloatArray, pixel: float) -> FloatArray:
@@ -216,10 +224,13 @@ class _Solids:
         return _areas(self.shapes, self.pixel) if self.given is None else self.given
 
 
-def _solid_similarities(truth: _Solids, detections: _Solids, *, enclosing: bool) -> FloatArray:
-    """IoU or GIoU of solids."""
+def _solid_similarities(
+    truth: _Solids, detections: _Solids, shared: FloatArray | None, *, enclosing: bool
+) -> FloatArray:
+    """IoU or GIoU of solids; `shared` are the areas that their floors share, where known."""
     pixel = truth.pixel
-    shared = _shared_areas(truth.shapes, detections.shapes, pixel)
+    if shared is None:
+        shared = _shared_areas(truth.shapes, detections.shapes, pixel)
     shared = shared * np.minimum(truth.heights, detections.heights)
     truth_areas, detection_areas = truth.areas, detections.areas
     union = truth_areas * truth.heights + detection_areas * detections.heights - shared
@@ -315,7 +326,7 @@ def _with_truth(scene: Scene, similarity: Similarity, at_least: float) -> Candid
     truth, detections = scene.truth, scene.detections
 
     def measure(detection_rows: IntArray, truth_rows: IntArray) -> FloatArray:
-        return _similarities(similarity, truth, detections, truth_rows, detection_rows)
+        return item_similarities(similarity, truth, detections, truth_rows, detection_rows)
 
     return _measured_pairs(truth, detections, similarity, at_least, measure)
 
@@ -324,7 +335,10 @@ def _with_absorbers(scene: Scene, similarity: Similarity, at_least: float) -> Ca
     absorbers, detections, many = scene.absorbers, scene.detections, scene.absorbs_many
 
     def measure(detection_rows: IntArray, absorber_rows: IntArray) -> FloatArray:
-        alike = _similarities(similarity, absorbers, detections, absorber_rows, detection_rows)
+        shared = mask_areas_shared(absorbers, detections, absorber_rows, detection_rows)
+        alike = item_similarities(
+            similarity, absorbers, detections, absorber_rows, detection_rows, shared
+        )
         of_many = many[absorber_rows]
         if similarity.base == "euclidean":
             shares = alike[of_many]  # a point lies in a crowd as far as it is near it
@@ -335,6 +349,7 @@ def _with_absorbers(scene: Scene, similarity: Similarity, at_least: float) -> Ca
                 detections.coordinates[rows],
                 None if detections.box_areas is None else detections.box_areas[rows],
                 1.0 if similarity.inclusive_pixels else 0.0,
+                None if shared is None else shared[of_many],
             )
         alike[of_many] = similarity.of_shares(shares)
         return alike
@@ -342,13 +357,26 @@ def _with_absorbers(scene: Scene, similarity: Similarity, at_least: float) -> Ca
     return _measured_pairs(absorbers, detections, similarity, at_least, measure)
 
 
-def _similarities(
+def item_similarities(
     similarity: Similarity,
     targets: Items,
     detections: Items,
     target_rows: IntArray,
     detection_rows: IntArray,
+    shared: FloatArray | None = None,
 ) -> FloatArray:
+    """Similarity of pairs of items.
+
+    Args:
+        similarity: How alike a pair is.
+        targets: Truth or absorbers.
+        detections: Detections.
+        target_rows: (...) rows of targets.
+        detection_rows: (...) rows of detections, broadcast with the others.
+        shared: (...) areas that masks share, where they are known already.
+    """
+    if shared is None:
+        shared = mask_areas_shared(targets, detections, target_rows, detection_rows)
     return similarity.of_pairs(
         targets.coordinates.take(target_rows, axis=0),
         detections.coordinates.take(detection_rows, axis=0),
@@ -358,7 +386,38 @@ def _similarities(
             None if targets.box_areas is None else targets.box_areas[target_rows],
             None if detections.box_areas is None else detections.box_areas[detection_rows],
         ),
+        shared,
     )
+
+
+def mask_areas_shared(
+    targets: Items, detections: Items, target_rows: IntArray, detection_rows: IntArray
+) -> FloatArray | None:
+    """Pixels that pairs of items share, whose rows are broadcast; None where masks have no say."""
+    if targets.masks is None or detections.masks is None:
+        return None
+    of_targets, of_detections = np.broadcast_arrays(target_rows, detection_rows)
+    left, right = of_targets.reshape(-1), of_detections.reshape(-1)
+    # Where not even the boxes of two masks overlap, their runs are not gone over.
+    overlap = np.flatnonzero(
+        intersection_areas(
+            targets.coordinates.take(left, axis=0), detections.coordinates.take(right, axis=0)
+        )
+    )
+    shared = np.zeros(len(left))
+    shared[overlap] = shared_mask_areas(
+        targets.masks,
+        _mask_rows(targets)[left[overlap]],
+        detections.masks,
+        _mask_rows(detections)[right[overlap]],
+    )
+    return shared.reshape(of_targets.shape)
+
+
+def _mask_rows(items: Items) -> IntArray:
+    if items.mask_rows is None:
+        raise ValueError("these items were made without the rows of their masks")
+    return items.mask_rows
 
 
 def _measured_pairs(

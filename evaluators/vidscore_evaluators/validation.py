@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from vidscore_evaluators.annotations import (
     ARITIES,
+    BOX,
     NO_TRACK,
     Annotations,
     FrameFlag,
@@ -38,6 +39,7 @@ from vidscore_evaluators.arrays import (
     starts_from_counts,
 )
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
+from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.names import checked_name
 
 MAXIMUM_FRAME_NUMBER = 2**53 - 1
@@ -87,6 +89,7 @@ class Columns:
         object_flags: (N,) bits of `ObjectFlag`; optional.
         columns: Further (N,) columns by name; optional.
         frame_times_s: (F,) seconds at which the frames were captured, NaN where unknown; optional.
+        masks: Masks of the N objects, already checked each for itself; None for none.
     """
 
     arity: int
@@ -103,6 +106,7 @@ class Columns:
     object_flags: ArrayLike = ()
     columns: Mapping[str, ArrayLike] = field(default_factory=dict)
     frame_times_s: ArrayLike = ()
+    masks: Masks | None = None
 
 
 def build_annotations(columns: Columns, source: str | None = None) -> Annotations:
@@ -157,6 +161,7 @@ class _Builder:
                 if self._is_name("columns", name)
             },
             frame_times_s=known_times(times_s),
+            masks=self._masks(counts),
         )
         self._check_values(built)
         self._raise_faults()
@@ -230,6 +235,28 @@ class _Builder:
             wanted = int(counts.sum()) * arity
             self._fault("coordinates", f"{len(flat)} values", f"{wanted} values")
         return np.zeros((0, arity)) if self._faults else flat.reshape(-1, arity)
+
+    def _masks(self, counts: IntArray) -> Masks | None:
+        """The masks, if each object is a box that has one, and those of a frame have one size."""
+        masks: Any = self._columns.masks
+        if not isinstance(masks, Masks):
+            if masks is not None:
+                self._fault("masks", _shown(masks), "masks as columns, or none")
+            return None
+        object_count = int(counts.sum())
+        if masks.count != object_count or self._columns.arity != BOX:
+            found = (
+                f"{masks.count} masks of {object_count} objects of {self._columns.arity} numbers"
+            )
+            self._fault("masks", found, "a mask for each object, and boxes")
+            return None
+        first = np.repeat(starts_from_counts(counts)[:-1], counts)
+        wrong = np.flatnonzero((masks.sizes != masks.sizes[first]).any(axis=1))
+        for row in wrong[:FAULTS_PER_COLUMN].tolist():
+            (height, width), (other, another) = masks.sizes[[row, first[row]]].tolist()
+            expected = f"{other} by {another}, as the first mask of the frame"
+            self._fault("masks", f"{height} by {width}", expected, row)
+        return masks
 
     def _number(
         self,

@@ -17,7 +17,7 @@ from tests.support.requirements import missing
 from tests.support.tree import ROOT, tracked_files
 
 from vidscore_client import __version__
-from vidscore_evaluators.kernels import load
+from vidscore_evaluators.kernels._library import load
 
 # The folder of each distribution, and the source root of each package in it.
 DISTRIBUTIONS = {

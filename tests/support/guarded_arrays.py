@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from vidscore_evaluators.arrays import AnyArray
-from vidscore_evaluators.kernels import Kernel
+from vidscore_evaluators.kernels._library import Kernel
 
 Argument = AnyArray | SupportsIndex
 

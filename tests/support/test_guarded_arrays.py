@@ -26,7 +26,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from tests.support.guarded_arrays import install
-from vidscore_evaluators.kernels import Kernel, load
+from vidscore_evaluators.kernels._library import Kernel, load
 
 install()
 library = load(Path(sys.argv[1]))

@@ -118,8 +118,9 @@ def detection_arity(benchmark: Benchmark, typed: str) -> int:
 
 def to_frames(annotations: Annotations) -> Frames:
     """The same columns as the SDK takes them; nothing is copied."""
-    from vidscore_client import Frames
+    from vidscore_client import Frames, Masks
 
+    masks = annotations.masks
     return Frames(
         sequences=annotations.sequences,
         frame_sequences=annotations.frame_sequences,
@@ -134,6 +135,7 @@ def to_frames(annotations: Annotations) -> Frames:
         frame_flags=annotations.frame_flags,
         columns=annotations.columns,
         frame_times_s=annotations.frame_times_s,
+        masks=None if masks is None else Masks(masks.sizes, masks.starts, masks.runs),
     )
 
 
@@ -142,7 +144,9 @@ def to_annotations(frames: Frames) -> Annotations:
     import numpy as np
 
     from vidscore_evaluators.annotations import NO_TRACK, Annotations, SequenceKey
+    from vidscore_evaluators.masks import Masks
 
+    masks = frames.masks
     count, frame_count = len(frames.coordinates), len(frames.frame_numbers)
 
     def column(values: Any, usual: float, dtype: Any, length: int = count) -> Any:
@@ -162,6 +166,7 @@ def to_annotations(frames: Frames) -> Annotations:
         flags=column(frames.flags, 0, np.uint8),
         columns=dict(frames.columns),
         frame_times_s=frames.frame_times_s,
+        masks=None if masks is None else Masks(masks.sizes, masks.starts, masks.runs),
     )
 
 

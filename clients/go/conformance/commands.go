@@ -71,7 +71,14 @@ func score(ctx context.Context, client *vidscore.Client, options *options) (any,
 
 // sendAll sends frames one by one: truth first, then detections; it tells whether it was cancelled.
 func sendAll(ctx context.Context, stream *vidscore.ScoreStream, found *golden, options *options) (bool, error) {
-	truth, detections := framesOf(found.Truth), framesOf(found.Detections)
+	truth, err := framesOf(found.Truth)
+	if err != nil {
+		return false, err
+	}
+	detections, err := framesOf(found.Detections)
+	if err != nil {
+		return false, err
+	}
 	for index, frame := range append(truth, detections...) {
 		send := stream.SendTruth
 		if index >= len(truth) {
@@ -103,7 +110,10 @@ func submit(ctx context.Context, client *vidscore.Client, options *options) (any
 		return nil, err
 	}
 	defer stream.Abort()
-	frames := framesOf(found.Detections)
+	frames, err := framesOf(found.Detections)
+	if err != nil {
+		return nil, err
+	}
 	for _, frame := range frames {
 		if err := stream.Send(ctx, frame); err != nil {
 			return nil, err

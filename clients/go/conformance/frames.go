@@ -40,7 +40,15 @@ type goldenFrame struct {
 		Confidence  *float64
 		TrackID     *int64 `json:"track_id"`
 		Flags       vidscore.ObjectFlag
+		Mask        *goldenMask
 	}
+}
+
+// goldenMask has runs, or a text of them.
+type goldenMask struct {
+	Size [2]uint32
+	Runs []uint32
+	Text string
 }
 
 func readGolden(path string) (*golden, error) {
@@ -147,15 +155,19 @@ func listOf(values []any) (any, error) {
 	return numbers, nil
 }
 
-func framesOf(found []goldenFrame) []vidscore.Frame {
+func framesOf(found []goldenFrame) ([]vidscore.Frame, error) {
 	frames := make([]vidscore.Frame, len(found))
 	for index := range found {
-		frames[index] = frameOf(&found[index])
+		frame, err := frameOf(&found[index])
+		if err != nil {
+			return nil, err
+		}
+		frames[index] = frame
 	}
-	return frames
+	return frames, nil
 }
 
-func frameOf(found *goldenFrame) vidscore.Frame {
+func frameOf(found *goldenFrame) (vidscore.Frame, error) {
 	frame := vidscore.Frame{
 		Domain: found.Domain, Sequence: found.Sequence, Number: found.Frame, DontCare: found.DontCare,
 		TimeS: found.TimeS,
@@ -166,8 +178,24 @@ func frameOf(found *goldenFrame) vidscore.Frame {
 		frame.Confidences = append(frame.Confidences, orElse(object.Confidence, 1))
 		frame.TrackIDs = append(frame.TrackIDs, orElse(object.TrackID, -1))
 		frame.Flags = append(frame.Flags, object.Flags)
+		if object.Mask == nil {
+			continue
+		}
+		mask, err := maskOf(object.Mask)
+		if err != nil {
+			return frame, err
+		}
+		frame.Masks = append(frame.Masks, mask)
 	}
-	return frame
+	return frame, nil
+}
+
+func maskOf(found *goldenMask) (vidscore.Mask, error) {
+	height, width := found.Size[0], found.Size[1]
+	if found.Runs == nil {
+		return vidscore.MaskOfText(height, width, found.Text)
+	}
+	return vidscore.Mask{Height: height, Width: width, Runs: found.Runs}, nil
 }
 
 func orElse[Value any](found *Value, otherwise Value) Value {

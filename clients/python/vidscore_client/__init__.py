@@ -62,6 +62,7 @@ from vidscore_client.hosting import (
 )
 from vidscore_client.leaderboards import ChecklistItem, Leaderboard, LeaderboardRow
 from vidscore_client.live import LiveFrame, LiveOutcome, StoredAnswer
+from vidscore_client.masks import Masks
 from vidscore_client.organising import (
     Invitation,
     Invitations,
@@ -118,6 +119,7 @@ __all__ = [
     "LiveFrame",
     "LiveOutcome",
     "LiveReport",
+    "Masks",
     "Measure",
     "NewInvitation",
     "NewToken",

@@ -173,6 +173,11 @@ def encode_frames(frames: Frames) -> annotations_pb2.AnnotationBatch:
         _set_packed(message.columns.add(name=name), "values", values)
     if frames.frame_times_s is not None:
         _set_packed(message, "frame_times_s", frames.frame_times_s)
+    if frames.masks is not None:
+        message.mask_heights.extend(frames.masks.sizes[:, 0].tolist())
+        message.mask_widths.extend(frames.masks.sizes[:, 1].tolist())
+        message.mask_run_counts.extend(np.diff(frames.masks.starts).tolist())
+        message.mask_runs.extend(frames.masks.runs.tolist())
     return message
 
 

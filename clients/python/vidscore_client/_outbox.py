@@ -27,6 +27,7 @@ from vidscore_client.frames import (
     numbers,
     parse_string,
 )
+from vidscore_client.masks import MaskInput, Masks, join_masks, masks_of
 from vidscore_client.settings import Batching
 
 
@@ -43,6 +44,7 @@ class SingleFrame:
     flags: IntArray | None
     frame_flags: int
     time_s: float | None
+    masks: Masks | None
 
     @classmethod
     def of(  # noqa: PLR0913 - one argument for each column of the wire
@@ -59,6 +61,7 @@ class SingleFrame:
         domain: str = "",
         dont_care: bool = False,
         time_s: float | None = None,
+        masks: MaskInput | None = None,
     ) -> SingleFrame:
         """Check shapes and lengths, and copy, so that the caller may reuse its arrays.
 
@@ -83,6 +86,7 @@ class SingleFrame:
             flags=None if flags is None else _flags(flags, count),
             frame_flags=int(FrameFlag.DONT_CARE) if dont_care else 0,
             time_s=None if time_s is None else _time(time_s),
+            masks=None if masks is None else masks_of(masks, count),
         )
 
     @property
@@ -121,6 +125,7 @@ def join(frames: Sequence[SingleFrame]) -> Frames:
             if all(frame.time_s is None for frame in frames)
             else np.array([frame.time_s for frame in frames], dtype=np.float64)
         ),
+        masks=_joined_masks(frames),
     )
 
 
@@ -140,6 +145,13 @@ def _joined(columns: Sequence[Any], counts: Sequence[int], default: float) -> An
             for column, count in zip(columns, counts, strict=True)
         ]
     )
+
+
+def _joined_masks(frames: Sequence[SingleFrame]) -> Masks | None:
+    """Masks of all objects; None where one has none, for a batch has them of all or of none."""
+    masks = [frame.masks for frame in frames if frame.object_count]
+    known = [part for part in masks if part is not None]
+    return join_masks(known) if known and len(known) == len(masks) else None
 
 
 def _labels(labels: Sequence[str | int], count: int) -> tuple[str, ...]:
@@ -182,6 +194,10 @@ the row of its sequence, the count of its objects and its flags."""
 OBJECT_BYTES = 24
 """Bytes that an object adds besides its coordinates and named columns, at most: confidence 8,
 track id 10, label 5, flags 1."""
+
+MASK_BYTES = 15
+RUN_BYTES = 5
+"""Bytes that a mask adds without its runs, at most, and a run."""
 
 AT_ONCE = float("-inf")
 """When something is due that waits for nothing."""
@@ -335,6 +351,9 @@ class Outbox:
         starts = frames.frame_starts[first : first + self._batching.batch_frames + 1]
         counts = np.arange(1, len(starts))
         sizes = FRAME_BYTES * counts + _object_size(frames) * (starts[1:] - starts[0])
+        if frames.masks is not None:
+            runs = frames.masks.starts[starts]
+            sizes += MASK_BYTES * (starts[1:] - starts[0]) + RUN_BYTES * (runs[1:] - runs[0])
         fitting = int(np.searchsorted(sizes, self._batching.batch_bytes, side="right"))
         return max(1, fitting)
 
@@ -346,9 +365,13 @@ def _frame_count(item: Item) -> int:
 def item_size(item: Item) -> int:
     """Bytes of the message that the item would make, at most, without its tables."""
     if isinstance(item, Frames):
-        return FRAME_BYTES * item.frame_count + _object_size(item) * item.object_count
-    arity = int(item.coordinates.shape[1])
-    return FRAME_BYTES + (OBJECT_BYTES + 8 * arity) * item.object_count
+        size = FRAME_BYTES * item.frame_count + _object_size(item) * item.object_count
+    else:
+        arity = int(item.coordinates.shape[1])
+        size = FRAME_BYTES + (OBJECT_BYTES + 8 * arity) * item.object_count
+    if item.masks is None:
+        return size
+    return size + MASK_BYTES * item.masks.count + RUN_BYTES * len(item.masks.runs)
 
 
 def _object_size(frames: Frames) -> int:

@@ -15,6 +15,7 @@ from vidscore_client._transport import Transport, requests_of
 from vidscore_client._upload import messages_of
 from vidscore_client.errors import VidscoreError
 from vidscore_client.frames import Frames
+from vidscore_client.masks import Masks
 from vidscore_client.settings import Retry
 from vidscore_protos.v1 import annotations_pb2, organiser_pb2
 
@@ -99,4 +100,16 @@ def decode_frames(batch: annotations_pb2.AnnotationBatch) -> Frames:
         frame_flags=column(batch.frame_flags, np.int64),
         columns={entry.name: np.array(entry.values) for entry in batch.columns},
         frame_times_s=column(batch.frame_times_s, np.float64),
+        masks=_decode_masks(batch),
+    )
+
+
+def _decode_masks(batch: annotations_pb2.AnnotationBatch) -> Masks | None:
+    if not batch.mask_heights:
+        return None
+    counts = np.array(batch.mask_run_counts, dtype=np.int64)
+    return Masks(
+        sizes=np.array([batch.mask_heights, batch.mask_widths], dtype=np.int64).T,
+        starts=np.concatenate([[0], np.cumsum(counts)]),
+        runs=np.array(batch.mask_runs, dtype=np.uint32),
     )

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vidscore_client.errors import InputError
+from vidscore_client.masks import Masks, masks_of
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.integer[Any]]
@@ -80,6 +81,7 @@ class Frames:
         columns: Further (N,) numbers by name.
         frame_times_s: (F,) seconds at which the frames were captured, on any one clock, NaN where
             unknown; None where all are.
+        masks: Masks of N boxes; None where there are none.
 
     Raises:
         InputError: If a column has the wrong length or type, or an index points outside its table.
@@ -98,6 +100,7 @@ class Frames:
     frame_flags: IntArray | None = None
     columns: Mapping[str, FloatArray] = field(default_factory=lambda: MappingProxyType({}))
     frame_times_s: FloatArray | None = None
+    masks: Masks | None = None
 
     def __post_init__(self) -> None:
         """Bring the columns into arrays and hold them against each other."""
@@ -122,6 +125,8 @@ class Frames:
         if self.frame_times_s is not None:
             times_s = numbers("frame_times_s", self.frame_times_s, self.frame_count)
             self._set("frame_times_s", None if np.isnan(times_s).all() else times_s)
+        if self.masks is not None:
+            self._set("masks", masks_of(self.masks, self.object_count))
         self._check_starts()
         self._check_range("frame_sequences", len(self.sequences) - 1)
         self._check_range("label_indices", max(len(self.labels), 1) - 1)
@@ -160,6 +165,7 @@ class Frames:
             frame_flags=_cut(self.frame_flags, first, last),
             columns={name: column[start:end] for name, column in self.columns.items()},
             frame_times_s=_cut(self.frame_times_s, first, last),
+            masks=None if self.masks is None else self.masks.part(start, end),
         )
 
     def _set(self, name: str, value: object) -> None:

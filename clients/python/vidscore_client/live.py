@@ -23,6 +23,7 @@ from vidscore_client.benchmarks import AsyncBenchmarks
 from vidscore_client.errors import CallCancelledError, ConflictError, VidscoreError
 from vidscore_client.frames import ARITIES
 from vidscore_client.hosting import OnlineRecord, Submission
+from vidscore_client.masks import MaskInput
 from vidscore_client.settings import Retry
 from vidscore_client.submissions import SUBMISSIONS, AsyncSubmissions
 from vidscore_protos.v1 import submission_service_pb2 as wire
@@ -61,6 +62,7 @@ class LiveFrame:
         labels: Sequence[str | int] | None = None,
         confidences: ArrayLike | None = None,
         track_ids: ArrayLike | None = None,
+        masks: MaskInput | None = None,
     ) -> None:
         """Send the detections of the frame, which may be none; once, and without waiting.
 
@@ -69,6 +71,7 @@ class LiveFrame:
             labels: N labels of classes.
             confidences: N finite numbers, the greater the surer.
             track_ids: N identities of tracks, -1 for none.
+            masks: Masks of N boxes, as columns or as COCO's objects.
 
         Raises:
             InputError: If an argument has another shape or length than it should.
@@ -84,6 +87,7 @@ class LiveFrame:
                 confidences=confidences,
                 track_ids=track_ids,
                 domain=self.domain,
+                masks=masks,
             )
         )
 

@@ -14,6 +14,7 @@ from vidscore_client._outbox import SingleFrame
 from vidscore_client._transport import Transport, iterate_blocking, run_blocking
 from vidscore_client.errors import ClosedError
 from vidscore_client.frames import Frames, Side
+from vidscore_client.masks import MaskInput
 from vidscore_client.reports import LiveReport, Report
 
 
@@ -70,6 +71,7 @@ class AsyncScoreStream:
         domain: str = "",
         dont_care: bool = False,
         time_s: float | None = None,
+        masks: MaskInput | None = None,
     ) -> None:
         """Send one whole frame of the truth; see `vidscore_client.ScoreStream.send_truth`."""
         frame_of_truth = SingleFrame.of(
@@ -84,10 +86,11 @@ class AsyncScoreStream:
             domain=domain,
             dont_care=dont_care,
             time_s=time_s,
+            masks=masks,
         )
         await self._exchange.put("truth", frame_of_truth)
 
-    async def send(
+    async def send(  # noqa: PLR0913 - one argument for each column of the wire
         self,
         sequence: str,
         frame: int,
@@ -98,6 +101,7 @@ class AsyncScoreStream:
         *,
         domain: str = "",
         time_s: float | None = None,
+        masks: MaskInput | None = None,
     ) -> None:
         """Send one whole frame of detections; see `vidscore_client.ScoreStream.send`."""
         detections = SingleFrame.of(
@@ -110,6 +114,7 @@ class AsyncScoreStream:
             track_ids=track_ids,
             domain=domain,
             time_s=time_s,
+            masks=masks,
         )
         await self._exchange.put("detections", detections)
 
@@ -220,6 +225,7 @@ class ScoreStream:
         domain: str = "",
         dont_care: bool = False,
         time_s: float | None = None,
+        masks: MaskInput | None = None,
     ) -> None:
         """Send one whole frame of the truth; returns as soon as it is queued.
 
@@ -234,6 +240,7 @@ class ScoreStream:
             domain: Domain of the video, where there is more than one.
             dont_care: Whether the frame is left out of every count.
             time_s: When the frame was captured, in seconds on any one clock; None if unknown.
+            masks: Masks of N boxes, as columns or as COCO's objects; None where there are none.
 
         Raises:
             InputError: If an argument has the wrong shape or length.
@@ -252,10 +259,11 @@ class ScoreStream:
                 domain=domain,
                 dont_care=dont_care,
                 time_s=time_s,
+                masks=masks,
             )
         )
 
-    def send(
+    def send(  # noqa: PLR0913 - one argument for each column of the wire
         self,
         sequence: str,
         frame: int,
@@ -266,6 +274,7 @@ class ScoreStream:
         *,
         domain: str = "",
         time_s: float | None = None,
+        masks: MaskInput | None = None,
     ) -> None:
         """Send one whole frame of detections; returns as soon as it is queued.
 
@@ -281,6 +290,7 @@ class ScoreStream:
                 track_ids,
                 domain=domain,
                 time_s=time_s,
+                masks=masks,
             )
         )
 

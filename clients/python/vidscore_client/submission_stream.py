@@ -15,6 +15,7 @@ from vidscore_client._transport import Transport, run_blocking
 from vidscore_client.errors import ClosedError
 from vidscore_client.frames import Frames
 from vidscore_client.hosting import Submission, SubmissionScore, SubmissionUpdate
+from vidscore_client.masks import MaskInput
 from vidscore_client.submissions import AsyncSubmissions
 
 OpenPlan = Callable[[], Awaitable[AppendPlan]]
@@ -70,7 +71,7 @@ class AsyncSubmissionStream:
         """Frames that were taken and are not known to be durable; after the end, given up."""
         return self._sender.state.undelivered
 
-    async def send(
+    async def send(  # noqa: PLR0913 - one argument for each column of the wire
         self,
         sequence: str,
         frame: int,
@@ -81,6 +82,7 @@ class AsyncSubmissionStream:
         *,
         domain: str = "",
         time_s: float | None = None,
+        masks: MaskInput | None = None,
     ) -> None:
         """Send one whole frame of detections; see `vidscore_client.SubmissionStream.send`."""
         frame_of_detections = SingleFrame.of(
@@ -93,6 +95,7 @@ class AsyncSubmissionStream:
             track_ids=track_ids,
             domain=domain,
             time_s=time_s,
+            masks=masks,
         )
         await self._sender.put(frame_of_detections)
 
@@ -222,7 +225,7 @@ class SubmissionStream:
         """Frames that were taken and are not known to be durable; after the end, given up."""
         return self._stream.undelivered_frames
 
-    def send(
+    def send(  # noqa: PLR0913 - one argument for each column of the wire
         self,
         sequence: str,
         frame: int,
@@ -233,6 +236,7 @@ class SubmissionStream:
         *,
         domain: str = "",
         time_s: float | None = None,
+        masks: MaskInput | None = None,
     ) -> None:
         """Send one whole frame of detections; returns as soon as it is queued.
 
@@ -245,6 +249,7 @@ class SubmissionStream:
             track_ids: N identities of tracks, -1 for none; None for all -1.
             domain: Domain of the video, where there is more than one.
             time_s: When the frame was captured, in seconds on any one clock; None if unknown.
+            masks: Masks of N boxes, as columns or as COCO's objects; None where there are none.
 
         Raises:
             InputError: If an argument has the wrong shape or length.
@@ -262,6 +267,7 @@ class SubmissionStream:
                 track_ids,
                 domain=domain,
                 time_s=time_s,
+                masks=masks,
             )
         )
 

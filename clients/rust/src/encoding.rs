@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::frames::{Frame, Geometry, Object};
+use crate::masks::Mask;
 use crate::wire::vidscore::v1 as wire;
 
 /// Bytes that a frame adds to a message, at most, without its objects: number 8, time 8, and 8 for
@@ -14,6 +15,10 @@ pub(crate) const FRAME_BYTES: usize = 24;
 /// flags 1.
 pub(crate) const OBJECT_BYTES: usize = 24;
 
+/// Bytes that a mask adds without its runs, at most, and a run.
+const MASK_BYTES: usize = 15;
+const RUN_BYTES: usize = 5;
+
 const DONT_CARE: u32 = 1;
 
 /// Bytes of the message that a frame would make, at most, without its tables.
@@ -21,8 +26,12 @@ pub(crate) fn frame_size(frame: &Frame) -> usize {
     let objects = frame
         .objects
         .iter()
-        .map(|object| OBJECT_BYTES + 8 * object.arity);
+        .map(|object| OBJECT_BYTES + 8 * object.arity + object.mask.as_ref().map_or(0, mask_size));
     FRAME_BYTES + objects.sum::<usize>()
+}
+
+fn mask_size(mask: &Mask) -> usize {
+    MASK_BYTES + RUN_BYTES * mask.runs.len()
 }
 
 /// Frames as columns: only the names in use, and no column that holds defaults alone. Equal frames
@@ -35,6 +44,7 @@ pub(crate) fn encode_frames(frames: &[Frame], geometry: Geometry) -> wire::Annot
     );
     let (labels, label_indices) =
         table(objects(frames).map(|object| object.label.clone().unwrap_or_default()));
+    let masks = masks(frames);
     wire::AnnotationBatch {
         sequences: sequences.iter().map(sequence_key).collect(),
         labels: labels.iter().map(ToString::to_string).collect(),
@@ -53,6 +63,13 @@ pub(crate) fn encode_frames(frames: &[Frame], geometry: Geometry) -> wire::Annot
         object_flags: unless_all(0, objects(frames).map(|object| object.flags.bits())),
         columns: Vec::new(),
         frame_times_s: times_s(frames),
+        mask_heights: masks.iter().map(|mask| mask.height).collect(),
+        mask_widths: masks.iter().map(|mask| mask.width).collect(),
+        mask_run_counts: masks.iter().map(|mask| count(&mask.runs)).collect(),
+        mask_runs: masks
+            .iter()
+            .flat_map(|mask| mask.runs.iter().copied())
+            .collect(),
     }
 }
 
@@ -66,6 +83,12 @@ fn times_s(frames: &[Frame]) -> Vec<f64> {
         return Vec::new();
     }
     column
+}
+
+/// The masks of all objects; none where one has none.
+fn masks(frames: &[Frame]) -> Vec<&Mask> {
+    let masks: Option<Vec<_>> = objects(frames).map(|object| object.mask.as_ref()).collect();
+    masks.unwrap_or_default()
 }
 
 fn objects(frames: &[Frame]) -> impl Iterator<Item = &Object> {
@@ -87,8 +110,8 @@ fn frame_flags(frame: &Frame) -> u32 {
     }
 }
 
-fn count(objects: &[Object]) -> u32 {
-    u32::try_from(objects.len()).unwrap_or(u32::MAX)
+fn count<Entry>(entries: &[Entry]) -> u32 {
+    u32::try_from(entries.len()).unwrap_or(u32::MAX)
 }
 
 /// Each name once, in order of appearance, and for each entry its row.

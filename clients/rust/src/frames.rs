@@ -5,6 +5,7 @@ use std::ops::BitOr;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::masks::Mask;
 use crate::wire::vidscore::v1 as wire;
 
 /// Shape of objects.
@@ -126,6 +127,7 @@ pub struct Object {
     pub(crate) confidence: f64,
     pub(crate) track_id: i64,
     pub(crate) flags: ObjectFlags,
+    pub(crate) mask: Option<Mask>,
 }
 
 impl Object {
@@ -188,6 +190,13 @@ impl Object {
         self
     }
 
+    /// Its pixels, where it is a box; a message has masks where all of its objects have one.
+    #[must_use]
+    pub fn mask(mut self, mask: Mask) -> Self {
+        self.mask = Some(mask);
+        self
+    }
+
     pub(crate) fn coordinates(&self) -> &[f64] {
         &self.corners[..self.arity]
     }
@@ -202,6 +211,7 @@ impl Object {
             confidence: 1.0,
             track_id: -1,
             flags: ObjectFlags::default(),
+            mask: None,
         }
     }
 }

@@ -38,6 +38,7 @@ mod error;
 mod evaluators;
 mod frames;
 mod hosting;
+mod masks;
 mod monitor;
 mod names;
 mod outbox;
@@ -70,6 +71,7 @@ pub use hosting::{
     Benchmark, Leaderboard, LeaderboardQuery, LeaderboardRow, StreamInfo, Submission,
     SubmissionScore, SubmissionState, SubmissionUpdate,
 };
+pub use masks::Mask;
 pub use reports::{Coverage, Curve, CurveColumn, LiveReport, Report, Row, Value, Warning};
 pub use score_stream::{ScoreBuilder, ScoreStream};
 pub use settings::{Batching, Delivery, Keepalive, Live, Policy, Retry, Tls};

@@ -8,6 +8,7 @@ mod errors;
 mod fake_benchmarks;
 mod fake_scoring;
 mod fake_submissions;
+mod masks;
 mod outbox;
 mod retrying;
 mod score_stream;

@@ -213,6 +213,10 @@ function readSpecification({ title, domains = [], sequences = [] } = {}) {
   });
 }
 
+function readMask({ mask: { size, runs, text } }) {
+  return { height: size[0], width: size[1], counts: runs ?? text };
+}
+
 function readFrame({ domain = "", sequence, frame, dont_care = false, time_s, objects = [] }) {
   return {
     domain,
@@ -225,6 +229,7 @@ function readFrame({ domain = "", sequence, frame, dont_care = false, time_s, ob
     confidences: objects.map(({ confidence = 1 }) => confidence),
     trackIds: objects.map(({ track_id = -1 }) => track_id),
     flags: objects.map(({ flags = 0 }) => flags),
+    masks: objects.some(({ mask }) => mask) ? objects.map(readMask) : undefined,
   };
 }
 

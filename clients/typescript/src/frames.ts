@@ -7,6 +7,7 @@ import {
   AnnotationBatchSchema,
   Geometry as WireGeometry,
 } from "./gen/vidscore/v1/annotations_pb.js";
+import { type CheckedMask, checkMask, type Mask, maskSize } from "./masks.js";
 
 /** Which side of a comparison frames belong to. */
 export type Side = "truth" | "detections";
@@ -35,6 +36,8 @@ export interface Frame {
   readonly confidences?: ArrayLike<number>;
   /** For each object the identity of its track, -1 for none; left out: all -1. */
   readonly trackIds?: ArrayLike<number | bigint>;
+  /** For each object, which is a box, its mask; left out: there are none. */
+  readonly masks?: readonly Mask[];
 }
 
 /** One whole frame of the truth. */
@@ -59,6 +62,7 @@ export interface CheckedFrame {
   readonly flags: readonly number[] | undefined;
   readonly frameFlags: number;
   readonly timeS: number | undefined;
+  readonly masks: readonly CheckedMask[] | undefined;
 }
 
 /** @internal */
@@ -112,12 +116,14 @@ export function checkFrame(frame: TruthFrame, arity: number): CheckedFrame {
     flags: column("flags", frame.flags, count, requireBits),
     frameFlags: frame.dontCare ? DONT_CARE : 0,
     timeS: frame.timeS === undefined ? undefined : requireNumber("timeS", frame.timeS),
+    masks: column("masks", frame.masks, count, checkMask),
   };
 }
 
 /** Bytes of the message that a frame would make, at most, without its tables of names. */
 export function frameSize(frame: CheckedFrame): number {
-  return FRAME_BYTES + (OBJECT_BYTES + 8 * frame.arity) * frame.objectCount;
+  const masks = (frame.masks ?? []).map(maskSize).reduce((sum, size) => sum + size, 0);
+  return FRAME_BYTES + (OBJECT_BYTES + 8 * frame.arity) * frame.objectCount + masks;
 }
 
 /** Frames as the columns of one message; columns that hold defaults alone are left out. */
@@ -157,9 +163,23 @@ export function encodeFrames(frames: readonly CheckedFrame[], arity: number): An
     $typeName: "vidscore.v1.SequenceKey",
     ...key,
   }));
+  setMasks(message, frames);
   message.labels = labels.entries;
   message.labelIndices = unlessAll(0, message.labelIndices);
   return message;
+}
+
+/** The masks of all objects; none where one has none, for a message has them of all or of none. */
+function setMasks(message: AnnotationBatch, frames: readonly CheckedFrame[]): void {
+  const withObjects = frames.filter((frame) => frame.objectCount > 0);
+  if (withObjects.some((frame) => frame.masks === undefined)) {
+    return;
+  }
+  const masks = withObjects.flatMap((frame) => frame.masks ?? []);
+  message.maskHeights = masks.map(({ height }) => height);
+  message.maskWidths = masks.map(({ width }) => width);
+  message.maskRunCounts = masks.map(({ runs }) => runs.length);
+  message.maskRuns = masks.flatMap(({ runs }) => runs);
 }
 
 /** Names, each once, in the order in which they came. */

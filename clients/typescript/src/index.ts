@@ -26,6 +26,7 @@ export {
   type SubmissionState,
   type SubmissionUpdate,
 } from "./hosting.js";
+export type { Mask } from "./masks.js";
 export type { Coverage, Curve, LiveReport, Report, ReportWarning, Row, RowKey } from "./reports.js";
 export type { ScoreStream, ScoreStreamOptions } from "./score_stream.js";
 export type { ServerInfo } from "./servers.js";

@@ -1,4 +1,4 @@
-"""COCO's twelve figures of detection with boxes; see `Coco` for source and differences."""
+"""COCO's twelve figures of detection with boxes or masks; see `Coco` for source and differences."""
 
 from __future__ import annotations
 
@@ -78,8 +78,9 @@ class CocoParameters(RankingParameters):
     dont_care: RuleName = parameter(
         "coco", "Whose rule says what becomes of detections of what is not scored."
     )
-    base: Literal["iou", "polygon"] = parameter(
-        "iou", "How alike two objects are: IoU of upright boxes, or of polygons (four corners)."
+    base: Literal["iou", "polygon", "mask"] = parameter(
+        "iou",
+        "How alike two objects are: IoU of upright boxes, of polygons (four corners), or of masks.",
     )
     thresholds: tuple[float, ...] = parameter(
         PARTIAL,
@@ -125,6 +126,8 @@ class Coco(Criterion[CocoParameters]):
     5. The area of an object is its named column ``area`` where it has one (COCO's annotations have
        that of the segment), else that of its box. Both ends of an area range belong to it.
     6. A figure that is undefined (no object in an area range) is null; pycocotools prints -1.
+    7. Of masks (``base=mask``) the figures are those of ``iouType`` segm, which the preset
+       ``coco-segmentation`` sets; the area of a detection is its mask's, even beside a box.
     """
 
     name = "coco"

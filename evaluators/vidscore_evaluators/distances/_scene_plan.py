@@ -13,7 +13,7 @@ from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.distances._plans import Plan
 from vidscore_evaluators.outcome_table import NO_PARTNER, Outcome, Outcomes
 from vidscore_evaluators.scene import Scene
-from vidscore_evaluators.similarity import Candidates, Similarity
+from vidscore_evaluators.similarity import Candidates, Similarity, item_similarities
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +98,7 @@ def _pairs(
     scene: Scene, similarity: Similarity, detections: IntArray, truth: IntArray
 ) -> Candidates:
     """Some pairs of a scene with their similarity."""
-    similarities = similarity.of_pairs(
-        scene.truth.coordinates.take(truth, axis=0),
-        scene.detections.coordinates.take(detections, axis=0),
-        scene.truth.confidences[truth],
-        scene.detections.confidences[detections],
-    )
+    similarities = item_similarities(similarity, scene.truth, scene.detections, truth, detections)
     return Candidates(detections, truth, similarities)
 
 

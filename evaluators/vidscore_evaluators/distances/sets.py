@@ -56,7 +56,7 @@ from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Block, Number, Scores
 from vidscore_evaluators.scene import Scene
-from vidscore_evaluators.similarity import Similarity
+from vidscore_evaluators.similarity import Similarity, item_similarities
 from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table, to_float
 
 FRAMES, SETS = "frames", "sets"
@@ -281,13 +281,7 @@ def _matrices(
     truth, detections = scene.truth, scene.detections
     rows = (truth.starts[groups, None] + np.arange(height))[:, :, None]
     columns = (detections.starts[groups, None] + np.arange(width))[:, None, :]
-    similarities = similarity.of_pairs(
-        truth.coordinates.take(rows, axis=0),
-        detections.coordinates.take(columns, axis=0),
-        truth.confidences.take(rows),
-        detections.confidences.take(columns),
-    )
-    return similarity.distances(similarities)
+    return similarity.distances(item_similarities(similarity, truth, detections, rows, columns))
 
 
 def frame_table(scene: Scene) -> Table:

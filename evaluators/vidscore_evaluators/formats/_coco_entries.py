@@ -10,7 +10,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, compress
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, cast
@@ -23,12 +23,18 @@ from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.formats._json import is_integer, show_value, type_name
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
 from vidscore_evaluators.formats.source import FaultList
+from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.validation import (
     EXPECTED_TIME,
     MAXIMUM_COORDINATE_PX,
     MAXIMUM_FRAME_NUMBER,
     MAXIMUM_TIME_S,
 )
+
+MASK_ROW = "mask_row"
+"""Column of the mask of each entry, made of its segmentation."""
+
+BOX_EXPECTED = "[x, y, width, height] in pixels, sizes not negative"
 
 
 @dataclass(frozen=True)
@@ -60,10 +66,12 @@ class Entries:
     Attributes:
         columns: A column for each key.
         positions: (N,) index of each in its array.
+        masks: Masks that the column `MASK_ROW` is of; None where no entry has one.
     """
 
     columns: Mapping[str, Any]
     positions: IntArray
+    masks: Masks | None = None
 
     def __len__(self) -> int:
         """Number of entries N."""
@@ -91,15 +99,24 @@ class Entries:
         return column
 
     def boxes(self) -> FloatArray:
-        """(N, 4) boxes as x, y, width, height."""
+        """(N, 4) boxes as x, y, width, height; NaN where one is left out."""
         column: FloatArray = self.columns["bbox"]
         return column
 
+    def segmentations(self) -> AnyArray:
+        """(N,) segmentations, empty where one is left out."""
+        missing: AnyArray = _objects([()] * len(self))
+        column: AnyArray = self.columns.get("segmentation", missing)
+        return column
+
     def take(self, rows: BoolArray) -> Entries:
-        """Keep some entries, given as a mask; there must be no strings among their columns."""
+        """Keep some entries, given as a mask."""
         return replace(
             self,
-            columns={key: column[rows] for key, column in self.columns.items()},
+            columns={
+                key: list(compress(column, rows)) if isinstance(column, list) else column[rows]
+                for key, column in self.columns.items()
+            },
             positions=self.positions[rows],
         )
 
@@ -298,7 +315,66 @@ def _box() -> Rule:
         _require(array[:, 2:] >= 0.0)
         return array
 
-    return Rule("[x, y, width, height] in pixels, sizes not negative", holds, column)
+    return Rule(BOX_EXPECTED, holds, column)
+
+
+def _segmentation() -> Rule:
+    def column(values: list[Any]) -> AnyArray:
+        _require(_are_segmentations(values))
+        return _objects(values)
+
+    expected = "polygons [[x, y, ...], ...], or an object with size [height, width] and counts"
+    return Rule(expected, lambda value: _are_segmentations([value]), column, ())
+
+
+def _objects(values: list[Any]) -> AnyArray:
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
+
+
+def _are_segmentations(values: Sequence[object]) -> bool:
+    """Whether values are all of a form that COCO knows; the polygons and runs may be wrong ones."""
+    if not set(map(type, values)) <= {list, tuple, dict, type(None)}:
+        return False
+    lists: list[Any] = [value for value in values if value and type(value) is not dict]
+    parts = list(chain.from_iterable(lists))
+    return (
+        set(map(type, parts)) <= {list}
+        and set(map(type, chain.from_iterable(parts))) <= {int, float}
+        and _are_runs([value for value in values if type(value) is dict])
+    )
+
+
+def _are_runs(values: Sequence[dict[str, object]]) -> bool:
+    """Whether objects have runs, or a text of them, and a size."""
+    sizes: list[Any] = [value.get("size") for value in values]
+    if not set(map(type, sizes)) <= {list} or not set(map(len, sizes)) <= {2}:
+        return False
+    sides = list(chain.from_iterable(sizes))
+    return (
+        {type(value.get("counts")) for value in values} <= {str, list}
+        and set(map(type, sides)) <= {int}
+        and 0 <= min(sides, default=0) <= max(sides, default=0) < 1 << 31
+    )
+
+
+def fitting(rules: Rules, entries: list[Any]) -> Rules:
+    """Rules by which entries may have a segmentation and no box, where some are like that.
+
+    The box that is left out is NaN.
+    """
+    if all("bbox" in entry or "segmentation" not in entry for entry in entries):
+        return rules
+    box = rules["bbox"]
+
+    def column(values: list[Any]) -> FloatArray:
+        given = np.array([value is not _NO_BOX for value in values], dtype=np.bool_)
+        boxes = np.full((len(values), BOX), np.nan)
+        boxes[given] = box.column([value for value in values if value is not _NO_BOX])
+        return boxes
+
+    return MappingProxyType({**rules, "bbox": replace(box, column=column, default=_NO_BOX)})
 
 
 def _require(holds: AnyArray | bool) -> None:
@@ -306,6 +382,7 @@ def _require(holds: AnyArray | bool) -> None:
         raise ValueError
 
 
+_NO_BOX: tuple[float, ...] = ()
 _ID = _integer(MAXIMUM_FRAME_NUMBER)
 _OPTIONAL_ID = _integer(MAXIMUM_FRAME_NUMBER, NO_TRACK)
 _UNIQUE_ID = _integer(MAXIMUM_FRAME_NUMBER, unique=True)
@@ -316,6 +393,7 @@ _OBJECT: Rules = {
     "bbox": _box(),
     "track_id": _OPTIONAL_ID,
     "instance_id": _OPTIONAL_ID,
+    "segmentation": _segmentation(),
 }
 VIDEO_RULES: Rules = MappingProxyType({"id": _UNIQUE_ID, "name": _string("", unique=True)})
 IMAGE_RULES: Rules = MappingProxyType(

@@ -54,6 +54,7 @@ class Capacity:
         columns: Named columns; None for any.
         times: Whether frames have times.
         arrivals: Whether the answers to frames have arrivals.
+        masks: Whether objects have masks.
     """
 
     arities: tuple[int, ...] = (BOX,)
@@ -67,6 +68,7 @@ class Capacity:
     columns: frozenset[str] | None = frozenset()
     times: bool = False
     arrivals: bool = False
+    masks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

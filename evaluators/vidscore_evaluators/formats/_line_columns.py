@@ -26,6 +26,8 @@ from vidscore_evaluators.arrays import (
     IntArray,
     starts_from_counts,
 )
+from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.formats._line_masks import masks_of_entries
 from vidscore_evaluators.formats._line_rules import (
     FRAME_KEYS,
     MAXIMUM_NUMBERS,
@@ -40,6 +42,7 @@ from vidscore_evaluators.formats._line_rules import (
 )
 from vidscore_evaluators.formats._times import ARRIVAL, COLUMN
 from vidscore_evaluators.formats.generic import FRAME_FLAG
+from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.validation import (
     MAXIMUM_COORDINATE_PX,
     MAXIMUM_FRAME_NUMBER,
@@ -98,7 +101,7 @@ def columns_of_lines(
     """
     try:
         return _columns(frames, arity, unknown_confidence)
-    except (KeyError, TypeError, OverflowError):
+    except (KeyError, TypeError, OverflowError, InputError):
         raise ValueError from None
 
 
@@ -117,14 +120,19 @@ def _columns(frames: Sequence[Any], arity: int | None, unknown_confidence: float
     numbers = _integers([frame["frame"] for frame in frames])
     _require((numbers >= 0).all() and (numbers <= MAXIMUM_FRAME_NUMBER).all())
     labels, label_indices = _labels(objects, keys)
+    coordinates, masks = _shapes(objects, keys, arity)
+    starts = starts_from_counts(counts)
+    if masks is not None:
+        first = np.repeat(starts[:-1], counts)
+        _require((masks.sizes == masks.sizes[first]).all())
     return Annotations(
         sequences=sequences,
         labels=labels,
         frame_sequences=frame_sequences,
         frame_numbers=numbers,
         frame_flags=_flags([frame.get("flags", _NO_WORDS) for frame in frames], _FRAME_FLAGS),
-        frame_starts=starts_from_counts(counts),
-        coordinates=_coordinates(objects, keys, arity),
+        frame_starts=starts,
+        coordinates=coordinates,
         label_indices=label_indices,
         confidences=_confidences(objects, keys, unknown_confidence),
         track_ids=_tracks(objects, keys),
@@ -132,6 +140,7 @@ def _columns(frames: Sequence[Any], arity: int | None, unknown_confidence: float
         columns=_numbers_by_name(objects) if "numbers" in keys else {},
         frame_times_s=_seconds([frame.get(COLUMN) for frame in frames]),
         frame_arrivals_s=_seconds([frame.get(ARRIVAL) for frame in frames]),
+        masks=masks,
     )
 
 
@@ -182,6 +191,23 @@ def _confidences(objects: list[Any], keys: Collection[str], unknown: float) -> F
         confidences = _finite([entry.get("confidence", 1.0) for entry in objects])
         confidences[["confidence" not in entry for entry in objects]] = unknown
         return confidences
+
+
+def _shapes(
+    objects: list[Any], keys: set[str], arity: int | None
+) -> tuple[FloatArray, Masks | None]:
+    """Coordinates, and masks where all objects have one; a mask alone is the box around it."""
+    if "mask" not in keys:
+        return _coordinates(objects, keys, arity), None
+    _require(keys & set(SHAPES) <= {"box"} and arity in (None, BOX))
+    masked = np.array(["mask" in entry for entry in objects], dtype=np.bool_)
+    boxed = np.array(["box" in entry for entry in objects], dtype=np.bool_)
+    _require((masked | boxed).all())
+    masks = masks_of_entries([entry["mask"] for entry in objects if "mask" in entry])
+    boxes = np.empty((len(objects), BOX))
+    boxes[masked] = masks.boxes()
+    boxes[boxed] = _coordinates([entry for entry in objects if "box" in entry], {"box"}, BOX)
+    return boxes, masks if masked.all() else None
 
 
 def _coordinates(objects: list[Any], keys: set[str], arity: int | None) -> FloatArray:

@@ -15,7 +15,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from vidscore_evaluators.annotations import BOX, NO_TRACK, POINT, QUADRILATERAL, ObjectFlag
+from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats._json import show_value, type_name
+from vidscore_evaluators.formats._line_masks import masks_of_entries
 from vidscore_evaluators.formats._table import EXPECTED_COORDINATE, EXPECTED_STRING, parse_string
 from vidscore_evaluators.formats._times import ARRIVAL, COLUMN
 from vidscore_evaluators.formats.generic import ALIASES, FRAME_FLAG
@@ -32,7 +34,7 @@ REQUIRED = ("sequence", "frame", "objects")
 SHAPES: Mapping[str, int] = MappingProxyType({"point": POINT, "box": BOX, "corners": QUADRILATERAL})
 """Number of coordinates of an object, by the key that holds them."""
 
-OBJECT_KEYS = ("label", *SHAPES, "confidence", "track", "flags", "numbers")
+OBJECT_KEYS = ("label", *SHAPES, "mask", "confidence", "track", "flags", "numbers")
 OBJECT_FLAGS: Mapping[str, int] = MappingProxyType(
     {str(flag.name).lower(): int(flag) for flag in ObjectFlag}
 )
@@ -167,6 +169,11 @@ def _are_numbers(values: Sequence[Any], most: float) -> bool:
     )
 
 
+def shapes_of(entry: Mapping[str, object]) -> list[int]:
+    """Numbers of coordinates of the shapes that an object has; a mask alone is a box."""
+    return [SHAPES[key] for key in SHAPES if key in entry] or [BOX] * ("mask" in entry)
+
+
 def _objects_problems(objects: object, arity: int | None) -> Iterator[Problem]:
     if not isinstance(objects, list):
         yield Problem("objects", show_value(objects), "an array of objects")
@@ -174,13 +181,14 @@ def _objects_problems(objects: object, arity: int | None) -> Iterator[Problem]:
     if len(objects) > MAXIMUM_OBJECTS:
         yield Problem("objects", f"{len(objects)} objects", f"at most {MAXIMUM_OBJECTS}")
         return
+    yield from _size_problems(objects)
     for index, entry in enumerate(objects):
         place = f"objects[{index}]"
         if not isinstance(entry, dict):
             yield Problem(place, type_name(entry), "an object")
             continue
         yield from _object_problems(place, entry)
-        given = [SHAPES[key] for key in SHAPES if key in entry]
+        given = shapes_of(entry)
         if len(given) == 1:
             arity = given[0] if arity is None else arity
             if given[0] != arity:
@@ -191,9 +199,13 @@ def _objects_problems(objects: object, arity: int | None) -> Iterator[Problem]:
 def _object_problems(place: str, entry: Mapping[str, object]) -> Iterator[Problem]:
     yield from _unknown_keys(entry, OBJECT_KEYS, f"{place}.")
     given = [key for key in SHAPES if key in entry]
-    if len(given) != 1:
+    if len(given) > 1 or (not given and "mask" not in entry):
         found = " and ".join(given) or "no coordinates"
-        yield Problem(place, found, "one of point, box, corners")
+        yield Problem(place, found, "one of point, box, corners, mask")
+    if "mask" in entry:
+        yield from _mask_problems(f"{place}.mask", entry["mask"])
+        if given not in ([], ["box"]):
+            yield Problem(place, f"mask and {given[0]}", "a mask alone, or with its box")
     for key in given:
         yield from _coordinate_problems(f"{place}.{key}", key, entry[key])
     yield from _name_problems(f"{place}.label", entry.get("label", ""), required=False)
@@ -216,6 +228,29 @@ def _coordinate_problems(place: str, shape: str, values: object) -> Iterator[Pro
     for index, value in enumerate(numbers):
         if not (_is_number(value) and abs(value) <= MAXIMUM_COORDINATE_PX):
             yield Problem(f"{place}[{index}]", show_value(value), EXPECTED_COORDINATE)
+
+
+def _size_problems(objects: Sequence[object]) -> Iterator[Problem]:
+    """Masks of another size than the first one of the frame."""
+    first: Sequence[object] | None = None
+    for index, entry in enumerate(objects):
+        mask = entry.get("mask") if isinstance(entry, dict) else None
+        size = mask.get("size") if isinstance(mask, dict) else None
+        if not isinstance(size, list) or len(size) != 2:
+            continue
+        first = first or size
+        if size != first:
+            found, expected = (" by ".join(map(show_value, sides)) for sides in (size, first))
+            problem = f"{expected}, as the first mask of the frame"
+            yield Problem(f"objects[{index}].mask.size", found, problem)
+
+
+def _mask_problems(place: str, mask: object) -> Iterator[Problem]:
+    try:
+        masks_of_entries([mask])
+    except InputError as error:
+        for fault in error.faults:
+            yield Problem(".".join(filter(None, (place, fault.field))), fault.found, fault.expected)
 
 
 def flat_corners(values: object) -> object:

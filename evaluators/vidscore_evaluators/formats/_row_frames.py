@@ -21,6 +21,7 @@ from vidscore_evaluators.formats._table import RowTable, StringColumn
 from vidscore_evaluators.formats._times import times_of_frames
 from vidscore_evaluators.formats.source import SourcePositions
 from vidscore_evaluators.geometry import box_areas
+from vidscore_evaluators.masks import Masks
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,8 @@ class RowColumns:
         frame_times_s: (N,) time of each row's frame, NaN where the row does not say it; None where
             no row does.
         frame_arrivals_s: (N,) arrival of the answer to each row's frame, likewise.
+        masks: Masks of rows that hold an object, in any order; None where none has one.
+        mask_rows: (N,) mask of each row.
     """
 
     sequences: tuple[SequenceKey, ...]
@@ -57,6 +60,8 @@ class RowColumns:
     columns: Mapping[str, FloatArray] = field(default_factory=dict)
     frame_times_s: FloatArray | None = None
     frame_arrivals_s: FloatArray | None = None
+    masks: Masks | None = None
+    mask_rows: IntArray | None = None
 
 
 def group_rows(rows: RowColumns, table: RowTable) -> tuple[Annotations, SourcePositions]:
@@ -90,6 +95,7 @@ def group_rows(rows: RowColumns, table: RowTable) -> tuple[Annotations, SourcePo
         columns={name: column[objects] for name, column in rows.columns.items()},
         frame_times_s=_of_frames(rows.frame_times_s, order, first),
         frame_arrivals_s=_of_frames(rows.frame_arrivals_s, order, first),
+        masks=_masks(rows, objects),
     )
     places = first if isinstance(order, slice) else order[first]
     return annotations, SourcePositions(
@@ -98,6 +104,13 @@ def group_rows(rows: RowColumns, table: RowTable) -> tuple[Annotations, SourcePo
         positions=table.positions[places],
         position_name=table.position_name,
     )
+
+
+def _masks(rows: RowColumns, objects: IntArray | slice) -> Masks | None:
+    """Masks of the rows that hold an object."""
+    if rows.masks is None or rows.mask_rows is None:
+        return None
+    return rows.masks.take(rows.mask_rows[objects])
 
 
 def _of_frames(
@@ -159,6 +172,7 @@ def with_listed_frames(
         track_ids=padded(rows.track_ids),
         flags=padded(rows.flags),
         columns={name: padded(column) for name, column in rows.columns.items()},
+        mask_rows=None if rows.mask_rows is None else padded(rows.mask_rows),
         frame_times_s=(
             None
             if times_s is None

@@ -43,10 +43,12 @@ from vidscore_evaluators.formats._coco_entries import (
     ANNOTATION_RULES,
     CATEGORY_RULES,
     IMAGE_RULES,
+    MASK_ROW,
     NAMED_RESULT_RULES,
     RESULT_RULES,
     VIDEO_RULES,
     Entries,
+    fitting,
     read_entries,
 )
 from vidscore_evaluators.formats._coco_images import (
@@ -60,6 +62,7 @@ from vidscore_evaluators.formats._coco_images import (
     largest_sizes,
     rows_of,
 )
+from vidscore_evaluators.formats._coco_masks import add_segmentations, sizes_of_frames, with_masks
 from vidscore_evaluators.formats._files import InputPath, read_bytes
 from vidscore_evaluators.formats._format import (
     Capacity,
@@ -93,7 +96,7 @@ from vidscore_evaluators.formats.source import (
     Numbering,
     PairReading,
     Reading,
-    ReadLimits,
+    ReadOptions,
     Source,
 )
 
@@ -109,18 +112,18 @@ _HEAD = re.compile(
 _OBJECT = "an object with images, categories and annotations"
 
 
-def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
+def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
     """Read a file.
 
     Raises:
         InputError: If there is no such file, it is no JSON, or neither truth nor results.
     """
-    data = read_bytes(path, _EXPECTED, limits).removeprefix(codecs.BOM_UTF8)
+    data = read_bytes(path, _EXPECTED, options).removeprefix(codecs.BOM_UTF8)
     name = str(path)
     with no_garbage_collection():
         document = parse_json(data, name, _OBJECT)
         if isinstance(document, list) and side is Side.DETECTIONS:
-            reading = _read_results(document, name)
+            reading = _read_results(document, name, options)
         elif isinstance(document, dict):
             reading = _read_object(document, name, side)
         else:
@@ -204,12 +207,15 @@ def unresolved(detections: Source) -> FaultList:
 # --- documents -------------------------------------------------------------------------------
 
 
-def _read_results(document: list[Any], name: str) -> Reading:
+def _read_results(document: list[Any], name: str, options: ReadOptions) -> Reading:
     faults = FaultList()
     rules, ids = RESULT_RULES, "image_id"
     if _name_files(document):
         rules, ids = NAMED_RESULT_RULES, "file_name"
-    entries = read_entries(document, rules, name, "", faults)
+    entries = read_entries(document, fitting(rules, document), name, "", faults)
+    width, height = options.image_size or (0, 0)
+    sizes = np.tile(np.array([[height, width]], dtype=np.int64), (len(entries), 1))
+    entries = with_masks(entries, sizes, name, "", faults)
     images, rows = np.unique(as_ids(entries.ids(ids)), return_inverse=True)
     numbers = images.tolist() if images.dtype == np.int64 else image_numbers(images.tolist())
     frames = [(SequenceKey("", IMAGES), number) for number in numbers]
@@ -250,7 +256,7 @@ def _read_object(document: dict[str, Any], name: str, side: Side) -> Reading:
         # Annotations refer to all of these, so nothing else could be read.
         raise InputError(faults.listed())
     frames = frames_of(images, videos, name)
-    rules = ANNOTATION_RULES
+    rules = fitting(ANNOTATION_RULES, lists["annotations"])
     entries = read_entries(lists["annotations"], rules, name, "annotations", faults)
     ids = images.ids("id")
     names = dict(zip(categories.integers("id").tolist(), categories.strings("name"), strict=True))
@@ -259,6 +265,11 @@ def _read_object(document: dict[str, Any], name: str, side: Side) -> Reading:
     good = known_entries(entries, "image_id", rows, "the id of an image", name, faults)
     good &= known_entries(entries, "category_id", codes, "the id of a category", name, faults)
     entries, rows, codes = entries.take(good), rows[good], codes[good]
+    heights_widths = np.stack([images.integers("height"), images.integers("width")], axis=1)
+    positions = entries.positions
+    entries = with_masks(entries, heights_widths[rows], name, "annotations", faults)
+    left = np.isin(positions, entries.positions, assume_unique=True)
+    rows, codes = rows[left], codes[left]
     labels = StringColumn(codes, tuple(names.values()))
     times_s = images.numbers(TIME)
     source = _source(name, frames, np.arange(len(frames)), entries, rows, labels, side, times_s)
@@ -300,6 +311,8 @@ def _source(
         track_ids=_tracks(entries),
         flags=flags.astype(np.uint8) if truth else np.zeros(count, dtype=np.uint8),
         columns=({"area": entries.numbers("area")} if truth else {}) | given_areas(corners, *sizes),
+        masks=entries.masks,
+        mask_rows=entries.integers(MASK_ROW),
     )
     zeros = np.zeros(count, dtype=np.int64)
     table = RowTable({}, {}, {}, (name,), zeros, entries.positions, "entry")
@@ -330,6 +343,7 @@ def _tracks(entries: Entries) -> IntArray:
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     images = ImageNumbers.of(annotations, options)
     objects = _objects(annotations, images)
+    add_segmentations(objects, annotations)
     if side is Side.DETECTIONS:
         for entry, confidence in zip(objects, annotations.confidences.tolist(), strict=True):
             entry["score"] = confidence
@@ -371,9 +385,10 @@ def _sizes(annotations: Annotations) -> FloatArray:
 
 def _add_truth(objects: list[dict[str, Any]], annotations: Annotations) -> None:
     """Add what only a truth has to its entries."""
-    sizes = _sizes(annotations)
+    sizes, masks = _sizes(annotations), annotations.masks
+    own = sizes[:, 2] * sizes[:, 3] if masks is None else masks.areas()
     areas = annotations.columns.get("area", np.full(len(sizes), np.nan))
-    areas = np.where(np.isnan(areas), sizes[:, 2] * sizes[:, 3], areas)
+    areas = np.where(np.isnan(areas), own, areas)
     crowds = (annotations.flags & ObjectFlag.CROWD) != 0
     ignored = (annotations.flags & ObjectFlag.IGNORE) != 0
     rows = zip(objects, areas.tolist(), crowds.tolist(), ignored.tolist(), strict=True)
@@ -400,6 +415,7 @@ def _images(
     video = {key: number for number, key in enumerate(images.sequences, start=1)}
     entries: list[dict[str, Any]] = []
     ids = images.of_frames(annotations).tolist()
+    of_masks = sizes_of_frames(annotations)
     for row, number in enumerate(ids):
         key = annotations.sequences[annotations.frame_sequences[row]]
         entry = {"id": number}
@@ -407,8 +423,11 @@ def _images(
             entry |= {"video_id": video[key], "frame_id": int(annotations.frame_numbers[row])}
         if annotations.frame_times_s is not None and not np.isnan(annotations.frame_times_s[row]):
             entry |= {TIME: float(annotations.frame_times_s[row])}
-        if options.image_size is not None:
-            entry |= {"width": options.image_size[0], "height": options.image_size[1]}
+        width, height = (
+            of_masks.get(row, (0, 0)) if options.image_size is None else options.image_size
+        )
+        if width and height:
+            entry |= {"width": width, "height": height}
         entries.append(entry)
     return entries
 
@@ -422,8 +441,9 @@ _WRITER = Writer(
             flags=ObjectFlag.IGNORE | ObjectFlag.CROWD,
             columns=frozenset({"area"}),
             times=True,
+            masks=True,
         ),
-        Side.DETECTIONS: Capacity(tracks=True, empty_frames=False),
+        Side.DETECTIONS: Capacity(tracks=True, empty_frames=False, masks=True),
     },
     write=_write,
     remarks=unnamed_remarks,

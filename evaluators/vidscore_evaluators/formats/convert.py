@@ -180,6 +180,9 @@ def fit(annotations: Annotations, capacity: Capacity) -> tuple[Annotations, tupl
 
 def _fit_shapes(fitting: _Fitting, capacity: Capacity) -> None:
     side = fitting.annotations
+    if side.masks is not None and not capacity.masks:
+        fitting.lose(side.object_count, "mask", "masks", "not written")
+        fitting.annotations = side = replace(side, masks=None)
     if side.arity in capacity.arities:
         return
     if side.arity == BOX and QUADRILATERAL in capacity.arities:

@@ -4,7 +4,9 @@
 y1, x2, y2], "confidence": 0.9, "track": 3}]}``, by the JSON Schema in ``json_lines.schema.json``.
 ``point`` and ``corners`` take the place of ``box`` for the other shapes, ``flags`` of a frame or an
 object has the words of generic CSV as an array, and ``numbers`` further numbers of an object by
-name. A frame comes once, whole, and in any order; empty lines mean nothing.
+name. ``mask`` has the pixels of an object, ``{"size": [height, width], "counts": ...}`` with runs
+or COCO's text of them; its box is the one around it where there is no other. Masks are kept where
+all objects have one. A frame comes once, whole, and in any order; empty lines mean nothing.
 
 `LineReader` takes the bytes as they come, in blocks of any size, so that a file and a pipe are read
 by the same code.
@@ -69,6 +71,7 @@ from vidscore_evaluators.formats.source import (
     Source,
     SourcePositions,
 )
+from vidscore_evaluators.mask_forms import compressed_texts
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 NAME = "jsonl"
@@ -341,6 +344,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
 
 def _written_objects(annotations: Annotations, side: Side) -> list[dict[str, object]]:
     shape = SHAPE_NAMES[annotations.arity]
+    masks, own_box = _written_masks(annotations)
     columns = {name: column.tolist() for name, column in sorted(annotations.columns.items())}
     written: list[dict[str, object]] = []
     for row, (label, coordinates, confidence, track, flags) in enumerate(
@@ -355,7 +359,10 @@ def _written_objects(annotations: Annotations, side: Side) -> list[dict[str, obj
     ):
         text = annotations.labels[label]
         entry: dict[str, object] = {"label": text} if text else {}
-        entry[shape] = [_shortest_number(value) for value in coordinates]
+        if not own_box[row]:
+            entry[shape] = [_shortest_number(value) for value in coordinates]
+        if masks:
+            entry["mask"] = masks[row]
         if side is Side.DETECTIONS:
             entry["confidence"] = _shortest_number(confidence)
         if track != NO_TRACK:
@@ -368,6 +375,18 @@ def _written_objects(annotations: Annotations, side: Side) -> list[dict[str, obj
             entry["numbers"] = known
         written.append(entry)
     return written
+
+
+def _written_masks(annotations: Annotations) -> tuple[list[dict[str, object]], list[bool]]:
+    """The mask of each object, and whether its box is the one around that."""
+    masks = annotations.masks
+    if masks is None:
+        return [], [False] * annotations.object_count
+    written: list[dict[str, object]] = [
+        {"size": size, "counts": text}
+        for size, text in zip(masks.sizes.tolist(), compressed_texts(masks), strict=True)
+    ]
+    return written, (masks.boxes() == annotations.coordinates).all(axis=1).tolist()
 
 
 def _shortest_number(value: float) -> int | float:
@@ -384,6 +403,7 @@ _CAPACITY = Capacity(
     columns=None,
     times=True,
     arrivals=True,
+    masks=True,
 )
 FORMAT = Format(
     name=NAME,

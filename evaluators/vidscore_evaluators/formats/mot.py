@@ -137,7 +137,7 @@ def read(path: InputPath, side: Side, limits: ReadOptions) -> Reading:
     Raises:
         InputError: If there is nothing of the kind, or a file of it cannot be read at all.
     """
-    files = _find_files(path, side)
+    files = find_files(path, side)
     # Detections without a file may well be a folder of the truth, and the other way round.
     swapped = SWAPPED if not files and matches(path, b"") else None
     check_files(files, path, _LAYOUT[side], limits, swapped)
@@ -199,7 +199,8 @@ def _looks_like_rows(head: bytes) -> bool:
 # --- files -----------------------------------------------------------------------------------
 
 
-def _find_files(path: InputPath, side: Side) -> SequenceFiles:
+def find_files(path: InputPath, side: Side) -> SequenceFiles:
+    """The file of each sequence in a folder of the benchmark's layout, or a single one."""
     if not is_folder(path):
         return {SequenceKey("", _sequence_of(path)): path}
     part = _PARTS[0] if side is Side.TRUTH else _PARTS[1]

@@ -14,101 +14,20 @@ loads in 2 ms; cffi would save 6 us a call and spend 20 ms on parsing the header
 
 from __future__ import annotations
 
-import ctypes
-import operator
 import typing
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, SupportsIndex, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vidscore_evaluators.arrays import AnyArray, BoolArray, FlagArray, FloatArray, IntArray
-from vidscore_evaluators.kernels._sources import LIBRARY, digest
+from vidscore_evaluators.arrays import BoolArray, FlagArray, FloatArray, IntArray
+from vidscore_evaluators.kernels._library import Kernel, element_type, load
 
 HashArray = NDArray[np.uint64]
-Kind = type[np.generic] | type[int]
-"""Element type of an array, or `int` for an integer."""
-
+RunArray = NDArray[np.uint32]
 Declaration = TypeVar("Declaration", bound=Callable[..., int])
-
-
-class Kernel:
-    """A function of the library, which takes arrays and integers and returns an integer.
-
-    Attributes:
-        name: Its name in C.
-        kinds: Types of its parameters, in order.
-    """
-
-    def __init__(self, library: ctypes.CDLL, name: str, kinds: tuple[Kind, ...]) -> None:
-        self.name = name
-        self.kinds = kinds
-        self._dtypes = [None if kind is int else np.dtype(kind) for kind in kinds]
-        self._function = library[name]
-        self._function.restype = ctypes.c_int64
-        self._function.argtypes = [
-            ctypes.c_int64 if kind is int else ctypes.c_void_p for kind in kinds
-        ]
-
-    def __call__(self, *arguments: AnyArray | SupportsIndex) -> int:
-        """Call it, without the GIL.
-
-        Raises:
-            TypeError: If an argument is of another type.
-            ValueError: If an array has gaps or is not aligned.
-            OverflowError: If an integer does not fit into 64 bits.
-        """
-        passed: list[int] = []
-        for argument, dtype in zip(arguments, self._dtypes, strict=True):
-            if dtype is None:
-                number = operator.index(argument)
-                if not -(1 << 63) <= number < 1 << 63:
-                    raise OverflowError(f"{number} does not fit into 64 bits")
-                passed.append(number)
-            elif not isinstance(argument, np.ndarray):
-                raise TypeError(f"got {type(argument).__name__}, expected an array of {dtype}")
-            elif argument.dtype != dtype:
-                raise TypeError(f"got an array of {argument.dtype}, expected an array of {dtype}")
-            elif not (argument.flags.c_contiguous and argument.flags.aligned):
-                raise ValueError(f"an array of {dtype} must be C-contiguous and aligned")
-            else:
-                passed.append(argument.ctypes.data)
-        result: int = self._function(*passed)
-        return result
-
-
-def load(folder: Path) -> ctypes.CDLL:
-    """Load the library of a folder, which must be compiled from the sources beside it.
-
-    Raises:
-        ImportError: If it is missing or outdated; the message says what to do.
-    """
-    path = folder / LIBRARY
-    try:
-        library = ctypes.CDLL(str(path))
-        compiled_from = Kernel(library, "sources_digest", ())()
-    except (OSError, AttributeError) as error:
-        raise _unusable(path, f"cannot be loaded ({error})") from error
-    if compiled_from != digest(folder):
-        raise _unusable(path, "was not compiled from the sources beside it")
-    return library
-
-
-def _unusable(path: Path, reason: str) -> ImportError:
-    remedy = "run `make loops` in a clone of vidscore, or install vidscore again"
-    return ImportError(f"{path.name} of vidscore {reason}; {remedy}", path=str(path))
-
-
-def element_type(hint: object) -> type[np.generic]:
-    """The type of an array's elements, by its hint, NDArray[element].
-
-    Before numpy 2.5 that stands for numpy.ndarray[shape, numpy.dtype[element]].
-    """
-    last = typing.get_args(hint)[-1]
-    element: type[np.generic] = (typing.get_args(last) or (last,))[0]
-    return element
 
 
 _LIBRARY = load(Path(__file__).parent)
@@ -248,6 +167,121 @@ def hash_rows(
     totals: HashArray,
 ) -> int:
     """Hashes of rows of columns at given addresses, and their sums."""
+
+
+@_kernel
+def hash_masks(
+    runs: RunArray, starts: IntArray, sizes: IntArray, count: int, hashes: HashArray
+) -> int:
+    """Hashes of the sizes and runs of masks."""
+
+
+# masks.c
+
+
+@_kernel
+def normal_runs(
+    lengths: IntArray,
+    starts: IntArray,
+    pixels: IntArray,
+    count: int,
+    most: int,
+    runs: RunArray,
+    run_starts: IntArray,
+    totals: IntArray,
+    states: FlagArray,
+) -> int:
+    """Masks of given runs, and what is wrong with each; returns how many are right."""
+
+
+@_kernel
+def read_mask_texts(
+    text: FlagArray,
+    starts: IntArray,
+    pixels: IntArray,
+    count: int,
+    most: int,
+    runs: RunArray,
+    run_starts: IntArray,
+    totals: IntArray,
+    states: FlagArray,
+) -> int:
+    """Masks of COCO's texts, and what is wrong with each; returns how many are right."""
+
+
+@_kernel
+def write_mask_texts(
+    runs: RunArray, starts: IntArray, count: int, text: FlagArray, text_starts: IntArray
+) -> int:
+    """COCO's texts of masks; returns the length of all."""
+
+
+@_kernel
+def mask_areas(runs: RunArray, starts: IntArray, count: int, areas: FloatArray) -> int:
+    """Areas of masks; returns how many are above 0."""
+
+
+@_kernel
+def mask_boxes(
+    runs: RunArray, starts: IntArray, sizes: IntArray, count: int, boxes: FloatArray
+) -> int:
+    """Boxes around masks; returns how many masks have pixels."""
+
+
+@_kernel
+def shared_mask_areas(
+    runs: RunArray,
+    starts: IntArray,
+    rows: IntArray,
+    other_runs: RunArray,
+    other_starts: IntArray,
+    other_rows: IntArray,
+    pair_count: int,
+    areas: FloatArray,
+) -> int:
+    """Areas that pairs of masks share; returns how many are above 0."""
+
+
+@_kernel
+def span_keys(
+    runs: RunArray, starts: IntArray, groups: IntArray, count: int, keys: IntArray
+) -> int:
+    """Keys of where the spans of masks begin and end; returns how many."""
+
+
+@_kernel
+def take_runs(runs: RunArray, starts: IntArray, rows: IntArray, count: int, taken: RunArray) -> int:
+    """Runs of some masks; returns how many."""
+
+
+@_kernel
+def sort_keys(keys: IntArray, key_count: int) -> int:
+    """Sort keys of which whole groups are together, in place."""
+
+
+@_kernel
+def runs_of_keys(
+    keys: IntArray,
+    key_count: int,
+    pixels: IntArray,
+    group_count: int,
+    toggled: int,
+    runs: RunArray,
+    run_starts: IntArray,
+) -> int:
+    """Masks of groups of sorted keys; returns how many runs they have."""
+
+
+@_kernel
+def outline_keys(
+    corners: IntArray,
+    starts: IntArray,
+    sizes: IntArray,
+    count: int,
+    capacity: int,
+    keys: IntArray,
+) -> int:
+    """Keys of where outlines cross columns, as far as there is capacity; returns how many."""
 
 
 # matching.c

@@ -37,6 +37,33 @@ int64_t hash_rows(int64_t row_count, const uint64_t *first, int64_t first_count,
                   const int64_t *of_second, const uint8_t *kinds, const int64_t *addresses,
                   const int64_t *strides, const uint64_t *weights, int64_t column_count,
                   int64_t hash_count, uint64_t *hashes, uint64_t *totals);
+int64_t hash_masks(const uint32_t *runs, const int64_t *starts, const int64_t *sizes, int64_t count,
+                   uint64_t *hashes);
+
+/* masks.c */
+int64_t normal_runs(const int64_t *lengths, const int64_t *starts, const int64_t *pixels,
+                    int64_t count, int64_t most, uint32_t *runs, int64_t *run_starts,
+                    int64_t *totals, uint8_t *states);
+int64_t read_mask_texts(const uint8_t *text, const int64_t *starts, const int64_t *pixels,
+                        int64_t count, int64_t most, uint32_t *runs, int64_t *run_starts,
+                        int64_t *totals, uint8_t *states);
+int64_t write_mask_texts(const uint32_t *runs, const int64_t *starts, int64_t count, uint8_t *text,
+                         int64_t *text_starts);
+int64_t mask_areas(const uint32_t *runs, const int64_t *starts, int64_t count, double *areas);
+int64_t mask_boxes(const uint32_t *runs, const int64_t *starts, const int64_t *sizes, int64_t count,
+                   double *boxes);
+int64_t shared_mask_areas(const uint32_t *runs, const int64_t *starts, const int64_t *rows,
+                          const uint32_t *other_runs, const int64_t *other_starts,
+                          const int64_t *other_rows, int64_t pair_count, double *areas);
+int64_t span_keys(const uint32_t *runs, const int64_t *starts, const int64_t *groups, int64_t count,
+                  int64_t *keys);
+int64_t take_runs(const uint32_t *runs, const int64_t *starts, const int64_t *rows, int64_t count,
+                  uint32_t *taken);
+int64_t sort_keys(int64_t *keys, int64_t key_count);
+int64_t runs_of_keys(const int64_t *keys, int64_t key_count, const int64_t *pixels,
+                     int64_t group_count, int64_t toggled, uint32_t *runs, int64_t *run_starts);
+int64_t outline_keys(const int64_t *corners, const int64_t *starts, const int64_t *sizes,
+                     int64_t count, int64_t capacity, int64_t *keys);
 
 /* matching.c */
 int64_t component_labels(const int64_t *left, const int64_t *right, int64_t edge_count,

@@ -139,3 +139,21 @@ int64_t hash_rows(int64_t row_count, const uint64_t *first, int64_t first_count,
         totals[lane] = sums[lane];
     return 0;
 }
+
+/* Hashes `count` masks: each its size, height and width, and the runs from its start to the next,
+   each with its place among them. Returns 0. */
+int64_t hash_masks(const uint32_t *runs, const int64_t *starts, const int64_t *sizes, int64_t count,
+                   uint64_t *hashes)
+{
+    const uint64_t step = 0x9e3779b97f4a7c15;
+    for (int64_t mask = 0; mask < count; mask++) {
+        const uint64_t height = (uint64_t)sizes[2 * mask], width = (uint64_t)sizes[2 * mask + 1];
+        uint64_t sum = mix((height << 32) + width + step);
+        for (int64_t index = starts[mask]; index < starts[mask + 1]; index++) {
+            const uint64_t place = (uint64_t)(index - starts[mask]);
+            sum += mix((place << 32) + runs[index] + step);
+        }
+        hashes[mask] = mix(sum + step);
+    }
+    return 0;
+}

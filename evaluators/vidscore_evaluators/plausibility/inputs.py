@@ -18,7 +18,8 @@ from vidscore_evaluators.annotations import (
     empty_annotations,
 )
 from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray, run_starts
-from vidscore_evaluators.geometry import bounding_boxes
+from vidscore_evaluators.geometry import bounding_boxes, overlap_ratios
+from vidscore_evaluators.mask_digests import mask_digests
 from vidscore_evaluators.plausibility.summary import (
     input_summary_of,
 )
@@ -55,7 +56,8 @@ def warnings_of_side(
         *_shares(side, annotations),
         *side_warnings(input_summary, ranked=expects_confidences(annotations)),
     )
-    return (*found, *(truth_warnings(annotations) if side is Side.TRUTH else ()))
+    of_masks = mask_warnings(side, annotations)
+    return (*found, *of_masks, *(truth_warnings(annotations) if side is Side.TRUTH else ()))
 
 
 def _shares(side: Side, annotations: Annotations) -> Iterator[ReportWarning]:
@@ -116,6 +118,18 @@ _MESSAGES = {
         "sides of four corners cross, so that their convex hull is taken",
         "give the corners in order along the outline",
     ),
+    "masks_are_empty": (
+        "masks have no pixel, so that nothing can match them",
+        "correct or remove them",
+    ),
+    "masks_fill_the_image": (
+        "masks have every pixel of their image",
+        "check that 0s and 1s are not exchanged: runs begin with those of 0s",
+    ),
+    "boxes_beside_masks": (
+        "boxes and the masks that come with them hardly overlap",
+        "check the order of pixels: runs go down the columns, and a size is height, width",
+    ),
     "tracks_jump": (
         "steps of tracks are more than ten times as far as usual, and far beyond the object's size",
         "check that a track id is not used for two objects",
@@ -128,6 +142,33 @@ _JUMP_OF_MEDIAN = 10.0
 
 _JUMP_OF_SIZE = 3.0
 """And so many times the diagonal of the object itself."""
+
+
+_LEAST_OVERLAP_OF_BOXES = 0.5
+"""Least IoU of a box and the box around its mask that is no reason for doubt."""
+
+_LEAST_SIDE_PX = 4.0
+"""Boxes with a shorter side may miss that by rounding alone."""
+
+
+def mask_warnings(side: Side, annotations: Annotations) -> Iterator[ReportWarning]:
+    """Warn of what is seldom meant in masks, of either side.
+
+    Args:
+        side: The side.
+        annotations: What was read of it.
+    """
+    masks, given = annotations.masks, annotations.coordinates
+    if masks is None:
+        return
+    areas, own = masks.areas(), masks.boxes()
+    yield from _warning(annotations, "masks_are_empty", areas == 0.0, side)
+    yield from _warning(annotations, "masks_fill_the_image", areas == masks.pixels(), side)
+    shortest = np.minimum(given[:, 2:] - given[:, :2], own[:, 2:] - own[:, :2]).min(axis=1)
+    apart = overlap_ratios(given, own) < _LEAST_OVERLAP_OF_BOXES
+    yield from _warning(
+        annotations, "boxes_beside_masks", apart & (shortest >= _LEAST_SIDE_PX), side
+    )
 
 
 def truth_warnings(truth: Annotations) -> Iterator[ReportWarning]:
@@ -145,15 +186,17 @@ def truth_warnings(truth: Annotations) -> Iterator[ReportWarning]:
         yield from _warning(truth, "tracks_jump", _jumping(truth))
 
 
-def _warning(truth: Annotations, code: str, found: BoolArray) -> Iterator[ReportWarning]:
+def _warning(
+    annotations: Annotations, code: str, found: BoolArray, side: Side = Side.TRUTH
+) -> Iterator[ReportWarning]:
     """The warning, if anything was found; its example is the first in order of names."""
     rows = np.flatnonzero(found)
     if len(rows) == 0:
         return
-    frames = truth.object_frames[rows]
-    sequences = [truth.sequences[row] for row in truth.frame_sequences[frames].tolist()]
-    keys = zip(sequences, truth.frame_numbers[frames].tolist(), strict=True)
-    example = FrameExample(Side.TRUTH, *min(keys))
+    frames = annotations.object_frames[rows]
+    sequences = [annotations.sequences[row] for row in annotations.frame_sequences[frames].tolist()]
+    keys = zip(sequences, annotations.frame_numbers[frames].tolist(), strict=True)
+    example = FrameExample(side, *min(keys))
     what, advice = _MESSAGES[code]
     message = f"{what}, the first of them in {place_name(example)}; {advice}"
     yield ReportWarning(code, message, len(rows), example)
@@ -161,7 +204,8 @@ def _warning(truth: Annotations, code: str, found: BoolArray) -> Iterator[Report
 
 def _repeated(truth: Annotations) -> BoolArray:
     """(N,) whether an object is another one of its frame once more."""
-    columns = (*truth.coordinates.T, truth.label_indices, truth.flags, truth.object_frames)
+    masks = () if truth.masks is None else (mask_digests(truth.masks),)
+    columns = (*truth.coordinates.T, *masks, truth.label_indices, truth.flags, truth.object_frames)
     order = np.lexsort(columns)
     repeated = np.ones(truth.object_count, dtype=np.bool_)
     repeated[order[run_starts(*(column[order] for column in columns))]] = False

@@ -23,9 +23,16 @@ from vidscore_evaluators.annotations import (
 )
 from vidscore_evaluators.arrays import AnyArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError, LimitError
+from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.validation import Columns, build_annotations
 from vidscore_protos.v1 import annotations_pb2
 from vidscore_server.api.joined_batches import Lengths, join_columns
+from vidscore_server.api.mask_columns import (
+    mask_memory_bytes,
+    on_the_wire,
+    read_masks,
+    write_masks,
+)
 from vidscore_server.domain.batches import BatchRules, NotAlikeError
 from vidscore_server.settings import Settings
 
@@ -47,8 +54,8 @@ NAME_BYTES = 64
 
 
 def batch_size(message: annotations_pb2.AnnotationBatch) -> int:
-    """Approximate cost of reading a batch: its frames and coordinates."""
-    return len(message.frame_numbers) + len(message.coordinates)
+    """Approximate cost of reading a batch: its frames, coordinates and runs of masks."""
+    return len(message.frame_numbers) + len(message.coordinates) + len(message.mask_runs)
 
 
 def held_bytes(message: annotations_pb2.AnnotationBatch) -> int:
@@ -64,6 +71,8 @@ def held_bytes(message: annotations_pb2.AnnotationBatch) -> int:
         + len(message.frame_flags)
         + len(message.label_indices)
         + len(message.object_flags)
+        + 3 * len(message.mask_heights)
+        + len(message.mask_runs)
     )
     return message.ByteSize() + NAME_BYTES * names + 8 * long + 4 * short
 
@@ -94,10 +103,15 @@ def read_batch(
     counts = np.asarray(message.frame_object_counts, dtype=np.int64)
     _refuse_too_large(message, counts, rules.settings)
     faults = [*_geometry_faults(message, source, rules.arity), *_name_faults(message, source)]
+    masks = None
     try:
-        annotations = build_annotations(_columns(message, counts, rules.arity), source)
+        masks = read_masks(message, source)
     except InputError as error:
-        raise InputError([*faults, *error.faults]) from None
+        faults.extend(error.faults)
+    try:
+        annotations = build_annotations(_columns(message, counts, rules.arity, masks), source)
+    except InputError as error:
+        raise InputError([*faults, *on_the_wire(error).faults]) from None
     if faults:
         raise InputError(faults)
     return annotations
@@ -162,7 +176,8 @@ def read_own_batch(message: annotations_pb2.AnnotationBatch) -> Annotations:
 
 def _as_it_is(message: annotations_pb2.AnnotationBatch, arity: int) -> Annotations:
     counts = np.asarray(message.frame_object_counts, dtype=np.int64)
-    return build_annotations(_columns(message, counts, arity), "store")
+    masks = read_masks(message, "store")
+    return build_annotations(_columns(message, counts, arity, masks), "store")
 
 
 def write_batch(annotations: Annotations) -> annotations_pb2.AnnotationBatch:
@@ -187,10 +202,14 @@ def write_batch(annotations: Annotations) -> annotations_pb2.AnnotationBatch:
         message.sequences.add(domain=key.domain, sequence=key.sequence)
     for name, column in annotations.columns.items():
         message.columns.add(name=name, values=column.tolist())
+    if annotations.masks is not None:
+        write_masks(annotations.masks, message)
     return message
 
 
-def _columns(message: annotations_pb2.AnnotationBatch, counts: IntArray, arity: int) -> Columns:
+def _columns(
+    message: annotations_pb2.AnnotationBatch, counts: IntArray, arity: int, masks: Masks | None
+) -> Columns:
     return Columns(
         arity=arity,
         sequences=[(key.domain, key.sequence) for key in message.sequences],
@@ -208,6 +227,7 @@ def _columns(message: annotations_pb2.AnnotationBatch, counts: IntArray, arity: 
             column.name: np.asarray(column.values, dtype=np.float64) for column in message.columns
         },
         frame_times_s=np.asarray(message.frame_times_s, dtype=np.float64),
+        masks=masks,
     )
 
 
@@ -289,19 +309,24 @@ def read_stored_runs(batches: Iterable[bytes], arity: int) -> Iterator[Annotatio
         arity: Coordinates that an object has.
     """
     run: list[tuple[bytes, annotations_pb2.AnnotationBatch]] = []
-    run_bytes = 0
+    run_bytes, with_masks = 0, None
     for data in batches:
         message = annotations_pb2.AnnotationBatch.FromString(data)
         if message.columns:  # which columns there are differs from batch to batch
             yield _read_run(run, arity)
             yield read_stored_batch(data, arity)
-            run, run_bytes = [], 0
+            run, run_bytes, with_masks = [], 0, None
             continue
+        has_masks = bool(message.mask_heights) if message.coordinates else with_masks
+        if with_masks not in (None, has_masks):
+            yield _read_run(run, arity)
+            run, run_bytes = [], 0
+        with_masks = has_masks
         run.append((data, message))
         run_bytes += len(data)
         if len(run) == JOINED_AT_ONCE or run_bytes >= JOINED_BYTES:
             yield _read_run(run, arity)
-            run, run_bytes = [], 0
+            run, run_bytes, with_masks = [], 0, None
     yield _read_run(run, arity)
 
 
@@ -318,11 +343,12 @@ def stored_sizes(data: bytes, arity: int) -> tuple[int, list[tuple[SequenceKey, 
     message = annotations_pb2.AnnotationBatch.FromString(data)
     frame_count = len(message.frame_numbers)
     frame_bytes = FRAME_BYTES + (NUMBER_BYTES if message.frame_times_s else 0)
-    object_bytes = OBJECT_BYTES + NUMBER_BYTES * (arity + len(message.columns))
+    count = len(message.coordinates) // arity
+    object_bytes: float = OBJECT_BYTES + NUMBER_BYTES * (arity + len(message.columns))
+    object_bytes += mask_memory_bytes(message) / max(count, 1)
     keys = [SequenceKey(key.domain, key.sequence) for key in message.sequences]
     if len(keys) == 1:
-        count = len(message.coordinates) // arity
-        return frame_count, [(keys[0], frame_bytes * frame_count + object_bytes * count)]
+        return frame_count, [(keys[0], frame_bytes * frame_count + round(object_bytes * count))]
     rows = np.asarray(message.frame_sequences, dtype=np.int64)
     counts = np.asarray(message.frame_object_counts, dtype=np.int64)
     sizes = np.bincount(rows, frame_bytes + object_bytes * counts, len(keys))

@@ -19,6 +19,7 @@ from vidscore_evaluators.annotations import (
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.validation import Columns
 from vidscore_protos.v1 import annotations_pb2
+from vidscore_server.api.mask_columns import MASK_COLUMNS, read_masks, runs_belong
 from vidscore_server.domain.batches import NotAlikeError
 
 _FRAME_COLUMNS = ("frame_numbers", "frame_sequences", "frame_object_counts")
@@ -59,6 +60,11 @@ class Lengths:
         """(B,) objects of each batch."""
         return self.of("coordinates") // arity
 
+    @property
+    def have_masks(self) -> bool:
+        """Whether there is a mask in any batch."""
+        return bool(self.of("mask_heights").any() or self.of("mask_runs").any())
+
     def refuse_unlike(self, arity: int) -> None:
         """Hold the columns of each batch to each other.
 
@@ -77,6 +83,9 @@ class Lengths:
             unlike |= (self.of(name) != frames) & (self.of(name) != 0)
         for name in _OPTIONAL_OBJECT_COLUMNS:
             unlike |= (self.of(name) != objects) & (self.of(name) != 0)
+        if self.have_masks:  # as long as all objects have one, the batches have, too
+            for name in MASK_COLUMNS:
+                unlike |= self.of(name) != objects
         if unlike.any():
             raise NotAlikeError
 
@@ -84,6 +93,7 @@ class Lengths:
 _MEASURED = (
     "sequences", "labels", *_FRAME_COLUMNS, "frame_flags", "coordinates", "label_indices",
     "confidences", "track_ids", "object_flags", "columns", "geometry", "frame_times_s",
+    *MASK_COLUMNS, "mask_runs",
 )  # fmt: skip
 
 
@@ -104,6 +114,10 @@ def _lengths_of(message: annotations_pb2.AnnotationBatch) -> tuple[int, ...]:
         len(message.columns),
         message.geometry,
         len(message.frame_times_s),
+        len(message.mask_heights),
+        len(message.mask_widths),
+        len(message.mask_run_counts),
+        len(message.mask_runs),
     )
 
 
@@ -118,6 +132,7 @@ def join_columns(data: Iterable[bytes], lengths: Lengths, arity: int) -> Columns
     Raises:
         NotAlikeError: If a batch does not fit together in itself: its columns are of different
             lengths, a table has a name twice, or an index points out of a table.
+        InputError: If a mask is none.
     """
     lengths.refuse_unlike(arity)
     message = annotations_pb2.AnnotationBatch.FromString(b"".join(data))
@@ -126,6 +141,8 @@ def join_columns(data: Iterable[bytes], lengths: Lengths, arity: int) -> Columns
     counts = np.asarray(message.frame_object_counts, dtype=np.int64)
     ends = np.concatenate(([0], np.cumsum(counts)))[np.cumsum(frames)]
     if (np.diff(ends, prepend=0) != objects).any():
+        raise NotAlikeError
+    if lengths.have_masks and not runs_belong(message, objects, lengths.of("mask_runs")):
         raise NotAlikeError
     sequences = _Table(_sequences(message), lengths.of("sequences"))
     labels = _Table(_labels(message, lengths.of("labels")), np.maximum(lengths.of("labels"), 1))
@@ -149,6 +166,7 @@ def join_columns(data: Iterable[bytes], lengths: Lengths, arity: int) -> Columns
         frame_numbers=np.asarray(message.frame_numbers, dtype=np.int64),
         object_counts=counts,
         coordinates=np.asarray(message.coordinates, dtype=np.float64),
+        masks=read_masks(message, "masks"),
         **filled,
     )
 

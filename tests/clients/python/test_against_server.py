@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,11 @@ from vidscore_client import (
     aio,
     connect,
 )
+from vidscore_client import Masks as SentMasks
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.convert import to_dict
+from vidscore_evaluators.mask_forms import compressed_texts, masks_from_counts
+from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.registry import create_evaluator, evaluator_names
 from vidscore_evaluators.report import report_to_dict, report_to_json
 from vidscore_evaluators.scoring import score_annotations
@@ -141,6 +145,33 @@ def neovision2() -> Scene:
     )
 
 
+def masks() -> Scene:
+    """Boxes with masks of 30 by 40 pixels, some of which are empty."""
+    random = np.random.default_rng(4)
+    sequences = [("", f"m{number}") for number in range(3)]
+    sides = [random_side(random, sequences, 4, confidences=bool(side)) for side in range(2)]
+    truth, detections = (replace(side, masks=_random_masks(random, side)) for side in sides)
+    return Scene(
+        evaluator="f1",
+        parameters={"base": "mask", "threshold": 0.3},
+        specification={},
+        truth=truth,
+        detections=detections,
+        geometries=("box", "box"),
+    )
+
+
+def _random_masks(random: np.random.Generator, side: Annotations) -> Masks:
+    """The parts of the boxes of a side that lie in the image."""
+    bounds = np.rint(side.coordinates).astype(int).tolist()
+    image = np.zeros((side.object_count, 40, 30), dtype=np.uint8)  # column after column
+    for pixels, (left, top, right, bottom) in zip(image, bounds, strict=True):
+        pixels[left:right, top:bottom] = random.integers(0, 8) > 0
+    counts = [[len(list(run)) for _, run in groupby([0, *pixels.flat])] for pixels in image]
+    runs = [[first - 1, *others] for first, *others in counts]
+    return masks_from_counts(runs, np.full((len(runs), 2), [30, 40]))
+
+
 @pytest.fixture
 def client(target: str) -> Iterator[Client]:
     """A synchronous client of it."""
@@ -148,7 +179,7 @@ def client(target: str) -> Iterator[Client]:
         yield connected
 
 
-@pytest.fixture(params=[spotgeo, neovision2], ids=["spotgeo", "neovision2"], scope="module")
+@pytest.fixture(params=[spotgeo, neovision2, masks], ids=lambda made: made.__name__, scope="module")
 def scene(request: pytest.FixtureRequest) -> Scene:
     """Something to score."""
     made: Scene = request.param()
@@ -179,7 +210,24 @@ def _single_frames(side: Annotations) -> Iterator[dict[str, Any]]:
             "track_ids": side.track_ids[objects],
             "flags": side.flags[objects],
             "dont_care": bool(side.frame_flags[row]),
+            "masks": None if side.masks is None else _as_coco(side.masks, objects),
         }
+
+
+def _as_coco(masks: Masks, rows: slice) -> list[dict[str, Any]]:
+    """Masks as COCO's objects, every other one with its runs, the others with their text."""
+    some = masks.run(rows.start, rows.stop)
+    return [
+        {"size": size, "counts": text if row % 2 else runs.tolist()}
+        for row, (size, text, runs) in enumerate(
+            zip(
+                some.sizes.tolist(),
+                compressed_texts(some),
+                np.split(some.runs, some.starts[1:-1]),
+                strict=False,  # of no masks there is one part without runs
+            )
+        )
+    ]
 
 
 def odd_batches(side: Annotations) -> Iterator[Frames]:
@@ -196,6 +244,11 @@ def odd_batches(side: Annotations) -> Iterator[Frames]:
         track_ids=side.track_ids,
         flags=side.flags,
         frame_flags=side.frame_flags,
+        masks=(
+            None
+            if side.masks is None
+            else SentMasks(side.masks.sizes, side.masks.starts, side.masks.runs)
+        ),
     )
     for first in range(0, frames.frame_count, 7):
         yield frames.part(first, min(first + 7, frames.frame_count))

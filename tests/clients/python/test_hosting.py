@@ -26,6 +26,7 @@ from vidscore_client import (
     InputError,
     InternalError,
     InvalidArgumentError,
+    Masks,
     NotFoundError,
     QuotaExceededError,
     RankingQuestions,
@@ -155,6 +156,37 @@ def test_truth_is_uploaded_in_revisions_and_merged_where_that_is_wanted(
     revisions = organiser.benchmarks.truth_revisions(name)
     assert [revision.revision for revision in revisions] == [3, 2, 1]
     assert revisions[2] == first
+
+
+def masked(*runs: list[int]) -> Frames:
+    """A frame a mask of 2 by 3 pixels."""
+    count = len(runs)
+    return Frames(
+        sequences=[("", "a")],
+        frame_sequences=np.zeros(count, dtype=np.int64),
+        frame_numbers=np.arange(count),
+        frame_starts=np.arange(count + 1),
+        coordinates=np.tile([0.0, 0.0, 3.0, 2.0], (count, 1)),
+        masks=Masks.of([{"size": [2, 3], "counts": lengths} for lengths in runs]),
+    )
+
+
+def test_masks_are_stored_scored_and_given_back(site: Site, organiser: Client, name: str) -> None:
+    """Of two detections one has 5 of the 6 pixels of its object, the other 2 of 6: IoU 5/6, 1/3."""
+    evaluator = {"name": "f1", "parameters": {"base": "mask"}}
+    shapes = {"truth_geometry": "box", "detection_geometry": "box"}
+    organiser.benchmarks.create(name, {**SKY, **shapes, "evaluators": [evaluator]})
+    truth = masked([0, 6], [0, 6])
+    organiser.benchmarks.upload_truth(name, [truth])
+    with connect(site.target, token=site.secret) as client:
+        [back] = client.benchmarks.read_truth(name)
+    assert back.masks is not None
+    assert back.masks.sizes.tolist() == [[2, 3], [2, 3]]
+    assert back.masks.runs.tolist() == [0, 6, 0, 6]
+    submission = submit(site, organiser, name, masked([1, 5], [4, 2]))
+    [score] = organiser.submissions.scores(submission)
+    counts = [score.report.value(f"{kind}_positives") for kind in ("true", "false")]
+    assert counts == [1, 1]
 
 
 def test_what_making_truth_raises_is_raised_and_nothing_is_uploaded(

@@ -43,6 +43,10 @@ def _keeps(value: Any, keyword: str, wanted: Any, schema: Schema, root: Schema) 
         return value in wanted
     if keyword == "oneOf":
         return sum(is_valid(value, one, root) for one in wanted) == 1
+    if keyword == "anyOf":
+        return any(is_valid(value, one, root) for one in wanted)
+    if keyword == "not":
+        return not is_valid(value, wanted, root)
     checks = _CHECKS[keyword]
     return not _TYPES[checks[0]](value) or checks[1](value, wanted, schema, root)
 

@@ -39,6 +39,8 @@ from vidscore_evaluators.testing.examples import example_count
 
 SCHEMA = json.loads(schema_text())
 BOX = [10, 20.5, 30, 40]
+MASK: dict[str, Any] = {"size": [2, 3], "counts": [1, 2, 3]}
+"""Pixels (row 1, column 0) and (0, 1)."""
 EVERYTHING = {
     "domain": "Tower",
     "sequence": "a",
@@ -97,6 +99,10 @@ GOOD: list[Any] = [
     with_object(box=BOX, track=2**63 - 1),
     with_object(box=BOX, flags=["region", "distractor"]),
     with_object(box=BOX, numbers={}),
+    with_object(mask=MASK),
+    with_object(mask=MASK, box=BOX),
+    with_object(mask={"size": [2, 3], "counts": "06"}),
+    with_object(mask={"size": [2, 3], "counts": [0, 2, 0, 4]}),
 ]
 BAD: list[Any] = [
     [],
@@ -159,6 +165,23 @@ BAD: list[Any] = [
     with_object(box=BOX, numbers={"a b": 1}),
     with_object(box=BOX, numbers={"area": "large"}),
     with_object(box=BOX, numbers={f"n{index}": 1 for index in range(65)}),
+    with_object(mask=MASK, point=[1, 2]),
+    with_object(mask=MASK, corners=[1, 2, 3, 4, 5, 6, 7, 8]),
+    with_object(box=BOX, mask=None),
+    with_object(mask="06"),
+    with_object(mask={}),
+    with_object(mask={"size": [2, 3]}),
+    with_object(mask={**MASK, "more": 1}),
+    with_object(mask={"size": [2], "counts": [6]}),
+    with_object(mask={"size": [0, 3], "counts": [0]}),
+    with_object(mask={"size": [2, 3.5], "counts": [6]}),
+    with_object(mask={"size": [2, 2**40], "counts": [6]}),
+    with_object(mask={"size": [2, 3], "counts": [6.5]}),
+    with_object(mask={"size": [2, 3], "counts": [-1, 7]}),
+    with_object(mask={"size": [2, 3], "counts": []}),
+    with_object(mask={"size": [2, 3], "counts": ""}),
+    with_object(mask={"size": [2, 3], "counts": "0 6"}),
+    with_object(mask={"size": [2, 3], "counts": None}),
 ]
 
 
@@ -194,6 +217,61 @@ def test_what_the_schema_refuses_is_refused_with_its_line(tmp_path: Path, frame:
     text = lines_of(line(frame=1), frame, line(frame=2))
     faults = validate_file(write(tmp_path / "a", text), format_name="jsonl")
     assert {fault.line for fault in faults} == {2}
+
+
+def test_masks_are_read_with_their_own_boxes_or_others(tmp_path: Path) -> None:
+    text = {"size": [2, 3], "counts": "06"}
+    frames = line(objects=[{"mask": MASK}, {"mask": text, "box": BOX}]), line(frame=1)
+    side = detections_of(write(tmp_path / "a.jsonl", lines_of(*frames))).annotations
+    assert side.coordinates.tolist() == [[0, 0, 2, 2], BOX]
+    assert side.masks is not None
+    assert side.masks.sizes.tolist() == [[2, 3], [2, 3]]
+    assert side.masks.runs.tolist() == [1, 2, 3, 0, 6]
+
+
+def test_masks_of_some_objects_are_their_boxes(tmp_path: Path) -> None:
+    frames = line(objects=[{"mask": MASK}, {"box": BOX}])
+    side = detections_of(write(tmp_path / "a.jsonl", lines_of(frames))).annotations
+    assert side.coordinates.tolist() == [[0, 0, 2, 2], BOX]
+    assert side.masks is None
+
+
+@pytest.mark.parametrize(
+    ("mask", "field", "problem"),
+    [
+        (
+            {"size": [2, 3], "counts": [1, 2]},
+            ".counts",
+            "found runs of 3 pixels, expected runs that fill the size, 6 pixels",
+        ),
+        ({"size": [2, 3], "counts": "7"}, ".counts", "found runs of more than 6 pixels"),
+        ({"size": [1 << 28, 2], "counts": [1]}, ".size", "found 268435456 by 2, expected height"),
+        (
+            {"size": [3, 2], "counts": [6]},
+            ".size",
+            "found 3 by 2, expected 2 by 3, as the first mask of the frame",
+        ),
+        ("06", "", 'found "06", expected an object with size and counts'),
+    ],
+)
+def test_what_is_wrong_with_a_mask_is_told_with_its_place(
+    tmp_path: Path, mask: Any, field: str, problem: str
+) -> None:
+    text = lines_of(line(frame=1), line(objects=[{"mask": MASK}, {"mask": mask}]))
+    faults = validate_file(write(tmp_path / "a", text), format_name="jsonl")
+    [fault] = [fault for fault in faults if fault.description.startswith(problem)]
+    assert (fault.line, fault.field) == (2, f"objects[1].mask{field}")
+
+
+def test_masks_are_written_and_read_back(tmp_path: Path) -> None:
+    frames = line(objects=[{"mask": MASK, "track": 1}, {"mask": MASK, "box": BOX}])
+    truth = truth_of(write(tmp_path / "a.jsonl", lines_of(frames)))
+    (tmp_path / "b.jsonl").write_bytes(convert(truth, "jsonl", Side.TRUTH).files[""])
+    written = json.loads((tmp_path / "b.jsonl").read_bytes())
+    assert written["objects"][0] == {"mask": {"size": [2, 3], "counts": "123"}, "track": 1}
+    assert is_valid(written, SCHEMA, SCHEMA)
+    again = truth_of(tmp_path / "b.jsonl")
+    assert fingerprint(again.annotations) == fingerprint(truth.annotations)
 
 
 def test_frames_come_in_any_order_and_sequences_interleave(tmp_path: Path) -> None:

@@ -15,9 +15,10 @@ from tests.evaluators.formats.helpers import (
     validate_file,
     write,
 )
+from tests.evaluators.test_mask_base import with_masks
 
 from vidscore_evaluators.alignment import align
-from vidscore_evaluators.annotations import Annotations, SequenceKey, Side, concatenate
+from vidscore_evaluators.annotations import BOX, Annotations, SequenceKey, Side, concatenate
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.fingerprint import fingerprint
@@ -205,12 +206,13 @@ def test_images_of_no_video_may_have_times_in_any_order(tmp_path: Path) -> None:
 def test_a_conversion_keeps_times_or_says_that_it_does_not(name: str, side: Side) -> None:
     shape = {2: (3.0, 4.0), 4: (1.0, 2.0, 3.0, 4.0), 8: (1.0, 1.0, 5.0, 1.0, 5.0, 5.0, 1.0, 5.0)}
     target = FORMATS[name].writer
-    has_own_labels = name in {"motchallenge", "visdrone-det", "visdrone-mot"}
+    has_own_labels = name in {"motchallenge", "mots", "visdrone-det", "visdrone-mot"}
     label = "pedestrian" if has_own_labels else "1"
     thing = Thing(shape[max(target.capacity[side].arities)], label, track_id=1)
     where = ("Tower" if target.capacity[side].domains else "", "7")
     timed = make_annotations({where: {5: [thing], 6: [thing]}}, times_s={(where, 5): 2.0})
-    conversion = convert(Source(timed, "given"), name, side, image_size=(64, 64))
+    given = with_masks(timed) if target.capacity[side].masks and timed.arity == BOX else timed
+    conversion = convert(Source(given, "given"), name, side, image_size=(64, 64))
     lost = "1 time of a frame not written"
     assert (lost in conversion.remarks) is not target.capacity[side].times
 
@@ -249,11 +251,12 @@ def test_a_conversion_keeps_arrivals_or_says_that_it_does_not(
 ) -> None:
     shape = {2: (3.0, 4.0), 4: (1.0, 2.0, 3.0, 4.0), 8: (1.0, 1.0, 5.0, 1.0, 5.0, 5.0, 1.0, 5.0)}
     target = FORMATS[name].writer
-    has_own_labels = name in {"motchallenge", "visdrone-det", "visdrone-mot"}
+    has_own_labels = name in {"motchallenge", "mots", "visdrone-det", "visdrone-mot"}
     label = "pedestrian" if has_own_labels else "1"
     thing = Thing(shape[max(target.capacity[side].arities)], label, track_id=1)
     where = ("Tower" if target.capacity[side].domains else "", "7")
     made = make_annotations({where: {5: [thing], 6: [thing]}})
+    made = with_masks(made) if target.capacity[side].masks and made.arity == BOX else made
     arrived = replace(made, frame_arrivals_s=np.array([2.0, np.nan]))
     conversion = convert(Source(arrived, "given"), name, side, image_size=(64, 64))
     keeps = target.capacity[side].arrivals

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from vidscore_evaluators import kernels
-from vidscore_evaluators.kernels import Kernel, Kind
+from vidscore_evaluators.kernels._library import Kernel, Kind
 from vidscore_evaluators.kernels._sources import sources
 
 FOLDER = Path(kernels.__path__[0])
@@ -19,6 +19,7 @@ _ELEMENTS: dict[str, type[np.generic]] = {
     "double": np.float64,
     "int64_t": np.int64,
     "uint64_t": np.uint64,
+    "uint32_t": np.uint32,
     "uint8_t": np.uint8,
 }
 

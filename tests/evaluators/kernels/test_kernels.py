@@ -14,7 +14,7 @@ from hatch_build import compile_loops
 from tests.evaluators.kernels.declarations import in_header, in_python, in_sources
 
 from vidscore_evaluators.arrays import AnyArray, IntArray
-from vidscore_evaluators.kernels import Kernel, element_type, load
+from vidscore_evaluators.kernels._library import Kernel, element_type, load
 
 DIGEST = """
 #include <stdint.h>

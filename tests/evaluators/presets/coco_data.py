@@ -7,7 +7,7 @@ import copy
 import io
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from pycocotools.coco import COCO
@@ -94,14 +94,16 @@ def write_files(
     return paths
 
 
-def by_pycocotools(truth: dict[str, Any], results: list[dict[str, Any]]) -> Figures:
+def by_pycocotools(
+    truth: dict[str, Any], results: list[dict[str, Any]], kind: Literal["bbox", "segm"] = "bbox"
+) -> Figures:
     """The twelve figures of all classes and of each, None where pycocotools has -1."""
     with contextlib.redirect_stdout(io.StringIO()):
         reference = COCO()
         dataset: Any = copy.deepcopy(truth) | {"info": {}}
         reference.dataset = dataset
         reference.createIndex()
-        evaluation = COCOeval(reference, reference.loadRes(copy.deepcopy(results)), "bbox")
+        evaluation = COCOeval(reference, reference.loadRes(copy.deepcopy(results)), kind)
         evaluation.evaluate()
         evaluation.accumulate()
         evaluation.summarize()

@@ -79,7 +79,7 @@ def test_every_fault_is_told_at_once_with_its_place(tmp_path: Path) -> None:
         .replace("generic-csv", "generic")
         .replace('"bus"', '"Car"')
         .replace("threshold", "treshold")
-        .replace('"map"', '"hots"')
+        .replace('"map"', '"hotta"')
     )
     faults = faults_of(written(tmp_path, broken))
     assert [fault.partition(": ")[0] for fault in faults] == [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from tests.server.scene import points
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import InputError, LimitError
+from vidscore_evaluators.mask_forms import masks_from_counts
 from vidscore_evaluators.validation import Columns, build_annotations
 from vidscore_protos.v1 import annotations_pb2
 from vidscore_server.api.batches import read_batch, write_batch
@@ -18,6 +21,7 @@ from vidscore_server.settings import Settings, load_settings
 from vidscore_server.status import field_path
 
 RULES = BatchRules(arity=2, settings=Settings())
+BOX_RULES = BatchRules(arity=4, settings=Settings())
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5)
 NUMBERS = st.floats(-1e9, 1e9)
 
@@ -37,6 +41,12 @@ def batches(draw: st.DrawFn) -> Annotations:
     )
     counts = [draw(st.integers(0, 3)) for _ in frames]
     total = sum(counts)
+    masks = None
+    if total and arity == 4 and draw(st.booleans()):
+        filled = [draw(st.integers(0, 6)) for _ in range(total)]
+        masks = masks_from_counts(
+            [[6 - ones, ones] for ones in filled], np.full((total, 2), [2, 3])
+        )
 
     def column(values: st.SearchStrategy[float]) -> list[float]:
         return draw(st.one_of(st.just([]), st.lists(values, min_size=total, max_size=total)))
@@ -57,6 +67,7 @@ def batches(draw: st.DrawFn) -> Annotations:
             object_flags=column(st.integers(0, 15)),
             columns={"area": column(st.floats(allow_infinity=False)) or [1.5] * total},
             frame_times_s=[draw(st.just(np.nan) | st.floats(0, 1e11)) for _ in frames],
+            masks=masks,
         )
     )
 
@@ -89,6 +100,14 @@ def test_annotations_survive_the_wire_to_the_last_bit(annotations: Annotations) 
         assert back.frame_times_s is None
     else:
         np.testing.assert_array_equal(back.frame_times_s, annotations.frame_times_s)
+    assert mask_lists(back) == mask_lists(annotations)
+
+
+def mask_lists(annotations: Annotations) -> list[list[Any]] | None:
+    masks = annotations.masks
+    if masks is None:
+        return None
+    return [masks.sizes.tolist(), masks.starts.tolist(), masks.runs.tolist()]
 
 
 def test_columns_at_their_defaults_take_no_room_on_the_wire() -> None:
@@ -107,6 +126,82 @@ def test_times_of_the_wrong_number_or_kind_are_refused() -> None:
     assert _paths(message) == ["truth.frame_times_s[1]"]
     message.frame_times_s[:] = [-1.0, 1.7e12]
     assert _paths(message) == ["truth.frame_times_s[0]", "truth.frame_times_s[1]"]
+
+
+def boxes_with_masks() -> annotations_pb2.AnnotationBatch:
+    """Two frames, with two masks of 2 by 3 pixels and one of 1 by 4."""
+    return annotations_pb2.AnnotationBatch(
+        sequences=[annotations_pb2.SequenceKey(sequence="a")],
+        frame_sequences=[0, 0],
+        frame_numbers=[0, 1],
+        frame_object_counts=[2, 1],
+        geometry=annotations_pb2.GEOMETRY_BOX,
+        coordinates=[0, 0, 3, 2] * 2 + [0, 0, 4, 1],
+        mask_heights=[2, 2, 1],
+        mask_widths=[3, 3, 4],
+        mask_run_counts=[2, 3, 1],
+        mask_runs=[0, 6, 1, 2, 3, 4],
+    )
+
+
+def test_masks_are_columns_of_runs() -> None:
+    masks = read_batch(boxes_with_masks(), "truth", BOX_RULES).masks
+    assert masks is not None
+    assert masks.sizes.tolist() == [[2, 3], [2, 3], [1, 4]]
+    assert masks.starts.tolist() == [0, 2, 5, 6]
+    assert masks.runs.tolist() == [0, 6, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("changes", "faults"),
+    [
+        ({"mask_runs": [0, 6, 1, 2, 4, 4]}, {"mask_run_counts[1]": "found runs of more than 6"}),
+        ({"mask_runs": [0, 6, 1, 2, 3, 3]}, {"mask_run_counts[2]": "found runs of 3 pixels"}),
+        ({"mask_runs": [0, 6]}, {"mask_runs": "found 2 values, expected 6 values"}),
+        ({"mask_runs": []}, {"mask_runs": "found 0 values, expected 6 values"}),
+        ({"mask_widths": [3]}, {"mask_widths": "found 1 values, expected 3 values"}),
+        (
+            {"mask_heights": [], "mask_widths": []},
+            {"mask_run_counts": "found 3 values, expected 0 values"},
+        ),
+        (
+            {"mask_heights": [2, 0, 1], "mask_widths": [3, 3, 2**31]},
+            {
+                "mask_heights[1]": "found 0 by 3, expected",
+                "mask_heights[2]": "found 1 by 2147483648",
+            },
+        ),
+        (
+            {"mask_heights": [2, 3, 1], "mask_widths": [3, 2, 4]},
+            {"mask_heights[1]": "found 3 by 2, expected 2 by 3, as the first mask of the frame"},
+        ),
+        (
+            {"frame_object_counts": [1, 1], "coordinates": [0.0] * 8},
+            {"mask_heights": "found 3 masks of 2 objects of 4 numbers, expected a mask for each"},
+        ),
+    ],
+)
+def test_wrong_masks_are_named_by_column_and_object(
+    changes: dict[str, list[int]], faults: dict[str, str]
+) -> None:
+    message = boxes_with_masks()
+    for name, values in changes.items():
+        getattr(message, name)[:] = values
+    with pytest.raises(InputError) as caught:
+        read_batch(message, "truth", BOX_RULES)
+    found = {field_path(fault): fault.description for fault in caught.value.faults}
+    assert found.keys() == {f"truth.{path}" for path in faults}
+    for path, text in faults.items():
+        assert found[f"truth.{path}"].startswith(text)
+
+
+def test_masks_are_refused_with_points() -> None:
+    message = points({0: [(1, 2)]})
+    message.mask_heights.append(1)
+    message.mask_widths.append(1)
+    message.mask_run_counts.append(1)
+    message.mask_runs.append(1)
+    assert _paths(message) == ["truth.mask_heights"]
 
 
 def _paths(message: annotations_pb2.AnnotationBatch) -> list[str]:

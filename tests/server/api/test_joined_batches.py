@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidscore_evaluators.annotations import concatenate
-from vidscore_evaluators.errors import VidscoreError
+from vidscore_evaluators.errors import InputError, VidscoreError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_protos.v1 import annotations_pb2
 from vidscore_server.api.batches import read_alike_batches, read_batch
@@ -182,3 +182,56 @@ def test_fields_that_this_version_does_not_know_change_nothing() -> None:
     data = [entry.SerializeToString() for entry in (later, _batch(2))]
     columns = join_columns(data, Lengths([later, _batch(2)]), 2)
     assert np.asarray(columns.frame_numbers).tolist() == [1, 2]
+
+
+def _masked(number: int, **fields: object) -> annotations_pb2.AnnotationBatch:
+    """A frame with a box and its mask of 2 by 3 pixels."""
+    given: dict[str, Any] = {
+        "mask_heights": [2],
+        "mask_widths": [3],
+        "mask_run_counts": [2],
+        "mask_runs": [1, 5],
+        **fields,
+    }
+    return annotations_pb2.AnnotationBatch(
+        sequences=[annotations_pb2.SequenceKey(sequence="a")],
+        frame_sequences=[0],
+        frame_numbers=[number],
+        frame_object_counts=[1],
+        geometry=annotations_pb2.GEOMETRY_BOX,
+        coordinates=[0.0, 0.0, 3.0, 2.0],
+        **given,
+    )
+
+
+NO_MASK: dict[str, object] = {
+    name: [] for name in ("mask_heights", "mask_widths", "mask_run_counts", "mask_runs")
+}
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [_masked(0), _masked(1, **NO_MASK)],
+        [_masked(0, mask_runs=[1, 5, 1]), _masked(1, mask_runs=[5])],
+        [_masked(0, mask_widths=[3, 3]), _masked(1, mask_widths=[])],
+        [_masked(0), _masked(1, mask_runs=[1, 6])],
+        [_masked(0, **(NO_MASK | {"mask_runs": [6]}))],
+        [_masked(0, **(NO_MASK | {"mask_widths": [6]}))],
+    ],
+    ids=["missing", "runs moved", "sizes moved", "too long", "runs alone", "widths alone"],
+)
+def test_masks_that_do_not_fit_each_batch_are_not_read_as_one(
+    messages: list[annotations_pb2.AnnotationBatch],
+) -> None:
+    data = [message.SerializeToString() for message in messages]
+    with pytest.raises((NotAlikeError, InputError)):
+        read_alike_batches(messages, data, "x", BatchRules(4, Settings()))
+
+
+def test_masks_of_alike_batches_are_joined() -> None:
+    messages = [_masked(0), _masked(1, mask_run_counts=[1], mask_runs=[6])]
+    data = [message.SerializeToString() for message in messages]
+    joined, _ = read_alike_batches(messages, data, "x", BatchRules(4, Settings()))
+    assert joined.masks is not None
+    assert joined.masks.runs.tolist() == [1, 5, 6]

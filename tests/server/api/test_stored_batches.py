@@ -7,7 +7,7 @@ import numpy as np
 from vidscore_evaluators.annotations import Annotations, concatenate
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_protos.v1 import annotations_pb2
-from vidscore_server.api.batches import read_stored_batch, read_stored_batches
+from vidscore_server.api.batches import read_stored_batch, read_stored_batches, stored_sizes
 
 
 def _batch(sequence: str, *numbers: int, **fields: object) -> annotations_pb2.AnnotationBatch:
@@ -68,3 +68,46 @@ def test_many_batches_are_read_as_each_alone_would_be() -> None:
 def test_no_batches_are_no_frames() -> None:
     assert read_stored_batches([], 4).frame_count == 0
     assert read_stored_batches([], 4).arity == 4
+
+
+def _boxes(number: int, runs: list[int], objects: int = 1) -> annotations_pb2.AnnotationBatch:
+    """A frame of boxes; with runs, each has a mask of 2 by 3 pixels of these."""
+    masks = objects if runs else 0
+    return annotations_pb2.AnnotationBatch(
+        sequences=[annotations_pb2.SequenceKey(sequence="a")],
+        frame_sequences=[0],
+        frame_numbers=[number],
+        frame_object_counts=[objects],
+        geometry=annotations_pb2.GEOMETRY_BOX,
+        coordinates=[0.0, 0.0, 3.0, 2.0] * objects,
+        mask_heights=[2] * masks,
+        mask_widths=[3] * masks,
+        mask_run_counts=[len(runs)] * masks,
+        mask_runs=runs * masks,
+    )
+
+
+def test_masks_of_many_batches_are_joined_where_all_objects_have_one() -> None:
+    batches = [_boxes(0, [1, 5]), _boxes(1, [], objects=0), _boxes(2, [0, 2, 4], objects=2)]
+    masks = read_stored_batches([batch.SerializeToString() for batch in batches], 4).masks
+    assert masks is not None
+    assert masks.starts.tolist() == [0, 2, 5, 8]
+    assert masks.runs.tolist() == [1, 5, 0, 2, 4, 0, 2, 4]
+
+
+def test_batches_with_masks_and_without_are_read_together() -> None:
+    batches = [_boxes(0, [1, 5]), _boxes(1, []), _boxes(2, [6])]
+    data = [batch.SerializeToString() for batch in batches]
+    joined = read_stored_batches(data, 4)
+    assert joined.frame_numbers.tolist() == [0, 1, 2]
+    assert joined.masks is None
+
+
+def test_the_size_of_a_stored_batch_counts_its_masks() -> None:
+    """Two masks of 24 bytes, and six runs of 4."""
+    keys = [
+        stored_sizes(_boxes(0, runs, objects=2).SerializeToString(), 4) for runs in ([], [1, 1, 4])
+    ]
+    (frames, [(_, without)]), (_, [(_, size)]) = keys
+    assert frames == 1
+    assert size - without == 2 * 24 + 6 * 4

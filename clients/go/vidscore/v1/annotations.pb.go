@@ -173,7 +173,18 @@ type AnnotationBatch struct {
 	Columns []*NamedColumn `protobuf:"bytes,13,rep,name=columns,proto3" json:"columns,omitempty"`
 	// For each frame, when it was captured: seconds from 0 to 1e11 on the source's own clock, or NaN if
 	// unknown. No score depends on it. Empty: all unknown.
-	FrameTimesS   []float64 `protobuf:"fixed64,14,rep,packed,name=frame_times_s,json=frameTimesS,proto3" json:"frame_times_s,omitempty"`
+	FrameTimesS []float64 `protobuf:"fixed64,14,rep,packed,name=frame_times_s,json=frameTimesS,proto3" json:"frame_times_s,omitempty"`
+	// For each object, the height in pixels of the image of its mask. Objects with masks are boxes;
+	// either each object of the batch has a mask, or none. Empty: none has.
+	MaskHeights []uint32 `protobuf:"varint,40,rep,packed,name=mask_heights,json=maskHeights,proto3" json:"mask_heights,omitempty"`
+	// For each object, the width in pixels of the image of its mask. Empty: no object has one.
+	MaskWidths []uint32 `protobuf:"varint,41,rep,packed,name=mask_widths,json=maskWidths,proto3" json:"mask_widths,omitempty"`
+	// For each object, the number of runs of its mask. Empty: no object has one.
+	MaskRunCounts []uint32 `protobuf:"varint,42,rep,packed,name=mask_run_counts,json=maskRunCounts,proto3" json:"mask_run_counts,omitempty"`
+	// For each object, object after object, the lengths of the runs of its mask: pixels outside of the
+	// object and pixels of it in turn, beginning with those outside, column after column. They fill the
+	// image. The first run is 0 for an object that has the first pixel.
+	MaskRuns      []uint32 `protobuf:"varint,43,rep,packed,name=mask_runs,json=maskRuns,proto3" json:"mask_runs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -306,6 +317,34 @@ func (x *AnnotationBatch) GetFrameTimesS() []float64 {
 	return nil
 }
 
+func (x *AnnotationBatch) GetMaskHeights() []uint32 {
+	if x != nil {
+		return x.MaskHeights
+	}
+	return nil
+}
+
+func (x *AnnotationBatch) GetMaskWidths() []uint32 {
+	if x != nil {
+		return x.MaskWidths
+	}
+	return nil
+}
+
+func (x *AnnotationBatch) GetMaskRunCounts() []uint32 {
+	if x != nil {
+		return x.MaskRunCounts
+	}
+	return nil
+}
+
+func (x *AnnotationBatch) GetMaskRuns() []uint32 {
+	if x != nil {
+		return x.MaskRuns
+	}
+	return nil
+}
+
 // NamedColumn is one additional number of each object, such as its area or truncation.
 type NamedColumn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -368,7 +407,7 @@ const file_vidscore_v1_annotations_proto_rawDesc = "" +
 	"\x1dvidscore/v1/annotations.proto\x12\vvidscore.v1\"A\n" +
 	"\vSequenceKey\x12\x16\n" +
 	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x1a\n" +
-	"\bsequence\x18\x02 \x01(\tR\bsequence\"\xb4\x04\n" +
+	"\bsequence\x18\x02 \x01(\tR\bsequence\"\xbd\x05\n" +
 	"\x0fAnnotationBatch\x126\n" +
 	"\tsequences\x18\x01 \x03(\v2\x18.vidscore.v1.SequenceKeyR\tsequences\x12\x16\n" +
 	"\x06labels\x18\x02 \x03(\tR\x06labels\x12'\n" +
@@ -385,7 +424,12 @@ const file_vidscore_v1_annotations_proto_rawDesc = "" +
 	"\ttrack_ids\x18\v \x03(\x03R\btrackIds\x12!\n" +
 	"\fobject_flags\x18\f \x03(\rR\vobjectFlags\x122\n" +
 	"\acolumns\x18\r \x03(\v2\x18.vidscore.v1.NamedColumnR\acolumns\x12\"\n" +
-	"\rframe_times_s\x18\x0e \x03(\x01R\vframeTimesS\"9\n" +
+	"\rframe_times_s\x18\x0e \x03(\x01R\vframeTimesS\x12!\n" +
+	"\fmask_heights\x18( \x03(\rR\vmaskHeights\x12\x1f\n" +
+	"\vmask_widths\x18) \x03(\rR\n" +
+	"maskWidths\x12&\n" +
+	"\x0fmask_run_counts\x18* \x03(\rR\rmaskRunCounts\x12\x1b\n" +
+	"\tmask_runs\x18+ \x03(\rR\bmaskRuns\"9\n" +
 	"\vNamedColumn\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06values\x18\x02 \x03(\x01R\x06values*f\n" +

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dvidscore/v1/annotations.proto\x12\x0bvidscore.v1\"/\n\x0bSequenceKey\x12\x0e\n\x06\x64omain\x18\x01 \x01(\t\x12\x10\n\x08sequence\x18\x02 \x01(\t\"\x85\x03\n\x0f\x41nnotationBatch\x12+\n\tsequences\x18\x01 \x03(\x0b\x32\x18.vidscore.v1.SequenceKey\x12\x0e\n\x06labels\x18\x02 \x03(\t\x12\x17\n\x0f\x66rame_sequences\x18\x03 \x03(\r\x12\x15\n\rframe_numbers\x18\x04 \x03(\x03\x12\x1b\n\x13\x66rame_object_counts\x18\x05 \x03(\r\x12\x13\n\x0b\x66rame_flags\x18\x06 \x03(\r\x12\'\n\x08geometry\x18\x07 \x01(\x0e\x32\x15.vidscore.v1.Geometry\x12\x13\n\x0b\x63oordinates\x18\x08 \x03(\x01\x12\x15\n\rlabel_indices\x18\t \x03(\r\x12\x13\n\x0b\x63onfidences\x18\n \x03(\x01\x12\x11\n\ttrack_ids\x18\x0b \x03(\x03\x12\x14\n\x0cobject_flags\x18\x0c \x03(\r\x12)\n\x07\x63olumns\x18\r \x03(\x0b\x32\x18.vidscore.v1.NamedColumn\x12\x15\n\rframe_times_s\x18\x0e \x03(\x01\"+\n\x0bNamedColumn\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06values\x18\x02 \x03(\x01*f\n\x08Geometry\x12\x18\n\x14GEOMETRY_UNSPECIFIED\x10\x00\x12\x12\n\x0eGEOMETRY_POINT\x10\x01\x12\x10\n\x0cGEOMETRY_BOX\x10\x02\x12\x1a\n\x16GEOMETRY_QUADRILATERAL\x10\x03\x42k\n\x15io.github.vidscore.v1B\x10\x41nnotationsProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dvidscore/v1/annotations.proto\x12\x0bvidscore.v1\"/\n\x0bSequenceKey\x12\x0e\n\x06\x64omain\x18\x01 \x01(\t\x12\x10\n\x08sequence\x18\x02 \x01(\t\"\xdc\x03\n\x0f\x41nnotationBatch\x12+\n\tsequences\x18\x01 \x03(\x0b\x32\x18.vidscore.v1.SequenceKey\x12\x0e\n\x06labels\x18\x02 \x03(\t\x12\x17\n\x0f\x66rame_sequences\x18\x03 \x03(\r\x12\x15\n\rframe_numbers\x18\x04 \x03(\x03\x12\x1b\n\x13\x66rame_object_counts\x18\x05 \x03(\r\x12\x13\n\x0b\x66rame_flags\x18\x06 \x03(\r\x12\'\n\x08geometry\x18\x07 \x01(\x0e\x32\x15.vidscore.v1.Geometry\x12\x13\n\x0b\x63oordinates\x18\x08 \x03(\x01\x12\x15\n\rlabel_indices\x18\t \x03(\r\x12\x13\n\x0b\x63onfidences\x18\n \x03(\x01\x12\x11\n\ttrack_ids\x18\x0b \x03(\x03\x12\x14\n\x0cobject_flags\x18\x0c \x03(\r\x12)\n\x07\x63olumns\x18\r \x03(\x0b\x32\x18.vidscore.v1.NamedColumn\x12\x15\n\rframe_times_s\x18\x0e \x03(\x01\x12\x14\n\x0cmask_heights\x18( \x03(\r\x12\x13\n\x0bmask_widths\x18) \x03(\r\x12\x17\n\x0fmask_run_counts\x18* \x03(\r\x12\x11\n\tmask_runs\x18+ \x03(\r\"+\n\x0bNamedColumn\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06values\x18\x02 \x03(\x01*f\n\x08Geometry\x12\x18\n\x14GEOMETRY_UNSPECIFIED\x10\x00\x12\x12\n\x0eGEOMETRY_POINT\x10\x01\x12\x10\n\x0cGEOMETRY_BOX\x10\x02\x12\x1a\n\x16GEOMETRY_QUADRILATERAL\x10\x03\x42k\n\x15io.github.vidscore.v1B\x10\x41nnotationsProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,12 +32,12 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'vidscore_protos.v1.annotati
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\025io.github.vidscore.v1B\020AnnotationsProtoP\001Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1'
-  _globals['_GEOMETRY']._serialized_start=532
-  _globals['_GEOMETRY']._serialized_end=634
+  _globals['_GEOMETRY']._serialized_start=619
+  _globals['_GEOMETRY']._serialized_end=721
   _globals['_SEQUENCEKEY']._serialized_start=46
   _globals['_SEQUENCEKEY']._serialized_end=93
   _globals['_ANNOTATIONBATCH']._serialized_start=96
-  _globals['_ANNOTATIONBATCH']._serialized_end=485
-  _globals['_NAMEDCOLUMN']._serialized_start=487
-  _globals['_NAMEDCOLUMN']._serialized_end=530
+  _globals['_ANNOTATIONBATCH']._serialized_end=572
+  _globals['_NAMEDCOLUMN']._serialized_start=574
+  _globals['_NAMEDCOLUMN']._serialized_end=617
 # @@protoc_insertion_point(module_scope)

@@ -27,7 +27,7 @@ class SequenceKey(_message.Message):
     def __init__(self, domain: _Optional[str] = ..., sequence: _Optional[str] = ...) -> None: ...
 
 class AnnotationBatch(_message.Message):
-    __slots__ = ("sequences", "labels", "frame_sequences", "frame_numbers", "frame_object_counts", "frame_flags", "geometry", "coordinates", "label_indices", "confidences", "track_ids", "object_flags", "columns", "frame_times_s")
+    __slots__ = ("sequences", "labels", "frame_sequences", "frame_numbers", "frame_object_counts", "frame_flags", "geometry", "coordinates", "label_indices", "confidences", "track_ids", "object_flags", "columns", "frame_times_s", "mask_heights", "mask_widths", "mask_run_counts", "mask_runs")
     SEQUENCES_FIELD_NUMBER: _ClassVar[int]
     LABELS_FIELD_NUMBER: _ClassVar[int]
     FRAME_SEQUENCES_FIELD_NUMBER: _ClassVar[int]
@@ -42,6 +42,10 @@ class AnnotationBatch(_message.Message):
     OBJECT_FLAGS_FIELD_NUMBER: _ClassVar[int]
     COLUMNS_FIELD_NUMBER: _ClassVar[int]
     FRAME_TIMES_S_FIELD_NUMBER: _ClassVar[int]
+    MASK_HEIGHTS_FIELD_NUMBER: _ClassVar[int]
+    MASK_WIDTHS_FIELD_NUMBER: _ClassVar[int]
+    MASK_RUN_COUNTS_FIELD_NUMBER: _ClassVar[int]
+    MASK_RUNS_FIELD_NUMBER: _ClassVar[int]
     sequences: _containers.RepeatedCompositeFieldContainer[SequenceKey]
     labels: _containers.RepeatedScalarFieldContainer[str]
     frame_sequences: _containers.RepeatedScalarFieldContainer[int]
@@ -56,7 +60,11 @@ class AnnotationBatch(_message.Message):
     object_flags: _containers.RepeatedScalarFieldContainer[int]
     columns: _containers.RepeatedCompositeFieldContainer[NamedColumn]
     frame_times_s: _containers.RepeatedScalarFieldContainer[float]
-    def __init__(self, sequences: _Optional[_Iterable[_Union[SequenceKey, _Mapping]]] = ..., labels: _Optional[_Iterable[str]] = ..., frame_sequences: _Optional[_Iterable[int]] = ..., frame_numbers: _Optional[_Iterable[int]] = ..., frame_object_counts: _Optional[_Iterable[int]] = ..., frame_flags: _Optional[_Iterable[int]] = ..., geometry: _Optional[_Union[Geometry, str]] = ..., coordinates: _Optional[_Iterable[float]] = ..., label_indices: _Optional[_Iterable[int]] = ..., confidences: _Optional[_Iterable[float]] = ..., track_ids: _Optional[_Iterable[int]] = ..., object_flags: _Optional[_Iterable[int]] = ..., columns: _Optional[_Iterable[_Union[NamedColumn, _Mapping]]] = ..., frame_times_s: _Optional[_Iterable[float]] = ...) -> None: ...
+    mask_heights: _containers.RepeatedScalarFieldContainer[int]
+    mask_widths: _containers.RepeatedScalarFieldContainer[int]
+    mask_run_counts: _containers.RepeatedScalarFieldContainer[int]
+    mask_runs: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, sequences: _Optional[_Iterable[_Union[SequenceKey, _Mapping]]] = ..., labels: _Optional[_Iterable[str]] = ..., frame_sequences: _Optional[_Iterable[int]] = ..., frame_numbers: _Optional[_Iterable[int]] = ..., frame_object_counts: _Optional[_Iterable[int]] = ..., frame_flags: _Optional[_Iterable[int]] = ..., geometry: _Optional[_Union[Geometry, str]] = ..., coordinates: _Optional[_Iterable[float]] = ..., label_indices: _Optional[_Iterable[int]] = ..., confidences: _Optional[_Iterable[float]] = ..., track_ids: _Optional[_Iterable[int]] = ..., object_flags: _Optional[_Iterable[int]] = ..., columns: _Optional[_Iterable[_Union[NamedColumn, _Mapping]]] = ..., frame_times_s: _Optional[_Iterable[float]] = ..., mask_heights: _Optional[_Iterable[int]] = ..., mask_widths: _Optional[_Iterable[int]] = ..., mask_run_counts: _Optional[_Iterable[int]] = ..., mask_runs: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class NamedColumn(_message.Message):
     __slots__ = ("name", "values")

@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::Value as Json;
 use vidscore_client::{
-    Domain, Evaluator, Frame, FrameRange, Geometry, Object, ObjectFlags, ParameterValue, Sequence,
-    Specification,
+    Domain, Evaluator, Frame, FrameRange, Geometry, Mask, Object, ObjectFlags, ParameterValue,
+    Sequence, Specification,
 };
 
 use crate::arguments::misuse;
@@ -74,11 +74,28 @@ fn object(document: &Json) -> vidscore_client::Result<Object> {
     let flags = document["flags"]
         .as_u64()
         .and_then(|bits| u32::try_from(bits).ok());
-    Ok(Object::from_coordinates(&coordinates)?
+    let object = Object::from_coordinates(&coordinates)?
         .label(text(&document["label"]))
         .confidence(document["confidence"].as_f64().unwrap_or(1.0))
         .track_id(document["track_id"].as_i64().unwrap_or(-1))
-        .flags(ObjectFlags::from_bits(flags.unwrap_or(0))))
+        .flags(ObjectFlags::from_bits(flags.unwrap_or(0)));
+    Ok(match &document["mask"] {
+        Json::Null => object,
+        mask => object.mask(mask_of(mask)?),
+    })
+}
+
+fn mask_of(document: &Json) -> vidscore_client::Result<Mask> {
+    let whole = |value: &Json| value.as_u64().and_then(|number| u32::try_from(number).ok());
+    let (height, width) = (&document["size"][0], &document["size"][1]);
+    let (height, width) = (whole(height).unwrap_or(0), whole(width).unwrap_or(0));
+    match &document["text"] {
+        Json::String(text) => Mask::from_text(height, width, text),
+        _ => {
+            let runs: Vec<_> = list(&document["runs"]).filter_map(whole).collect();
+            Ok(Mask::new(height, width, runs))
+        }
+    }
 }
 
 fn geometry(document: &Json) -> Outcome<Geometry> {

@@ -42,6 +42,7 @@ fn columns_hold_frames_and_objects_in_their_order_with_tables_of_names() {
         object_flags: vec![2, 0, 2],
         columns: vec![],
         frame_times_s: vec![],
+        ..Default::default()
     };
     assert_eq!(encode_frames(&frames, Geometry::Point), expected);
 }

@@ -1,0 +1,345 @@
+"""MOTS text: a row a mask, a file a sequence, as MOTSChallenge and KITTI MOTS have it.
+
+Source: P. Voigtlaender et al., "MOTS: Multi-Object Tracking and Segmentation", and its tools
+(mots_tools, file formats). A row has, between blanks, ``frame id class height width rle``: the last
+is COCO's compressed text of runs. The truth is ``<root>/<sequence>/gt/gt.txt`` (MOTSChallenge), a
+folder of ``<sequence>.txt`` (KITTI MOTS) or one file; detections are such a folder or file. The
+project's readings:
+
+1. Classes go by name: 1 is a car, 2 a pedestrian. Class 10 of the truth is a don't-care region; in
+   detections it is an error.
+2. Frames are numbered as the files have them: KITTI MOTS from 0, MOTSChallenge from 1.
+3. ``seqinfo.ini`` beside ``gt`` says that frames 1 to its length are evaluated, and
+   ``evaluate_mots.seqmap``, in the folder of the truth or above it, the last frame of each sequence
+   from 0 on. Without either, a frame of the truth without a row is not evaluated.
+4. A pixel belongs to at most one mask of a frame: masks that overlap are an error, but for regions
+   among each other.
+5. Boxes are those of the masks. There are no confidences: all are 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations, ObjectFlag, SequenceKey, Side
+from vidscore_evaluators.arrays import BoolArray, IntArray
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._csv import normalised_rows
+from vidscore_evaluators.formats._files import (
+    InputPath,
+    first_line,
+    is_folder,
+    read_bytes,
+    read_head,
+)
+from vidscore_evaluators.formats._format import (
+    Capacity,
+    Format,
+    WriteOptions,
+    Writer,
+    refuse_values,
+    sequence_texts,
+)
+from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
+from vidscore_evaluators.formats._seqinfo import frames_without_rows, read_sequence_info
+from vidscore_evaluators.formats._seqmap import MOTS_PREFIX, read_sequence_lengths
+from vidscore_evaluators.formats._sequence_files import (
+    SequenceFiles,
+    check_files,
+    pair_text_files,
+    read_plain_files,
+    to_reading,
+)
+from vidscore_evaluators.formats._table import (
+    Kind,
+    RowChecks,
+    RowTable,
+    StringColumn,
+    parse_integer,
+)
+from vidscore_evaluators.formats.mot import find_files
+from vidscore_evaluators.formats.source import (
+    SWAPPED,
+    FaultList,
+    Files,
+    Reading,
+    ReadLimits,
+    Source,
+)
+from vidscore_evaluators.mask_forms import compressed_texts, masks_from_compressed
+from vidscore_evaluators.masks import Masks, no_masks, shared_areas
+from vidscore_evaluators.pairs import BoundingBoxes, self_pairs
+from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
+
+NAME = "mots"
+COLUMNS = ("frame", "id", "class", "height", "width", "rle")
+CLASSES = {1: "car", 2: "pedestrian"}
+REGION = 10
+_FILE = "a text file of MOTS rows"
+_LAYOUT: Mapping[Side, str] = {
+    Side.TRUTH: "a file of MOTS rows, or a folder of <sequence>/gt/gt.txt or <sequence>.txt",
+    Side.DETECTIONS: "a file of MOTS rows, or a folder of <sequence>.txt",
+}
+_FOLDERS = ("instances_txt", "label_02")
+_GREATEST_SIDE_PX = 1 << 28
+
+
+def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
+    """Read a file or a folder.
+
+    Raises:
+        InputError: If there is nothing of the kind, or a file cannot be read at all.
+    """
+    files = _files_of(path, side)
+    check_files(files, path, _LAYOUT[side], limits)
+    names, texts = _texts(files, limits)
+    heads = [b"\n".join(line.rpartition(b",")[0] for line in text.split(b"\n")) for text in texts]
+    rows = read_plain_files(names, heads, COLUMNS[:-1], [Kind.INTEGER] * (len(COLUMNS) - 1))
+    lengths = _Lengths.of(path, files, limits) if side is Side.TRUTH else _Lengths({}, {})
+    checks = _check_rows(rows.table, side, tuple(files), lengths)
+    masks, mask_of_row = _read_masks(rows.table, texts, checks)
+
+    def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
+        columns = replace(
+            _row_columns(table, tuple(files), masks, mask_of_row[~checks.faulty]),
+        )
+        for known, first in ((lengths.from_one, 1), (lengths.from_zero, 0)):
+            missing = frames_without_rows(columns, known, first)
+            # A frame without a row is at the first line of its file.
+            places = missing[0], np.ones_like(missing[0])
+            columns, table = with_listed_frames(columns, table, missing, places)
+        return columns, table
+
+    reading = to_reading(rows, checks, to_columns, str(path), NAME)
+    reading.faults.extend(_overlap_faults(reading.source))
+    return reading
+
+
+def matches(path: InputPath, head: bytes) -> bool:
+    """Whether a first row is one of this format."""
+    if not is_folder(path):
+        return _looks_like_rows(head)
+    heads = (read_head(file, _FILE) for file in _files_of(path, Side.TRUTH).values())
+    return _looks_like_rows(next((head for head in heads if head.strip()), b""))
+
+
+def _looks_like_rows(head: bytes) -> bool:
+    fields = first_line(head).split()
+    return len(fields) == len(COLUMNS) and all(
+        parse_integer(field) is not None for field in fields[:-1]
+    )
+
+
+# --- files -----------------------------------------------------------------------------------
+
+
+def _files_of(path: InputPath, side: Side) -> SequenceFiles:
+    for name in _FOLDERS if is_folder(path) else ():
+        if is_folder(path / name):
+            return find_files(path / name, side)
+    return find_files(path, side)
+
+
+def _texts(files: SequenceFiles, limits: ReadLimits) -> tuple[list[str], list[bytes]]:
+    """Names of the files, and their rows with commas between the columns.
+
+    Raises:
+        InputError: If a file cannot be read at all; with every fault.
+    """
+    faults = FaultList()
+    names, texts = [], []
+    for file in files.values():
+        try:
+            texts.append(normalised_rows(read_bytes(file, _FILE, limits), str(file), blanks=True))
+            names.append(str(file))
+        except InputError as error:
+            faults.extend(error.faults)
+    if faults:
+        raise InputError(faults.listed())
+    return names, texts
+
+
+@dataclass(frozen=True)
+class _Lengths:
+    """Numbers of frames of sequences, where they are known.
+
+    Attributes:
+        from_one: Of those whose frames are numbered from 1, by a seqinfo.ini.
+        from_zero: Of those whose frames are numbered from 0, by a seqmap.
+    """
+
+    from_one: Mapping[SequenceKey, int]
+    from_zero: Mapping[SequenceKey, int]
+
+    @classmethod
+    def of(cls, path: InputPath, files: SequenceFiles, limits: ReadLimits) -> _Lengths:
+        """Look for both beside the files of a truth."""
+        infos = {key: read_sequence_info(file, limits) for key, file in files.items()}
+        from_one = {key: info.length for key, info in infos.items() if info is not None}
+        others = {key: file for key, file in files.items() if key not in from_one}
+        return cls(from_one, read_sequence_lengths(path, others, limits, MOTS_PREFIX))
+
+    def bounds(self, sequences: tuple[SequenceKey, ...]) -> tuple[IntArray, IntArray]:
+        """First and last frame of each sequence."""
+        first = [int(key in self.from_one) for key in sequences]
+        unknown = MAXIMUM_FRAME_NUMBER
+        last = [
+            self.from_one.get(key, self.from_zero.get(key, unknown + 1) - 1) for key in sequences
+        ]
+        return np.array(first, dtype=np.int64), np.array(last, dtype=np.int64)
+
+
+# --- rows ------------------------------------------------------------------------------------
+
+
+def _check_rows(
+    table: RowTable, side: Side, sequences: tuple[SequenceKey, ...], lengths: _Lengths
+) -> RowChecks:
+    checks = RowChecks(table)
+    frames, classes = table.integers["frame"], table.integers["class"]
+    first, last = (bound[table.source_of_row] for bound in lengths.bounds(sequences))
+    beyond = (frames >= 0) & (frames <= MAXIMUM_FRAME_NUMBER) & ((frames < first) | (frames > last))
+    expected = "a frame within the length of the sequence, by its seqinfo.ini or seqmap"
+    checks.refuse(beyond, "frame", frames, expected)
+    checks.require_frames("frame")
+    checks.require_tracks("id")
+    known = np.isin(classes, list(CLASSES))
+    region = classes == REGION
+    if side is Side.TRUTH:
+        checks.refuse(~known & ~region, "class", classes, "1 (car), 2 (pedestrian) or 10 (region)")
+    else:
+        expected = "1 (car) or 2 (pedestrian), since a row is a detection"
+        checks.refuse(~known, "class", classes, expected, SWAPPED if region.any() else None)
+    for name in ("height", "width"):
+        sides = table.integers[name]
+        fits = (sides >= 1) & (sides <= _GREATEST_SIDE_PX)
+        checks.refuse(~fits, name, sides, "pixels, 1 or more")
+    return checks
+
+
+def _read_masks(table: RowTable, texts: list[bytes], checks: RowChecks) -> tuple[Masks, IntArray]:
+    """The masks of the rows that are good so far, and (N,) the mask of each row, -1 for none."""
+    lines = [text.split(b"\n") for text in texts]
+    places = zip(table.source_of_row.tolist(), table.positions.tolist(), strict=True)
+    runs = [lines[file][line - 1].rpartition(b",")[2] for file, line in places]
+    sizes = np.stack([table.integers["height"], table.integers["width"]], axis=1)
+    while True:
+        rows = np.flatnonzero(~checks.faulty)
+        try:
+            masks = masks_from_compressed([runs[row] for row in rows.tolist()], sizes[rows])
+        except InputError as error:
+            _refuse_masks(table, checks, rows, error)
+            continue
+        mask_of_row = np.full(len(table), -1, dtype=np.int64)
+        mask_of_row[rows] = np.arange(len(rows))
+        return masks, mask_of_row
+
+
+def _refuse_masks(table: RowTable, checks: RowChecks, rows: IntArray, error: InputError) -> None:
+    """Add the faults of masks, with the places of their rows."""
+    for fault in error.faults:
+        if fault.entry is None:
+            raise error
+        row = int(rows[fault.entry])
+        checks.faulty[row] = True
+        column = "column rle" if fault.field == "counts" else "columns height, width"
+        source = table.sources[table.source_of_row[row]]
+        line = int(table.positions[row])
+        checks.faults.add(replace(fault, source=source, line=line, entry=None, field=column))
+
+
+def _row_columns(
+    table: RowTable, sequences: tuple[SequenceKey, ...], masks: Masks, mask_rows: IntArray
+) -> RowColumns:
+    count, classes = len(table), table.integers["class"]
+    region: BoolArray = classes == REGION
+    return RowColumns(
+        sequences=sequences,
+        sequence_of_row=table.source_of_row,
+        frame_numbers=table.integers["frame"],
+        frame_flags=np.zeros(count, dtype=np.uint8),
+        holds_object=np.ones(count, dtype=np.bool_),
+        coordinates=masks.boxes()[mask_rows],
+        labels=StringColumn(np.where(region, 0, classes), ("ignore", *CLASSES.values())),
+        confidences=np.ones(count),
+        track_ids=table.integers["id"],
+        flags=np.where(region, ObjectFlag.REGION, 0).astype(np.uint8),
+        masks=masks,
+        mask_rows=mask_rows,
+    )
+
+
+def _overlap_faults(source: Source) -> list[Fault]:
+    """A fault for each frame in which a pixel belongs to several masks."""
+    side = source.annotations
+    masks = no_masks() if side.masks is None else side.masks
+    region = (side.flags & ObjectFlag.REGION) != 0
+
+    def overlap(left: IntArray, right: IntArray) -> BoolArray:
+        shared: BoolArray = np.zeros(len(left), dtype=np.bool_)
+        near = np.flatnonzero(
+            (masks.sizes[left] == masks.sizes[right]).all(axis=1) & ~(region[left] & region[right])
+        )
+        shared[near] = shared_areas(masks, left[near], masks, right[near]) > 0.0
+        return shared
+
+    pairs = self_pairs(BoundingBoxes(side.frame_starts, side.coordinates), overlap)
+    expected = "each pixel in one mask at most"
+    return [
+        source.locate(
+            Fault(f"masks that overlap in {side.frame_name(frame)}", expected, entry=frame)
+        )
+        for frame in np.unique(side.object_frames[pairs.left]).tolist()
+    ]
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
+    """Rows in ``<sequence>.txt``."""
+    del side, options
+    numbers = {name: number for number, name in CLASSES.items()}
+    region = (annotations.flags & ObjectFlag.REGION) != 0
+    labels = np.array(annotations.labels or ("",), dtype=object)[annotations.label_indices]
+    classes = np.array([numbers.get(label, 0) for label in labels], dtype=np.int64)
+    refuse_values((classes == 0) & ~region, labels, "class", " or ".join(numbers))
+    refuse_values(annotations.track_ids < 0, annotations.track_ids, "id", "a track id")
+    masks = annotations.masks
+    if masks is None:
+        masks = no_masks()
+        boxes = np.ones(annotations.object_count, dtype=np.bool_)
+        refuse_values(boxes, np.full(len(boxes), "a box"), "rle", "a mask for each object")
+    fields = (
+        annotations.frame_numbers[annotations.object_frames].tolist(),
+        annotations.track_ids.tolist(),
+        np.where(region, REGION, classes).tolist(),
+        *masks.sizes.T.tolist(),
+        compressed_texts(masks),
+    )
+    rows = [" ".join(map(str, row)) + "\n" for row in zip(*fields, strict=True)]
+    return {f"{name}.txt": text for name, _, text in sequence_texts(annotations, rows)}
+
+
+_CAPACITY = Capacity(empty_frames=False, confidences=False, tracks=True, masks=True)
+_WRITER = Writer(
+    folder=True,
+    capacity={
+        Side.TRUTH: replace(_CAPACITY, flags=ObjectFlag.REGION),
+        Side.DETECTIONS: _CAPACITY,
+    },
+    write=_write,
+)
+
+FORMAT = Format(
+    name=NAME,
+    title="MOTS text: frame, id, class, height, width and runs in rows, a file a sequence",
+    read=read,
+    writer=_WRITER,
+    pair=pair_text_files,
+    matches=matches,
+    first_pixel=0,
+)

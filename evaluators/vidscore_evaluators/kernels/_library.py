@@ -1,0 +1,94 @@
+"""The compiled library of loops, and its functions with their types."""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+import typing
+from pathlib import Path
+from typing import SupportsIndex
+
+import numpy as np
+
+from vidscore_evaluators.arrays import AnyArray
+from vidscore_evaluators.kernels._sources import LIBRARY, digest
+
+Kind = type[np.generic] | type[int]
+"""Element type of an array, or `int` for an integer."""
+
+
+class Kernel:
+    """A function of the library, which takes arrays and integers and returns an integer.
+
+    Attributes:
+        name: Its name in C.
+        kinds: Types of its parameters, in order.
+    """
+
+    def __init__(self, library: ctypes.CDLL, name: str, kinds: tuple[Kind, ...]) -> None:
+        self.name = name
+        self.kinds = kinds
+        self._dtypes = [None if kind is int else np.dtype(kind) for kind in kinds]
+        self._function = library[name]
+        self._function.restype = ctypes.c_int64
+        self._function.argtypes = [
+            ctypes.c_int64 if kind is int else ctypes.c_void_p for kind in kinds
+        ]
+
+    def __call__(self, *arguments: AnyArray | SupportsIndex) -> int:
+        """Call it, without the GIL.
+
+        Raises:
+            TypeError: If an argument is of another type.
+            ValueError: If an array has gaps or is not aligned.
+            OverflowError: If an integer does not fit into 64 bits.
+        """
+        passed: list[int] = []
+        for argument, dtype in zip(arguments, self._dtypes, strict=True):
+            if dtype is None:
+                number = operator.index(argument)
+                if not -(1 << 63) <= number < 1 << 63:
+                    raise OverflowError(f"{number} does not fit into 64 bits")
+                passed.append(number)
+            elif not isinstance(argument, np.ndarray):
+                raise TypeError(f"got {type(argument).__name__}, expected an array of {dtype}")
+            elif argument.dtype != dtype:
+                raise TypeError(f"got an array of {argument.dtype}, expected an array of {dtype}")
+            elif not (argument.flags.c_contiguous and argument.flags.aligned):
+                raise ValueError(f"an array of {dtype} must be C-contiguous and aligned")
+            else:
+                passed.append(argument.ctypes.data)
+        result: int = self._function(*passed)
+        return result
+
+
+def load(folder: Path) -> ctypes.CDLL:
+    """Load the library of a folder, which must be compiled from the sources beside it.
+
+    Raises:
+        ImportError: If it is missing or outdated; the message says what to do.
+    """
+    path = folder / LIBRARY
+    try:
+        library = ctypes.CDLL(str(path))
+        compiled_from = Kernel(library, "sources_digest", ())()
+    except (OSError, AttributeError) as error:
+        raise _unusable(path, f"cannot be loaded ({error})") from error
+    if compiled_from != digest(folder):
+        raise _unusable(path, "was not compiled from the sources beside it")
+    return library
+
+
+def _unusable(path: Path, reason: str) -> ImportError:
+    remedy = "run `make loops` in a clone of vidscore, or install vidscore again"
+    return ImportError(f"{path.name} of vidscore {reason}; {remedy}", path=str(path))
+
+
+def element_type(hint: object) -> type[np.generic]:
+    """The type of an array's elements, by its hint, NDArray[element].
+
+    Before numpy 2.5 that stands for numpy.ndarray[shape, numpy.dtype[element]].
+    """
+    last = typing.get_args(hint)[-1]
+    element: type[np.generic] = (typing.get_args(last) or (last,))[0]
+    return element

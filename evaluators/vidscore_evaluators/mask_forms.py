@@ -1,0 +1,274 @@
+"""The forms in which masks come and go: runs, COCO's texts, polygons, label images.
+
+All of them are read for many masks at once. What is wrong is an `InputError` whose faults have the
+row of the mask as `entry`, and the part of it as `field`: ``size``, ``counts`` or ``segmentation``.
+
+Polygons become masks exactly as pycocotools makes them, to the pixel: corners are rounded to fifths
+of pixels, sides walk from fifth to fifth, and a pixel of a column is inside where the outline has
+crossed the middle of the column above it an odd number of times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import chain, pairwise
+
+import numpy as np
+
+from vidscore_evaluators import kernels
+from vidscore_evaluators.arrays import (
+    AnyArray,
+    BoolArray,
+    FlagArray,
+    FloatArray,
+    IntArray,
+    run_starts,
+    starts_from_counts,
+)
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.kernels import RunArray
+from vidscore_evaluators.masks import Masks, masks_of_keys, masks_of_spans, merged
+
+MAXIMUM_MASK_PIXELS = 1 << 28
+"""Most pixels of the image of a mask: 16384 by 16384."""
+
+MAXIMUM_MASK_RUNS = 1 << 20
+"""Most runs of a mask."""
+
+MAXIMUM_OUTLINE_PX = 1 << 20
+"""Longest outline of the polygons of an object, each side measured along its longer axis."""
+
+_FIFTHS = 5
+_LEAST_CORNERS = 3
+_CHARACTERS_PER_RUN = 6
+"""Most of them: a difference of two runs has 29 bits with its sign, a character has 5."""
+
+_FILLED = "runs that fill the size, {pixels} pixels"
+_WRONG_RUNS = (
+    ("", ""),
+    ("a character that no number has", "characters from '0' to 'o'"),
+    ("a number without its end", "integers"),
+    ("a run below 0", "runs of 0 or more"),
+    ("runs of more than {pixels} pixels", _FILLED),
+    ("runs of {total} pixels", _FILLED),
+    ("more runs", f"at most {MAXIMUM_MASK_RUNS} runs"),
+)
+"""What the kernels find in a mask, by their number of it, and what is expected."""
+
+_FOREIGN_CHARACTER = 1
+
+
+def masks_from_counts(counts: Sequence[Sequence[int]], sizes: IntArray) -> Masks:
+    """Masks out of lists of runs.
+
+    Args:
+        counts: Lengths of the runs of each mask, 0s first.
+        sizes: (N, 2) height and width of each mask.
+
+    Raises:
+        InputError: If a list is not of integers, or its runs do not fill its size.
+    """
+    wrong = np.array([not _are_integers(lengths) for lengths in counts], dtype=np.bool_)
+    _refuse(wrong, "counts", "other values", "a list of integers")
+    lengths = _lengths(counts)
+    flat = np.fromiter(chain.from_iterable(counts), dtype=np.int64, count=int(lengths.sum()))
+    return masks_from_runs(flat, lengths, sizes)
+
+
+def masks_from_runs(lengths: AnyArray, counts: AnyArray, sizes: IntArray) -> Masks:
+    """Masks out of runs that stand in one array.
+
+    Args:
+        lengths: (R,) lengths of runs as integers.
+        counts: (N,) runs of each mask, R together.
+        sizes: (N, 2) height and width of each mask.
+
+    Raises:
+        InputError: If runs do not fill their size.
+    """
+    wide = np.ascontiguousarray(lengths, dtype=np.int64)
+    return _read(kernels.normal_runs, wide, starts_from_counts(counts), sizes)
+
+
+def masks_from_compressed(texts: Sequence[str | bytes], sizes: IntArray) -> Masks:
+    """Masks out of COCO's compressed texts.
+
+    Args:
+        texts: The text of each mask.
+        sizes: (N, 2) height and width of each mask.
+
+    Raises:
+        InputError: If a text is none, or its runs do not fill its size.
+    """
+    foreign = np.array([not text.isascii() for text in texts], dtype=np.bool_)
+    _refuse(foreign, "counts", *_WRONG_RUNS[_FOREIGN_CHARACTER])
+    parts = [text if isinstance(text, bytes) else text.encode("ascii") for text in texts]
+    text = np.frombuffer(b"".join(parts), dtype=np.uint8)
+    return _read(kernels.read_mask_texts, text, starts_from_counts(_lengths(parts)), sizes)
+
+
+def compressed_texts(masks: Masks) -> list[str]:
+    """COCO's compressed texts of masks, to the character those that pycocotools writes."""
+    runs, starts = masks.contiguous()
+    text: FlagArray = np.empty(_CHARACTERS_PER_RUN * len(runs), dtype=np.uint8)
+    text_starts = np.empty(masks.count + 1, dtype=np.int64)
+    size = kernels.write_mask_texts(runs, starts, masks.count, text, text_starts)
+    whole = text[:size].tobytes().decode("ascii")
+    return [whole[start:end] for start, end in pairwise(text_starts.tolist())]
+
+
+def masks_from_polygons(polygons: Sequence[Sequence[Sequence[float]]], sizes: IntArray) -> Masks:
+    """Masks out of polygons, to the pixel those that pycocotools makes of them.
+
+    Args:
+        polygons: The polygons of each object, each with its corners as x, y, x, y, ... in pixels;
+            what lies outside of the image is cut off.
+        sizes: (N, 2) height and width of the image of each object.
+
+    Returns:
+        A mask of each object, which has the pixels of all of its polygons.
+
+    Raises:
+        InputError: If an object has no polygon, or one has an odd number of coordinates, fewer than
+            three corners, or a coordinate that is no number; or if its outline is too long.
+    """
+    _refuse_sizes(sizes)
+    part_counts = _lengths(polygons)
+    parts = list(chain.from_iterable(polygons))
+    objects = np.repeat(np.arange(len(polygons), dtype=np.int64), part_counts)
+    corners, starts, most = _corners(part_counts, parts, objects)
+    part_sizes = sizes.take(objects, axis=0)
+    keys = np.empty(most, dtype=np.int64)
+    count = kernels.outline_keys(corners, starts, part_sizes, len(parts), most, keys)
+    outlined = masks_of_keys(keys[:count], part_sizes, toggled=True)
+    return _bounded(merged(outlined, starts_from_counts(part_counts)))
+
+
+def masks_from_label_image(labels: AnyArray) -> tuple[IntArray, Masks]:
+    """Masks of the values of an image.
+
+    Args:
+        labels: (height, width) integers.
+
+    Returns:
+        The values that occur, ascending, and the mask of each.
+
+    Raises:
+        InputError: If it is no such image, or is too large.
+    """
+    if labels.ndim != 2 or labels.dtype.kind not in "iu":
+        found = f"an array of {labels.dtype} of shape {labels.shape}"
+        raise InputError([Fault(found, "integers of shape (height, width)")])
+    size = np.array([labels.shape], dtype=np.int64)
+    _refuse_sizes(size)
+    pixels = labels.T.reshape(-1)
+    begins = run_starts(pixels)
+    ends = np.append(begins[1:], len(pixels))
+    values, groups = np.unique(pixels[begins].astype(np.int64), return_inverse=True)
+    masks = masks_of_spans(
+        groups.astype(np.int64), begins, ends, np.repeat(size, len(values), axis=0)
+    )
+    return values, _bounded(masks)
+
+
+def _lengths(parts: Sequence[Sequence[object]] | Sequence[bytes]) -> IntArray:
+    return np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
+
+
+def _are_integers(lengths: Sequence[int]) -> bool:
+    """Whether a list has integers that fit into 64 bits; others are too large for any mask."""
+    if not set(map(type, lengths)) <= {int}:
+        return False
+    return -MAXIMUM_MASK_PIXELS <= min(lengths, default=0) <= max(lengths, default=0) < 1 << 62
+
+
+def _read(
+    kernel: Callable[..., int], content: AnyArray, starts: IntArray, sizes: IntArray
+) -> Masks:
+    """Masks out of what one of two kernels reads."""
+    _refuse_sizes(sizes)
+    count = len(sizes)
+    pixels: IntArray = sizes[:, 0] * sizes[:, 1]
+    runs: RunArray = np.empty(len(content), dtype=np.uint32)
+    offsets, totals = np.empty(count + 1, dtype=np.int64), np.empty(count, dtype=np.int64)
+    states: FlagArray = np.empty(count, dtype=np.uint8)
+    most = MAXIMUM_MASK_RUNS
+    if kernel(content, starts, pixels, count, most, runs, offsets, totals, states) < count:
+        raise InputError(
+            [
+                _wrong_runs(row, int(states[row]), int(pixels[row]), int(totals[row]))
+                for row in np.flatnonzero(states).tolist()
+            ]
+        )
+    return Masks(sizes, offsets, runs[: offsets[-1]].copy())
+
+
+def _wrong_runs(row: int, state: int, pixels: int, total: int) -> Fault:
+    found, expected = (text.format(pixels=pixels, total=total) for text in _WRONG_RUNS[state])
+    return Fault(found, expected, entry=row, field="counts")
+
+
+def _refuse(wrong: BoolArray, field: str, found: str, expected: str) -> None:
+    """Refuse the rows that are wrong."""
+    if wrong.any():
+        rows = np.flatnonzero(wrong).tolist()
+        raise InputError([Fault(found, expected, entry=row, field=field) for row in rows])
+
+
+def _refuse_sizes(sizes: IntArray) -> None:
+    outside = (sizes < 1) | (sizes > MAXIMUM_MASK_PIXELS)
+    wrong = outside.any(axis=1) | (np.where(outside, 0, sizes).prod(axis=1) > MAXIMUM_MASK_PIXELS)
+    if wrong.any():
+        expected = f"height and width of 1 or more, together at most {MAXIMUM_MASK_PIXELS} pixels"
+        raise InputError(
+            [
+                Fault(f"{sizes[row, 0]} by {sizes[row, 1]}", expected, entry=row, field="size")
+                for row in np.flatnonzero(wrong).tolist()
+            ]
+        )
+
+
+def _bounded(masks: Masks) -> Masks:
+    """The same masks, none of which has more runs than it may."""
+    _refuse(np.diff(masks.starts) > MAXIMUM_MASK_RUNS, "segmentation", *_WRONG_RUNS[-1])
+    return masks
+
+
+def _corners(
+    part_counts: IntArray, parts: Sequence[Sequence[float]], objects: IntArray
+) -> tuple[IntArray, IntArray, int]:
+    """Corners of polygons in fifths of pixels, offsets of each polygon, and most columns crossed.
+
+    Args:
+        part_counts: (N,) polygons of each object.
+        parts: The polygons of all objects.
+        objects: The object of each polygon.
+    """
+    field, count = "segmentation", len(part_counts)
+    lengths = _lengths(parts)
+    odd = lengths % 2 != 0
+    _refuse(part_counts == 0, field, "no polygon", "at least one polygon")
+    _refuse(_some(objects[odd], count), field, "an odd number of coordinates", "x, y, x, y, ...")
+    few = lengths < 2 * _LEAST_CORNERS
+    _refuse(_some(objects[few], count), field, "fewer corners", "polygons of at least 3 corners")
+    flat: FloatArray = np.fromiter(
+        chain.from_iterable(parts), dtype=np.float64, count=int(lengths.sum())
+    )
+    outside = np.repeat(objects, lengths)[~(np.abs(flat) <= MAXIMUM_OUTLINE_PX)]
+    expected = f"numbers from -{MAXIMUM_OUTLINE_PX} to {MAXIMUM_OUTLINE_PX}"
+    _refuse(_some(outside, count), field, "another coordinate", expected)
+    # Towards 0, also below it, as pycocotools rounds them.
+    corners = (_FIFTHS * flat + 0.5).astype(np.int64).reshape(-1, 2)
+    starts = starts_from_counts(lengths // 2)
+    following = np.arange(1, len(corners) + 1)
+    following[starts[1:] - 1] = starts[:-1]
+    sides = np.abs(corners - corners[following]).max(axis=1, initial=0)
+    outlines = np.bincount(np.repeat(objects, lengths // 2), weights=sides, minlength=count)
+    found, expected = "a longer outline", f"outlines of at most {MAXIMUM_OUTLINE_PX} pixels"
+    _refuse(outlines > _FIFTHS * MAXIMUM_OUTLINE_PX, field, found, expected)
+    return corners, starts, int((sides // _FIFTHS + 1).sum())
+
+
+def _some(rows: IntArray, count: int) -> BoolArray:
+    """(count,) whether a row is among some."""
+    return np.bincount(rows, minlength=count) > 0

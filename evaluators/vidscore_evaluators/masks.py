@@ -1,0 +1,205 @@
+"""Masks: the pixels of objects as runs, column by column, as COCO keeps them.
+
+A mask is a list of lengths of runs of 0s and 1s in turn that begins with 0s. In the normal form
+only the first may be 0, so that equal masks have equal runs; the functions here give no other. The
+area that two masks share comes out of their runs: nothing is computed pixel by pixel.
+
+`vidscore_evaluators.mask_forms` makes masks of what files and programs have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vidscore_evaluators import kernels
+from vidscore_evaluators.arrays import (
+    AnyArray,
+    FloatArray,
+    IntArray,
+    starts_from_counts,
+)
+from vidscore_evaluators.kernels import RunArray
+
+_GROUP_SHIFT = 34
+"""Of the keys of spans and outlines: the group is above, position and end of a span below."""
+
+
+@dataclass(frozen=True, eq=False)
+class Masks:
+    """N masks as columns.
+
+    The constructor trusts its arguments; `vidscore_evaluators.mask_forms` checks outside input.
+
+    Attributes:
+        sizes: (N, 2) height and width of the images in pixels.
+        starts: (N + 1,) offsets into `runs`.
+        runs: (R,) lengths of runs, 0s and 1s in turn from the first of each mask on.
+    """
+
+    sizes: IntArray
+    starts: IntArray
+    runs: RunArray
+
+    @property
+    def count(self) -> int:
+        """Number of masks N."""
+        return len(self.sizes)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all columns together."""
+        return self.sizes.nbytes + self.starts.nbytes + self.runs.nbytes
+
+    def take(self, rows: AnyArray) -> Masks:
+        """Keep some masks, in the order of `rows`.
+
+        Args:
+            rows: (N,) boolean mask, or row indices, which may repeat.
+        """
+        chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.int64)
+        # Looking up the sizes refuses a row that is none.
+        sizes = self.sizes.take(chosen, axis=0)
+        chosen = np.where(chosen < 0, chosen + self.count, chosen)
+        starts = starts_from_counts(self.starts[chosen + 1] - self.starts[chosen])
+        runs: RunArray = np.empty(starts[-1], dtype=np.uint32)
+        kernels.take_runs(*self.contiguous(), chosen, len(chosen), runs)
+        return Masks(sizes, starts, runs)
+
+    def run(self, start: int, stop: int) -> Masks:
+        """The masks from `start` to `stop`, as views of these columns."""
+        starts = self.starts[start : stop + 1]
+        first, last = int(starts[0]), int(starts[-1])
+        return Masks(self.sizes[start:stop], starts - first, self.runs[first:last])
+
+    def areas(self) -> FloatArray:
+        """(N,) pixels of each mask."""
+        areas = np.empty(self.count)
+        kernels.mask_areas(*self.contiguous(), self.count, areas)
+        return areas
+
+    def boxes(self) -> FloatArray:
+        """(N, 4) boxes around the masks, x1, y1, x2, y2 in pixels; all 0 around an empty mask."""
+        boxes = np.empty((self.count, 4))
+        sizes = np.ascontiguousarray(self.sizes)
+        kernels.mask_boxes(*self.contiguous(), sizes, self.count, boxes)
+        return boxes
+
+    def pixels(self) -> IntArray:
+        """(N,) pixels of the image of each mask."""
+        pixels: IntArray = self.sizes[:, 0] * self.sizes[:, 1]
+        return pixels
+
+    def contiguous(self) -> tuple[RunArray, IntArray]:
+        """Runs and offsets as kernels take them."""
+        return np.ascontiguousarray(self.runs), np.ascontiguousarray(self.starts)
+
+
+def no_masks() -> Masks:
+    """No masks at all."""
+    return Masks(
+        sizes=np.zeros((0, 2), dtype=np.int64),
+        starts=np.zeros(1, dtype=np.int64),
+        runs=np.zeros(0, dtype=np.uint32),
+    )
+
+
+def concatenate_masks(parts: Sequence[Masks]) -> Masks:
+    """The masks of several parts, one behind the other."""
+    if len(parts) == 1:
+        return parts[0]
+    if len(parts) == 0:
+        return no_masks()
+    counts = [np.diff(part.starts) for part in parts]
+    return Masks(
+        sizes=np.concatenate([part.sizes for part in parts]),
+        starts=starts_from_counts(np.concatenate(counts)),
+        runs=np.concatenate([part.runs for part in parts]),
+    )
+
+
+def shared_areas(
+    left: Masks, left_rows: IntArray, right: Masks, right_rows: IntArray
+) -> FloatArray:
+    """Pixels that pairs of masks share.
+
+    Args:
+        left: Masks.
+        left_rows: (P,) a mask of `left` of each pair.
+        right: Masks; those of a pair are of one size.
+        right_rows: (P,) a mask of `right` of each pair.
+
+    Returns:
+        (P,) intersections in pixels.
+
+    Raises:
+        IndexError: If a row is not one of the masks.
+        ValueError: If the masks of a pair differ in size.
+    """
+    if len(left_rows) and min(int(left_rows.min()), int(right_rows.min())) < 0:
+        raise IndexError("rows of masks are 0 or more")
+    if (left.sizes[left_rows] != right.sizes[right_rows]).any():
+        raise ValueError("masks of different sizes share no pixels")
+    areas = np.empty(len(left_rows))
+    kernels.shared_mask_areas(
+        *(*left.contiguous(), np.ascontiguousarray(left_rows)),
+        *(*right.contiguous(), np.ascontiguousarray(right_rows)),
+        *(len(left_rows), areas),
+    )
+    return areas
+
+
+def merged(masks: Masks, starts: IntArray) -> Masks:
+    """Unite the masks of each group.
+
+    Args:
+        masks: The masks; those of a group are of one size.
+        starts: (G + 1,) offsets of the groups, none of which is empty.
+
+    Returns:
+        G masks, each of all pixels of its group.
+    """
+    counts = np.diff(starts)
+    if (counts == 1).all():
+        return masks
+    groups = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
+    runs, offsets = masks.contiguous()
+    keys = np.empty(len(runs), dtype=np.int64)
+    keys = keys[: kernels.span_keys(runs, offsets, groups, masks.count, keys)]
+    return masks_of_keys(keys, masks.sizes[starts[:-1]], toggled=False)
+
+
+def masks_of_spans(groups: IntArray, begins: IntArray, ends: IntArray, sizes: IntArray) -> Masks:
+    """Masks out of spans of pixels, which may overlap.
+
+    Args:
+        groups: (S,) the mask that each span belongs to.
+        begins: (S,) its first pixel, counted column by column.
+        ends: (S,) the pixel behind its last one.
+        sizes: (N, 2) height and width of each mask.
+    """
+    order = np.argsort(groups, kind="stable")
+    keys = np.empty((len(groups), 2), dtype=np.int64)
+    keys[:, 0] = (groups << _GROUP_SHIFT) | (begins << 1)
+    keys[:, 1] = (groups << _GROUP_SHIFT) | (ends << 1) | 1
+    keys = keys.take(order, axis=0)
+    return masks_of_keys(keys.reshape(-1), sizes, toggled=False)
+
+
+def masks_of_keys(keys: IntArray, sizes: IntArray, *, toggled: bool) -> Masks:
+    """Masks out of keys of places, as `vidscore_evaluators.kernels` makes them.
+
+    Args:
+        keys: Keys whose groups ascend; left in order.
+        sizes: (N, 2) height and width of each mask.
+        toggled: Whether each key changes all pixels behind it; else spans begin and end there.
+    """
+    kernels.sort_keys(keys, len(keys))
+    made = Masks(sizes, np.empty(len(sizes) + 1, dtype=np.int64), np.empty(0, dtype=np.uint32))
+    runs = np.empty(len(keys) + len(sizes), dtype=np.uint32)
+    count = kernels.runs_of_keys(
+        keys, len(keys), made.pixels(), len(sizes), toggled, runs, made.starts
+    )
+    return Masks(sizes, made.starts, runs[:count].copy())

@@ -1,0 +1,94 @@
+"""Masks of a batch of annotations: the four columns of an AnnotationBatch, both ways."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from vidscore_evaluators.arrays import IntArray
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.mask_forms import masks_from_runs
+from vidscore_evaluators.masks import Masks
+from vidscore_protos.v1 import annotations_pb2
+
+MASK_COLUMNS = ("mask_heights", "mask_widths", "mask_run_counts")
+"""Columns with a number for each object."""
+
+MASK_BYTES = 24
+RUN_BYTES = 4
+"""Memory of a mask without its runs, and of a run."""
+
+_FIELDS = {"size": "mask_heights", "counts": "mask_run_counts", "masks": "mask_heights"}
+
+
+def mask_memory_bytes(message: annotations_pb2.AnnotationBatch) -> int:
+    """How many bytes the masks of a batch take as columns."""
+    return MASK_BYTES * len(message.mask_heights) + RUN_BYTES * len(message.mask_runs)
+
+
+def read_masks(message: annotations_pb2.AnnotationBatch, source: str) -> Masks | None:
+    """The masks of a batch, each checked for itself; None where it has none.
+
+    Args:
+        message: The batch.
+        source: Path of the batch in its request, such as ``truth``.
+
+    Raises:
+        InputError: With every fault.
+    """
+    heights, widths, run_counts = (
+        np.asarray(getattr(message, name), dtype=np.int64) for name in MASK_COLUMNS
+    )
+    if not (len(heights) or len(widths) or len(run_counts) or message.mask_runs):
+        return None
+    run_count = int(run_counts.sum())
+    wanted = {
+        "mask_widths": (len(widths), len(heights)),
+        "mask_run_counts": (len(run_counts), len(heights)),
+        "mask_runs": (len(message.mask_runs), run_count),
+    }
+    faults = [
+        Fault(f"{found} values", f"{expected} values", source, field=name)
+        for name, (found, expected) in wanted.items()
+        if found != expected
+    ]
+    if faults:
+        raise InputError(faults)
+    runs = np.asarray(message.mask_runs, dtype=np.int64)
+    try:
+        return masks_from_runs(runs, run_counts, np.stack([heights, widths], axis=1))
+    except InputError as error:
+        named = on_the_wire(error)
+        raise InputError([replace(fault, source=source) for fault in named.faults]) from None
+
+
+def on_the_wire(error: InputError) -> InputError:
+    """Faults of masks by the names that their fields have on the wire."""
+    return InputError(
+        [
+            replace(fault, field=_FIELDS.get(fault.field or "", fault.field))
+            for fault in error.faults
+        ]
+    )
+
+
+def write_masks(masks: Masks, message: annotations_pb2.AnnotationBatch) -> None:
+    """Put masks into a batch."""
+    message.mask_heights.extend(masks.sizes[:, 0].tolist())
+    message.mask_widths.extend(masks.sizes[:, 1].tolist())
+    message.mask_run_counts.extend(np.diff(masks.starts).tolist())
+    message.mask_runs.extend(masks.runs.tolist())
+
+
+def runs_belong(message: annotations_pb2.AnnotationBatch, masks: IntArray, runs: IntArray) -> bool:
+    """Whether each of some joined batches has as many runs as its masks say.
+
+    Args:
+        message: The batches as one.
+        masks: (B,) masks of each batch.
+        runs: (B,) runs of each batch.
+    """
+    run_counts = np.asarray(message.mask_run_counts, dtype=np.int64)
+    ends = np.concatenate(([0], np.cumsum(run_counts)))[np.cumsum(masks)]
+    return np.array_equal(np.diff(ends, prepend=0), runs)

@@ -1,0 +1,173 @@
+"""Segmentations of COCO's files: polygons, runs and texts become masks, and are written again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats import read_pair, read_source
+from vidscore_evaluators.formats.convert import convert
+from vidscore_evaluators.formats.source import Source
+from vidscore_evaluators.masks import Masks
+
+TEXT = {"size": [6, 8], "counts": "8240l0"}
+RUNS = {"size": [6, 8], "counts": [8, 2, 4, 2, 32]}
+"""Rows 2 and 3 of columns 1 and 2; the text is pycocotools' of the same."""
+
+POLYGON = [[1.0, 2.0, 3.0, 2.0, 3.0, 4.0, 1.0, 4.0]]
+
+
+def annotation(number: int, segmentation: object, **others: object) -> dict[str, Any]:
+    entry = {"id": number, "image_id": 1, "category_id": 1, "bbox": [1, 2, 2, 2], **others}
+    return entry if segmentation is None else {**entry, "segmentation": segmentation}
+
+
+def truth_of(*annotations: dict[str, Any], size: bool = True) -> dict[str, Any]:
+    image = {"id": 1, "width": 8, "height": 6} if size else {"id": 1}
+    return {
+        "images": [image],
+        "categories": [{"id": 1, "name": "car"}],
+        "annotations": list(annotations),
+    }
+
+
+def read(folder: Path, document: object, side: Side = Side.TRUTH, **options: Any) -> Source:
+    path = folder / "file.json"
+    path.write_text(json.dumps(document))
+    return read_source(path, side, **options)
+
+
+def faults_of(folder: Path, document: object, side: Side = Side.TRUTH) -> tuple[Fault, ...]:
+    with pytest.raises(InputError) as caught:
+        read(folder, document, side)
+    return tuple(caught.value.faults)
+
+
+def masks_of(source: Source) -> Masks:
+    assert source.annotations.masks is not None
+    return source.annotations.masks
+
+
+def test_every_form_of_one_mask_is_the_same_mask(tmp_path: Path) -> None:
+    """In the order of the entries, whatever their forms are."""
+    forms = [TEXT, POLYGON, RUNS, POLYGON, TEXT]
+    source = read(tmp_path, truth_of(*(annotation(n, form) for n, form in enumerate(forms, 1))))
+    masks = masks_of(source)
+    assert masks.runs.reshape(5, -1).tolist() == [RUNS["counts"]] * 5
+    assert masks.areas().tolist() == [4.0] * 5
+
+
+def test_results_need_no_boxes_beside_masks(tmp_path: Path) -> None:
+    """Where one is left out, it is that of the mask."""
+    entry = {"image_id": 1, "category_id": 1, "score": 0.5, "segmentation": TEXT}
+    results = [entry, {**entry, "bbox": [0, 0, 5, 5]}]
+    source = read(tmp_path, results, Side.DETECTIONS)
+    assert source.annotations.coordinates.tolist() == [[1, 2, 3, 4], [0, 0, 5, 5]]
+
+
+def test_an_object_without_a_segmentation_has_an_empty_mask_beside_others(tmp_path: Path) -> None:
+    """Empty lists and null are none."""
+    rest: list[object] = [None, [], [[]]]
+    document = truth_of(annotation(1, TEXT), *(annotation(n, s) for n, s in enumerate(rest, 2)))
+    document["annotations"][1]["segmentation"] = None
+    masks = masks_of(read(tmp_path, document))
+    assert masks.areas().tolist() == [4.0, 0.0, 0.0, 0.0]
+    assert masks.sizes.tolist() == [[6, 8]] * 4
+
+
+def test_boxes_without_segmentations_have_no_masks(tmp_path: Path) -> None:
+    source = read(tmp_path, truth_of(annotation(1, None), annotation(2, [])))
+    assert source.annotations.masks is None
+
+
+def test_polygons_need_the_size_of_their_image(tmp_path: Path) -> None:
+    """A file of boxes may have none; an option may say it."""
+    document = truth_of(annotation(1, POLYGON), size=False)
+    assert read(tmp_path, document).annotations.masks is None
+    results = [{"image_id": 1, "category_id": 1, "score": 0.5, "segmentation": POLYGON}]
+    found = read(tmp_path, results, Side.DETECTIONS, image_size=(8, 6))
+    assert masks_of(found).areas().tolist() == [4.0]
+    mixed = truth_of(annotation(1, POLYGON), annotation(2, TEXT), size=False)
+    [fault] = faults_of(tmp_path, mixed)
+    assert (fault.entry, fault.field) == (0, "annotations.segmentation")
+    assert fault.found == "polygons"
+
+
+@pytest.mark.parametrize(
+    ("segmentation", "field", "found"),
+    [
+        pytest.param([[1, 2, 3, 2, 3]], "", "an odd number of coordinates", id="odd"),
+        pytest.param([[1, 2, 3, 2]], "", "fewer corners", id="two corners"),
+        pytest.param({"size": [6, 8], "counts": [8, 2]}, ".counts", "runs of 10 pixels", id="few"),
+        pytest.param({"size": [6, 8], "counts": [99]}, ".counts", "more than 48 pixels", id="many"),
+        pytest.param({"size": [6, 8], "counts": "8 "}, ".counts", "a character", id="text"),
+        pytest.param({"size": [6, 9], "counts": [54]}, ".size", "[6, 9]", id="other size"),
+        pytest.param({"size": [6], "counts": [48]}, "", "an object", id="half a size"),
+        pytest.param({"counts": [48]}, "", "an object", id="no size"),
+        pytest.param([[1, 2, "3", 2, 3, 4]], "", "[", id="text in a polygon"),
+        pytest.param([1, 2, 3, 2, 3, 4], "", "an array of 6", id="flat"),
+        pytest.param("polygon", "", '"polygon"', id="no segmentation"),
+    ],
+)
+def test_what_is_no_mask_is_a_fault_with_its_place(
+    segmentation: object, field: str, found: str, tmp_path: Path
+) -> None:
+    """Beside faults of other entries, and not instead of them."""
+    other = annotation(3, {"size": [6, 8], "counts": [1]})
+    faults = faults_of(tmp_path, truth_of(annotation(1, TEXT), annotation(2, segmentation), other))
+    mine = next(fault for fault in faults if fault.entry == 1)
+    assert mine.field == f"annotations.segmentation{field}"
+    assert mine.source == str(tmp_path / "file.json")
+    assert found in mine.found
+    assert {fault.entry for fault in faults} == {1, 2}
+
+
+def test_what_is_broken_may_be_skipped(tmp_path: Path) -> None:
+    broken = annotation(1, {"size": [6, 8], "counts": [1]})
+    document = truth_of(broken, annotation(2, RUNS, track_id=7))
+    source = read(tmp_path, document, on_error="skip")
+    assert source.annotations.track_ids.tolist() == [7]
+    assert masks_of(source).areas().tolist() == [4.0]
+
+
+def test_an_entry_with_neither_box_nor_mask_is_a_fault(tmp_path: Path) -> None:
+    entry = {"image_id": 1, "category_id": 1, "score": 0.5}
+    faults = faults_of(tmp_path, [{**entry, "segmentation": TEXT}, entry], Side.DETECTIONS)
+    assert {fault.entry for fault in faults} == {1}
+
+
+def test_masks_are_written_again(tmp_path: Path) -> None:
+    """With what they were read from: sizes of images, areas, and boxes."""
+    document = truth_of(annotation(1, POLYGON, area=9.5), annotation(2, RUNS, iscrowd=1))
+    source = read(tmp_path, document)
+    written = convert(source, "coco-json", Side.TRUTH)
+    assert written.remarks == ()
+    again = read(tmp_path, json.loads(written.files[""]))
+    assert masks_of(again).runs.tolist() == masks_of(source).runs.tolist()
+    assert [entry["area"] for entry in json.loads(written.files[""])["annotations"]] == [9.5, 4.0]
+    [image] = json.loads(written.files[""])["images"]
+    assert (image["width"], image["height"]) == (8, 6)
+    assert np.array_equal(again.annotations.coordinates, source.annotations.coordinates)
+
+
+def test_formats_without_masks_say_what_is_lost(tmp_path: Path) -> None:
+    source = read(tmp_path, truth_of(annotation(1, TEXT), annotation(2, TEXT)))
+    assert "2 masks not written" in convert(source, "generic-csv", Side.TRUTH).remarks
+
+
+def test_masks_of_results_meet_those_of_the_truth(tmp_path: Path) -> None:
+    truth, results = tmp_path / "truth.json", tmp_path / "results.json"
+    truth.write_text(json.dumps(truth_of(annotation(1, POLYGON))))
+    entry = {"image_id": 1, "category_id": 1, "score": 0.5, "segmentation": TEXT}
+    results.write_text(json.dumps([entry]))
+    pair = read_pair(truth, results)
+    masks = pair.truth.annotations.masks, pair.detections.annotations.masks
+    assert masks[0] is not None
+    assert masks[1] is not None
+    assert masks[0].runs.tolist() == masks[1].runs.tolist()

@@ -1,0 +1,66 @@
+"""What is doubted about masks of either side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.evaluators.test_mask_base import HEIGHT, WIDTH, box_pixels, masks_of, with_masks
+
+from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.plausibility.inputs import warnings_of_side
+from vidscore_evaluators.testing import Thing, make_annotations
+
+BOX = (10.0, 10.0, 20.0, 18.0)
+OF_MASKS = {"masks_are_empty", "masks_fill_the_image", "boxes_beside_masks"}
+
+
+def codes(side: Side, annotations: Annotations) -> dict[str, int | None]:
+    found = warnings_of_side(side, annotations)
+    return {warning.code: warning.count for warning in found if warning.code in OF_MASKS}
+
+
+def frame(*boxes: tuple[float, ...]) -> Annotations:
+    return make_annotations({("", "street"): {3: [Thing(box) for box in boxes]}})
+
+
+@pytest.mark.parametrize("side", list(Side))
+def test_empty_full_and_misplaced_masks_are_doubted_on_both_sides(side: Side) -> None:
+    """Each by its count; what fits is not."""
+    images = [np.full((HEIGHT, WIDTH), full) for full in (False, True)]
+    images += [box_pixels((30, 10, 40, 18)), box_pixels(BOX)]
+    found = with_masks(frame(BOX, (0.0, 0.0, WIDTH, HEIGHT), BOX, BOX), images)
+    assert codes(side, found) == dict.fromkeys(OF_MASKS, 1)
+    assert codes(side, with_masks(frame(BOX, BOX))) == {}
+
+
+def test_rounding_is_no_reason_for_doubt() -> None:
+    """A box of a polygon may be a pixel off on each side, which is most of a small one."""
+    off = [(10.6, 9.2, 20.9, 18.7), (10.0, 10.0, 12.0, 12.0)]
+    images = [box_pixels(BOX), box_pixels((11, 11, 13, 13))]
+    assert codes(Side.TRUTH, with_masks(frame(*off), images)) == {}
+
+
+def test_the_doubt_names_the_frame() -> None:
+    side = replace(frame(BOX), masks=masks_of([np.zeros((HEIGHT, WIDTH), dtype=np.bool_)]))
+    [warning] = [
+        entry
+        for entry in warnings_of_side(Side.DETECTIONS, side)
+        if entry.code == "masks_are_empty"
+    ]
+    assert "frame 3 of sequence street" in warning.message
+    assert warning.example is not None
+    assert warning.example.side is Side.DETECTIONS
+
+
+def test_one_box_with_two_masks_is_no_object_twice() -> None:
+    images = [box_pixels(BOX), box_pixels((10, 10, 20, 17))]
+    twice = [
+        {
+            warning.code
+            for warning in warnings_of_side(Side.TRUTH, with_masks(frame(BOX, BOX), shown))
+        }
+        for shown in (images, images[:1] * 2)
+    ]
+    assert ["same_box_twice" in found for found in twice] == [False, True]

@@ -85,12 +85,21 @@ vidscore::Specification specification_of(const Json& document) {
   return specification;
 }
 
+vidscore::Mask mask_of(const Json& document) {
+  const auto size = document.at("size").get<std::vector<std::uint32_t>>();
+  if (document.contains("text")) {
+    return vidscore::Mask::of_text(size.at(0), size.at(1), document["text"].get<std::string>());
+  }
+  return {size.at(0), size.at(1), document.at("runs").get<std::vector<std::uint32_t>>()};
+}
+
 vidscore::Object object_of(const Json& document) {
   auto object = vidscore::Object::of(document.at("coordinates").get<std::vector<double>>());
   object.label = document.value("label", "");
   object.confidence = document.value("confidence", 1.0);
   object.track_id = document.value("track_id", std::int64_t{-1});
   object.flags = document.value("flags", 0u);
+  if (document.contains("mask")) object.mask = mask_of(document["mask"]);
   return object;
 }
 

@@ -57,11 +57,31 @@ void add_frame(const Frame& frame, Table<Key>* sequences, wire::AnnotationBatch*
   message->add_frame_times_s(frame.time_s.value_or(std::numeric_limits<double>::quiet_NaN()));
 }
 
+/// The masks of all objects; none where one has none.
+void add_masks(const std::vector<Frame>& frames, wire::AnnotationBatch* message) {
+  for (const Frame& frame : frames) {
+    for (const Object& object : frame.objects) {
+      if (!object.mask) return;
+    }
+  }
+  for (const Frame& frame : frames) {
+    for (const Object& object : frame.objects) {
+      message->add_mask_heights(object.mask->height);
+      message->add_mask_widths(object.mask->width);
+      message->add_mask_run_counts(static_cast<std::uint32_t>(object.mask->runs.size()));
+      message->mutable_mask_runs()->Add(object.mask->runs.begin(), object.mask->runs.end());
+    }
+  }
+}
+
 }  // namespace
 
 std::size_t frame_size(const Frame& frame) {
   std::size_t size = kFrameBytes;
-  for (const Object& object : frame.objects) size += kObjectBytes + 8 * object.coordinate_count;
+  for (const Object& object : frame.objects) {
+    size += kObjectBytes + 8 * object.coordinate_count;
+    if (object.mask) size += kMaskBytes + kRunBytes * object.mask->runs.size();
+  }
   return size;
 }
 
@@ -80,6 +100,7 @@ void encode_frames(const std::vector<Frame>& frames, Geometry geometry,
     key->set_sequence(sequence);
   }
   for (const std::string& label : labels.names()) message->add_labels(label);
+  add_masks(frames, message);
   clear_if_all(message->mutable_frame_flags(), 0u);
   const auto& times_s = message->frame_times_s();
   const bool timeless =

@@ -18,6 +18,10 @@ inline constexpr std::size_t kFrameBytes = 24;
 /// flags 1.
 inline constexpr std::size_t kObjectBytes = 24;
 
+/// Bytes that a mask adds without its runs, at most, and a run.
+inline constexpr std::size_t kMaskBytes = 15;
+inline constexpr std::size_t kRunBytes = 5;
+
 /// Bytes of the message that a frame would make, at most, without its tables.
 std::size_t frame_size(const Frame& frame);
 

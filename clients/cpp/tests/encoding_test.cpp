@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "checks.h"
 #include "checksum.h"
@@ -74,6 +75,53 @@ TEST(Encoding, SendsTimesWithNoneForAFrameThatHasNone) {
   ASSERT_EQ(message.frame_times_s_size(), 2);
   EXPECT_EQ(message.frame_times_s(0), 1.5);
   EXPECT_TRUE(std::isnan(message.frame_times_s(1)));
+}
+
+Object masked(std::vector<std::uint32_t> runs) {
+  Object object = Object::box(0, 0, 3, 2);
+  object.mask = Mask{2, 3, std::move(runs)};
+  return object;
+}
+
+// The vector of all clients: 480 by 640 pixels, as pycocotools writes them.
+TEST(Masks, HaveTheRunsOfTheirText) {
+  const Mask mask = Mask::of_text(480, 640, "32n0Vo0SOPRO[nZ9");
+  EXPECT_EQ(mask.height, 480u);
+  EXPECT_EQ(mask.width, 640u);
+  EXPECT_EQ(mask.runs, (std::vector<std::uint32_t>{3, 2, 30, 1000, 1, 40, 306124}));
+}
+
+TEST(Masks, AreRefusedWhereATextIsNone) {
+  for (const char* text : {"/", "p", "V", "\xc3\xa9", "O", "ooooooooo0", "00006O"}) {
+    EXPECT_THROW(Mask::of_text(2, 3, text), InputError) << text;
+  }
+}
+
+TEST(Encoding, HoldsMasksAsColumns) {
+  const auto message = encode({Frame{"a", 0, {masked({1, 2, 3}), masked({0, 6})}},
+                               Frame{"a", 1}, Frame{"a", 2, {masked({0, 6})}}},
+                              Geometry::box);
+  ASSERT_EQ(message.mask_heights_size(), 3);
+  EXPECT_EQ(message.mask_heights(2), 2u);
+  EXPECT_EQ(message.mask_widths(2), 3u);
+  const auto& counts = message.mask_run_counts();
+  EXPECT_EQ(std::vector<std::uint32_t>(counts.begin(), counts.end()),
+            (std::vector<std::uint32_t>{3, 2, 2}));
+  const auto& runs = message.mask_runs();
+  EXPECT_EQ(std::vector<std::uint32_t>(runs.begin(), runs.end()),
+            (std::vector<std::uint32_t>{1, 2, 3, 0, 6, 0, 6}));
+}
+
+TEST(Encoding, HasMasksOfAllObjectsOrOfNone) {
+  const auto message =
+      encode({Frame{"a", 0, {masked({6}), Object::box(0, 0, 1, 1)}}}, Geometry::box);
+  EXPECT_EQ(message.mask_heights_size() + message.mask_runs_size(), 0);
+}
+
+TEST(Encoding, CountsTheBytesOfMasks) {
+  const Frame plain{"a", 0, {Object::box(0, 0, 3, 2)}};
+  const Frame frame{"a", 0, {masked({1, 2, 3})}};
+  EXPECT_EQ(detail::frame_size(frame) - detail::frame_size(plain), 15u + 3u * 5u);
 }
 
 /// With columns of the longest encodings, apart from the tables of names.

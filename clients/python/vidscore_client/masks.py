@@ -94,7 +94,8 @@ class Masks:
         runs: list[NDArray[np.int64]] = []
         for row, entry in enumerate(entries):
             try:
-                sizes[row] = entry["size"]
+                height, width = entry["size"]
+                sizes[row] = height, width
                 runs.append(_runs(entry["counts"]))
             except (KeyError, TypeError, ValueError, OverflowError):
                 expected = "an object with size [height, width] and counts, runs or a text"

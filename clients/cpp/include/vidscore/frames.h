@@ -39,6 +39,19 @@ enum ObjectFlag : std::uint32_t {
   kDistractor = 8,  ///< An object of a class that systems may confuse with the scored one.
 };
 
+/// The pixels of an object in an image.
+struct Mask {
+  /// A mask out of the compressed text that COCO's tools write of its runs.
+  /// @throws InputError for any other text.
+  static Mask of_text(std::uint32_t height, std::uint32_t width, const std::string& text);
+
+  std::uint32_t height = 0;  ///< Height of the image in pixels.
+  std::uint32_t width = 0;   ///< Width of the image in pixels.
+  /// Pixels outside of the object and of it in turn, beginning with those outside, column after
+  /// column; they fill the image.
+  std::vector<std::uint32_t> runs = {};
+};
+
 /// One object of a frame; coordinates are pixels.
 struct Object {
   /// An object that is a point.
@@ -57,6 +70,7 @@ struct Object {
   double confidence = 1.0;              ///< Its confidence: the greater, the surer.
   std::int64_t track_id = -1;           ///< Identity of its track, or -1.
   std::uint32_t flags = 0;              ///< Bits of ObjectFlag; of objects of the truth alone.
+  std::optional<Mask> mask;             ///< Its pixels; sent where all objects of a message have some.
 };
 
 /// One whole frame of one side; a frame without objects is sent, too.

@@ -145,8 +145,22 @@ final class Encoding {
         message.addTrackIds(frame.trackIds == null ? -1 : frame.trackIds[object]);
         message.addObjectFlags(frame.flags == null ? 0 : frame.flags[object]);
       }
+      if (frame.masks != null) {
+        addMasks(message, frame.masks);
+      }
     }
     message.addAllLabels(labels.keySet());
+  }
+
+  private static void addMasks(AnnotationBatch.Builder message, List<Mask> masks) {
+    for (Mask mask : masks) {
+      message.addMaskHeights(mask.height);
+      message.addMaskWidths(mask.width);
+      message.addMaskRunCounts(mask.runs.length);
+      for (int run : mask.runs) {
+        message.addMaskRuns(run);
+      }
+    }
   }
 
   private static void addColumns(AnnotationBatch.Builder message, List<Frame> frames) {

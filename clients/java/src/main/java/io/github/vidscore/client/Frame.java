@@ -20,6 +20,7 @@ public final class Frame {
   final double[] confidences;
   final long[] trackIds;
   final int[] flags;
+  final List<Mask> masks;
   final Map<String, double[]> columns;
 
   private Frame(Builder builder) {
@@ -33,6 +34,7 @@ public final class Frame {
     confidences = builder.confidences;
     trackIds = builder.trackIds;
     flags = builder.flags;
+    masks = builder.masks;
     columns = new TreeMap<>(builder.columns);
   }
 
@@ -71,17 +73,21 @@ public final class Frame {
     if (flags != null) {
       Checks.length("flags", flags.length, objects);
     }
+    if (masks != null) {
+      Checks.length("masks", masks.size(), objects);
+    }
     columns.forEach(
         (name, values) ->
             Checks.length("column " + Checks.text("columns", name), values.length, objects));
     return this;
   }
 
-  /** Whether this frame can be in one message with another one: with the same further columns. */
+  /** Whether this frame can be in one message with another one: with the same columns, or masks. */
   boolean joins(Frame other) {
     return coordinates.length == 0
         || other.coordinates.length == 0
-        || columns.keySet().equals(other.columns.keySet());
+        || columns.keySet().equals(other.columns.keySet())
+            && (masks == null) == (other.masks == null);
   }
 
   /** Takes what a frame has; arrays are copied. */
@@ -96,6 +102,7 @@ public final class Frame {
     private double[] confidences;
     private long[] trackIds;
     private int[] flags;
+    private List<Mask> masks;
     private final Map<String, double[]> columns = new TreeMap<>();
 
     private Builder(String sequence, long number) {
@@ -187,6 +194,17 @@ public final class Frame {
      */
     public Builder flags(int... values) {
       flags = values.clone();
+      return this;
+    }
+
+    /**
+     * Sets the masks of objects that are boxes; without them there are none.
+     *
+     * @param values a mask for each object
+     * @return this
+     */
+    public Builder masks(Mask... values) {
+      masks = List.of(values);
       return this;
     }
 

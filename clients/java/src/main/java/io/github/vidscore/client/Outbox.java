@@ -27,6 +27,11 @@ final class Outbox {
    */
   private static final int OBJECT_BYTES = 24;
 
+  /** Bytes that a mask adds without its runs, at most, and a run. */
+  private static final int MASK_BYTES = 15;
+
+  private static final int RUN_BYTES = 5;
+
   /** Frames of one side that go into one message. */
   record Batch(Side side, List<Frame> frames) {}
 
@@ -64,7 +69,12 @@ final class Outbox {
 
   static long sizeOf(Frame frame, int arity) {
     long object = OBJECT_BYTES + 8L * (arity + frame.columns.size());
-    return FRAME_BYTES + object * frame.objects(arity);
+    long masks = frame.masks == null ? 0 : frame.masks.stream().mapToLong(Outbox::sizeOf).sum();
+    return FRAME_BYTES + object * frame.objects(arity) + masks;
+  }
+
+  private static long sizeOf(Mask mask) {
+    return MASK_BYTES + (long) RUN_BYTES * mask.runs.length;
   }
 
   static long sizeOf(List<Frame> frames, int arity) {

@@ -8,6 +8,7 @@ import com.google.protobuf.util.JsonFormat;
 import io.github.vidscore.client.Evaluator;
 import io.github.vidscore.client.Frame;
 import io.github.vidscore.client.Geometry;
+import io.github.vidscore.client.Mask;
 import io.github.vidscore.client.ScoreOptions;
 import io.github.vidscore.v1.BenchmarkSpec;
 import java.io.IOException;
@@ -105,6 +106,9 @@ final class Golden {
     if (entry.has("objects")) {
       entry.getAsJsonArray("objects").forEach(object -> objects.add(object.getAsJsonObject()));
     }
+    if (objects.stream().anyMatch(object -> object.has("mask"))) {
+      frame.masks(objects.stream().map(Golden::mask).toArray(Mask[]::new));
+    }
     return frame
         .coordinates(objects.stream().flatMapToDouble(Golden::coordinates).toArray())
         .labels(column(objects, "label", "", JsonElement::getAsString).toArray(String[]::new))
@@ -121,6 +125,17 @@ final class Golden {
                 .mapToInt(Integer::intValue)
                 .toArray())
         .build();
+  }
+
+  private static Mask mask(JsonObject object) {
+    JsonObject mask = object.getAsJsonObject("mask");
+    int height = mask.getAsJsonArray("size").get(0).getAsInt();
+    int width = mask.getAsJsonArray("size").get(1).getAsInt();
+    if (mask.has("text")) {
+      return Mask.ofText(height, width, mask.get("text").getAsString());
+    }
+    List<JsonElement> runs = mask.getAsJsonArray("runs").asList();
+    return Mask.of(height, width, runs.stream().mapToInt(JsonElement::getAsInt).toArray());
   }
 
   private static java.util.stream.DoubleStream coordinates(JsonObject object) {

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.clients.cli.dask_cluster import OTHER_VERSION, Cluster, kill, running_cluster
 from tests.clients.cli.helpers import BINARY, run, run_binary
 from tests.evaluators.shards.scenes import write_scene
+from tests.support.dask_cluster import OTHER_VERSION, Cluster, kill, running_cluster
 from tests.support.waiting import TIMEOUT_S, eventually
 
 pytestmark = pytest.mark.slow

@@ -177,6 +177,29 @@ def _cursor(connection: Connection, text: str) -> Iterator[Any]:
         cursor.close()
 
 
+@contextmanager
+def sent_together(connection: Connection) -> Iterator[None]:
+    """Send statements whose results nobody reads without waiting for each of them.
+
+    PostgreSQL answers all of them at once, at the end: a server that holds locks waits once.
+
+    Args:
+        connection: Connection, in a transaction.
+
+    Raises:
+        DBAPIError: As `Prepared.run` does, of any of them, inside or at the end.
+    """
+    if connection.dialect.name != "postgresql":
+        yield
+        return
+    driver: Any = connection.connection.driver_connection
+    try:
+        with driver.pipeline():
+            yield
+    except Exception as error:
+        raise _wrapped(error, "", connection) from error
+
+
 def _ordered(row: Row, names: tuple[str, ...] | None) -> Any:
     return row if names is None else [row[name] for name in names]
 
@@ -340,7 +363,7 @@ def insert_batches(connection: Connection, batches: Sequence[tuple[int, BatchRec
     """Add batches, each with the row number of its stream, and advance the streams' offsets.
 
     Raises:
-        AlreadyExistsError: If there is a batch at one of the offsets.
+        IntegrityError: If there is a batch at one of the offsets.
     """
     rows = [
         (
@@ -353,31 +376,21 @@ def insert_batches(connection: Connection, batches: Sequence[tuple[int, BatchRec
         )
         for stream_id, batch in batches
     ]
-    try:
-        _BATCHES.run(connection, rows)
-    except IntegrityError as error:
-        raise AlreadyExistsError("a batch at an offset") from error
+    _BATCHES.run(connection, rows)
     _OFFSETS.run(connection, [(stream_id,) for stream_id in dict.fromkeys(row[0] for row in rows)])
 
 
-def insert_frames(
+def frame_rows(
     connection: Connection, submission_id: int, batches: Sequence[FrameNumbers]
-) -> None:
-    """Add the frames of batches.
-
-    Raises:
-        AlreadyExistsError: If a frame is stored already.
-    """
+) -> list[tuple[int, int]]:
+    """Rows of the frames of batches; sequences that are new are added."""
     names = dict.fromkeys(name for frames in batches for name in frames)
     ids = _sequence_ids(connection, submission_id, names)
     rows: list[tuple[int, int]] = []
     for frames in batches:
         for name, numbers in frames.items():
             rows.extend(zip(repeat(ids[name]), numbers))
-    try:
-        _FRAMES.run(connection, rows)
-    except IntegrityError as error:
-        raise AlreadyExistsError("a frame of the batch") from error
+    return rows
 
 
 def _sequence_ids(
@@ -459,11 +472,19 @@ class Appends(RecordReader):
         """
         streams = dict.fromkeys(batch.stream for batch, _ in batches)
         ids = self._known_stream_ids(benchmark, submission, streams)
-        insert_batches(self._connection, [(ids[batch.stream], batch) for batch, _ in batches])
         number = self._submission_id(benchmark, submission)
-        insert_frames(self._connection, number, [frames for _, frames in batches])
-        for stream, position in positions.items():
-            _POSITION.run(self._connection, {"stream_id": ids[stream], "position": position})
+        frames = frame_rows(self._connection, number, [frames for _, frames in batches])
+        try:
+            with sent_together(self._connection):
+                insert_batches(
+                    self._connection, [(ids[batch.stream], batch) for batch, _ in batches]
+                )
+                _FRAMES.run(self._connection, frames)
+                for stream, position in positions.items():
+                    row = {"stream_id": ids[stream], "position": position}
+                    _POSITION.run(self._connection, row)
+        except IntegrityError as error:
+            raise AlreadyExistsError("a frame of the batches") from error
 
     def update_submission(self, record: SubmissionRecord) -> None:
         """Replace the record of a submission."""

@@ -11,15 +11,17 @@ All are taken at once, in order, before the first command reads.
 from __future__ import annotations
 
 import hashlib
+import select
 from collections.abc import Callable, Collection
 from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
 
 from vidscore_server.store import shown_location
+from vidscore_server.store.appends import sent_together
 from vidscore_server.store.errors import StoreError, StoreMissingError
 from vidscore_server.store.migrations import schema_of, upgrade
 from vidscore_server.store.reader import Reader
@@ -114,11 +116,12 @@ def locker(secret: bytes) -> Lock:
     site = key_of()
 
     def lock(connection: Connection, submissions: Collection[SubmissionKey] | None) -> None:
-        if submissions is None:
-            connection.execute(_LOCK_SITE, {"site": site})
-        else:
-            keys = sorted({key_of(*submission) for submission in submissions})
-            connection.execute(_LOCK_SUBMISSIONS, {"site": site, "keys": keys})
+        with sent_together(connection):  # with the BEGIN before it
+            if submissions is None:
+                connection.execute(_LOCK_SITE, {"site": site})
+            else:
+                keys = sorted({key_of(*submission) for submission in submissions})
+                connection.execute(_LOCK_SUBMISSIONS, {"site": site, "keys": keys})
 
     return lock
 
@@ -153,7 +156,6 @@ def _engine(connect: Callable[[], Any], connections: int) -> Engine:
         pool_size=connections,
         max_overflow=0,
         pool_timeout=POOL_TIMEOUT_S,
-        pool_pre_ping=True,  # the database may have been restarted
         hide_parameters=True,
     )
 
@@ -168,7 +170,28 @@ def _engine(connect: Callable[[], Any], connections: int) -> Engine:
         )
         connection.commit()
 
+    @event.listens_for(engine, "checkout")
+    def _ping(connection: psycopg.Connection[Any], _: object, __: object) -> None:
+        if _has_heard(connection):
+            try:
+                engine.dialect.do_ping(connection)  # type: ignore[arg-type] # SQLAlchemy's own protocol
+            except psycopg.Error:
+                raise DisconnectionError from None  # the pool connects anew
+
     return engine
+
+
+def _has_heard(connection: psycopg.Connection[Any]) -> bool:
+    """Whether the database has said something unasked, as it does when it ends a connection.
+
+    Asking it before each use would cost every transaction a round trip.
+    """
+    heard = select.poll()
+    try:
+        heard.register(connection.fileno(), select.POLLIN)
+    except psycopg.Error:
+        return True  # closed on this side
+    return bool(heard.poll(0))
 
 
 def _refuse_unfit(info: psycopg.ConnectionInfo) -> None:

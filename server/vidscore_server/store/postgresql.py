@@ -11,14 +11,13 @@ All are taken at once, in order, before the first command reads.
 from __future__ import annotations
 
 import hashlib
-import select
 from collections.abc import Callable, Collection
 from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, text
-from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
 from vidscore_server.store import shown_location
 from vidscore_server.store.appends import sent_together
@@ -96,7 +95,7 @@ def open_postgresql_store(
     except BaseException:
         engine.dispose()
         raise
-    readers = _engine(connect, maximum_connections - 1).execution_options(
+    readers = _engine(connect, maximum_connections - 1, pings=True).execution_options(
         isolation_level="REPEATABLE READ", postgresql_readonly=True
     )
     return SqlStore(engine, Sharing(locker(secret), readers, MAXIMUM_GROUP))
@@ -148,7 +147,7 @@ def _connector(address: str) -> Callable[[], Any]:
     return connect
 
 
-def _engine(connect: Callable[[], Any], connections: int) -> Engine:
+def _engine(connect: Callable[[], Any], connections: int, *, pings: bool = False) -> Engine:
     engine = create_engine(
         "postgresql+psycopg://",
         creator=connect,
@@ -156,6 +155,7 @@ def _engine(connect: Callable[[], Any], connections: int) -> Engine:
         pool_size=connections,
         max_overflow=0,
         pool_timeout=POOL_TIMEOUT_S,
+        pool_pre_ping=pings,  # the database may have been restarted
         hide_parameters=True,
     )
 
@@ -170,28 +170,7 @@ def _engine(connect: Callable[[], Any], connections: int) -> Engine:
         )
         connection.commit()
 
-    @event.listens_for(engine, "checkout")
-    def _ping(connection: psycopg.Connection[Any], _: object, __: object) -> None:
-        if _has_heard(connection):
-            try:
-                engine.dialect.do_ping(connection)  # type: ignore[arg-type] # SQLAlchemy's own protocol
-            except psycopg.Error:
-                raise DisconnectionError from None  # the pool connects anew
-
     return engine
-
-
-def _has_heard(connection: psycopg.Connection[Any]) -> bool:
-    """Whether the database has said something unasked, as it does when it ends a connection.
-
-    Asking it before each use would cost every transaction a round trip.
-    """
-    heard = select.poll()
-    try:
-        heard.register(connection.fileno(), select.POLLIN)
-    except psycopg.Error:
-        return True  # closed on this side
-    return bool(heard.poll(0))
 
 
 def _refuse_unfit(info: psycopg.ConnectionInfo) -> None:

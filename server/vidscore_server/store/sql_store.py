@@ -272,8 +272,7 @@ class SqlStore:
         outcomes: list[tuple[Future[Any], Any, BaseException | None]] = []
         lost: StoreLostError | None = None
         try:
-            with self._engine.begin() as connection:
-                self._sharing.lock(connection, _all_about(group))
+            with self._begun(_all_about(group)) as connection:
                 run = _run if len(group) > 1 else _run_alone
                 outcomes.extend(
                     (queued.future, *run(connection, queued.command)) for queued in group
@@ -292,6 +291,29 @@ class SqlStore:
                 future.set_exception(failed)
         if lost is not None:
             raise lost
+
+    @contextmanager
+    def _begun(self, about: Collection[SubmissionKey] | None) -> Iterator[Connection]:
+        """A transaction that holds the locks of a group, and ends with the context.
+
+        Asking before each whether the database was restarted would cost a round trip: where the
+        connection is lost before anything was done, another one is taken.
+        """
+        connection = self._engine.connect()
+        try:
+            try:
+                self._sharing.lock(connection, about)
+            except DBAPIError as error:
+                if not error.connection_invalidated:
+                    raise
+                connection.invalidate()
+                connection.close()
+                connection = self._engine.connect()
+                self._sharing.lock(connection, about)
+            yield connection
+            connection.commit()
+        finally:
+            connection.close()
 
     def _failure(self, error: Exception) -> StoreError:
         """The error of a group whose commit failed."""

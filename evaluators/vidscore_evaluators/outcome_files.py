@@ -17,19 +17,16 @@ import numpy as np
 from vidscore_evaluators.annotations import NO_TRACK
 from vidscore_evaluators.arrays import AnyArray
 from vidscore_evaluators.csv_text import csv_cell
-from vidscore_evaluators.data_frames import Column, data_frame
-from vidscore_evaluators.errors import MissingExtraError
+from vidscore_evaluators.data_frames import Column
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.outcome_table import NO_PARTNER, OUTCOME_SUFFIX, OUTCOMES, SIDES, Outcomes
+from vidscore_evaluators.parquet_tables import GROUP_ROWS, ParquetTables
 
 NOTHING = -1
 """What an integer column of an evaluator's own has where there is nothing."""
 
 TEXT_ROWS = 1 << 12
 """Rows that are turned into text at once: as texts they take many times what columns take."""
-
-GROUP_ROWS = 1 << 16
-"""Rows of a row group of Parquet."""
 
 
 def named_columns(outcomes: Outcomes) -> dict[str, Column]:
@@ -157,19 +154,14 @@ class ParquetOutcomes(OutcomeWriter):
             MissingExtraError: If it is not installed.
         """
         super().__init__(file)
-        self._parquet = _parquet()
-        self._writer: Any = None
+        self._tables = ParquetTables(file)
 
     def _write(self, columns: Mapping[str, Column]) -> None:
-        table = data_frame(columns, "pyarrow")
-        if self._writer is None:
-            self._writer = self._parquet.ParquetWriter(self._file, table.schema)
-        self._writer.write_table(table)
+        self._tables.write(columns)
 
     def finish(self) -> None:
         """Write what ends the file."""
-        if self._writer is not None:
-            self._writer.close()
+        self._tables.finish()
 
 
 WRITERS: Mapping[str, Callable[[IO[bytes]], OutcomeWriter]] = {
@@ -178,14 +170,6 @@ WRITERS: Mapping[str, Callable[[IO[bytes]], OutcomeWriter]] = {
     ".parquet": ParquetOutcomes,
 }
 """Writers by the suffix of the file."""
-
-
-def _parquet() -> Any:
-    try:
-        from pyarrow import parquet  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise MissingExtraError("Parquet files", "pyarrow", "parquet") from None
-    return parquet
 
 
 def _strings(column: Column, nothing: str, quoted: Callable[[str], str]) -> Iterable[str]:

@@ -14,7 +14,7 @@ from vidscore_evaluators.formats import AUTO, OnError, read_pair
 from vidscore_evaluators.formats.data_frames import DataFrame, columns_of
 from vidscore_evaluators.formats.manifest import read_manifest
 from vidscore_evaluators.formats.plain_arrays import read_arrays
-from vidscore_evaluators.formats.source import Source
+from vidscore_evaluators.formats.source import Source, Wanted
 from vidscore_evaluators.presets import create_evaluators, format_of
 from vidscore_evaluators.selection import ALL, Selected, Selection
 from vidscore_evaluators.selection import select as choose_part
@@ -67,6 +67,7 @@ def prepare(
     truth: Data | Source,
     detections: Data,
     choice: DataChoice,
+    wanted: Wanted | None = None,
 ) -> Selected:
     """Create the evaluators of a specification, read data and choose a part of it.
 
@@ -75,6 +76,7 @@ def prepare(
         truth: The truth, or what has been read of it.
         detections: The detections.
         choice: How both are read, and which part counts.
+        wanted: Sequences to read alone, as for `vidscore_evaluators.formats.read_source`.
 
     Raises:
         InputError: With every fault of the data.
@@ -90,6 +92,7 @@ def prepare(
         on_error=choice.on_error,
         image_size=choice.image_size,
         known=frozenset(sequence.key for sequence in specification.sequences),
+        wanted=wanted,
     )
     pair = replace(pair, detections=scaled(pair.detections, choice.confidence_scale))
     return choose_part(choice.selection, evaluators, pair, specification)

@@ -19,6 +19,8 @@ from vidscore_cli.progress import ProgressBar
 from vidscore_evaluators.errors import ParameterError
 
 if TYPE_CHECKING:
+    from vidscore_evaluators.formats.source import Wanted
+    from vidscore_evaluators.preparation import DataChoice
     from vidscore_evaluators.selection import Selected, Selection
     from vidscore_evaluators.shards.dealing import Shard
     from vidscore_evaluators.shards.merging import Merged
@@ -145,6 +147,26 @@ def write_tally(
     say(f"{tally}: shard {shard}, {counted(frames, 'frame')}")
 
 
+def wanted_of_shard(
+    shard: Shard, specification: BenchmarkSpec, data: InputChoice, selection: Selection
+) -> Wanted | None:
+    """The sequences that a shard reads; None where it has to read all of them.
+
+    Args:
+        shard: The shard.
+        specification: The specification, with the evaluators.
+        data: Which data.
+        selection: The part of it to score.
+
+    Raises:
+        InputError: If nothing is there, or nothing of a known format.
+    """
+    from vidscore_evaluators.shards.readings import wanted_by
+
+    sides = (Path(data.truth), Path(data.detections))
+    return wanted_by(shard, specification, *sides, _reading(data, selection))
+
+
 def merge_by_dask(
     specification: BenchmarkSpec,
     data: InputChoice,
@@ -171,12 +193,9 @@ def merge_by_dask(
         OSError: If the run folder cannot be written.
     """
     from vidscore_cli.dask_cluster import dask_executor, naming_losses
-    from vidscore_evaluators.preparation import DataChoice
     from vidscore_evaluators.shards.tasks import ScoringTask, score_by
 
-    reading = DataChoice(
-        data.input_format, data.on_error, data.confidence_scale, selection, data.image_size
-    )
+    reading = _reading(data, selection)
     task = ScoringTask(specification, data.truth, data.detections, reading)
     address = None if choice.dask in (None, LOCAL) else choice.dask
     folder = None if choice.run_folder is None else Path(choice.run_folder)
@@ -189,6 +208,14 @@ def merge_by_dask(
         return score_by(
             executor, task, shards=choice.shards, run_folder=folder, progress=progress.advance
         )
+
+
+def _reading(data: InputChoice, selection: Selection) -> DataChoice:
+    from vidscore_evaluators.preparation import DataChoice
+
+    return DataChoice(
+        data.input_format, data.on_error, data.confidence_scale, selection, data.image_size
+    )
 
 
 def merge_typed(files: Sequence[str]) -> Merged:

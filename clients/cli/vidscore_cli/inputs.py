@@ -19,7 +19,7 @@ from vidscore_evaluators.names import name_advice
 if TYPE_CHECKING:
     from vidscore_evaluators.evaluator import Evaluator
     from vidscore_evaluators.formats import Pair
-    from vidscore_evaluators.formats.source import Source
+    from vidscore_evaluators.formats.source import Source, Wanted
     from vidscore_evaluators.report import ReportWarning
     from vidscore_evaluators.selection import Selected, Selection
     from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
@@ -112,7 +112,10 @@ def read_specification(manifest: str | None) -> BenchmarkSpec:
 
 
 def read_data(
-    choice: InputChoice, specification: BenchmarkSpec, truth: Source | None = None
+    choice: InputChoice,
+    specification: BenchmarkSpec,
+    truth: Source | None = None,
+    wanted: Wanted | None = None,
 ) -> Pair:
     """Read both sides.
 
@@ -121,6 +124,7 @@ def read_data(
         specification: What is known of it; detections may belong to its sequences too. Its
             presets say the format where none was typed.
         truth: The truth, where it has been read.
+        wanted: Sequences to read alone, of formats that can; None for all.
 
     Raises:
         click.BadParameter: If there is no such format.
@@ -138,6 +142,7 @@ def read_data(
         on_error=choice.on_error,
         image_size=choice.image_size,
         known=frozenset(sequence.key for sequence in specification.sequences),
+        wanted=wanted,
     )
     return replace(pair, detections=scaled(pair.detections, choice.confidence_scale))
 

@@ -13,6 +13,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
+import numpy as np
+
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats import (
@@ -23,6 +25,7 @@ from vidscore_evaluators.formats import (
     kitti,
     mot,
     neovision2,
+    parquet,
     spotgeo,
     visdrone_det,
     visdrone_mot,
@@ -39,7 +42,13 @@ from vidscore_evaluators.formats._files import (
 )
 from vidscore_evaluators.formats._format import Format
 from vidscore_evaluators.formats._unknown import DATA, is_empty_array, nearest_format
-from vidscore_evaluators.formats.source import ReadLimits, ReadOptions, Source
+from vidscore_evaluators.formats.source import (
+    Listing,
+    ReadLimits,
+    ReadOptions,
+    Source,
+    Wanted,
+)
 from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.plausibility.warnings import warnings_of_positions
 from vidscore_evaluators.report import FrameExample, ReportWarning
@@ -53,6 +62,7 @@ __all__ = [
     "find_format",
     "read_pair",
     "read_source",
+    "reads_by_sequence",
     "with_skipped",
 ]
 
@@ -74,12 +84,13 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             yolo.FORMAT,
             generic.FORMAT,
             json_lines.FORMAT,
+            parquet.FORMAT,
         )
     }
 )
 """Every format by name; content is held against them in this order, but JSON lines first."""
 
-_MIXING = (generic.NAME, json_lines.NAME)
+_MIXING = (generic.NAME, json_lines.NAME, parquet.NAME)
 """Formats of one side that go with any format of the other."""
 
 OnError = Literal["refuse", "skip"]
@@ -124,6 +135,7 @@ def read_source(
     limits: ReadLimits = ReadLimits(),
     image_size: tuple[int, int] | None = None,
     beside: str | None = None,
+    wanted: Wanted | None = None,
 ) -> Source:
     """Read one side.
 
@@ -136,11 +148,12 @@ def read_source(
         limits: How much to accept.
         image_size: Width and height of every image in pixels, for formats without them.
         beside: Format of the truth that detections go with, where known.
+        wanted: Sequences that are wanted; others are not read where `reads_by_sequence` says so.
 
     Raises:
         InputError: With every fault, each with file, line and column or entry.
     """
-    options = ReadOptions(**asdict(limits) | {"image_size": image_size})
+    options = ReadOptions(**asdict(limits) | {"image_size": image_size, "wanted": wanted})
     with opened(path, limits) as place:
         inner, known, is_guess = _locate(place, format_name, side, beside)
         try:
@@ -155,6 +168,8 @@ def read_source(
             advice = "; ".join(filter(None, (first.advice, guess)))
             raise InputError([replace(first, advice=advice), *others]) from None
     source = reading.source
+    if wanted is not None and reading.listing is not None:
+        source = _only_wanted(source, wanted, reading.listing)
     if image_size is not None and not source.image_sizes:
         sizes = dict.fromkeys(source.annotations.sequences, image_size)
         source = replace(source, image_sizes=sizes)
@@ -170,6 +185,7 @@ def read_pair(
     known: frozenset[SequenceKey] = frozenset(),
     limits: ReadLimits = ReadLimits(),
     image_size: tuple[int, int] | None = None,
+    wanted: Wanted | None = None,
 ) -> Pair:
     """Read both sides and hold the detections to the truth, as their format asks.
 
@@ -181,6 +197,7 @@ def read_pair(
         known: Sequences that detections may name besides those of the truth.
         limits: How much to accept.
         image_size: As for `read_source`; for both sides.
+        wanted: As for `read_source`; for both sides.
 
     Raises:
         InputError: With every fault of both sides.
@@ -203,6 +220,7 @@ def read_pair(
                     limits=limits,
                     image_size=image_size,
                     beside=sides[0].format if sides else None,
+                    wanted=wanted,
                 )
             )
         except InputError as error:  # the other side is read all the same, for its faults
@@ -219,6 +237,35 @@ def read_pair(
     if paired.faults.total and on_error == "refuse":
         raise InputError(paired.faults.listed())
     return Pair(left, with_skipped(paired.detections, paired.skipped))
+
+
+def reads_by_sequence(path: Path, format_name: str = AUTO) -> bool:
+    """Whether sequences of a path are found without reading the others.
+
+    Args:
+        path: A side.
+        format_name: As for `read_source`.
+
+    Raises:
+        InputError: If nothing is there, or nothing of a known format.
+    """
+    known = find_format(format_name) if format_name != AUTO else detect_format(path)
+    return known.by_sequence and (path.is_dir() or known is parquet.FORMAT)
+
+
+def _only_wanted(source: Source, wanted: Wanted, listing: Listing) -> Source:
+    """The wanted frames of a side, over a table of all sequences."""
+    annotations = source.annotations
+    own = np.array([wanted(key) for key in annotations.sequences], dtype=np.bool_)
+    keep = own[annotations.frame_sequences]
+    kept = annotations.take_frames(keep)
+    positions = source.positions
+    return replace(
+        source,
+        annotations=kept.with_tables(listing.sequences, kept.labels),
+        positions=None if positions is None else positions.take_frames(keep),
+        listing=listing,
+    )
 
 
 def find_format(name: str) -> Format:

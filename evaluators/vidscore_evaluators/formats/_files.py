@@ -203,14 +203,40 @@ def read_bytes(path: InputPath, expected: str, limits: ReadLimits) -> bytes:
     Raises:
         InputError: If it is missing, no file, too large or cannot be read.
     """
+    require_file(path, expected, limits)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def require_file(path: InputPath, expected: str, limits: ReadLimits) -> None:
+    """Refuse anything but a file that is not too large.
+
+    Args:
+        path: The file.
+        expected: What it should be, for error messages.
+        limits: How large it may be.
+
+    Raises:
+        InputError: If it is missing, no file, too large or cannot be looked at.
+    """
     if not is_file(path):
         raise _missing(path, "file", expected)
+    size = byte_count(path)
+    if size > limits.maximum_file_bytes:
+        expected = f"at most maximum_file_bytes = {limits.maximum_file_bytes}"
+        raise InputError([Fault(f"{size} bytes", expected, source=str(path))])
+
+
+def byte_count(path: InputPath) -> int:
+    """Size of a file, unpacked.
+
+    Raises:
+        InputError: If it cannot be looked at.
+    """
     try:
-        size = path.byte_count() if isinstance(path, PackedPath) else path.stat().st_size
-        if size > limits.maximum_file_bytes:
-            expected = f"at most maximum_file_bytes = {limits.maximum_file_bytes}"
-            raise InputError([Fault(f"{size} bytes", expected, source=str(path))])
-        return path.read_bytes()
+        return path.byte_count() if isinstance(path, PackedPath) else path.stat().st_size
     except OSError as error:
         raise _unreadable(path, error) from None
 

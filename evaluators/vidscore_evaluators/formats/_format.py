@@ -113,6 +113,7 @@ class Format:
         matches: Whether a path is of this format, by its content; given its first bytes, which
             are empty for a folder. Not asked where there is a `head`.
         head: Pattern of the first bytes of a file, where that is enough to recognise it.
+        by_sequence: Whether readers find sequences without reading the others.
         first_frame: Number of the first frame of a video, where the format defines it.
         first_pixel: Coordinate of the left or upper edge of an image's first pixel, where the
             format defines it.
@@ -127,6 +128,7 @@ class Format:
     )
     matches: Callable[[InputPath, bytes], bool] = lambda _path, _head: False
     head: re.Pattern[bytes] | None = None
+    by_sequence: bool = False
     first_frame: int | None = None
     first_pixel: int | None = None
 
@@ -177,6 +179,17 @@ def refuse_formulas(annotations: Annotations) -> None:
     )
     if faults:
         raise InputError(list(faults))
+
+
+def refuse_unnamed(annotations: Annotations) -> None:
+    """Refuse frames of a sequence without a name, where rows must name their sequence.
+
+    Raises:
+        InputError: If there is one.
+    """
+    used = np.unique(annotations.frame_sequences).tolist()
+    if not all(annotations.sequences[row].sequence for row in used):
+        raise InputError([Fault("a sequence without a name", "a name", field="sequence")])
 
 
 def shortest_number(value: float) -> int | float:

@@ -5,9 +5,11 @@ Rows of such files have no header, and those of many small files become one tabl
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +24,7 @@ from vidscore_evaluators.formats._csv import (
     normalised_rows,
     read_columns,
 )
-from vidscore_evaluators.formats._files import InputPath, read_bytes
+from vidscore_evaluators.formats._files import InputPath, byte_count, read_bytes
 from vidscore_evaluators.formats._row_frames import RowColumns, group_rows
 from vidscore_evaluators.formats._table import (
     EXPECTED_STRING,
@@ -33,9 +35,11 @@ from vidscore_evaluators.formats._table import (
 )
 from vidscore_evaluators.formats.source import (
     FaultList,
+    Listing,
     PairReading,
     Reading,
     ReadLimits,
+    ReadOptions,
     Source,
     join_positions,
     listed_names,
@@ -94,6 +98,40 @@ def check_files(
     faults.extend(count_faults(len(files), root, layout, limits, advice))
     if faults:
         raise InputError(faults)
+
+
+def wanted_files(
+    files: SequenceFiles, options: ReadOptions
+) -> tuple[SequenceFiles, Listing | None]:
+    """The files of wanted sequences, and what is known of all where some are left out.
+
+    Where no sequence is wanted, one is read all the same: a side without a file has no shape.
+
+    Args:
+        files: The file of each sequence; at least one.
+        options: Which sequences are wanted.
+    """
+    if options.wanted is None:
+        return files, None
+    listing = list_files(files, ((sequence_name(key), path) for key, path in files.items()))
+    chosen = {key: path for key, path in files.items() if options.wanted(key)}
+    return chosen or dict(islice(files.items(), 1)), listing
+
+
+def list_files(sequences: Iterable[SequenceKey], files: Iterable[tuple[str, InputPath]]) -> Listing:
+    """What is known of a side by its files alone.
+
+    Args:
+        sequences: All sequences, in order.
+        files: Name and place of each file.
+
+    Raises:
+        InputError: If a file cannot be looked at.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    for name, path in files:
+        digest.update(f"{name}\0{byte_count(path)}\n".encode())
+    return Listing(tuple(sequences), digest.hexdigest())
 
 
 def join_sources(parts: Sequence[Source], name: str) -> Source:

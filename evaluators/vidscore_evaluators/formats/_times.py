@@ -19,6 +19,9 @@ COLUMN = "time_s"
 ARRIVAL = "arrival_s"
 """Seconds at which the answer to a frame had arrived, likewise."""
 
+TIMES_GO_BACK = "times_go_back"
+"""Code of the warning of frames that were captured before an earlier one of their video."""
+
 _ADVICE = "give seconds, on one clock for all frames of a sequence"
 
 
@@ -68,20 +71,35 @@ def time_warnings(annotations: Annotations, source: str) -> tuple[ReportWarning,
         annotations: Frames in ascending order of sequence and number.
         source: Name of the file, for messages.
     """
+    rows = times_back(annotations)
+    if not len(rows):
+        return ()
+    row = int(rows[0])
+    key = annotations.sequences[annotations.frame_sequences[row]]
+    return (times_back_warning(len(rows), key, int(annotations.frame_numbers[row]), source),)
+
+
+def times_back(annotations: Annotations) -> IntArray:
+    """Rows of the frames that were captured before an earlier one of their video.
+
+    Args:
+        annotations: Frames in ascending order of sequence and number.
+    """
     times_s = annotations.frame_times_s
     if times_s is None:
-        return ()
+        return np.zeros(0, dtype=np.int64)
     videos = np.array([key != SequenceKey("", IMAGES) for key in annotations.sequences], dtype=bool)
     rows = np.flatnonzero(~np.isnan(times_s) & videos[annotations.frame_sequences])
     sequences, known = annotations.frame_sequences[rows], times_s[rows]
-    back = rows[1:][(known[1:] < known[:-1]) & (sequences[1:] == sequences[:-1])]
-    if len(back) == 0:
-        return ()
-    row = int(back[0])
-    name = sequence_name(annotations.sequences[annotations.frame_sequences[row]])
-    count = "1 frame has" if len(back) == 1 else f"{len(back)} frames have"
+    back: IntArray = rows[1:][(known[1:] < known[:-1]) & (sequences[1:] == sequences[:-1])]
+    return back
+
+
+def times_back_warning(count: int, first: SequenceKey, frame: int, source: str) -> ReportWarning:
+    """A warning of such frames, given their number and the first of them."""
+    found = "1 frame has" if count == 1 else f"{count} frames have"
     message = (
-        f"{source}: {count} a {COLUMN} before that of the frame before, "
-        f"the first is frame {annotations.frame_numbers[row]} of sequence {name}; {_ADVICE}"
+        f"{source}: {found} a {COLUMN} before that of the frame before, "
+        f"the first is frame {frame} of sequence {sequence_name(first)}; {_ADVICE}"
     )
-    return (ReportWarning("times_go_back", message, len(back)),)
+    return ReportWarning(TIMES_GO_BACK, message, count)

@@ -53,7 +53,6 @@ _SIGNATURES = MappingProxyType(
         b"BM": Unknown("a bitmap image", _ANNOTATIONS),
         b"II*\0": Unknown("a TIFF image", _ANNOTATIONS),
         b"%PDF": Unknown("a PDF document", "give CSV, JSON or text"),
-        b"PAR1": Unknown("a Parquet file", "write it as CSV"),
         b"\x93NUMPY": Unknown("a numpy array", "pass arrays to the library, or write CSV"),
         b"\x89HDF": Unknown("an HDF5 file", "write it as CSV"),
         b"SQLite format 3": Unknown("an SQLite database", "write it as CSV"),

@@ -43,6 +43,7 @@ from vidscore_evaluators.formats._format import (
     WriteOptions,
     Writer,
     refuse_formulas,
+    refuse_unnamed,
     shortest_number,
     write_csv,
 )
@@ -196,7 +197,7 @@ def _says_more(table: RowTable) -> BoolArray:
 
 def _row_columns(table: RowTable, coordinates: FloatArray, holds_object: BoolArray) -> RowColumns:
     count = len(table)
-    sequences, sequence_of_row = _sequences(table)
+    sequences, sequence_of_row = sequences_of(table)
     tracks = table.integers.get("track_id", np.full(count, NO_TRACK, dtype=np.int64))
     flags = table.strings.get("flags", _one_string(count))
     bits = np.array([_object_bits(text) for text in flags.values], dtype=np.uint8)
@@ -221,7 +222,7 @@ def _row_columns(table: RowTable, coordinates: FloatArray, holds_object: BoolArr
     )
 
 
-def _sequences(table: RowTable) -> tuple[tuple[SequenceKey, ...], IntArray]:
+def sequences_of(table: RowTable) -> tuple[tuple[SequenceKey, ...], IntArray]:
     """The (domain, sequence) pairs in use, sorted, and that of each row."""
     sequences = table.strings["sequence"]
     domains = table.strings.get("domain", _one_string(len(table)))
@@ -243,6 +244,11 @@ def _one_string(count: int) -> StringColumn:
 
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.casefold().split("|")] if text else []
+
+
+def object_words(bits: int) -> str:
+    """The words of an object's flags, given their bits."""
+    return "|".join(word for word, flag in _OBJECT_FLAGS.items() if bits & flag)
 
 
 def _object_bits(text: str) -> int:
@@ -361,6 +367,7 @@ def _field(name: str) -> str:
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     del options
     refuse_formulas(annotations)
+    refuse_unnamed(annotations)
     names = COORDINATES[annotations.arity]
     extra = sorted(annotations.columns)
     place = ["domain", "sequence", "frame"]
@@ -382,8 +389,6 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     frame_flags = ((annotations.frame_flags & FrameFlag.DONT_CARE) != 0).tolist()
     for row, number in enumerate(annotations.frame_numbers.tolist()):
         key = annotations.sequences[annotations.frame_sequences[row]]
-        if not key.sequence:
-            raise InputError([Fault("a sequence without a name", "a name", field="sequence")])
         marked, own = frame_flags[row], objects[starts[row] : starts[row + 1]]
         front = [*key, number, *times[row]]
         if marked or not own:
@@ -402,10 +407,7 @@ def _object_rows(annotations: Annotations, side: Side, extra: Sequence[str]) -> 
     sure = side is Side.TRUTH
     rows: list[list[object]] = []
     others = [annotations.columns[name].tolist() for name in extra]
-    words = {
-        bits: "|".join(word for word, flag in _OBJECT_FLAGS.items() if bits & flag)
-        for bits in np.unique(annotations.flags).tolist()
-    }
+    words = {bits: object_words(bits) for bits in np.unique(annotations.flags).tolist()}
     for label, coordinates, confidence, track, flags, *values in zip(
         annotations.label_indices.tolist(),
         annotations.coordinates.tolist(),

@@ -51,6 +51,7 @@ from vidscore_evaluators.formats._sequence_files import (
     pair_text_files,
     read_blank_separated,
     to_reading,
+    wanted_files,
 )
 from vidscore_evaluators.formats._table import (
     EMPTY,
@@ -65,7 +66,7 @@ from vidscore_evaluators.formats.source import (
     Files,
     PairReading,
     Reading,
-    ReadLimits,
+    ReadOptions,
     Source,
 )
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
@@ -91,7 +92,7 @@ _LABELS = "label_02"
 _UNKNOWN = -1
 
 
-def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
+def read(path: InputPath, side: Side, limits: ReadOptions) -> Reading:
     """Read a file or a folder.
 
     Raises:
@@ -99,6 +100,7 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     """
     files = _find_files(path)
     check_files(files, path, _LAYOUT, limits)
+    files, listing = wanted_files(files, limits)
     rows = read_blank_separated(files.values(), _FILE, limits, COLUMNS, _KINDS)
     lengths = read_sequence_lengths(path, files, limits) if side is Side.TRUTH else {}
     checks = _check_rows(rows.table, side, tuple(files), lengths)
@@ -109,7 +111,8 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
         # A frame without a row is at the first line of its file.
         return with_listed_frames(columns, table, missing, (missing[0], np.ones_like(missing[0])))
 
-    return to_reading(rows, checks, to_columns, str(path), NAME)
+    reading = to_reading(rows, checks, to_columns, str(path), NAME)
+    return replace(reading, listing=listing)
 
 
 def matches(path: InputPath, head: bytes) -> bool:
@@ -261,6 +264,7 @@ FORMAT = Format(
     title="KITTI tracking text: 17 or 18 values between blanks in rows, a file a sequence",
     read=read,
     writer=_WRITER,
+    by_sequence=True,
     pair=pair,
     matches=matches,
     first_frame=0,

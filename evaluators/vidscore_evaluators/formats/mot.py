@@ -72,6 +72,7 @@ from vidscore_evaluators.formats._sequence_files import (
     pair_text_files,
     read_plain_files,
     to_reading,
+    wanted_files,
 )
 from vidscore_evaluators.formats._table import (
     EMPTY,
@@ -89,6 +90,7 @@ from vidscore_evaluators.formats.source import (
     Files,
     Reading,
     ReadLimits,
+    ReadOptions,
 )
 from vidscore_evaluators.runtime import map_threads
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
@@ -129,7 +131,7 @@ _PARTS = ("gt/gt.txt", "det/det.txt")
 _UNKNOWN = -1
 
 
-def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
+def read(path: InputPath, side: Side, limits: ReadOptions) -> Reading:
     """Read a file or a folder.
 
     Raises:
@@ -139,6 +141,7 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     # Detections without a file may well be a folder of the truth, and the other way round.
     swapped = SWAPPED if not files and matches(path, b"") else None
     check_files(files, path, _LAYOUT[side], limits, swapped)
+    files, listing = wanted_files(files, limits)
     broken, faults = FaultList(), FaultList()
     parts: list[CsvRows] = []
     infos: dict[SequenceKey, SequenceInfo] = {}
@@ -169,7 +172,8 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
 
     joined = CsvRows(table, faults, sum(part.skipped for part in parts))
     reading = to_reading(joined, checks, to_columns, str(path), NAME)
-    return replace(reading, source=replace(reading.source, image_sizes=sizes))
+    source = replace(reading.source, image_sizes=sizes)
+    return replace(reading, source=source, listing=listing)
 
 
 def matches(path: InputPath, head: bytes) -> bool:
@@ -437,6 +441,7 @@ FORMAT = Format(
     title="MOTChallenge text: frame,id,left,top,width,height,conf in rows, a file a sequence",
     read=read,
     writer=_WRITER,
+    by_sequence=True,
     pair=pair_text_files,
     matches=matches,
     first_frame=1,

@@ -62,7 +62,12 @@ from vidscore_evaluators.formats._format import (
     write_csv,
 )
 from vidscore_evaluators.formats._row_frames import RowColumns
-from vidscore_evaluators.formats._sequence_files import join_sources, pair_sequences, to_reading
+from vidscore_evaluators.formats._sequence_files import (
+    join_sources,
+    pair_sequences,
+    to_reading,
+    wanted_files,
+)
 from vidscore_evaluators.formats._table import (
     EXPECTED_STRING,
     Kind,
@@ -77,6 +82,7 @@ from vidscore_evaluators.formats.source import (
     PairReading,
     Reading,
     ReadLimits,
+    ReadOptions,
     Source,
     listed_names,
     sequence_name,
@@ -114,7 +120,7 @@ _KINDS = {
 _KINDS[Side.TRUTH][HEADER.index("Ambiguous")] = Kind.STRING
 
 
-def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
+def read(path: InputPath, side: Side, limits: ReadOptions) -> Reading:
     """Read a tree of CSV files.
 
     Raises:
@@ -122,7 +128,8 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
             fault of the tree.
     """
     require_folder(path, _LAYOUT)
-    files, warnings = _find_files(path, limits)
+    found, warnings = _find_files(path, limits)
+    files, listing = wanted_files(found, limits)
     sources: list[Source] = []
     broken, faults, skipped = FaultList(), FaultList(), 0
     for read_file in map_threads(lambda file: _read_file(*file, side, limits), files.items()):
@@ -138,7 +145,7 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
         broken.absorb(faults)
         raise InputError(broken.listed())
     source = join_sources(sources, str(path))
-    return Reading(replace(source, warnings=warnings), faults, skipped)
+    return Reading(replace(source, warnings=warnings), faults, skipped, listing)
 
 
 def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
@@ -393,6 +400,7 @@ FORMAT = Format(
     title="Neovision2: a folder of <Domain>/<sequence>.csv files",
     read=read,
     writer=_WRITER,
+    by_sequence=True,
     pair=pair,
     matches=matches,
     first_frame=0,

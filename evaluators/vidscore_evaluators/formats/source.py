@@ -47,15 +47,35 @@ class ReadLimits:
     maximum_unpacked_bytes: int = 8 << 30
 
 
+Wanted = Callable[[SequenceKey], bool]
+"""Whether a sequence is wanted."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReadOptions(ReadLimits):
     """Limits, and facts that the files of some formats leave out.
 
     Attributes:
         image_size: Width and height in pixels of every image; None where it is not known.
+        wanted: Sequences that are wanted, of formats that find them without reading the others;
+            None for all.
     """
 
     image_size: tuple[int, int] | None = None
+    wanted: Wanted | None = None
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What is known of a side of which only wanted sequences were read.
+
+    Attributes:
+        sequences: All sequences, in the order in which the whole side has them.
+        digest: Digest of names and sizes of all files.
+    """
+
+    sequences: tuple[SequenceKey, ...]
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +155,7 @@ class Source:
         numbering: Meaning of its numbers, where its format has such and the files define them.
         image_sizes: Width and height in pixels of the largest image of each sequence, where the
             files or the reader's options give it.
+        listing: What is known of the whole side; None where all of it was read.
     """
 
     annotations: Annotations
@@ -144,6 +165,7 @@ class Source:
     warnings: tuple[ReportWarning, ...] = ()
     numbering: Numbering | None = None
     image_sizes: ImageSizes = field(default_factory=dict)
+    listing: Listing | None = None
 
     def locate(self, fault: Fault) -> Fault:
         """Turn the frame row of an evaluator's fault into file and line, or entry.
@@ -253,11 +275,14 @@ class Reading:
         source: What could be read.
         faults: Faults of rows and entries, which are left out of `source`.
         skipped: Number of rows and entries left out.
+        listing: What is known of the whole side, where only files or row groups with wanted
+            sequences were read.
     """
 
     source: Source
     faults: FaultList = field(default_factory=FaultList)
     skipped: int = 0
+    listing: Listing | None = None
 
 
 @dataclass(frozen=True, eq=False)

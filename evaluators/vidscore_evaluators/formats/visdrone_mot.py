@@ -21,6 +21,7 @@ readings:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -52,6 +53,7 @@ from vidscore_evaluators.formats._sequence_files import (
     pair_text_files,
     read_plain_files,
     to_reading,
+    wanted_files,
 )
 from vidscore_evaluators.formats._table import (
     EMPTY,
@@ -74,7 +76,7 @@ from vidscore_evaluators.formats._visdrone import (
     written_degrees,
 )
 from vidscore_evaluators.formats._visdrone import COLUMNS as OBJECT_COLUMNS
-from vidscore_evaluators.formats.source import FaultList, Files, Reading, ReadLimits
+from vidscore_evaluators.formats.source import FaultList, Files, Reading, ReadOptions
 
 NAME = "visdrone-mot"
 COLUMNS = ("frame", "id", *OBJECT_COLUMNS)
@@ -87,7 +89,7 @@ _FILE = "a text file of VisDrone-MOT rows"
 _LAYOUT = "a file of VisDrone-MOT rows, or a folder of <sequence>.txt"
 
 
-def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
+def read(path: InputPath, side: Side, limits: ReadOptions) -> Reading:
     """Read a file or a folder.
 
     Raises:
@@ -95,6 +97,7 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     """
     files = _find_files(path)
     check_files(files, path, _LAYOUT, limits)
+    files, listing = wanted_files(files, limits)
     texts, broken = [], FaultList()
     for file in files.values():
         try:
@@ -114,7 +117,8 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
         # A frame without a row is at the first line of its file.
         return with_listed_frames(columns, table, missing, (missing[0], np.ones_like(missing[0])))
 
-    return to_reading(rows, _check_rows(rows.table, side), to_columns, str(path), NAME)
+    reading = to_reading(rows, _check_rows(rows.table, side), to_columns, str(path), NAME)
+    return replace(reading, listing=listing)
 
 
 def matches(path: InputPath, head: bytes) -> bool:
@@ -231,6 +235,7 @@ FORMAT = Format(
         },
         write=_write,
     ),
+    by_sequence=True,
     pair=pair_text_files,
     matches=matches,
     first_frame=1,

@@ -18,6 +18,7 @@ The project's readings:
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
@@ -47,6 +48,7 @@ from vidscore_evaluators.formats._image_names import ImageFiles, files_of_frames
 from vidscore_evaluators.formats._row_frames import RowColumns, index_frames, with_listed_frames
 from vidscore_evaluators.formats._sequence_files import (
     check_files,
+    list_files,
     pair_sequences,
     read_blank_separated,
     to_reading,
@@ -63,12 +65,14 @@ from vidscore_evaluators.formats._table import (
 )
 from vidscore_evaluators.formats.source import (
     Files,
+    Listing,
     Numbering,
     PairReading,
     Reading,
     ReadLimits,
     ReadOptions,
     Source,
+    sequence_name,
     show_text,
 )
 
@@ -102,6 +106,7 @@ def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
     if len(frames) > options.maximum_files:
         expected = f"at most maximum_files = {options.maximum_files}"
         raise InputError([Fault(f"{len(frames)} files", expected, source=str(path))])
+    frames, listing = _wanted_files(frames, options)
     names = _class_names(path, options)
     rows = read_blank_separated(frames.values(), _FILE, options, COLUMNS, _KINDS)
     checks = _check_rows(rows.table, side, names)
@@ -110,7 +115,7 @@ def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
     def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
         return _with_files(table, frames, names, side, image_size)
 
-    reading = to_reading(rows, checks, to_columns, str(path), NAME)
+    reading = replace(to_reading(rows, checks, to_columns, str(path), NAME), listing=listing)
     if not names:
         return reading
     numbering = Numbering(labels=dict(enumerate(names)))
@@ -152,6 +157,16 @@ def _find_files(path: InputPath) -> ImageFiles:
     folders = _folders(path)
     files = (file for folder in folders or [path] for file in _text_files(folder))
     return files_of_frames(files, folder_is_sequence=bool(folders))
+
+
+def _wanted_files(files: ImageFiles, options: ReadOptions) -> tuple[ImageFiles, Listing | None]:
+    """The files of wanted sequences, as `vidscore_evaluators.formats._sequence_files` chooses."""
+    if options.wanted is None:
+        return files, None
+    keys = sorted({key for key, _ in files})
+    names = ((f"{sequence_name(key)}/{number}", file) for (key, number), file in files.items())
+    chosen = {frame: file for frame, file in files.items() if options.wanted(frame[0])}
+    return chosen or dict(islice(files.items(), 1)), list_files(keys, names)
 
 
 def _folders(path: InputPath) -> list[InputPath]:
@@ -300,6 +315,7 @@ FORMAT = Format(
     title="YOLO text: class, centre and size in parts of the image, a file a frame",
     read=read,
     writer=_WRITER,
+    by_sequence=True,
     pair=pair,
     matches=matches,
     first_pixel=0,

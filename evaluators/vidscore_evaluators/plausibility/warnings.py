@@ -243,14 +243,32 @@ def warnings_of_positions(
         annotations: What was read of it.
         sizes: Width and height of the largest image of each sequence.
     """
-    if sizes and annotations.object_count:
-        of_objects = sizes_of_objects(annotations, sizes)
-        beyond = beyond_image(annotations.coordinates, of_objects)
-        frame = int(annotations.object_frames[int(beyond.argmax())])
-        sequence = annotations.sequences[annotations.frame_sequences[frame]]
-        example = FrameExample(side, sequence, int(annotations.frame_numbers[frame]))
-        sized = int(np.isfinite(of_objects[:, 0]).sum())
-        yield from beyond_image_warnings(side, int(beyond.sum()), sized, example)
+    found = count_beyond_image(side, annotations, sizes)
+    if found is not None:
+        yield from beyond_image_warnings(side, *found)
+
+
+def count_beyond_image(
+    side: Side, annotations: Annotations, sizes: ImageSizes
+) -> tuple[int, int, FrameExample] | None:
+    """Objects beyond their image, those in images of known size, and the first one's frame.
+
+    Args:
+        side: The side.
+        annotations: What was read of it.
+        sizes: Width and height of the largest image of each sequence.
+
+    Returns:
+        None where no size is known, or there is no object.
+    """
+    if not sizes or not annotations.object_count:
+        return None
+    of_objects = sizes_of_objects(annotations, sizes)
+    beyond = beyond_image(annotations.coordinates, of_objects)
+    frame = int(annotations.object_frames[int(beyond.argmax())])
+    sequence = annotations.sequences[annotations.frame_sequences[frame]]
+    example = FrameExample(side, sequence, int(annotations.frame_numbers[frame]))
+    return int(beyond.sum()), int(np.isfinite(of_objects[:, 0]).sum()), example
 
 
 def bounding_box_warnings(input_summary: InputSummary) -> Iterator[ReportWarning]:

@@ -14,6 +14,7 @@ from vidscore_evaluators.formats._files import read_bytes
 from vidscore_evaluators.formats.source import ReadLimits
 from vidscore_evaluators.report import FrameExample, Report, with_warnings
 from vidscore_evaluators.shards.dealing import Shard
+from vidscore_evaluators.shards.readings import warnings_of
 from vidscore_evaluators.shards.runs import Run
 from vidscore_evaluators.shards.tally_files import (
     ShardHeader,
@@ -124,11 +125,16 @@ def merge_shards(sources: Mapping[str, Load]) -> Merged:
     run = headers[ordered[0]].run
     evaluators = _evaluators(run, ordered[0])
     tallies = _sum(sources, headers, evaluators)
-    _check_whole(run, tallies)
+    warnings = run.warnings
+    if run.in_parts:
+        readings = (headers[name].readings for name in ordered)
+        warnings = warnings_of([known for known in readings if known is not None])
+    else:
+        _check_whole(run, tallies)
     return Merged(
         evaluators=evaluators,
         reports=[
-            with_warnings(evaluator.report(tally), run.warnings)
+            with_warnings(evaluator.report(tally), warnings)
             for evaluator, tally in zip(evaluators, tallies, strict=True)
         ],
         places={

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.convert import from_dict, to_dict
 from vidscore_evaluators.errors import Fault, InputError, UnknownEvaluatorError
 from vidscore_evaluators.evaluator import Evaluator, software_versions
 from vidscore_evaluators.fingerprint import Fingerprint
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.report import FrameExample, ReportWarning
+from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.selection import Selection
+from vidscore_evaluators.shards.plain import plain_warnings, typed, warnings_from_plain
 from vidscore_evaluators.specification import spec_from_dict
 
 SHOWN_CHARACTERS = 60
@@ -29,6 +29,8 @@ _OF_THE_WHOLE = (
     "software",
     "digest of the truth",
     "digest of the detections",
+    "digest of names and sizes of the files of the truth",
+    "digest of names and sizes of the files of the detections",
     "warnings of reading",
 )
 
@@ -94,10 +96,13 @@ class Run:
     Attributes:
         judges: The evaluators, in the order of the reports.
         software: Versions on which the last bits of a score may depend.
-        truth: Digest of the whole evaluated truth.
-        detections: Digest of the whole detections.
-        warnings: What reading the whole data warned of. Texts may name files, which machines may
-            have in different places, so that only codes and counts are compared.
+        truth: Digest of the whole evaluated truth; of names and sizes of its files where each shard
+            has read its part alone.
+        detections: Digest of the whole detections, likewise.
+        warnings: What reading the whole data warned of; in parts, what its names alone warn of.
+            Texts may name files, which machines may have in different places, so that only codes
+            and counts are compared.
+        in_parts: Whether each shard has read its part alone.
     """
 
     judges: tuple[Judge, ...]
@@ -105,18 +110,21 @@ class Run:
     truth: str
     detections: str
     warnings: tuple[ReportWarning, ...] = ()
+    in_parts: bool = False
 
     @classmethod
     def of(
         cls,
         evaluators: Sequence[Evaluator[Any]],
-        truth: Fingerprint,
-        detections: Fingerprint,
+        truth: str,
+        detections: str,
         warnings: Sequence[ReportWarning],
+        *,
+        in_parts: bool = False,
     ) -> Run:
         """Describe a scoring."""
         judges = tuple(map(Judge.of, evaluators))
-        return cls(judges, software_versions(), str(truth), str(detections), tuple(warnings))
+        return cls(judges, software_versions(), truth, detections, tuple(warnings), in_parts)
 
     def differences(self, other: Run) -> Iterator[tuple[str, str, str]]:
         """Where another run differs: field, value there, value here."""
@@ -135,10 +143,11 @@ class Run:
         """Name and value of all that is compared, as it is shown."""
         warned = [f"{entry.count} x {entry.code}" for entry in self.warnings]
         software = [f"{name} {version}" for name, version in self.software.items()]
+        digest = "digest of names and sizes of the files" if self.in_parts else "digest"
         values = {
             "software": _shown(", ".join(software)),
-            "digest of the truth": self.truth,
-            "digest of the detections": self.detections,
+            f"{digest} of the truth": self.truth,
+            f"{digest} of the detections": self.detections,
             "warnings of reading": _shown(", ".join(warned) or "none"),
             _EVALUATORS: _shown(", ".join(judge.name for judge in self.judges)),
         }
@@ -167,15 +176,8 @@ def run_to_dict(run: Run) -> dict[str, Any]:
         "software": dict(run.software),
         "truth_digest": run.truth,
         "detections_digest": run.detections,
-        "warnings": [
-            {
-                "code": entry.code,
-                "message": entry.message,
-                "count": entry.count,
-                "example": None if entry.example is None else list(_plain(entry.example)),
-            }
-            for entry in run.warnings
-        ],
+        "warnings": plain_warnings(run.warnings),
+        "in_parts": run.in_parts,
     }
 
 
@@ -188,53 +190,22 @@ def run_from_dict(document: Mapping[str, Any]) -> Run:
         TypeError: If a value is of another type.
     """
     return Run(
-        judges=tuple(_judge(entry) for entry in _typed(list, document["evaluators"])),
-        software={name: _typed(str, one) for name, one in document["software"].items()},
+        judges=tuple(_judge(entry) for entry in typed(list, document["evaluators"])),
+        software={name: typed(str, one) for name, one in document["software"].items()},
         truth=str(Fingerprint.from_bytes(bytes.fromhex(document["truth_digest"]))),
         detections=str(Fingerprint.from_bytes(bytes.fromhex(document["detections_digest"]))),
-        warnings=tuple(_warning(entry) for entry in _typed(list, document["warnings"])),
+        warnings=warnings_from_plain(document["warnings"]),
+        in_parts=typed(bool, document["in_parts"]),
     )
 
 
 def _judge(entry: Mapping[str, Any]) -> Judge:
     preset = entry["preset"]
     return Judge(
-        name=_typed(str, entry["name"]),
-        version=_typed(str, entry["version"]),
-        parameters=_typed(dict, entry["parameters"]),
-        specification=_typed(dict, entry["specification"]),
-        preset=None if preset is None else _typed(str, preset),
-        selection=_typed(dict, entry["selection"]),
+        name=typed(str, entry["name"]),
+        version=typed(str, entry["version"]),
+        parameters=typed(dict, entry["parameters"]),
+        specification=typed(dict, entry["specification"]),
+        preset=None if preset is None else typed(str, preset),
+        selection=typed(dict, entry["selection"]),
     )
-
-
-def _warning(entry: Mapping[str, Any]) -> ReportWarning:
-    example = entry["example"]
-    return ReportWarning(
-        code=_typed(str, entry["code"]),
-        message=_typed(str, entry["message"]),
-        count=_typed(int, entry["count"]),
-        example=None if example is None else example_of(example),
-    )
-
-
-def _plain(example: FrameExample) -> tuple[str, str, str, int]:
-    return (example.side.value, *example.sequence, example.frame)
-
-
-def example_of(entry: Sequence[Any]) -> FrameExample:
-    """The frame that side, domain, sequence and number name.
-
-    Raises:
-        ValueError: If they name none.
-        TypeError: If one is of another type.
-    """
-    side, domain, sequence, frame = _typed(list, entry)
-    key = SequenceKey(_typed(str, domain), _typed(str, sequence))
-    return FrameExample(Side(side), key, _typed(int, frame))
-
-
-def _typed(kind: type, value: Any) -> Any:
-    if type(value) is not kind:
-        raise TypeError(f"{type(value).__name__} in place of {kind.__name__}")
-    return value

@@ -16,7 +16,13 @@ from typing import Any
 from vidscore_evaluators.errors import ParameterError, TallyError
 from vidscore_evaluators.report import FrameExample
 from vidscore_evaluators.shards.dealing import Shard
-from vidscore_evaluators.shards.runs import Run, example_of, run_from_dict, run_to_dict
+from vidscore_evaluators.shards.plain import example_of
+from vidscore_evaluators.shards.readings import (
+    Readings,
+    readings_from_plain,
+    readings_to_plain,
+)
+from vidscore_evaluators.shards.runs import Run, run_from_dict, run_to_dict
 from vidscore_evaluators.shards.tallying import Places, ShardTally
 from vidscore_evaluators.tally_bytes import UNREADABLE, seal, tally_from_bytes, tally_to_bytes
 from vidscore_evaluators.tally_bytes import unseal as unsealed
@@ -34,12 +40,14 @@ class ShardHeader:
         shard: Which shard it is of.
         places: Where the frames stand that warnings may cite.
         tally_bytes: Lengths of its tallies.
+        readings: What reading its part gave; None where it has read the whole data.
     """
 
     run: Run
     shard: Shard
     places: Places
     tally_bytes: tuple[int, ...]
+    readings: Readings | None = None
 
 
 def shard_to_bytes(tally: ShardTally) -> bytes:
@@ -54,6 +62,7 @@ def shard_to_bytes(tally: ShardTally) -> bytes:
         "shard": [tally.shard.number, tally.shard.count],
         "places": places,
         "tally_bytes": [len(one) for one in tallies],
+        "readings": readings_to_plain(tally.readings),
     }
     encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
     return seal(b"".join([_LENGTH.pack(len(encoded)), encoded, *tallies]), _MAGIC)
@@ -80,7 +89,7 @@ def shard_from_bytes(data: bytes) -> ShardTally:
     read = [tally_from_bytes(one) for one in tallies]
     if len(read) != len(header.run.judges):
         raise TallyError(f"{len(read)} tallies of {len(header.run.judges)} evaluators")
-    return ShardTally(header.run, header.shard, read, header.places)
+    return ShardTally(header.run, header.shard, read, header.places, header.readings)
 
 
 def _opened(data: bytes) -> tuple[ShardHeader, list[bytes]]:
@@ -98,11 +107,15 @@ def _header(document: Mapping[str, Any]) -> ShardHeader:
     lengths = document["tally_bytes"]
     if not all(type(one) is int and one >= 0 for one in (number, count, *lengths)):
         raise ValueError("a number that is none")
+    run, readings = run_from_dict(document["run"]), readings_from_plain(document["readings"])
+    if run.in_parts != (readings is not None):
+        raise ValueError("a part without what reading it gave, or the other way round")
     return ShardHeader(
-        run=run_from_dict(document["run"]),
+        run=run,
         shard=Shard(number, count),
         places=dict(map(_place, document["places"])),
         tally_bytes=tuple(lengths),
+        readings=readings,
     )
 
 

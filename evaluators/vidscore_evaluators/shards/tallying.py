@@ -1,7 +1,8 @@
-"""The tally of one shard: all the data is read and checked, the sequences of the shard are scored.
+"""The tally of one shard: the data is read and checked, the sequences of the shard are scored.
 
-Each shard reads both sides whole, as `vidscore_evaluators.scoring.score` does: some formats say
-only with all their files what a number means, and faults and warnings are then those of the whole.
+Where both sides are of formats that find a sequence without reading the others, a shard reads its
+own. Else it reads both sides whole, as `vidscore_evaluators.scoring.score` does: some formats say
+only with all their files what a number means.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from vidscore_evaluators.report import FrameExample
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.selection import Selected
 from vidscore_evaluators.shards.dealing import Shard, shards_of_frames
+from vidscore_evaluators.shards.readings import Readings, cited, readings_of
 from vidscore_evaluators.shards.runs import Run
 from vidscore_evaluators.tally import Table, Tally
 
@@ -38,27 +40,32 @@ class ShardTally:
         shard: Which shard it is.
         tallies: A tally for each evaluator.
         places: Where the frames stand that warnings may cite.
+        readings: What reading its part gave; None where it has read the whole data.
     """
 
     run: Run
     shard: Shard
     tallies: Sequence[Tally]
     places: Places
+    readings: Readings | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class CheckedData:
-    """All that is scored, read and checked.
+    """All that is scored, or the part of one shard, read and checked.
 
     Attributes:
         part: Evaluators, both sides and specification.
         truth: The frames of the truth that are evaluated.
         run: What all shards of it have in common.
+        readings: What reading the part of a shard gave, which alone can then be tallied; None where
+            all was read.
     """
 
     part: Selected
     truth: Annotations
     run: Run
+    readings: Readings | None = None
 
     @classmethod
     def of(cls, part: Selected) -> CheckedData:
@@ -72,8 +79,15 @@ class CheckedData:
         """
         pair = part.pair
         truth = checked_truth(part.evaluators, pair, part.specification)
-        digests = fingerprint(truth), fingerprint(pair.detections.annotations)
-        return cls(part, truth, Run.of(part.evaluators, *digests, pair.warnings))
+        readings, listings = readings_of(pair), (pair.truth.listing, pair.detections.listing)
+        if readings is None:
+            of_truth, found = fingerprint(truth), fingerprint(pair.detections.annotations)
+            run = Run.of(part.evaluators, str(of_truth), str(found), pair.warnings)
+            return cls(part, truth, run)
+        digests = [listing.digest for listing in listings if listing is not None]
+        listed = [warning for reading in readings for warning in reading.listed]
+        run = Run.of(part.evaluators, digests[0], digests[1], listed, in_parts=True)
+        return cls(part, truth, run, readings)
 
     @property
     def detections(self) -> Annotations:
@@ -109,7 +123,15 @@ class CheckedData:
         except InputError as error:
             faults = [self.part.pair.locate(fault) for fault in error.faults]
             raise type(error)(faults) from None
-        return ShardTally(self.run, shard, tallies, self._places(tallies))
+        return ShardTally(self.run, shard, tallies, self._places(tallies), self.readings)
+
+    def _warned(self) -> Iterator[FrameExample]:
+        """Frames that warnings of reading cite, or may cite once all shards are known."""
+        for warning in self.run.warnings:
+            if warning.example is not None:
+                yield warning.example
+        if self.readings is not None:
+            yield from cited(self.readings)
 
     def _cut(
         self, numbers: tuple[PartArray, PartArray], shard: Shard
@@ -130,11 +152,7 @@ class CheckedData:
         return {
             **_places_in(pair.truth, Side.TRUTH, wanted),
             **_places_in(pair.detections, Side.DETECTIONS, wanted),
-            **{
-                warning.example: pair.place_of(warning.example)
-                for warning in self.run.warnings
-                if warning.example is not None
-            },
+            **{example: pair.place_of(example) for example in self._warned()},
         }
 
 

@@ -20,12 +20,13 @@ from vidscore_evaluators.errors import EvaluatorVersionError, Fault, ParameterEr
 from vidscore_evaluators.evaluator import software_versions
 from vidscore_evaluators.formats import Pair
 from vidscore_evaluators.formats._files import STANDARD_INPUT
-from vidscore_evaluators.formats.source import Source
+from vidscore_evaluators.formats.source import Source, Wanted
 from vidscore_evaluators.preparation import Data, DataChoice, prepare
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.shards.dealing import SHARDS, Shard
 from vidscore_evaluators.shards.merging import Merged, merge_shards
+from vidscore_evaluators.shards.readings import wanted_by
 from vidscore_evaluators.shards.run_folders import RunFolder, ShardIndex, index_of
 from vidscore_evaluators.shards.tally_files import shard_to_bytes
 from vidscore_evaluators.shards.tallying import CheckedData
@@ -43,6 +44,7 @@ class ScoringTask:
         choice: How both are read, and which part counts.
         folder: Where relative paths begin.
         software: Versions that must be installed wherever it runs.
+        in_parts: Whether a shard may read its sequences alone, where the formats allow it.
     """
 
     specification: BenchmarkSpec
@@ -51,6 +53,7 @@ class ScoringTask:
     choice: DataChoice
     folder: Path = field(default_factory=Path.cwd)
     software: Mapping[str, str] = field(default_factory=software_versions)
+    in_parts: bool = True
 
     def __post_init__(self) -> None:
         """Refuse what no other process can read.
@@ -110,7 +113,13 @@ def score_shard(task: ScoringTask, shard: Shard) -> bytes:
         EvaluatorVersionError: If other versions are installed than the task needs.
         InputError: With every fault of the data.
     """
-    return shard_to_bytes(_checked(task).tally(shard))
+    _check_software(task)
+    sides = (task.path_of(task.truth), task.path_of(task.detections))
+    wanted = None
+    if task.in_parts:
+        wanted = wanted_by(shard, task.specification, *sides, task.choice)
+    data = _checked(task) if wanted is None else _read(task, wanted)
+    return shard_to_bytes(data.tally(shard))
 
 
 def index_shards(task: ScoringTask, count: int) -> ShardIndex:
@@ -152,6 +161,8 @@ def score_by(
     folder = index = None
     done: dict[Shard, bytes] = {}
     if run_folder is not None:
+        # What has changed is known of what has been read.
+        task = replace(task, in_parts=False)
         folder = RunFolder(run_folder)
         index = executor.submit(index_shards, task, shards).result()
         done = folder.kept(index)
@@ -196,13 +207,7 @@ _held: dict[bytes, CheckedData] = {}
 
 def _checked(task: ScoringTask) -> CheckedData:
     """The data of a task, read and checked; read again only where the files have changed."""
-    here = software_versions()
-    if here != task.software:
-        found, wanted = (
-            ", ".join(f"{name} {version}" for name, version in versions.items())
-            for versions in (here, task.software)
-        )
-        raise EvaluatorVersionError(f"a worker has {found}; the scoring needs {wanted}")
+    _check_software(task)
     states = [_state(task.path_of(side)) for side in (task.truth, task.detections)]
     key = pickle.dumps((task, states))
     with _lock:
@@ -212,7 +217,17 @@ def _checked(task: ScoringTask) -> CheckedData:
         return _held[key]
 
 
-def _read(task: ScoringTask) -> CheckedData:
+def _check_software(task: ScoringTask) -> None:
+    here = software_versions()
+    if here != task.software:
+        found, wanted = (
+            ", ".join(f"{name} {version}" for name, version in versions.items())
+            for versions in (here, task.software)
+        )
+        raise EvaluatorVersionError(f"a worker has {found}; the scoring needs {wanted}")
+
+
+def _read(task: ScoringTask, wanted: Wanted | None = None) -> CheckedData:
     named = tuple(
         replace(entry, name=str(task.path_of(entry.name)))
         if entry.name.endswith(".toml")
@@ -221,7 +236,7 @@ def _read(task: ScoringTask) -> CheckedData:
     )
     specification = replace(task.specification, evaluators=named)
     sides = (task.path_of(task.truth), task.path_of(task.detections))
-    part = prepare(specification, *sides, task.choice)
+    part = prepare(specification, *sides, task.choice, wanted)
     truth, detections = (
         _named_as(typed, str(path), source)
         for typed, path, source in (

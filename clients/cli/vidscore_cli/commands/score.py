@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from vidscore_cli.archives import ArchiveChoice, archive_options, merge_by_dask, write_tally
+from vidscore_cli.archives import (
+    ArchiveChoice,
+    archive_options,
+    merge_by_dask,
+    wanted_of_shard,
+    write_tally,
+)
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
     FileOptions,
+    InputChoice,
+    check_format_name,
     create_evaluators,
     read_data,
     read_specification,
@@ -40,6 +48,7 @@ from vidscore_cli.thresholds import check_thresholds, fail_under_option, parse_t
 if TYPE_CHECKING:
     from vidscore_cli.reporting import Locate
     from vidscore_evaluators.evaluator import Evaluator
+    from vidscore_evaluators.formats.source import Wanted
     from vidscore_evaluators.report import Report
     from vidscore_evaluators.selection import Selection
     from vidscore_evaluators.shards.dealing import Shard
@@ -147,7 +156,7 @@ def _score(
         )
         return merged.reports, merged.place_of
     bar.stage("reading")
-    pair = read_data(choice, specification)
+    pair = read_data(choice, specification, wanted=_wanted(typed, choice, specification))
     part = select_part(typed.selection, evaluators, pair, specification)
     bar.stage("scoring")
     if typed.tally is not None:
@@ -162,3 +171,11 @@ def _score(
         progress=bar.advance,
     )
     return reports, pair.place_of
+
+
+def _wanted(typed: FileScoring, data: InputChoice, specification: BenchmarkSpec) -> Wanted | None:
+    """The sequences of the shard that was typed, where it need not read the others."""
+    if typed.shard is None:
+        return None
+    check_format_name(data.input_format)
+    return wanted_of_shard(typed.shard, specification, data, typed.selection)

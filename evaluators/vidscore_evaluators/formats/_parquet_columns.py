@@ -1,0 +1,148 @@
+"""Columns of Arrow, as Parquet holds them, as typed columns of rows; what fits none is a fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from vidscore_evaluators.formats._table import (
+    EMPTY,
+    EXPECTED_STRING,
+    Kind,
+    RowChecks,
+    RowTable,
+    StringColumn,
+    parse_string,
+)
+
+_GREATEST_EXACT = 2.0**53
+_GREATEST = 2**63 - 1
+_EXPECTED_NUMBER = "a finite number, or null for none"
+_ADVICE = "write null where there is nothing"
+_TYPES = {
+    Kind.NUMBER: "integers or floating-point numbers",
+    Kind.INTEGER: "integers",
+    Kind.STRING: "strings or integers",
+}
+
+
+def expected_type(kind: Kind, found: Any) -> str | None:
+    """What a column should be; None where its type will do.
+
+    Args:
+        kind: What its fields are.
+        found: Its `pyarrow.DataType`.
+    """
+    from pyarrow import types  # noqa: PLC0415 - an extra
+
+    if types.is_dictionary(found) and kind is Kind.STRING:
+        found = found.value_type
+    is_text = types.is_string(found) or types.is_large_string(found)
+    is_number = types.is_integer(found) or (types.is_floating(found) and kind is not Kind.STRING)
+    fits = types.is_null(found) or (is_text if kind is Kind.STRING else False) or is_number
+    return None if fits else f"a column of {_TYPES[kind]}"
+
+
+def rows_of(
+    arrays: Sequence[Any], names: Sequence[str], kinds: Sequence[Kind], source: str, first: int
+) -> tuple[RowTable, RowChecks]:
+    """The rows of some arrays, and what is wrong with them.
+
+    Args:
+        arrays: (N,) arrays of pyarrow, at least one, of types that will do.
+        names: Their names.
+        kinds: What their fields are.
+        source: Name of the file.
+        first: Place of the first row in the file, from 0.
+    """
+    columns: list[tuple[str, Kind, Any]] = []
+    wrong: list[tuple[BoolArray, str, AnyArray | StringColumn | str, str, str | None]] = []
+    for array, name, kind in zip(arrays, names, kinds, strict=True):
+        values, faults = _READERS[kind](array)
+        columns.append((name, kind, values))
+        wrong.extend((fault[0], name, *fault[1:]) for fault in faults if fault[0].any())
+    places = np.arange(first, first + len(arrays[0]), dtype=np.int64)
+    table = RowTable.of(columns, source, places, "entry")
+    checks = RowChecks(table)
+    for fault in wrong:
+        checks.refuse(*fault)
+    return table, checks
+
+
+_Fault = tuple[BoolArray, AnyArray | StringColumn | str, str, str | None]
+"""Rows, what was found there, what was expected, and what to do."""
+
+
+def _numbers(array: Any) -> tuple[FloatArray, Sequence[_Fault]]:
+    values, missing = _values(array)
+    numbers = values.astype(np.float64)
+    faults: list[_Fault] = [
+        (np.isnan(numbers), "NaN", _EXPECTED_NUMBER, _ADVICE),
+        (np.isinf(numbers), "an infinite number", _EXPECTED_NUMBER, None),
+    ]
+    numbers[missing] = np.nan
+    return numbers, faults
+
+
+def _integers(array: Any) -> tuple[IntArray, Sequence[_Fault]]:
+    values, missing = _values(array)
+    expected = f"{Kind.INTEGER.value}, or null for none"
+    if values.dtype.kind == "f":
+        values, faults = _numbers(array)
+        whole = (values == np.floor(values)) & (np.abs(values) <= _GREATEST_EXACT)
+        fraction = ~whole & np.isfinite(values) & ~missing
+        faults = [*faults, (fraction, values, expected, None)]
+        integers = np.where(whole, values, 0.0).astype(np.int64)
+    else:
+        large = values > np.uint64(_GREATEST) if values.dtype == np.uint64 else missing & False
+        faults = [(large, values, expected, None)]
+        integers = values.astype(np.int64)
+    integers[missing] = EMPTY
+    return integers, faults
+
+
+def _strings(array: Any) -> tuple[StringColumn, Sequence[_Fault]]:
+    from pyarrow import types  # noqa: PLC0415 - an extra
+
+    if types.is_integer(array.type) or types.is_null(array.type):
+        values, missing = _values(array)
+        digits = StringColumn.of_integers(values.astype(np.int64))
+        codes = np.where(missing, len(digits.values), digits.codes)
+        return StringColumn(codes, (*digits.values, "")), ()
+    encoded = array if types.is_dictionary(array.type) else array.dictionary_encode()
+    raw = [*_texts(encoded.dictionary), ""]
+    places = encoded.indices.fill_null(len(raw) - 1)
+    codes = places.to_numpy(zero_copy_only=False).astype(np.int64)
+    parsed = [parse_string(text) for text in raw]
+    table: dict[str, int] = {}
+    of_raw = np.array([table.setdefault(text or "", len(table)) for text in parsed], dtype=np.int64)
+    bad = np.array([text is None for text in parsed], dtype=np.bool_)[codes]
+    faults: list[_Fault] = [(bad, StringColumn(codes, tuple(raw)), EXPECTED_STRING, None)]
+    return StringColumn(of_raw[codes], tuple(table)), faults
+
+
+def _texts(dictionary: Any) -> Iterator[str]:
+    """Texts of a file, in which bytes that are no UTF-8 become what no name may have."""
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    for data in dictionary.cast(pa.large_binary()).to_pylist():
+        yield "" if data is None else data.decode("utf-8", errors="surrogateescape")
+
+
+def _values(array: Any) -> tuple[AnyArray, BoolArray]:
+    """(N,) numbers, 0 where there is none, and where that is."""
+    from pyarrow import types  # noqa: PLC0415 - an extra
+
+    count = len(array)
+    if types.is_null(array.type):
+        return np.zeros(count, dtype=np.int64), np.ones(count, dtype=np.bool_)
+    if not array.null_count:
+        return np.array(array.to_numpy(zero_copy_only=False)), np.zeros(count, dtype=np.bool_)
+    missing = array.is_null().to_numpy(zero_copy_only=False)
+    return np.array(array.fill_null(0).to_numpy(zero_copy_only=False)), missing
+
+
+_READERS = {Kind.NUMBER: _numbers, Kind.INTEGER: _integers, Kind.STRING: _strings}

@@ -1,0 +1,51 @@
+"""Parquet: tables of named columns, written row group by row group; pyarrow is an extra."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+from vidscore_evaluators.data_frames import Column, data_frame
+from vidscore_evaluators.errors import MissingExtraError
+
+GROUP_ROWS = 1 << 16
+"""Rows of a row group."""
+
+
+def parquet_library() -> Any:
+    """The module `pyarrow.parquet`.
+
+    Raises:
+        MissingExtraError: If pyarrow is not installed.
+    """
+    try:
+        from pyarrow import parquet  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise MissingExtraError("Parquet files", "pyarrow", "parquet") from None
+    return parquet
+
+
+class ParquetTables:
+    """Writes tables of the same columns to a file, one after the other, texts as dictionaries."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        """Write to a file that is open.
+
+        Raises:
+            MissingExtraError: If pyarrow is not installed.
+        """
+        self._file = file
+        self._parquet = parquet_library()
+        self._writer: Any = None
+
+    def write(self, columns: Mapping[str, Column]) -> None:
+        """Write rows as one row group, of no more than `GROUP_ROWS` rows."""
+        table = data_frame(columns, "pyarrow")
+        if self._writer is None:
+            self._writer = self._parquet.ParquetWriter(self._file, table.schema)
+        self._writer.write_table(table, row_group_size=GROUP_ROWS)
+
+    def finish(self) -> None:
+        """Write what ends the file, if it has begun."""
+        if self._writer is not None:
+            self._writer.close()

@@ -1,0 +1,234 @@
+"""Readings: what reading a part of each side gave, which adds up to what reading the whole gives.
+
+Shards that read their own sequences alone do not know what the whole would warn of. Warnings that
+come of names of files are the same in all of them; those that count frames or objects are counted
+here, and made once the counts of all shards are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vidscore_evaluators.annotations import SequenceKey, Side
+from vidscore_evaluators.formats import Pair, reads_by_sequence
+from vidscore_evaluators.formats._times import TIMES_GO_BACK, times_back, times_back_warning
+from vidscore_evaluators.formats.source import Listing, Source, Wanted
+from vidscore_evaluators.plausibility.summary import ImageSizes
+from vidscore_evaluators.plausibility.warnings import beyond_image_warnings, count_beyond_image
+from vidscore_evaluators.preparation import DataChoice
+from vidscore_evaluators.presets import format_of
+from vidscore_evaluators.report import FrameExample, ReportWarning
+from vidscore_evaluators.shards.dealing import Shard, shard_number
+from vidscore_evaluators.shards.plain import plain_warnings, typed, warnings_from_plain
+from vidscore_evaluators.specification import BenchmarkSpec
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Frames or objects of a part that a warning counts.
+
+    Attributes:
+        count: How many.
+        place: Place of the first one's sequence in the whole side.
+        sequence: The first one's sequence.
+        frame: The first one's frame.
+    """
+
+    count: int
+    place: int
+    sequence: SequenceKey
+    frame: int
+
+
+@dataclass(frozen=True)
+class PartReading:
+    """What reading a part of a side gave.
+
+    Attributes:
+        name: Name of the side's files.
+        listed: Warnings that come of names of files.
+        back: Frames before earlier ones of their videos; None for none.
+        beyond: Objects beyond their images; None where no size is known.
+        sized: Objects in images of known size.
+    """
+
+    name: str
+    listed: tuple[ReportWarning, ...]
+    back: Counted | None = None
+    beyond: Counted | None = None
+    sized: int = 0
+
+
+Readings = tuple[PartReading, PartReading]
+"""Of truth and detections."""
+
+
+def wanted_by(
+    shard: Shard, specification: BenchmarkSpec, truth: Path, detections: Path, choice: DataChoice
+) -> Wanted | None:
+    """The sequences that a shard reads; None where it has to read all of them.
+
+    A choice of sequences, labels or frames asks for all: its names are held against the whole data.
+    So do rows that are left out, which are counted over both sides.
+
+    Args:
+        shard: The shard.
+        specification: The specification, whose presets may say the format.
+        truth: Path of the truth.
+        detections: Path of the detections.
+        choice: How both are read, and which part counts.
+
+    Raises:
+        InputError: If nothing is there, or nothing of a known format.
+    """
+    if shard.count == 1 or choice.selection or choice.on_error != "refuse":
+        return None
+    name = format_of(specification.evaluators, choice.format_name, files=True)
+    if not all(reads_by_sequence(path, name) for path in (truth, detections)):
+        return None
+    return lambda key: shard_number(key, shard.count) == shard.number
+
+
+def readings_of(pair: Pair) -> Readings | None:
+    """What reading parts of both sides gave; None where the whole was read.
+
+    Raises:
+        ValueError: If only one of the sides was read in part.
+    """
+    truth, detections = pair.truth.listing, pair.detections.listing
+    if truth is None and detections is None:
+        return None
+    if truth is None or detections is None:
+        raise ValueError("one side was read whole, the other in part")
+    sizes = {**pair.truth.image_sizes, **pair.detections.image_sizes}
+    return (
+        _reading(pair.truth, Side.TRUTH, truth, sizes),
+        _reading(pair.detections, Side.DETECTIONS, detections, sizes),
+    )
+
+
+def _reading(source: Source, side: Side, listing: Listing, sizes: ImageSizes) -> PartReading:
+    annotations, places = (
+        source.annotations,
+        {key: row for row, key in enumerate(listing.sequences)},
+    )
+    rows = times_back(annotations)
+    back = beyond = None
+    if len(rows):
+        row = int(rows[0])
+        key = annotations.sequences[annotations.frame_sequences[row]]
+        back = Counted(len(rows), places[key], key, int(annotations.frame_numbers[row]))
+    found = count_beyond_image(side, annotations, sizes)
+    if found is not None and found[0]:
+        example = found[2]
+        beyond = Counted(found[0], places[example.sequence], example.sequence, example.frame)
+    listed = tuple(warning for warning in source.warnings if warning.code != TIMES_GO_BACK)
+    return PartReading(source.name, listed, back, beyond, 0 if found is None else found[1])
+
+
+def cited(readings: Readings) -> Iterator[FrameExample]:
+    """Frames that warnings of the whole may cite."""
+    for side, reading in zip(Side, readings, strict=True):
+        if reading.beyond is not None:
+            yield FrameExample(side, reading.beyond.sequence, reading.beyond.frame)
+
+
+def warnings_of(parts: Sequence[Readings]) -> tuple[ReportWarning, ...]:
+    """The warnings of the whole, as `vidscore_evaluators.formats.Pair` has them.
+
+    Args:
+        parts: Of every shard, in order.
+    """
+    sides = list(zip(*parts, strict=True))
+    return (
+        *(warning for of_side in sides for warning in _of_source(of_side)),
+        *(
+            warning
+            for side, of_side in zip(Side, sides, strict=True)
+            for warning in _of_positions(side, of_side)
+        ),
+    )
+
+
+def _of_source(parts: Sequence[PartReading]) -> Iterator[ReportWarning]:
+    yield from parts[0].listed
+    back = _sum(part.back for part in parts)
+    if back is not None:
+        yield times_back_warning(back.count, back.sequence, back.frame, parts[0].name)
+
+
+def _of_positions(side: Side, parts: Sequence[PartReading]) -> Iterator[ReportWarning]:
+    beyond = _sum(part.beyond for part in parts)
+    if beyond is not None:
+        example = FrameExample(side, beyond.sequence, beyond.frame)
+        sized = sum(part.sized for part in parts)
+        yield from beyond_image_warnings(side, beyond.count, sized, example)
+
+
+def _sum(parts: Iterable[Counted | None]) -> Counted | None:
+    known = [part for part in parts if part is not None]
+    if not known:
+        return None
+    first = min(known, key=lambda one: (one.place, one.frame))
+    count = sum(part.count for part in known)
+    return Counted(count, first.place, first.sequence, first.frame)
+
+
+# --- the plain form of JSON ------------------------------------------------------------------
+
+
+def readings_to_plain(readings: Readings | None) -> list[dict[str, Any]] | None:
+    """Readings in the plain form of JSON."""
+    if readings is None:
+        return None
+    return [
+        {
+            "name": reading.name,
+            "listed": plain_warnings(reading.listed),
+            "back": _plain(reading.back),
+            "beyond": _plain(reading.beyond),
+            "sized": reading.sized,
+        }
+        for reading in readings
+    ]
+
+
+def readings_from_plain(document: Any) -> Readings | None:
+    """Inverse of `readings_to_plain`.
+
+    Raises:
+        ValueError: If a value is none that there can be.
+        KeyError: If a key is missing.
+        TypeError: If a value is of another type.
+    """
+    if document is None:
+        return None
+    truth, detections = map(_from_plain, typed(list, document))
+    return truth, detections
+
+
+def _from_plain(entry: Mapping[str, Any]) -> PartReading:
+    return PartReading(
+        name=typed(str, entry["name"]),
+        listed=warnings_from_plain(entry["listed"]),
+        back=_counted(entry["back"]),
+        beyond=_counted(entry["beyond"]),
+        sized=typed(int, entry["sized"]),
+    )
+
+
+def _plain(counted: Counted | None) -> list[Any] | None:
+    if counted is None:
+        return None
+    return [counted.count, counted.place, *counted.sequence, counted.frame]
+
+
+def _counted(entry: Any) -> Counted | None:
+    if entry is None:
+        return None
+    count, place, domain, sequence, frame = typed(list, entry)
+    key = SequenceKey(typed(str, domain), typed(str, sequence))
+    return Counted(typed(int, count), typed(int, place), key, typed(int, frame))

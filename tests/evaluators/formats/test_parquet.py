@@ -1,0 +1,368 @@
+"""Parquet: everything comes back as it was, what is wrong is named, hostile files are bounded."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.evaluators.formats.helpers import detections_of, truth_of, validate_file
+
+from vidscore_evaluators.annotations import ARITIES, Annotations, Side
+from vidscore_evaluators.errors import MissingExtraError
+from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_evaluators.formats import detect_format, parquet, read_source
+from vidscore_evaluators.formats.convert import convert
+from vidscore_evaluators.formats.source import ReadLimits, Source
+from vidscore_evaluators.report import report_to_json
+from vidscore_evaluators.scoring import score
+from vidscore_evaluators.testing import Thing, make_annotations
+from vidscore_evaluators.testing.examples import example_count
+
+COLUMNS: dict[str, Any] = {
+    "sequence": ["a", "a", "b"],
+    "frame": [0, 1, 0],
+    "class": ["car", None, "bus"],
+    "x": [1.0, None, 3.5],
+    "y": [3.0, None, 4.0],
+    "confidence": [0.5, None, 0.75],
+}
+
+
+def save(path: Path, columns: Any = None, **changed: Any) -> Path:
+    """A file of the columns above, some of them changed; None drops one."""
+    if columns is None:
+        columns = {name: one for name, one in (COLUMNS | changed).items() if one is not None}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(columns if isinstance(columns, pa.Table) else pa.table(columns), path)
+    return path
+
+
+def written(annotations: Annotations, side: Side) -> bytes:
+    return convert(Source(annotations, "given"), "parquet", side).files[""]
+
+
+def scene(random: np.random.Generator, arity: int) -> Annotations:
+    """Frames with everything that frames and objects can have, some with nothing."""
+    names = ["a,b", 'say "x"', "Ünï cödé", "", "=1"]
+
+    def thing() -> Thing:
+        return Thing(
+            tuple(random.normal(size=arity) * 10.0 ** random.integers(-8, 8)),
+            names[random.integers(5)],
+            random.normal() * 10.0 ** random.integers(-8, 8),
+            int(random.integers(-1, 5)),
+            int(random.integers(0, 16)),
+            {"area": random.random()} if random.random() < 0.5 else {},
+        )
+
+    keys = [("", "one"), ("Tower", "1"), ("Tower", "Ünï")]
+    frames = {
+        key: {number: [thing() for _ in range(random.integers(0, 3))] for number in range(4)}
+        for key in keys
+    }
+    times = {(key, 2): random.random() * 1e9 for key in keys if random.random() < 0.5}
+    made = make_annotations(frames, arity=arity, dont_care=[(keys[1], 2)], times_s=times)
+    arrivals = np.where(random.random(made.frame_count) < 0.5, np.nan, random.random() * 100)
+    known = None if np.isnan(arrivals).all() else arrivals
+    return replace(made, frame_arrivals_s=known)
+
+
+@settings(max_examples=example_count(40), deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(ARITIES)))
+def test_everything_comes_back_to_the_last_bit(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, arity: int
+) -> None:
+    """Any numbers and names, flags, times, arrivals, columns, empty and don't-care frames."""
+    given_ = scene(np.random.default_rng(seed), arity)
+    path = tmp_path_factory.mktemp("parquet") / "written"
+    path.write_bytes(written(given_, Side.DETECTIONS))
+    back = detections_of(path).annotations
+    assert back.arity == arity
+    assert fingerprint(back) == fingerprint(given_)
+    assert back.frame_count == given_.frame_count
+    expected = given_.frame_arrivals_s
+    if expected is None:
+        assert back.frame_arrivals_s is None
+    else:
+        np.testing.assert_array_equal(back.frame_arrivals_s, expected)
+
+
+@pytest.mark.parametrize("arity", sorted(ARITIES))
+def test_nothing_at_all_comes_back_with_its_shape(tmp_path: Path, arity: int) -> None:
+    path = tmp_path / "a.parquet"
+    path.write_bytes(written(make_annotations({}, arity=arity), Side.TRUTH))
+    back = truth_of(path).annotations
+    assert (back.frame_count, back.object_count, back.arity) == (0, 0, arity)
+
+
+def test_the_report_is_that_of_json_lines(tmp_path: Path) -> None:
+    random = np.random.default_rng(5)
+    sides = {side: scene(random, 4) for side in Side}
+    texts = []
+    for name in ("jsonl", "parquet"):
+        paths = []
+        for side, annotations in sides.items():
+            path = tmp_path / name / f"{side.value}.{name}"
+            path.parent.mkdir(exist_ok=True)
+            conversion = convert(Source(annotations, "given"), name, side)
+            path.write_bytes(conversion.files[""])
+            paths.append(path)
+        text = report_to_json(score("f1", *paths))
+        texts.append(text.replace(str(tmp_path / name), "").replace(f".{name}", ""))
+    assert texts[0] == texts[1]
+
+
+def test_equal_annotations_give_equal_bytes() -> None:
+    sides = [scene(np.random.default_rng(7), 2) for _ in range(2)]
+    assert written(sides[0], Side.TRUTH) == written(sides[1], Side.TRUTH)
+
+
+def test_row_groups_end_with_a_sequence_where_they_are_large_enough(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """From three rows on, and with five anywhere."""
+    monkeypatch.setattr(parquet, "SMALL_GROUP_ROWS", 3)
+    monkeypatch.setattr(parquet, "GROUP_ROWS", 5)
+    sizes = {"a": 1, "b": 1, "c": 4, "d": 7, "e": 1}
+    frames = {("", name): {n: [(1, 2)] for n in range(size)} for name, size in sizes.items()}
+    file = pq.ParquetFile(pa.BufferReader(written(make_annotations(frames), Side.TRUTH)))
+    groups = [
+        "".join(file.read_row_group(group)["sequence"].to_pylist())
+        for group in range(file.num_row_groups)
+    ]
+    assert groups == ["abccc", "cdddd", "ddd", "e"]
+
+
+TYPES: dict[str, Callable[[pa.Table], pa.Table]] = {
+    "dictionaries": lambda table: table.set_column(
+        0, "sequence", table["sequence"].dictionary_encode()
+    ),
+    "large strings": lambda table: table.set_column(
+        0, "sequence", table["sequence"].cast(pa.large_string())
+    ),
+    "small integers": lambda table: table.set_column(1, "frame", table["frame"].cast(pa.uint8())),
+    "integers as floats": lambda table: table.set_column(
+        1, "frame", table["frame"].cast(pa.float32())
+    ),
+    "half precision": lambda table: table.set_column(3, "x", table["x"].cast(pa.float32())),
+}
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_types_of_other_widths_are_the_same_data(tmp_path: Path, kind: str) -> None:
+    plain, other = save(tmp_path / "a"), save(tmp_path / "b", TYPES[kind](pa.table(COLUMNS)))
+    sides = [detections_of(path).annotations for path in (plain, other)]
+    assert fingerprint(sides[0]) == fingerprint(sides[1])
+
+
+def test_integers_are_names_too(tmp_path: Path) -> None:
+    path = save(tmp_path / "a", sequence=[1, 1, 20], **{"class": [3, None, 4]})
+    side = detections_of(path).annotations
+    assert [key.sequence for key in side.sequences] == ["1", "20"]
+    assert side.labels == ("3", "4")
+
+
+def test_a_file_is_known_by_its_content_and_a_folder_by_its_files(tmp_path: Path) -> None:
+    assert detect_format(save(tmp_path / "a.csv")).name == "parquet"
+    save(tmp_path / "b" / "x.parquet")
+    assert detect_format(tmp_path / "b").name == "parquet"
+    save(tmp_path / "c" / "sequence=a" / "part-0.parquet", sequence=None)
+    assert detect_format(tmp_path / "c").name == "parquet"
+
+
+# --- folders ---------------------------------------------------------------------------------
+
+
+def test_files_of_a_folder_are_one_side(tmp_path: Path) -> None:
+    """Rows of one frame may even stand in two files."""
+    save(tmp_path / "t" / "1.parquet")
+    save(tmp_path / "t" / "2.parquet", sequence=["a", "c", "c"], frame=[0, 0, 1])
+    (tmp_path / "t" / "_SUCCESS").write_text("")
+    source = detections_of(tmp_path / "t")
+    side = source.annotations
+    assert [key.sequence for key in side.sequences] == ["a", "b", "c"]
+    assert side.object_counts.tolist() == [2, 0, 1, 0, 1]
+    assert source.warnings == ()
+    assert source.place_of(side.sequences[2], 1) == f"{tmp_path}/t/2.parquet, entry 2"
+
+
+def test_folders_stand_for_columns(tmp_path: Path) -> None:
+    root = tmp_path / "t" / "domain=Big%20Tower"
+    for name, count in (("a", 1), ("b/c", 2)):
+        escaped = name.replace("/", "%2F")
+        path = root / f"sequence={escaped}" / "part-0.parquet"
+        save(path, {"frame": list(range(count)), "x": [1.0] * count, "y": [2.0] * count})
+    side = truth_of(tmp_path / "t").annotations
+    assert list(side.sequences) == [("Big Tower", "a"), ("Big Tower", "b/c")]
+    assert side.object_count == 3
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        (["date=1/a.parquet"], "the folder date=1, expected domain=... or sequence=..."),
+        (["sequence=a/sequence=b/a.parquet"], "the folder sequence=b, expected"),
+        (["sequence=a/a.parquet", "b.parquet"], "files in folders of different columns"),
+        (["sequence=a/a.parquet"], "the column sequence, expected none beside folders sequence="),
+    ],
+)
+def test_a_folder_that_means_nothing_is_named(tmp_path: Path, files: list[str], found: str) -> None:
+    for file in files:
+        save(tmp_path / "t" / file)
+    (fault, *_) = validate_file(tmp_path / "t", format_name="parquet")
+    assert found in str(fault)
+
+
+def test_files_of_other_columns_are_named(tmp_path: Path) -> None:
+    save(tmp_path / "t" / "1.parquet")
+    save(tmp_path / "t" / "2.parquet", confidence=None)
+    (fault,) = validate_file(tmp_path / "t")
+    assert fault.source == f"{tmp_path}/t/2.parquet"
+    assert "other columns (confidence), expected the columns of" in str(fault)
+
+
+def test_other_files_are_left_alone_with_a_warning(tmp_path: Path) -> None:
+    save(tmp_path / "t" / "1.parquet")
+    (tmp_path / "t" / "README.md").write_text("hello")
+    (warning,) = detections_of(tmp_path / "t").warnings
+    assert (warning.code, warning.count) == ("ignored_files", 1)
+
+
+# --- faults ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changed", "place", "found"),
+    [
+        ({"frame": [0, None, 0]}, "entry 1, column frame", "nothing"),
+        ({"frame": [0, 1.5, 0]}, "entry 1, column frame", "1.5"),
+        ({"frame": pa.array([0, 1, 2**64 - 1], pa.uint64())}, "entry 2, column frame", "1844"),
+        ({"sequence": ["a", None, "b"]}, "entry 1, column sequence", "nothing"),
+        ({"sequence": ["a", "b\n", "b"]}, "entry 1, column sequence", r"'b\n'"),
+        ({"x": [1.0, None, float("nan")]}, "entry 2, column x", "NaN"),
+        ({"x": [1.0, None, float("inf")]}, "entry 2, column x", "an infinite number"),
+        ({"x": [1.0, None, None]}, "entry 2, column x", "nothing"),
+        ({"x": [1.0, None, 1e10]}, "entry 2, column x", "10000000000.0"),
+        ({"confidence": [0.5, None, None]}, "entry 2, column confidence", "nothing"),
+        ({"area": [0.5, None, float("nan")]}, "entry 2, column area", "NaN"),
+        ({"score": [0.5, None, float("nan")], "confidence": None}, "entry 2, column score", "NaN"),
+        ({"flags": ["no", None, None]}, "entry 0, column flags", "'no'"),
+    ],
+)
+def test_a_wrong_value_is_named_with_file_row_and_column(
+    tmp_path: Path, changed: dict[str, Any], place: str, found: str
+) -> None:
+    path = save(tmp_path / "a.parquet", **changed)
+    (fault,) = validate_file(path, side=Side.DETECTIONS)
+    assert str(fault).startswith(f"{path}, {place}: found {found}")
+
+
+def test_text_that_is_no_utf_8_is_named(tmp_path: Path) -> None:
+    names = pa.array([b"a", b"\xff", b"b"], pa.binary())
+    broken = pa.Array.from_buffers(pa.string(), 3, names.buffers())
+    path = save(tmp_path / "a.parquet", sequence=broken)
+    (fault,) = validate_file(path)
+    assert (fault.entry, fault.field) == (1, "column sequence")
+
+
+@pytest.mark.parametrize(
+    ("changed", "column", "expected"),
+    [
+        ({"x": ["1", "2", "3"]}, "x", "integers or floating-point numbers"),
+        ({"frame": ["1", "2", "3"]}, "frame", "integers"),
+        ({"sequence": [1.0, 2.0, 3.0]}, "sequence", "strings or integers"),
+        ({"area": [[1], [2], [3]]}, "area", "integers or floating-point numbers"),
+        ({"class": [True, False, True]}, "class", "strings or integers"),
+    ],
+)
+def test_a_wrong_type_is_named_with_file_and_column(
+    tmp_path: Path, changed: dict[str, Any], column: str, expected: str
+) -> None:
+    path = save(tmp_path / "a.parquet", **changed)
+    (fault,) = validate_file(path)
+    assert fault.place == f"{path}, column {column}"
+    assert fault.expected == f"a column of {expected}"
+
+
+def test_columns_are_named_as_those_of_generic_csv(tmp_path: Path) -> None:
+    (fault,) = validate_file(save(tmp_path / "a.parquet", frame=None))
+    assert (fault.found, fault.field) == ("missing", "column frame")
+    (fault,) = validate_file(save(tmp_path / "b.parquet", Confidence=[1.0, 1.0, 1.0]))
+    assert fault.advice == "did you mean confidence?"
+
+
+def test_rows_that_have_faults_can_be_left_out(tmp_path: Path) -> None:
+    path = save(tmp_path / "a.parquet", x=[1.0, None, float("nan")])
+    source = read_source(path, Side.DETECTIONS, on_error="skip")
+    assert source.annotations.object_count == 1
+    assert [(one.code, one.count) for one in source.warnings] == [("skipped_rows", 1)]
+
+
+# --- hostile files ---------------------------------------------------------------------------
+
+
+def test_a_small_file_of_very_many_rows_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    count = 3_000_000
+    nothing = pa.nulls(count, pa.float64())
+    columns = {
+        "sequence": pa.array(["a"] * 1).take(pa.array(np.zeros(count, dtype=np.int32))),
+        "frame": pa.array(np.zeros(count, dtype=np.int64)),
+        "x": nothing,
+        "y": nothing,
+    }
+    path = save(tmp_path / "a.parquet", columns)
+    assert path.stat().st_size < 100_000
+    limits = ReadLimits(maximum_unpacked_bytes=64 << 20)
+    (fault,) = validate_file(path, limits=limits)
+    assert fault.found == "3000000 rows of 4 columns, 96000000 bytes"
+    assert "shards" in str(fault)
+
+
+def test_a_broken_file_is_refused_wherever_it_breaks(tmp_path: Path) -> None:
+    whole = io.BytesIO()
+    pq.write_table(pa.table(COLUMNS), whole, compression="none")
+    data = whole.getvalue()
+    random = np.random.default_rng(1)
+    path = tmp_path / "a.parquet"
+    for cut in (4, 8, 50, len(data) // 2, len(data) - 1):
+        path.write_bytes(data[:cut])
+        (fault,) = validate_file(path)
+        assert fault.source == str(path)
+    for _ in range(200):
+        damaged = bytearray(data)
+        for place in random.integers(4, len(data), 3):
+            damaged[place] = random.integers(256)
+        path.write_bytes(bytes(damaged))
+        validate_file(path)  # whatever it says, it is a fault or data, and never another error
+
+
+def test_without_pyarrow_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = save(tmp_path / "a.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"vidscore\[parquet\]"):
+        detections_of(path)
+
+
+def test_a_packed_file_is_read(tmp_path: Path) -> None:
+    path = save(tmp_path / "t" / "sequence=a" / "x.parquet", sequence=None)
+    packed = tmp_path / "t.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.write(path, "sequence=a/x.parquet")
+    assert detections_of(packed).annotations.object_count == 2
+    zipped = tmp_path / "a.gz"
+    zipped.write_bytes(gzip.compress(save(tmp_path / "a").read_bytes()))
+    assert detections_of(zipped).annotations.object_count == 2

@@ -1,0 +1,291 @@
+"""A shard reads its own sequences alone, and the merged report is still that of the whole."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from vidscore_evaluators.annotations import SequenceKey, Side
+from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.formats import parquet, read_source
+from vidscore_evaluators.formats._parquet_files import OpenFile
+from vidscore_evaluators.formats.convert import convert
+from vidscore_evaluators.formats.source import Source
+from vidscore_evaluators.preparation import DataChoice, judged_by
+from vidscore_evaluators.report import report_to_json
+from vidscore_evaluators.scoring import score
+from vidscore_evaluators.selection import Selection
+from vidscore_evaluators.shards.dealing import Shard, shard_number
+from vidscore_evaluators.shards.merging import Merged, merge_files, merge_shards
+from vidscore_evaluators.shards.readings import wanted_by
+from vidscore_evaluators.shards.tally_files import shard_from_bytes
+from vidscore_evaluators.shards.tasks import ScoringTask, score_shard
+from vidscore_evaluators.testing import Thing, make_annotations
+
+COUNT = 3
+NAMES = tuple(f"s{number}" for number in range(7))
+SIZE = (256, 128)
+"""Powers of two, of which parts are exact."""
+
+FORMATS = (
+    "motchallenge",
+    "kitti-tracking",
+    "visdrone-mot",
+    "neovision2-csv",
+    "yolo-text",
+    "parquet",
+)
+
+_opened: list[str] | None = None
+
+
+def _note_open(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "open" and _opened is not None:
+        _opened.append(str(arguments[0]))
+
+
+sys.addaudithook(_note_open)
+
+
+@contextmanager
+def opened_below(folder: Path) -> Iterator[list[str]]:
+    """Paths of the files below a folder that are opened in the context, relative to it."""
+    global _opened  # noqa: PLW0603 - a hook cannot be taken away again
+    _opened, found = [], list[str]()
+    try:
+        yield found
+    finally:
+        inside = (path for path in _opened if path.startswith(f"{folder}/"))
+        found.extend(path.removeprefix(f"{folder}/") for path in inside)
+        _opened = None
+
+
+def scene(side: Side, *, frames: int = 3, beyond: bool = False) -> Source:
+    """A car in each frame of each sequence; detections are one pixel off, and one is missing."""
+    made = {}
+    for place, name in enumerate(NAMES):
+        if side is Side.DETECTIONS and name == NAMES[-1]:
+            continue
+        x = 300.0 if beyond and place % 2 else 8.0 + place + (side is Side.DETECTIONS)
+        thing = Thing((x, 8.0, x + 32.0, 40.0), "car", 0.5 + place / 16, place)
+        made["Tower", name] = {number: [thing] for number in range(1, frames + 1)}
+    return Source(make_annotations(made), "given")
+
+
+def write(folder: Path, name: str, side: Side, source: Source) -> Path:
+    conversion = convert(source, name, side, image_size=SIZE)
+    root = folder / side.value
+    for path, content in conversion.files.items():
+        file = root / path if path else root.with_suffix(".parquet")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    return root if conversion.folder else root.with_suffix(".parquet")
+
+
+def write_both(folder: Path, name: str, **changed: Any) -> tuple[Path, Path]:
+    truth, detections = (write(folder, name, side, scene(side, **changed)) for side in Side)
+    return truth, detections
+
+
+def partitioned(folder: Path, sides: tuple[Path, Path]) -> tuple[Path, Path]:
+    """The same as folders of a file for each sequence."""
+    for path in sides:
+        table = pq.read_table(path)
+        pq.write_to_dataset(table, folder / path.stem, partition_cols=["domain", "sequence"])
+    return folder / sides[0].stem, folder / sides[1].stem
+
+
+def task_of(sides: tuple[Path, Path], name: str, *evaluators: str, **choice: Any) -> ScoringTask:
+    specification = judged_by(
+        evaluators or ["f1"], specification=None, manifest=None, parameters={}
+    )
+    reading = DataChoice(name, image_size=SIZE if name == "yolo-text" else None, **choice)
+    return ScoringTask(specification, str(sides[0]), str(sides[1]), reading)
+
+
+def merged(folder: Path, task: ScoringTask, count: int = COUNT) -> Merged:
+    """What tally files of all shards give, in an order of no meaning."""
+    files = []
+    for shard in reversed(Shard.all_of(count)):
+        file = folder / f"{shard.number}.tally"
+        file.write_bytes(score_shard(task, shard))
+        assert shard_from_bytes(file.read_bytes()).run.in_parts
+        files.append(file)
+    return merge_files(files)
+
+
+def whole(task: ScoringTask) -> list[str]:
+    """The reports of a scoring in one piece."""
+    names = [entry.name for entry in task.specification.evaluators]
+    if task.choice.image_size is None:
+        reports = score(names, task.truth, task.detections, format=task.choice.format_name)
+        return list(map(report_to_json, reports))
+    one = score_shard(replace(task, in_parts=False), Shard(1, 1))
+    return list(map(report_to_json, merge_shards({"all": lambda: one}).reports))
+
+
+def texts(found: Merged) -> list[str]:
+    return list(map(report_to_json, found.reports))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_merged_report_is_that_of_the_whole(tmp_path: Path, name: str) -> None:
+    """Also the warning of a sequence without a file of detections, which lists all of them."""
+    task = task_of(write_both(tmp_path, name), name, "f1", "map")
+    wanted = whole(task)
+    assert ("missing_detection_file" in wanted[0]) == (name != "parquet")
+    assert texts(merged(tmp_path, task)) == wanted
+
+
+@pytest.mark.parametrize("count", [2, 11])
+def test_shards_without_a_sequence_add_nothing(tmp_path: Path, count: int) -> None:
+    sides = write_both(tmp_path, "parquet")
+    for task in (task_of(sides, "parquet"), task_of(partitioned(tmp_path, sides), "parquet")):
+        assert texts(merged(tmp_path, task, count)) == whole(task)
+
+
+def test_an_executor_reads_in_parts_as_well(tmp_path: Path) -> None:
+    sides = write_both(tmp_path, "motchallenge")
+    with ThreadPoolExecutor(2) as executor:
+        report = score("f1", *sides, executor=executor, shards=5)
+    assert report_to_json(report) == report_to_json(score("f1", *sides))
+
+
+def test_warnings_of_times_and_of_images_add_up(tmp_path: Path) -> None:
+    """Neither is seen by one shard alone: the first example is that of the whole."""
+    sides = write_both(tmp_path, "motchallenge", frames=6, beyond=True)
+    for name in NAMES:
+        text = f"[Sequence]\nname={name}\nseqLength=6\nimWidth=256\nimHeight=128\n"
+        (sides[0] / f"Tower-{name}" / "seqinfo.ini").write_text(text)
+    task = task_of(sides, "motchallenge")
+    wanted = whole(task)
+    assert wanted[0].count("beyond_image") == 2
+    found = merged(tmp_path, task)
+    assert texts(found) == wanted
+    for warning in found.reports[0].warnings:
+        if warning.example is not None:
+            assert "line " in found.place_of(warning.example)
+
+
+def test_times_that_go_back_add_up(tmp_path: Path) -> None:
+    sides = []
+    for side in Side:
+        path = write(tmp_path, "parquet", side, scene(side))
+        table = pq.read_table(path)
+        times = pa.array([float(len(table) - row) for row in range(len(table))])
+        pq.write_table(table.append_column("time_s", times), path)
+        sides.append(path)
+    task = task_of((sides[0], sides[1]), "parquet")
+    wanted = whole(task)
+    assert wanted[0].count("times_go_back") == 2
+    assert "14 frames have" in wanted[0]
+    assert texts(merged(tmp_path, task)) == wanted
+
+
+# --- what is opened --------------------------------------------------------------------------
+
+
+def owner(path: str) -> int:
+    """The shard, of two, of the sequence that a path is of."""
+    [name] = [name for name in NAMES if name in path]
+    domain = "Tower" if "Tower/" in path or "domain=Tower" in path else ""
+    sequence = name if domain else f"Tower-{name}"
+    return shard_number(SequenceKey(domain, sequence), 2)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_shard_opens_no_file_of_another_sequence(tmp_path: Path, name: str) -> None:
+    sides = write_both(tmp_path, name)
+    if name == "parquet":
+        sides = partitioned(tmp_path, sides)
+    task = task_of(sides, name)
+    for shard in Shard.all_of(2):
+        with opened_below(tmp_path) as opened:
+            score_shard(task, shard)
+        files = {path for path in opened if any(one in path for one in NAMES)}
+        assert {owner(path) for path in files} == {shard.number}
+
+
+def test_a_shard_reads_the_row_groups_of_its_sequences_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Statistics tell the sequence of a group; names are read where a group has several."""
+    monkeypatch.setattr(parquet, "SMALL_GROUP_ROWS", 3)
+    path = write(tmp_path, "parquet", Side.TRUTH, scene(Side.TRUTH))
+    read: list[tuple[int, tuple[str, ...]]] = []
+    batches = OpenFile.batches
+
+    def noted(self: Any, group: int, columns: Any) -> Any:
+        read.append((group, tuple(columns)))
+        return batches(self, group, columns)
+
+    monkeypatch.setattr(OpenFile, "batches", noted)
+    source = read_source(path, Side.TRUTH, wanted=lambda key: key.sequence == "s4")
+    assert [group for group, _ in read] == [4]
+    assert source.annotations.frame_count == 3
+    assert source.listing is not None
+    assert [key.sequence for key in source.listing.sequences] == list(NAMES)
+    read.clear()
+    table = pq.read_table(path)
+    pq.write_table(table, path, row_group_size=9)
+    source = read_source(path, Side.TRUTH, wanted=lambda key: key.sequence == "s4")
+    names = ("domain", "sequence")
+    assert [(group, columns == names) for group, columns in read] == [
+        (0, True), (1, True), (1, False)
+    ]  # fmt: skip
+    assert source.annotations.frame_count == 3
+
+
+# --- what is refused, and what is read whole -------------------------------------------------
+
+
+def test_shards_of_other_files_are_refused(tmp_path: Path) -> None:
+    files = []
+    for shard in Shard.all_of(COUNT):
+        folder = tmp_path / str(shard.number > 1)
+        task = task_of(
+            write_both(folder, "motchallenge", frames=3 + (shard.number > 1)), "motchallenge"
+        )
+        files.append(tmp_path / f"{shard.number}.tally")
+        files[-1].write_bytes(score_shard(task, shard))
+    with pytest.raises(InputError) as raised:
+        merge_files(files)
+    fields = {fault.field for fault in raised.value.faults if fault.source == str(files[0])}
+    assert fields == {
+        "digest of names and sizes of the files of the truth",
+        "digest of names and sizes of the files of the detections",
+    }
+
+
+def test_a_file_of_an_unknown_sequence_is_named_by_every_shard(tmp_path: Path) -> None:
+    sides = write_both(tmp_path, "motchallenge")
+    (sides[1] / "nobody.txt").write_text("1,1,1,1,9,9,1,-1,-1,-1\n")
+    for shard in Shard.all_of(COUNT):
+        with pytest.raises(InputError, match="found sequence nobody"):
+            score_shard(task_of(sides, "motchallenge"), shard)
+
+
+@pytest.mark.parametrize(
+    ("name", "choice"),
+    [
+        ("motchallenge", {"selection": Selection(sequences="Tower-s1")}),
+        ("motchallenge", {"on_error": "skip"}),
+        ("generic-csv", {}),
+        ("jsonl", {}),
+    ],
+)
+def test_what_needs_the_whole_reads_the_whole(
+    tmp_path: Path, name: str, choice: dict[str, Any]
+) -> None:
+    sides = write_both(tmp_path, name)
+    task = task_of(sides, name, **choice)
+    assert wanted_by(Shard(1, 2), task.specification, *sides, task.choice) is None

@@ -3,6 +3,8 @@
 
 FROM python:3.11-slim AS build
 ARG PREFIX=/opt/vidscore
+# server,postgresql,dask where an executor of Dask is wanted, and for its scheduler and workers.
+ARG EXTRAS=server,postgresql
 WORKDIR /source
 COPY LICENSE README.md pyproject.toml hatch_build.py ./
 COPY evaluators evaluators
@@ -10,7 +12,7 @@ COPY server server
 COPY clients/cli clients/cli
 COPY clients/python clients/python
 RUN python -m venv "${PREFIX}"
-RUN "${PREFIX}/bin/python" -m pip install --no-cache-dir '.[server,postgresql]'
+RUN "${PREFIX}/bin/python" -m pip install --no-cache-dir ".[${EXTRAS:-server,postgresql}]"
 # pip and setuptools came with the environment; nothing is installed after this.
 RUN "${PREFIX}/bin/python" -m pip uninstall --yes pip setuptools
 

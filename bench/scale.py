@@ -63,7 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             first += size
     chosen.results.write_text(json.dumps([asdict(run) for run in runs], indent=1) + "\n")
     if chosen.page is not None:
-        chosen.page.write_text(page_of(runs, os.cpu_count() or 1), encoding="utf-8")
+        page = page_of(runs, os.cpu_count() or 1, os.getloadavg()[0])
+        chosen.page.write_text(page, encoding="utf-8")
     return 0
 
 

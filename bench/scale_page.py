@@ -37,45 +37,48 @@ class Measured:
 
 _PAGE = """# Scale
 
-What an archive of any size costs to score in [shards](archives.md). `make bench-scale` measures it on
-the machine at hand and writes this page; `BENCH_ARGS="--detections 10000000"` is a try.
+What an archive of any size costs to score in [shards](archives.md). `make bench-scale` measures it
+on the machine at hand and writes this page; `BENCH_ARGS="--detections 10000000"` is a try.
 
 ## Measured
 
-On a machine of {processors} processors, which other programs may have used as well: an archive in Parquet,
-a file a sequence of 1,000 frames with 10 objects each, scored by `f1` in processes. Reading, checking and
-digesting both sides and merging the shards is in the time; starting processes is not.
+On a machine of {processors} processors, on which {load:.1f} programs wanted to run on average in the
+last minute, ours and others: an archive in Parquet, a file a sequence of 1,000 frames with 10
+objects each, scored by `f1` in processes. Reading, checking and digesting both sides and merging
+the shards is in the time; starting processes is not.
 
 | workers | detections | a second | efficiency | processor time a detection | largest worker |
 | --- | --- | --- | --- | --- | --- |
 {rows}
 
-Efficiency is the rate a worker beside that of the fewest workers. Where other programs run, the rate is
-theirs as much as ours, and processor time says more. The two sides take {size:.1f} bytes a detection.
+Efficiency is the rate a worker beside that of the fewest workers. Where other programs run, rates
+and efficiency are theirs as much as ours, and processor time says more. The two sides take
+{size:.1f} bytes a detection.
 
 ## Inferred
 
 For 10^12 detections, from the processor time a detection of {count} workers:
 
-- **Processor time**: {hours:,.0f} processor hours, which at an assumed ${price:g} each cost ${cost:,.0f}.
-- **Time**: {time_h:,.1f} hours on {machines} machines of {each} processors, if they are as fast as these and
-  none waits.
-- **Bytes**: {terabytes:,.1f} TB. To keep that cluster busy, storage has to deliver {gigabytes:,.2f} GB a
-  second.
+- **Processor time**: {hours:,.0f} processor hours; at an assumed ${price:g} each, ${cost:,.0f}.
+- **Time**: {time_h:,.1f} hours on {machines} machines of {each} processors, if they are as fast as
+  these and none waits.
+- **Bytes**: {terabytes:,.1f} TB. To keep that cluster busy, storage has to deliver
+  {gigabytes:,.2f} GB a second.
 
-None of this was run. It takes for granted that shards do not wait for each other, which holds as they
-share nothing but the files; that storage keeps up; and that tallies stay small, as those of `f1` do.
-Evaluators that keep every confidence, such as `coco`, merge far more bytes. What a processor of a cloud
-does and costs is the reader's to fill in.
+None of this was run. It takes for granted that shards do not wait for each other, which holds as
+they share nothing but the files; that storage keeps up; and that tallies stay small, as those of
+`f1` do. Evaluators that keep every confidence, such as `coco`, merge far more bytes. What a
+processor of a cloud does and costs is the reader's to fill in.
 """
 
 
-def page_of(runs: Sequence[Measured], processors: int) -> str:
+def page_of(runs: Sequence[Measured], processors: int, load: float) -> str:
     """The page as Markdown.
 
     Args:
         runs: What was measured, at least one.
         processors: Processors of the machine.
+        load: Its load when all was measured.
     """
     by_count = {
         count: [run for run in runs if run.workers == count]
@@ -89,6 +92,7 @@ def page_of(runs: Sequence[Measured], processors: int) -> str:
     cluster = MACHINES * PROCESSORS_EACH
     return _PAGE.format(
         processors=processors,
+        load=load,
         rows="\n".join(_row(count, own, one) for count, own in by_count.items()),
         size=size,
         count=most,

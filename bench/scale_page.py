@@ -42,8 +42,8 @@ on the machine at hand and writes this page; `BENCH_ARGS="--detections 10000000"
 
 ## Measured
 
-On a machine of {processors} processors, on which {load:.1f} programs wanted to run on average in the
-last minute, ours and others: an archive in Parquet, a file a sequence of 1,000 frames with 10
+On a machine of {processors} processors, for which {load:.1f} programs stood in line on average in
+the last minute, ours and others: an archive in Parquet, a file a sequence of 1,000 frames with 10
 objects each, scored by `f1` in processes. Reading, checking and digesting both sides and merging
 the shards is in the time; starting processes is not.
 

@@ -118,7 +118,7 @@ class DaskRunner:
             if isinstance(found, EvaluatorVersionError):
                 raise _UnusableError(str(found))
         except _UnusableError as error:
-            self._put_aside(str(error))
+            self._leave_alone(str(error))
             return await self._workers.run(job)
         if isinstance(found, Exception):
             raise found
@@ -177,7 +177,7 @@ class DaskRunner:
             raise _UnusableError("it has no workers")
         return self._threads
 
-    def _put_aside(self, why: str) -> None:
+    def _leave_alone(self, why: str) -> None:
         """Leave the cluster alone for a while."""
         if time.monotonic() >= self._unusable_until_s:
             self._unusable_until_s = time.monotonic() + self._retry_s

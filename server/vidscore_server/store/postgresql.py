@@ -20,9 +20,9 @@ from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from vidscore_server.store import shown_location
-from vidscore_server.store.appends import sent_together
 from vidscore_server.store.errors import StoreError, StoreMissingError
 from vidscore_server.store.migrations import schema_of, upgrade
+from vidscore_server.store.prepared import sent_together
 from vidscore_server.store.reader import Reader
 from vidscore_server.store.records import SubmissionKey
 from vidscore_server.store.sql_store import Lock, Sharing, SqlStore

@@ -176,7 +176,7 @@ class Scorer:
         by_budget: list[list[Report]] = []
         for budget_s in answers.budgets_s:
             held = await asyncio.to_thread(answers.held, budget_s)
-            tallies = await self.tallies(evaluators, answers.truth, held, runner)
+            tallies = await self.tallies(evaluators, answers.truth, held, runner=runner)
             by_budget.append(await asyncio.to_thread(_reports, evaluators, tallies))
         return online_reports(evaluators, answers, by_budget)
 
@@ -190,7 +190,7 @@ class Scorer:
         found = await asyncio.to_thread(places, definition, both)
         async with asyncio.TaskGroup() as tasks:
             running = {
-                place: tasks.create_task(self.tallies(definition.evaluators, *sides, runner))
+                place: tasks.create_task(self.tallies(definition.evaluators, *sides, runner=runner))
                 for place, sides in found.items()
             }
         return {place: task.result() for place, task in running.items()}
@@ -260,6 +260,7 @@ class Scorer:
         evaluators: Sequence[Evaluator[Any]],
         truth: Annotations,
         detections: Annotations,
+        *,
         runner: JobRunner | None = None,
     ) -> list[Tally]:
         """Tallies of evaluators over whole sequences of both sides, as in one process.

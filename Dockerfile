@@ -4,6 +4,8 @@
 FROM python:3.11-slim AS build
 ARG PREFIX=/opt/vidscore
 ARG SITE=/site
+# server,postgresql,web,dask where an executor of Dask is wanted, and for its scheduler and workers.
+ARG EXTRAS=server,postgresql,web
 WORKDIR /source
 COPY LICENSE README.md pyproject.toml hatch_build.py ./
 COPY evaluators evaluators
@@ -11,7 +13,7 @@ COPY server server
 COPY clients/cli clients/cli
 COPY clients/python clients/python
 RUN python -m venv "${PREFIX}"
-RUN "${PREFIX}/bin/python" -m pip install --no-cache-dir '.[server,postgresql,web]'
+RUN "${PREFIX}/bin/python" -m pip install --no-cache-dir ".[${EXTRAS:-server,postgresql,web}]"
 # pip and setuptools came with the environment; nothing is installed after this.
 RUN "${PREFIX}/bin/python" -m pip uninstall --yes pip setuptools
 RUN mkdir -m 0700 "${SITE}"

@@ -70,7 +70,7 @@ RESUME ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv lock loops demo demo-web docs trust-study attack-study test test-slow bench bench-quick profile check docs-site format release proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
+.PHONY: help venv lock loops demo demo-web docs trust-study attack-study test test-slow bench bench-quick bench-scale profile check docs-site format release proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
 	$(CAMPAIGNS) long-campaigns $(LONG_CAMPAIGNS) check-style check-types check-imports check-protos check-generated check-wheels
 
 help: ## list the commands
@@ -234,6 +234,9 @@ bench: $(BENCH_INSTALLED) ## the whole benchmark suite (BENCH_ARGS="--case name"
 
 bench-quick: $(BENCH_INSTALLED) ## a twentieth of it, in under two minutes
 	@$(BENCH)/bin/python -m bench --quick --page build/benchmarks-quick.md $(BENCH_ARGS)
+
+bench-scale: $(INSTALLED) ## an archive in Parquet by number of workers, in about an hour (BENCH_ARGS="--detections 10000000"); writes docs/scale.md
+	@$(BIN)/python -m bench.scale --page docs/scale.md $(BENCH_ARGS)
 
 profile: $(BENCH_INSTALLED) ## where one case of the suite spends its time: CASE=spotgeo
 	@$(BENCH)/bin/python -m bench --profile --case $(CASE) $(BENCH_ARGS)

@@ -100,7 +100,7 @@ def _pages(size: Size) -> Iterator[Row]:
             _multiply(store, count)
         finally:
             store.close()
-        with serving_store(folder, *web) as served:
+        with serving_store(folder / STORE, *web) as served:
             tokens = {"participant": host.secret, "organiser": host.organiser}
             yield from _measured(served.site, tokens, count, size.repeats)
             yield from _after_scores(served, tokens, count, size.repeats)

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,6 +67,10 @@ class Served:
         """Memory of the server and its workers; what they share counts once."""
         return float(sum(map(_proportional_bytes, _family(self.pid))))
 
+    def processor_s(self) -> float:
+        """Processor seconds of the server and its workers so far."""
+        return processor_s(self.pid)
+
 
 @contextmanager
 def echo_server() -> Iterator[str]:
@@ -87,16 +91,17 @@ def scoring_server(*options: str) -> Iterator[Served]:
 
 
 @contextmanager
-def hosting_server(folder: Path, truth: Path, *options: str) -> Iterator[Host]:
-    """Our server with a store in a folder, and a benchmark with truth.
+def hosting_server(folder: Path, truth: Path, *options: str, store: str = "") -> Iterator[Host]:
+    """Our server with a store, and a benchmark with truth.
 
     Args:
-        folder: Where the store goes.
+        folder: Where its files go.
         truth: File of the truth.
         options: Of ``vidscore serve``.
+        store: Address of an empty database for the store; empty for a file in the folder.
     """
-    secret = _run(["init", "--store", str(folder / STORE)])
-    with serving_store(folder, *options) as served:
+    secret = _run(["init", "--store", store or str(folder / STORE)])
+    with serving_store(store or folder / STORE, *options) as served:
         address = served.address
         organiser = {"VIDSCORE_TOKEN": secret, "VIDSCORE_SERVER": address}
         definition = folder / "benchmark.toml"
@@ -108,15 +113,14 @@ def hosting_server(folder: Path, truth: Path, *options: str) -> Iterator[Host]:
 
 
 @contextmanager
-def serving_store(folder: Path, *options: str) -> Iterator[Served]:
-    """Our server over the store in a folder.
+def serving_store(store: Path | str, *options: str) -> Iterator[Served]:
+    """Our server over a store.
 
     Args:
-        folder: Where the store is.
+        store: File of the store, or address of its database.
         options: Of ``vidscore serve``.
     """
-    store = str(folder / STORE)
-    command = [VIDSCORE, "serve", "--store", store, "--listen", "127.0.0.1:0", *options]
+    command = [VIDSCORE, "serve", "--store", str(store), "--listen", "127.0.0.1:0", *options]
     with _started(command) as served:
         yield served
 
@@ -161,8 +165,20 @@ def _family(pid: int) -> Iterator[int]:
     """A process and all that it has started."""
     yield pid
     for children in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in children.read_text(encoding="ascii").split():
-            yield from _family(int(child))
+        with suppress(OSError):  # a thread that has ended
+            for child in children.read_text(encoding="ascii").split():
+                yield from _family(int(child))
+
+
+def processor_s(pid: int) -> float:
+    """Processor seconds of a process and all that it has started, the ended ones too."""
+    ticks = 0
+    for member in _family(pid):
+        with suppress(FileNotFoundError):  # it has ended, and its parent has its times
+            text = Path(f"/proc/{member}/stat").read_text(encoding="ascii")
+            # utime, stime, and those of children that have ended
+            ticks += sum(map(int, text.rpartition(")")[2].split()[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _proportional_bytes(pid: int) -> int:

@@ -31,6 +31,7 @@ from vidscore_server.api.trust import RankingService
 from vidscore_server.domain.access import Gate, Transport
 from vidscore_server.domain.sessions import PlainCalls, Sessions
 from vidscore_server.errors import ListenError
+from vidscore_server.executors import JobRunner
 from vidscore_server.logs import log, places_of
 from vidscore_server.metrics import Metrics, MetricsEndpoint
 from vidscore_server.runtime import utc_now
@@ -68,6 +69,7 @@ class ScoringServer:
         workers: Worker processes; they outlive the server.
         store: The store of hosted benchmarks; it outlives the server.
         clock: The time by which scheduled work is due; by default, that of the store.
+        executor: What scores large submissions; it outlives the server. By default, the workers.
 
     Attributes:
         sessions: The open runs.
@@ -80,6 +82,7 @@ class ScoringServer:
         workers: WorkerPool,
         store: SqlStore | None = None,
         clock: Clock | None = None,
+        executor: JobRunner | None = None,
     ) -> None:
         """Assemble the services; the event loop must be running."""
         self.sessions = Sessions(settings.maximum_streams, shared=store is not None)
@@ -90,7 +93,7 @@ class ScoringServer:
         self._metrics = Metrics()
         if store is not None:
             self._metrics.observe(store)
-        self._open_hosting(store, workers)
+        self._open_hosting(store, workers, executor or workers)
         self._metrics.watch(self.sessions, workers, self.hosting)
         self._shown_metrics: MetricsEndpoint | None = None
         self._health = health.aio.HealthServicer()
@@ -113,7 +116,9 @@ class ScoringServer:
         """Full names of the services."""
         return (*SERVICES, *self._hosted_services)
 
-    def _open_hosting(self, store: SqlStore | None, workers: WorkerPool) -> None:
+    def _open_hosting(
+        self, store: SqlStore | None, workers: WorkerPool, executor: JobRunner
+    ) -> None:
         settings = self._settings
         clock = self._clock or utc_now
         self.hosting: Hosting | None = None
@@ -125,7 +130,7 @@ class ScoringServer:
 
             context = open_context(store, settings, batches, self._clock)
             clock = context.clock
-            self.hosting = Hosting(context, workers)
+            self.hosting = Hosting(context, workers, executor)
         self._gate = Gate(store, clock)
 
     def _guard(self, transport: Transport) -> Guard:

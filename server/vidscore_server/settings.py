@@ -23,6 +23,9 @@ ENVIRONMENT_PREFIX = "VIDSCORE_SERVER_"
 
 MEBIBYTE = 1 << 20
 
+DASK_SCHEMES = ("tcp", "tls")
+"""Schemes of the address of a Dask scheduler."""
+
 
 class SettingsError(InputError):
     """Settings are invalid or contradict each other; `faults` lists every fault."""
@@ -118,6 +121,20 @@ class Settings:
     )
     workers: int = _integer(
         0, "Processes that score; 0: as many as the machine has cores.", 1024, minimum=0
+    )
+    executor: str = parameter(
+        "none",
+        "What scores large submissions, and boards again: none (the workers), processes (as "
+        "many beside them, which give way to them), or the address of a Dask scheduler.",
+    )
+    executor_bytes: int = _integer(
+        32 * MEBIBYTE,
+        "Bytes in memory of the detections of a submission from which on the executor scores it.",
+        1 << 40,
+        minimum=0,
+    )
+    insecure_executor: bool = parameter(
+        False, "Send truth without TLS to an executor that is not on this machine."
     )
     maximum_message_bytes: int = _integer(
         16 * MEBIBYTE, "Bytes of one message from a client.", 512 * MEBIBYTE, minimum=MEBIBYTE // 16
@@ -314,6 +331,7 @@ class Settings:
             if not address.is_loopback and not self.insecure_listen:
                 yield from self._reach_faults("listen", self.listen)
         yield from self._web_faults()
+        yield from self._executor_faults()
         if self.tls_certificate_file and not self.tls_key_file:
             yield Fault("no file", "a key file for the certificate", field="tls_key_file")
         if self.tls_key_file and not self.tls_certificate_file:
@@ -342,6 +360,23 @@ class Settings:
             yield Fault(repr(self.web_base_url)[:80], expected, field="web_base_url")
         if address is None:
             yield Fault("no address of the site", "one, such as 127.0.0.1:8080", field="web")
+
+    def _executor_faults(self) -> Iterator[Fault]:
+        if self.executor in {"none", "processes"}:
+            return
+        parts = urlsplit(self.executor)
+        try:
+            address = _parse_address(parts.netloc)
+        except ValueError:
+            address = None
+        if address is None or parts.scheme not in DASK_SCHEMES or parts.path:
+            expected = "none, processes, or an address such as tls://head:8786"
+            yield Fault(self.executor[:80], expected, field="executor")
+        elif parts.scheme == "tcp" and not address.is_loopback and not self.insecure_executor:
+            expected = (
+                "tls://, because truth is sent there (insecure_executor = true allows others)"
+            )
+            yield Fault(self.executor[:80], expected, field="executor")
 
     def _reach_faults(self, field: str, address: str) -> Iterator[Fault]:
         missing = []

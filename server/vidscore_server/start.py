@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 
 from vidscore_server.application import ScoringServer
+from vidscore_server.executors import JobRunner, open_executor
 from vidscore_server.logs import configure_logging, log
 from vidscore_server.settings import ListenAddress, Settings
 from vidscore_server.store import SqlStore, open_store
@@ -38,7 +39,11 @@ Ready = Callable[[ListenAddress, str], None]
 
 
 async def serve(
-    settings: Settings, workers: WorkerPool, ready: Ready, store: SqlStore | None = None
+    settings: Settings,
+    workers: WorkerPool,
+    ready: Ready,
+    store: SqlStore | None = None,
+    executor: JobRunner | None = None,
 ) -> None:
     """Serve until a signal arrives or the store is lost.
 
@@ -49,13 +54,14 @@ async def serve(
         workers: Worker processes.
         store: The store of hosted benchmarks.
         ready: Called once the server listens.
+        executor: What scores large submissions; by default, the workers.
 
     Raises:
         ListenError: If the server cannot listen at the address.
         SettingsError: If the TLS files cannot be read.
         StoreLostError: If the store takes no more writes.
     """
-    server = ScoringServer(settings, workers, store)
+    server = ScoringServer(settings, workers, store, executor=executor)
     gc.freeze()  # modules, which come in with the store and the server, stay
     stopping = asyncio.Event()
 
@@ -107,9 +113,11 @@ def run(settings: Settings, ready: Ready = lambda _, __: None) -> None:
         else None
     )
     workers = WorkerPool(settings.workers)
+    executor = open_executor(settings, workers)
     try:
-        asyncio.run(serve(settings, workers, ready, store))
+        asyncio.run(serve(settings, workers, ready, store, executor))
     finally:
+        executor.close()
         workers.close()
         if store is not None:
             store.close()

@@ -39,7 +39,7 @@ ATTEMPTS = 2
 """Attempts at a job whose worker dies; after that the job itself is the likely cause."""
 
 NICENESS = 10
-"""POSIX niceness of analyses, which give way to everything that clients wait for."""
+"""POSIX niceness of analyses and large scorings, which give way to what clients wait for."""
 
 PROGRESS_INTERVAL_S = 0.2
 """Shortest time between two messages about the progress of one stage."""
@@ -61,11 +61,12 @@ class WorkerPool:
 
     Args:
         worker_count: Number of processes; 0 for one per core.
+        niceness: POSIX niceness of the processes.
     """
 
-    def __init__(self, worker_count: int = 0) -> None:
+    def __init__(self, worker_count: int = 0, niceness: int = 0) -> None:
         count = worker_count or os.cpu_count() or 1
-        self._workers = [_Worker() for _ in range(count)]
+        self._workers = [_Worker(niceness) for _ in range(count)]
         self._closed = False
         # Last in, first out: a worker that has started is taken before one that has not.
         self._idle: asyncio.Queue[_Worker] = asyncio.LifoQueue()
@@ -82,6 +83,10 @@ class WorkerPool:
     def busy_count(self) -> int:
         """Number of workers that have a job."""
         return len(self._workers) - self._idle.qsize()
+
+    async def capacity(self) -> int:
+        """Number of workers."""
+        return len(self._workers)
 
     async def run(self, job: Job) -> bytes:
         """Run a job and return its tally as bytes.
@@ -133,7 +138,8 @@ class WorkerPool:
 class _Worker:
     """One process, and the next one when it dies; it starts with its first job, or earlier."""
 
-    def __init__(self) -> None:
+    def __init__(self, niceness: int) -> None:
+        self._niceness = niceness
         self._executor: ProcessPoolExecutor | None = None
         self._started: Future[int] = Future()
 
@@ -155,7 +161,9 @@ class _Worker:
 
     def start(self) -> ProcessPoolExecutor:
         """Start the process, which then imports what every job needs."""
-        executor = ProcessPoolExecutor(1, mp_context=SPAWN, initializer=initialize_worker)
+        executor = ProcessPoolExecutor(
+            1, mp_context=SPAWN, initializer=_initialize, initargs=(self._niceness,)
+        )
         with sigint_blocked():
             self._started = executor.submit(os.getpid)
         self._started.add_done_callback(_log_started)
@@ -192,6 +200,11 @@ def _log_started(started: Future[int]) -> None:
         log(logging.INFO, "worker started", process_id=started.result())
 
 
+def _initialize(niceness: int) -> None:
+    initialize_worker()
+    os.nice(niceness)
+
+
 def _warm_up() -> None:
     for name in evaluator_names():
         evaluator_class(name)
@@ -201,6 +214,16 @@ def _run_draws(job: DrawsJob) -> FloatArray:
     from vidscore_evaluators.trust.tiers import run_draws_job  # noqa: PLC0415 - few servers need it
 
     return run_draws_job(job)
+
+
+def run_guarded(job: Job) -> bytes:
+    """Run a job and return its tally as bytes; no error tells anything of the data.
+
+    Raises:
+        VidscoreError: As the job raised it.
+        WorkFailedError: If it ended in an unexpected error.
+    """
+    return _run_job(job, run_job)
 
 
 def _run_job(job: AnyJob, work: Callable[[AnyJob], Result]) -> Result:

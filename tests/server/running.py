@@ -43,6 +43,9 @@ class PlayedWorkers(WorkerPool):
     def busy_count(self) -> int:
         return 0
 
+    async def capacity(self) -> int:
+        return 1
+
     async def run(self, job: Job) -> bytes:
         self.jobs.append(job)
         await self.gate.wait()

@@ -281,7 +281,7 @@ class BoardUpdater:
         results: list[Result] | None = None
         for _ in range(self._context.settings.scoring_attempts):
             try:
-                results = await self._scorer.results(name, basis.truth_revision)
+                results = await self._scorer.results(name, basis.truth_revision, again=True)
                 break
             except (StoreError, LeaseLostError):
                 raise

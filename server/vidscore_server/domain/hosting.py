@@ -32,6 +32,7 @@ from vidscore_server.domain.tier_updates import TierUpdater
 from vidscore_server.domain.trust import TrustAnalyses
 from vidscore_server.domain.truth import TruthStore
 from vidscore_server.domain.windows import Windows
+from vidscore_server.executors import JobRunner
 from vidscore_server.logs import log, places_of
 from vidscore_server.workers import WorkerPool
 
@@ -70,7 +71,7 @@ class Hosting:
         expirer: Expires idle submissions.
     """
 
-    def __init__(self, context: Context, workers: WorkerPool) -> None:
+    def __init__(self, context: Context, workers: WorkerPool, executor: JobRunner) -> None:
         self.context = context
         self.leases = Leases(context)
         self.benchmarks = Benchmarks(context)
@@ -86,7 +87,7 @@ class Hosting:
         self.live_answers = LiveAnswers(
             context, self.benchmarks, self.rules, self.submissions, self.budget
         )
-        self.scorer = Scorer(context, self.benchmarks, self.truth, workers)
+        self.scorer = Scorer(context, self.benchmarks, self.truth, workers, executor)
         self.scheduler = Scheduler(context, self.benchmarks, self.scorer, self.leases)
         self.live = LiveScores(context, self.benchmarks, self.scorer)
         self.windows = Windows(context, self.scorer)

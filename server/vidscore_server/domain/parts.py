@@ -106,11 +106,13 @@ class PartPlan:
         parts: Parts that it is scored in; none where `everything` is there.
         everything: All of it; None where that is more than the bound.
         frame_count: Frames that it has.
+        size_bytes: Bytes that it takes in memory.
     """
 
     parts: tuple[Part, ...]
     everything: Annotations | None
     frame_count: int
+    size_bytes: int
 
 
 @dataclass(slots=True)
@@ -149,8 +151,9 @@ def plan_parts(
         if kept is not None:
             kept.append(data)
     if kept is not None:
-        return PartPlan((), codec.read_stored_batches(kept, arity), frame_count)
-    return PartPlan(tuple(_parts(found, maximum_bytes, by_frame=by_frame)), None, frame_count)
+        return PartPlan((), codec.read_stored_batches(kept, arity), frame_count, held)
+    parts = tuple(_parts(found, maximum_bytes, by_frame=by_frame))
+    return PartPlan(parts, None, frame_count, held)
 
 
 def _parts(

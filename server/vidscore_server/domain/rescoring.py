@@ -166,7 +166,7 @@ class Rescoring:
                 return False
             if submission not in done_of(record):
                 name = SubmissionName(plan.benchmark, submission)
-                results = await self._scorer.results(name, plan.revision)
+                results = await self._scorer.results(name, plan.revision, again=True)
                 failpoint("before_score_commit")
                 await self._context.write(
                     lambda transaction: self._keep(transaction, operation, name, results)  # noqa: B023 - it has run when the loop goes on

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -40,6 +39,7 @@ from vidscore_server.domain.portions import PartTallies, Place, places, public_s
 from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.scores import PackedReport, Result, pack_report, submitted_names
 from vidscore_server.domain.truth import TruthStore
+from vidscore_server.executors import JobRunner
 from vidscore_server.store import Reader
 from vidscore_server.workers import WorkerPool
 
@@ -93,18 +93,32 @@ class Scorer:
         benchmarks: Its benchmarks.
         truth: Their truth.
         workers: The worker processes.
+        executor: What scores large submissions, and boards again.
     """
 
     def __init__(
-        self, context: Context, benchmarks: Benchmarks, truth: TruthStore, workers: WorkerPool
+        self,
+        context: Context,
+        benchmarks: Benchmarks,
+        truth: TruthStore,
+        workers: WorkerPool,
+        executor: JobRunner,
     ) -> None:
         self._context = context
         self._benchmarks = benchmarks
         self._truth = truth
         self._workers = workers
+        self._executor = executor
 
-    async def results(self, name: SubmissionName, revision: int) -> list[Result]:
+    async def results(
+        self, name: SubmissionName, revision: int, *, again: bool = False
+    ) -> list[Result]:
         """Score a submission once under a revision of the truth, by every evaluator.
+
+        Args:
+            name: The submission.
+            revision: Revision of the truth.
+            again: Whether it is scored for a board that moves.
 
         Raises:
             TimeoutError: If it takes longer than the settings allow.
@@ -113,6 +127,8 @@ class Scorer:
         """
         async with asyncio.timeout(self._context.settings.scoring_timeout_s):
             plan = await self._context.read(lambda reader: self._plan(reader, name, revision))
+            large = again or plan.stock.size_bytes >= self._context.settings.executor_bytes
+            runner = self._executor if large else self._workers
             names = known_names(plan.definition, None if plan.partial else plan.truth)
             tallies = PartTallies(plan.definition)
             checks: list[NameCheck] = []
@@ -120,16 +136,18 @@ class Scorer:
             async for both, came in self._parts(name, plan):
                 checks.append(await asyncio.to_thread(check_names, names, came, ""))
                 submitted |= submitted_names(came)
-                found = await self._place_tallies(plan.definition, both)
+                found = await self._place_tallies(plan.definition, both, runner)
                 await asyncio.to_thread(tallies.add, found)
                 del both, came
             key = self._context.keyed(name.benchmark, f"estimate/{name.submission}/{revision}")
-            streaming, doubts = await self._streaming(plan)
+            streaming, doubts = await self._streaming(plan, runner)
             results = await asyncio.to_thread(_results, plan, tallies, submitted, key, streaming)
             warnings = (*late_warnings(checks), *doubts)
             return [replace(result, warnings=warnings) for result in results]
 
-    async def _streaming(self, plan: _Plan) -> tuple[StreamingReports, tuple[str, ...]]:
+    async def _streaming(
+        self, plan: _Plan, runner: JobRunner
+    ) -> tuple[StreamingReports, tuple[str, ...]]:
         """Reports of streaming accuracy, and what a team should know of them.
 
         Those of a submission that did not answer by a clock, or whose truth is not complete, are
@@ -142,7 +160,7 @@ class Scorer:
         try:
             found = await asyncio.to_thread(_answers, plan)
             return {
-                portion: await self._online_reports(plan.definition.evaluators, answers)
+                portion: await self._online_reports(plan.definition.evaluators, answers, runner)
                 for portion, answers in found.items()
             }, ()
         except InputError:  # its faults may name frames of the truth
@@ -150,23 +168,29 @@ class Scorer:
             return {}, (NO_STREAMING.format(why=why),)
 
     async def _online_reports(
-        self, evaluators: Sequence[Evaluator[Any]], answers: StreamingAnswers
+        self,
+        evaluators: Sequence[Evaluator[Any]],
+        answers: StreamingAnswers,
+        runner: JobRunner,
     ) -> list[Report]:
         by_budget: list[list[Report]] = []
         for budget_s in answers.budgets_s:
             held = await asyncio.to_thread(answers.held, budget_s)
-            tallies = await self.tallies(evaluators, answers.truth, held)
+            tallies = await self.tallies(evaluators, answers.truth, held, runner=runner)
             by_budget.append(await asyncio.to_thread(_reports, evaluators, tallies))
         return online_reports(evaluators, answers, by_budget)
 
     async def _place_tallies(
-        self, definition: Definition, both: tuple[Annotations, Annotations]
+        self,
+        definition: Definition,
+        both: tuple[Annotations, Annotations],
+        runner: JobRunner,
     ) -> dict[Place, list[Tally]]:
         """Tallies of each evaluator over everything that is tallied apart."""
         found = await asyncio.to_thread(places, definition, both)
         async with asyncio.TaskGroup() as tasks:
             running = {
-                place: tasks.create_task(self.tallies(definition.evaluators, *sides))
+                place: tasks.create_task(self.tallies(definition.evaluators, *sides, runner=runner))
                 for place, sides in found.items()
             }
         return {place: task.result() for place, task in running.items()}
@@ -236,13 +260,23 @@ class Scorer:
         evaluators: Sequence[Evaluator[Any]],
         truth: Annotations,
         detections: Annotations,
+        *,
+        runner: JobRunner | None = None,
     ) -> list[Tally]:
-        """Tallies of evaluators over whole sequences of both sides, as in one process."""
-        part_count = PARTS_PER_WORKER * (self._context.settings.workers or os.cpu_count() or 1)
+        """Tallies of evaluators over whole sequences of both sides, as in one process.
+
+        Args:
+            evaluators: The evaluators.
+            truth: Truth.
+            detections: Detections.
+            runner: What runs the jobs; by default, the worker processes.
+        """
+        runner = runner or self._workers
+        part_count = PARTS_PER_WORKER * await runner.capacity()
         parts = await asyncio.to_thread(list, split_by_sequence(truth, detections, part_count))
         async with asyncio.TaskGroup() as tasks:
             running = [
-                [tasks.create_task(self._workers.run(make_job(entry, *part))) for part in parts]
+                [tasks.create_task(runner.run(make_job(entry, *part))) for part in parts]
                 for entry in evaluators
             ]
         return [

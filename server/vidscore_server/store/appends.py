@@ -1,22 +1,17 @@
-"""The statements of an append: compiled once per dialect, then run by the driver.
-
-Running a statement through SQLAlchemy takes several times as long as SQLite needs for it.
-"""
+"""The statements of an append."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from itertools import chain, repeat
+from itertools import repeat
 from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import (
     BindParameter,
     Connection,
-    Dialect,
     Executable,
     Table,
     bindparam,
@@ -26,171 +21,13 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import IntegrityError
 
 from vidscore_server.store import tables as t
 from vidscore_server.store.errors import AlreadyExistsError, NotFoundError
+from vidscore_server.store.prepared import Prepared, PreparedBlocks, sent_together
 from vidscore_server.store.records import BatchRecord, FrameNumbers, StreamRecord, SubmissionRecord
 from vidscore_server.store.tables import RecordReader, from_row, to_microseconds, to_row
-
-Row = Mapping[str, Any]
-
-LARGEST_BLOCK = 64
-"""Most rows of one statement: more gain nothing, and take long to compile."""
-
-
-class Prepared:
-    """A statement with named parameters, of types that need no conversion.
-
-    Args:
-        build: Builds the statement for the dialect of a name.
-    """
-
-    def __init__(self, build: Callable[[str], Executable]) -> None:
-        self._build = build
-        self._compiled: dict[str, tuple[str, tuple[str, ...] | None]] = {}
-
-    def first(self, connection: Connection, row: Row) -> tuple[Any, ...] | None:
-        """Run a query, and return the first row of its result.
-
-        Args:
-            connection: Connection, in a transaction.
-            row: Parameters by name.
-
-        Raises:
-            DBAPIError: As SQLAlchemy would raise it, but without the parameters.
-        """
-        text, names = self._for(connection.dialect)
-        with _cursor(connection, text) as cursor:
-            cursor.execute(text, _ordered(row, names))
-            found: tuple[Any, ...] | None = cursor.fetchone()
-            return found
-
-    def run(self, connection: Connection, row: Row) -> None:
-        """Run it.
-
-        Raises:
-            DBAPIError: As `first` does.
-        """
-        text, names = self._for(connection.dialect)
-        with _cursor(connection, text) as cursor:
-            cursor.execute(text, _ordered(row, names))
-
-    def _for(self, dialect: Dialect) -> tuple[str, tuple[str, ...] | None]:
-        found = self._compiled.get(dialect.name)
-        if found is None:
-            found = self._compiled[dialect.name] = _compiled(self._build(dialect.name), dialect)
-        return found
-
-
-class PreparedBlocks:
-    """A statement over many rows at once.
-
-    The driver releases the GIL for every statement, and may wait longer for it than the statement
-    takes. So rows go in blocks, whose sizes are powers of two: few statements are compiled, and
-    few are run.
-
-    Args:
-        build: Builds the statement for a number of rows; parameter ``name`` of row 3 is ``name_3``.
-        names: Parameters of a row, in the statement's order.
-    """
-
-    def __init__(self, build: Callable[[int], Executable], names: Sequence[str]) -> None:
-        self._build = build
-        self._names = tuple(names)
-        self._compiled: dict[tuple[str, int], tuple[str, tuple[str, ...] | None]] = {}
-
-    def run(self, connection: Connection, rows: Sequence[Sequence[Any]]) -> None:
-        """Run the statement over rows.
-
-        Args:
-            connection: Connection, in a transaction.
-            rows: Parameters of each row, in order.
-
-        Raises:
-            DBAPIError: As SQLAlchemy would raise it, but without the parameters.
-        """
-        for text, values in self._blocks(connection.dialect, rows, {}):
-            with _cursor(connection, text) as cursor:
-                cursor.execute(text, values)
-
-    def all(
-        self, connection: Connection, rows: Sequence[Sequence[Any]], common: Row
-    ) -> list[tuple[Any, ...]]:
-        """Run a query over rows, and return all rows of its results.
-
-        Args:
-            connection: Connection, in a transaction.
-            rows: Parameters of each row, in order.
-            common: Parameters before those of the rows, once.
-
-        Raises:
-            DBAPIError: As `run` does.
-        """
-        found: list[tuple[Any, ...]] = []
-        for text, values in self._blocks(connection.dialect, rows, common):
-            with _cursor(connection, text) as cursor:
-                cursor.execute(text, values)
-                found.extend(cursor.fetchall())
-        return found
-
-    def _blocks(
-        self, dialect: Dialect, rows: Sequence[Sequence[Any]], common: Row
-    ) -> Iterator[tuple[str, Any]]:
-        """Statements with the parameters of a block of rows each."""
-        start, size = 0, LARGEST_BLOCK
-        while start < len(rows):
-            while size > len(rows) - start:
-                size //= 2
-            text, names = self._for(dialect, size, common)
-            values = [*common.values(), *chain.from_iterable(rows[start : start + size])]
-            yield text, values if names is None else dict(zip(names, values, strict=True))
-            start += size
-
-    def _for(self, dialect: Dialect, size: int, common: Row) -> tuple[str, tuple[str, ...] | None]:
-        """The statement over a block, and its parameters' names if the driver takes names."""
-        found = self._compiled.get((dialect.name, size))
-        if found is None:
-            text, positions = _compiled(self._build(size), dialect)
-            names = (*common, *(f"{name}_{row}" for row in range(size) for name in self._names))
-            if positions not in {None, names}:
-                raise ValueError(f"the statement has {positions}, expected {names}")
-            found = text, None if positions else names
-            self._compiled[dialect.name, size] = found
-        return found
-
-
-def _compiled(statement: Any, dialect: Dialect) -> tuple[str, tuple[str, ...] | None]:
-    """A statement's text, and its parameters in order if the driver takes no names."""
-    compiled = statement.compile(dialect=dialect)
-    return str(compiled), tuple(compiled.positiontup) if compiled.positiontup else None
-
-
-@contextmanager
-def _cursor(connection: Connection, text: str) -> Iterator[Any]:
-    cursor = connection.connection.cursor()
-    try:
-        yield cursor
-    except Exception as error:
-        raise _wrapped(error, text, connection) from error
-    finally:
-        cursor.close()
-
-
-def _ordered(row: Row, names: tuple[str, ...] | None) -> Any:
-    return row if names is None else [row[name] for name in names]
-
-
-def _wrapped(error: Exception, text: str, connection: Connection) -> BaseException:
-    dialect = connection.dialect
-    driver_error: type[Exception] = dialect.loaded_dbapi.Error
-    if not isinstance(error, driver_error):
-        return error
-    lost = dialect.is_disconnect(error, connection.connection.driver_connection, None)  # type: ignore[arg-type] # SQLAlchemy names its own protocol of drivers' connections
-    return DBAPIError.instance(
-        text, None, error, driver_error, hide_parameters=True, connection_invalidated=lost
-    )
-
 
 _SUBMISSION_COLUMNS = tuple(
     field.name for field in fields(SubmissionRecord) if field.name != "benchmark"
@@ -340,7 +177,7 @@ def insert_batches(connection: Connection, batches: Sequence[tuple[int, BatchRec
     """Add batches, each with the row number of its stream, and advance the streams' offsets.
 
     Raises:
-        AlreadyExistsError: If there is a batch at one of the offsets.
+        IntegrityError: If there is a batch at one of the offsets.
     """
     rows = [
         (
@@ -353,31 +190,21 @@ def insert_batches(connection: Connection, batches: Sequence[tuple[int, BatchRec
         )
         for stream_id, batch in batches
     ]
-    try:
-        _BATCHES.run(connection, rows)
-    except IntegrityError as error:
-        raise AlreadyExistsError("a batch at an offset") from error
+    _BATCHES.run(connection, rows)
     _OFFSETS.run(connection, [(stream_id,) for stream_id in dict.fromkeys(row[0] for row in rows)])
 
 
-def insert_frames(
+def frame_rows(
     connection: Connection, submission_id: int, batches: Sequence[FrameNumbers]
-) -> None:
-    """Add the frames of batches.
-
-    Raises:
-        AlreadyExistsError: If a frame is stored already.
-    """
+) -> list[tuple[int, int]]:
+    """Rows of the frames of batches; sequences that are new are added."""
     names = dict.fromkeys(name for frames in batches for name in frames)
     ids = _sequence_ids(connection, submission_id, names)
     rows: list[tuple[int, int]] = []
     for frames in batches:
         for name, numbers in frames.items():
             rows.extend(zip(repeat(ids[name]), numbers))
-    try:
-        _FRAMES.run(connection, rows)
-    except IntegrityError as error:
-        raise AlreadyExistsError("a frame of the batch") from error
+    return rows
 
 
 def _sequence_ids(
@@ -459,11 +286,19 @@ class Appends(RecordReader):
         """
         streams = dict.fromkeys(batch.stream for batch, _ in batches)
         ids = self._known_stream_ids(benchmark, submission, streams)
-        insert_batches(self._connection, [(ids[batch.stream], batch) for batch, _ in batches])
         number = self._submission_id(benchmark, submission)
-        insert_frames(self._connection, number, [frames for _, frames in batches])
-        for stream, position in positions.items():
-            _POSITION.run(self._connection, {"stream_id": ids[stream], "position": position})
+        frames = frame_rows(self._connection, number, [frames for _, frames in batches])
+        try:
+            with sent_together(self._connection):
+                insert_batches(
+                    self._connection, [(ids[batch.stream], batch) for batch, _ in batches]
+                )
+                _FRAMES.run(self._connection, frames)
+                for stream, position in positions.items():
+                    row = {"stream_id": ids[stream], "position": position}
+                    _POSITION.run(self._connection, row)
+        except IntegrityError as error:
+            raise AlreadyExistsError("a frame of the batches") from error
 
     def update_submission(self, record: SubmissionRecord) -> None:
         """Replace the record of a submission."""

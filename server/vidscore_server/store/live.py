@@ -9,7 +9,8 @@ from sqlalchemy import Executable, Table, bindparam, delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from vidscore_server.store import tables as t
-from vidscore_server.store.appends import Appends, Prepared
+from vidscore_server.store.appends import Appends
+from vidscore_server.store.prepared import Prepared
 from vidscore_server.store.records import LiveClockRecord, LiveFrameRecord
 from vidscore_server.store.tables import RecordReader, from_row, to_row
 

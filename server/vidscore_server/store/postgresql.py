@@ -22,6 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from vidscore_server.store import shown_location
 from vidscore_server.store.errors import StoreError, StoreMissingError
 from vidscore_server.store.migrations import schema_of, upgrade
+from vidscore_server.store.prepared import sent_together
 from vidscore_server.store.reader import Reader
 from vidscore_server.store.records import SubmissionKey
 from vidscore_server.store.sql_store import Lock, Sharing, SqlStore
@@ -94,7 +95,7 @@ def open_postgresql_store(
     except BaseException:
         engine.dispose()
         raise
-    readers = _engine(connect, maximum_connections - 1).execution_options(
+    readers = _engine(connect, maximum_connections - 1, pings=True).execution_options(
         isolation_level="REPEATABLE READ", postgresql_readonly=True
     )
     return SqlStore(engine, Sharing(locker(secret), readers, MAXIMUM_GROUP))
@@ -114,11 +115,12 @@ def locker(secret: bytes) -> Lock:
     site = key_of()
 
     def lock(connection: Connection, submissions: Collection[SubmissionKey] | None) -> None:
-        if submissions is None:
-            connection.execute(_LOCK_SITE, {"site": site})
-        else:
-            keys = sorted({key_of(*submission) for submission in submissions})
-            connection.execute(_LOCK_SUBMISSIONS, {"site": site, "keys": keys})
+        with sent_together(connection):  # with the BEGIN before it
+            if submissions is None:
+                connection.execute(_LOCK_SITE, {"site": site})
+            else:
+                keys = sorted({key_of(*submission) for submission in submissions})
+                connection.execute(_LOCK_SUBMISSIONS, {"site": site, "keys": keys})
 
     return lock
 
@@ -145,7 +147,7 @@ def _connector(address: str) -> Callable[[], Any]:
     return connect
 
 
-def _engine(connect: Callable[[], Any], connections: int) -> Engine:
+def _engine(connect: Callable[[], Any], connections: int, *, pings: bool = False) -> Engine:
     engine = create_engine(
         "postgresql+psycopg://",
         creator=connect,
@@ -153,7 +155,7 @@ def _engine(connect: Callable[[], Any], connections: int) -> Engine:
         pool_size=connections,
         max_overflow=0,
         pool_timeout=POOL_TIMEOUT_S,
-        pool_pre_ping=True,  # the database may have been restarted
+        pool_pre_ping=pings,  # the database may have been restarted
         hide_parameters=True,
     )
 

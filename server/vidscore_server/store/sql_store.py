@@ -272,10 +272,10 @@ class SqlStore:
         outcomes: list[tuple[Future[Any], Any, BaseException | None]] = []
         lost: StoreLostError | None = None
         try:
-            with self._engine.begin() as connection:
-                self._sharing.lock(connection, _all_about(group))
+            with self._begun(_all_about(group)) as connection:
+                run = _run if len(group) > 1 else _run_alone
                 outcomes.extend(
-                    (queued.future, *_run(connection, queued.command)) for queued in group
+                    (queued.future, *run(connection, queued.command)) for queued in group
                 )
                 failpoint("before_commit")
             failpoint("after_commit")
@@ -291,6 +291,29 @@ class SqlStore:
                 future.set_exception(failed)
         if lost is not None:
             raise lost
+
+    @contextmanager
+    def _begun(self, about: Collection[SubmissionKey] | None) -> Iterator[Connection]:
+        """A transaction that holds the locks of a group, and ends with the context.
+
+        Asking before each whether the database was restarted would cost a round trip: where the
+        connection is lost before anything was done, another one is taken.
+        """
+        connection = self._engine.connect()
+        try:
+            try:
+                self._sharing.lock(connection, about)
+            except DBAPIError as error:
+                if not error.connection_invalidated:
+                    raise
+                connection.invalidate()
+                connection.close()
+                connection = self._engine.connect()
+                self._sharing.lock(connection, about)
+            yield connection
+            connection.commit()
+        finally:
+            connection.close()
 
     def _failure(self, error: Exception) -> StoreError:
         """The error of a group whose commit failed."""
@@ -319,14 +342,32 @@ def _run(
     connection.exec_driver_sql("SAVEPOINT command")
     try:
         result = command(Transaction(connection))
-    except Exception as error:
-        if _is_lost(error):
-            raise
+    except Exception as error:  # noqa: BLE001 - the future carries it
+        found = _failure_of(error)
         connection.exec_driver_sql("ROLLBACK TO SAVEPOINT command")
         connection.exec_driver_sql("RELEASE SAVEPOINT command")
-        return None, _store_error(error) if isinstance(error, DBAPIError) else error
+        return None, found
     connection.exec_driver_sql("RELEASE SAVEPOINT command")
     return result, None
+
+
+def _run_alone(
+    connection: Connection, command: Callable[[Transaction], Any]
+) -> tuple[Any, BaseException | None]:
+    """Run the only command of a transaction, as `_run` does: two statements fewer."""
+    try:
+        return command(Transaction(connection)), None
+    except Exception as error:  # noqa: BLE001 - the future carries it
+        found = _failure_of(error)
+        connection.rollback()
+        return None, found
+
+
+def _failure_of(error: Exception) -> BaseException:
+    """What the future of a command carries; raises the error where the whole group is lost."""
+    if _is_lost(error):
+        raise error
+    return _store_error(error) if isinstance(error, DBAPIError) else error
 
 
 def _is_lost(error: Exception) -> bool:

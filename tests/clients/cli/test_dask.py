@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.clients.cli.dask_cluster import OTHER_VERSION, Cluster, kill, running_cluster
 from tests.clients.cli.helpers import BINARY, run, run_binary
 from tests.evaluators.shards.scenes import write_scene
+from tests.support.dask_cluster import Cluster, kill, running_cluster
 from tests.support.waiting import TIMEOUT_S, eventually
 
 pytestmark = pytest.mark.slow
@@ -100,7 +100,7 @@ def test_a_slow_worker_holds_nothing_but_its_own_shard(cluster: Cluster) -> None
 
 
 def test_a_worker_of_another_version_is_refused(cluster: Cluster) -> None:
-    cluster.add_worker(OTHER_VERSION)
+    cluster.add_worker_of_other_version()
     code, output, errors = end(begin(cluster))
     assert (code, output) == (1, "")
     assert "a worker has numpy 1.0, scipy 1.0, vidscore 0.0.1; the scoring needs numpy " in errors

@@ -33,6 +33,7 @@ from vidscore_protos.v1 import (
     trust_service_pb2_grpc,
 )
 from vidscore_server.application import ScoringServer
+from vidscore_server.executors import JobRunner
 from vidscore_server.settings import load_settings
 from vidscore_server.store.sqlite import open_sqlite_store
 
@@ -291,9 +292,12 @@ async def hosting(
     *,
     held: bool = False,
     authorities: bytes | None = None,
+    executor: JobRunner | None = None,
     **flags: object,
 ) -> AsyncIterator[Hosted]:
     """A hosting server over a store in a folder; its workers may be held from the beginning.
+
+    Large work goes to `executor`, which outlives it, or else to its workers.
 
     Where it encrypts, `authorities` have signed its certificate, which is for `localhost`.
     """
@@ -313,7 +317,7 @@ async def hosting(
     workers = PlayedWorkers()
     if held:
         workers.gate.clear()
-    server = ScoringServer(settings, workers, store, clock)
+    server = ScoringServer(settings, workers, store, clock, executor)
     address = str(await server.start())
     try:
         async with _channel(address, authorities) as channel:

@@ -14,31 +14,34 @@ from pathlib import Path
 
 from tests.support.waiting import TIMEOUT_S, eventually
 
+SCORE_SHARD = ("vidscore_evaluators.shards.tasks", "score_shard")
+
 HOLD = """
-import os, time
+import itertools, os, time
 from pathlib import Path
-from vidscore_evaluators.shards import tasks
+import {module} as held
 
 folder = Path({folder!r})
+calls = itertools.count()
 # Dask may run this more than once.
-real = getattr(tasks, "real", tasks.score_shard)
-tasks.real = real
+real = getattr(held, "real", held.{function})
+held.real = real
 
-def score_shard(task, shard):
-    (folder / f"{{os.getpid()}}.{{shard.number}}.begun").touch()
+def {function}(*arguments):
+    (folder / f"{{os.getpid()}}.{{next(calls)}}.begun").touch()
     free = {free}
     while len(list(folder.glob("*.begun"))) > free and not (folder / "go").exists():
         time.sleep(0.01)
-    return real(task, shard)
+    return real(*arguments)
 
-tasks.score_shard = score_shard
+held.{function} = {function}
 """
-"""Workers that note each shard, and wait for a file once so many have begun."""
+"""Workers that note each call, and wait for a file once so many have begun."""
 
 OTHER_VERSION = """
-from vidscore_evaluators.shards import tasks
+import {module} as held
 
-tasks.software_versions = lambda: {"numpy": "1.0", "scipy": "1.0", "vidscore": "0.0.1"}
+held.software_versions = lambda: {{"numpy": "1.0", "scipy": "1.0", "vidscore": "0.0.1"}}
 """
 """Workers in whose environment another version is installed."""
 
@@ -50,11 +53,13 @@ class Cluster:
     Attributes:
         folder: Where their files are.
         scheduler: The process of the scheduler.
+        task: Module and name of the function that its tasks call.
         workers: The processes of the workers.
     """
 
     folder: Path
     scheduler: subprocess.Popen[bytes]
+    task: tuple[str, str]
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
@@ -66,7 +71,7 @@ class Cluster:
 
     @property
     def begun(self) -> list[str]:
-        """Process and shard of what has begun in workers that can be held."""
+        """Process and number of the calls that have begun in workers that can be held."""
         return [path.name for path in self.folder.glob("*.begun")]
 
     def add_worker(self, preload: str = "") -> subprocess.Popen[bytes]:
@@ -83,8 +88,15 @@ class Cluster:
         return worker
 
     def add_held_worker(self, free: int = 0) -> subprocess.Popen[bytes]:
-        """Start a worker that waits once more than so many shards have begun, until `release`."""
-        return self.add_worker(HOLD.format(folder=str(self.folder), free=free))
+        """Start a worker that waits once more than so many calls have begun, until `release`."""
+        module, function = self.task
+        return self.add_worker(
+            HOLD.format(module=module, function=function, folder=str(self.folder), free=free)
+        )
+
+    def add_worker_of_other_version(self) -> subprocess.Popen[bytes]:
+        """Start a worker in whose environment another version is installed."""
+        return self.add_worker(OTHER_VERSION.format(module=self.task[0]))
 
     def release(self) -> None:
         """Let held workers go on."""
@@ -103,8 +115,13 @@ def started(folder: Path, program: str, *arguments: str) -> subprocess.Popen[byt
 
 
 @contextmanager
-def running_cluster(folder: Path) -> Iterator[Cluster]:
-    """A scheduler without workers; it and all that are added end with the context."""
+def running_cluster(folder: Path, task: tuple[str, str] = SCORE_SHARD) -> Iterator[Cluster]:
+    """A scheduler without workers; it and all that are added end with the context.
+
+    Args:
+        folder: Where its files are, to be made.
+        task: Module and name of the function that its tasks call.
+    """
     folder.mkdir()
     scheduler = started(
         folder,
@@ -112,7 +129,7 @@ def running_cluster(folder: Path) -> Iterator[Cluster]:
         *("--host", "127.0.0.1", "--port", "0", "--no-dashboard"),
         *("--scheduler-file", "scheduler.json"),
     )
-    cluster = Cluster(folder, scheduler)
+    cluster = Cluster(folder, scheduler, task)
     try:
         eventually(lambda: _is_whole(folder / "scheduler.json"))
         yield cluster

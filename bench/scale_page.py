@@ -1,0 +1,127 @@
+"""The page about archives of any size: what was measured, and what follows for 10^12 detections."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+WANTED = 10**12
+MACHINES, PROCESSORS_EACH = 16, 64
+PRICE_PER_PROCESSOR_HOUR = 0.05
+"""Dollars; an assumption, about what clouds ask for a processor of a large machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A part of an archive that was scored.
+
+    Attributes:
+        detections: Its detections.
+        workers: Processes that scored it.
+        elapsed_s: Wall time.
+        processor_s: Processor seconds of all workers.
+        worker_bytes: Memory of the largest process, at its peak.
+        size_bytes: Bytes of its files, both sides.
+        f1: Its score.
+    """
+
+    detections: int
+    workers: int
+    elapsed_s: float
+    processor_s: float
+    worker_bytes: int
+    size_bytes: int
+    f1: float
+
+
+_PAGE = """# Scale
+
+What an archive of any size costs to score in [shards](archives.md). `make bench-scale` measures it
+on the machine at hand and writes this page; `BENCH_ARGS="--detections 10000000"` is a try.
+
+## Measured
+
+On a machine of {processors} processors, for which {load:.1f} programs stood in line on average in
+the last minute, ours and others: an archive in Parquet, a file a sequence of 1,000 frames with 10
+objects each, scored by `f1` in processes. Reading, checking and digesting both sides and merging
+the shards is in the time; starting processes is not.
+
+| workers | detections | a second | efficiency | processor time a detection | largest worker |
+| --- | --- | --- | --- | --- | --- |
+{rows}
+
+Efficiency is the rate a worker beside that of the fewest workers. Where other programs run, rates
+and efficiency are theirs as much as ours, and processor time says more. The two sides take
+{size:.1f} bytes a detection.
+
+## Inferred
+
+For 10^12 detections, from the processor time a detection of {count} workers:
+
+- **Processor time**: {hours:,.0f} processor hours; at an assumed ${price:g} each, ${cost:,.0f}.
+- **Time**: {time_h:,.1f} hours on {machines} machines of {each} processors, if they are as fast as
+  these and none waits.
+- **Bytes**: {terabytes:,.1f} TB. To keep that cluster busy, storage has to deliver
+  {gigabytes:,.2f} GB a second.
+
+None of this was run. It takes for granted that shards do not wait for each other, which holds as
+they share nothing but the files; that storage keeps up; and that tallies stay small, as those of
+`f1` do. Evaluators that keep every confidence, such as `coco`, merge far more bytes. What a
+processor of a cloud does and costs is the reader's to fill in.
+"""
+
+
+def page_of(runs: Sequence[Measured], processors: int, load: float) -> str:
+    """The page as Markdown.
+
+    Args:
+        runs: What was measured, at least one.
+        processors: Processors of the machine.
+        load: Its load when all was measured.
+    """
+    by_count = {
+        count: [run for run in runs if run.workers == count]
+        for count in sorted({run.workers for run in runs})
+    }
+    fewest, most = min(by_count), max(by_count)
+    one = _rate(by_count[fewest]) / fewest
+    seconds = _processor_s(by_count[most])
+    size = sum(run.size_bytes for run in runs) / sum(run.detections for run in runs)
+    hours = WANTED * seconds / 3600
+    cluster = MACHINES * PROCESSORS_EACH
+    return _PAGE.format(
+        processors=processors,
+        load=load,
+        rows="\n".join(_row(count, own, one) for count, own in by_count.items()),
+        size=size,
+        count=most,
+        hours=hours,
+        price=PRICE_PER_PROCESSOR_HOUR,
+        cost=hours * PRICE_PER_PROCESSOR_HOUR,
+        time_h=hours / cluster,
+        machines=MACHINES,
+        each=PROCESSORS_EACH,
+        terabytes=size * WANTED / 1e12,
+        gigabytes=size * cluster / seconds / 1e9,
+    )
+
+
+def _row(count: int, runs: Sequence[Measured], one: float) -> str:
+    """A row of the table; `one` is the rate a worker of the fewest workers."""
+    largest = max(run.worker_bytes for run in runs) / 2**20
+    return (
+        f"| {count} | {sum(run.detections for run in runs):,} | {_rate(runs):,.0f} "
+        f"| {_rate(runs) / count / one:.2f} | {1e6 * _processor_s(runs):.2f} us "
+        f"| {largest:,.0f} MiB |"
+    )
+
+
+def _processor_s(runs: Sequence[Measured]) -> float:
+    """Processor seconds a detection."""
+    return sum(run.processor_s for run in runs) / sum(run.detections for run in runs)
+
+
+def _rate(runs: Sequence[Measured]) -> float:
+    """Detections a second: the median of the parts."""
+    return statistics.median(run.detections / run.elapsed_s for run in runs)

@@ -26,7 +26,7 @@ from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.jobs import Job, run_job, run_outcome_job
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
-from vidscore_evaluators.runtime import SPAWN, initialize_worker, sigint_blocked
+from vidscore_evaluators.runtime import initialize_worker, sigint_blocked, spawn_context
 from vidscore_server.errors import WorkerLostError, WorkFailedError
 from vidscore_server.logs import log, places_of
 
@@ -155,7 +155,7 @@ class _Worker:
 
     def start(self) -> ProcessPoolExecutor:
         """Start the process, which then imports what every job needs."""
-        executor = ProcessPoolExecutor(1, mp_context=SPAWN, initializer=initialize_worker)
+        executor = ProcessPoolExecutor(1, mp_context=spawn_context(), initializer=initialize_worker)
         with sigint_blocked():
             self._started = executor.submit(os.getpid)
         self._started.add_done_callback(_log_started)
@@ -233,8 +233,8 @@ async def run_analysis(
         WorkerLostError: If the process died.
         WorkFailedError: If the analysis ended in an unexpected error.
     """
-    receiver, sender = SPAWN.Pipe(duplex=False)
-    process = SPAWN.Process(target=_run_analysis, args=(sender, analysis, workers))
+    receiver, sender = spawn_context().Pipe(duplex=False)
+    process = spawn_context().Process(target=_run_analysis, args=(sender, analysis, workers))
     starting = asyncio.ensure_future(asyncio.to_thread(_start_analysis, process, sender))
     try:
         await asyncio.shield(starting)

@@ -24,8 +24,8 @@ from vidscore_evaluators.arrays import (
     IntArray,
     starts_from_counts,
 )
+from vidscore_evaluators.formats._heads import FRAME_KEYS
 from vidscore_evaluators.formats._line_rules import (
-    FRAME_KEYS,
     MAXIMUM_NUMBERS,
     MAXIMUM_OBJECTS,
     NUMBER_NAME,

@@ -57,6 +57,11 @@ def is_evaluator(name: str) -> bool:
     return name in _BUILT_IN or name in _plug_ins()
 
 
+def is_built_in(name: str) -> bool:
+    """Whether an evaluator of that name belongs to vidscore itself."""
+    return name in _BUILT_IN
+
+
 @cache
 def evaluator_class(name: str) -> EvaluatorClass:
     """The evaluator class of that name.

@@ -23,7 +23,7 @@ from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vidscore_evaluators.errors import VidscoreError
-from vidscore_evaluators.jobs import Job, run_job, run_outcome_job
+from vidscore_evaluators.jobs import Job, run_job, run_outcome_job, tally_of_job
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_evaluators.runtime import initialize_worker, sigint_blocked, spawn_context
@@ -32,6 +32,7 @@ from vidscore_server.logs import log, places_of
 
 if TYPE_CHECKING:
     from vidscore_evaluators.arrays import FloatArray
+    from vidscore_evaluators.tally import Tally
     from vidscore_evaluators.trust.analyses import Analysis, StageProgress
     from vidscore_evaluators.trust.tiers import DrawsJob
 
@@ -92,6 +93,15 @@ class WorkerPool:
             WorkFailedError: If the job ended in an unexpected error.
         """
         return await self._run(job, run_job)
+
+    def run_here(self, job: Job) -> Tally:
+        """Run a job in this process: for one so small that handing it over takes longer.
+
+        Raises:
+            VidscoreError: As the job raised it.
+            WorkFailedError: If the job ended in an unexpected error.
+        """
+        return _run_job(job, tally_of_job)
 
     async def outcomes(self, job: Job, at: OperatingPoint) -> Outcomes:
         """Say what became of each object and detection of a job; raises as `run` does."""

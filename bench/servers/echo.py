@@ -1,4 +1,4 @@
-"""A server that answers calls and acknowledges frames, and does no more: the limit of any server."""
+"""A server that answers calls and acknowledges frames, and no more: the limit of any server."""
 
 from __future__ import annotations
 

@@ -151,9 +151,9 @@ def _corners(size: Size) -> Iterator[Row]:
         _Scene(CHAIN.format(boxes), boxes, _chain(boxes)),
     ]
     for row in _grown(scenes, size):
-        # One knot of boxes that Neovision2 merges round by round.
-        is_knot = row.name.startswith("neovision2") and row.name.endswith(CHAIN.format(boxes))
-        yield replace(row, goal=not_yet(row.goal)) if is_knot else row
+        # One chain of boxes, which Neovision2 merges round by round.
+        is_chain = row.name.startswith("neovision2") and row.name.endswith(CHAIN.format(boxes))
+        yield replace(row, goal=not_yet(row.goal)) if is_chain else row
 
 
 def _memory(size: Size) -> Iterator[Row]:

@@ -64,7 +64,7 @@ class ProgressBar:
         """Say something that stays, above the bar where it is shown."""
         shown = escape_controls(text)
         if self._bar is None:
-            print(shown, file=self._drawn_on)
+            self._drawn_on.write(f"{shown}\n")
         else:
             self._bar.console.print(shown, soft_wrap=True, markup=False, highlight=False)
 

@@ -289,10 +289,10 @@ async def test_one_stream_too_many_is_refused_and_the_others_go_on(workers: Work
 
 
 def _batch_request(
-    truth: annotations_pb2.AnnotationBatch, name: str, **parameters: str
+    truth: annotations_pb2.AnnotationBatch, chosen: scoring_service_pb2.ScoreConfiguration
 ) -> scoring_service_pb2.ScoreBatchRequest:
     return scoring_service_pb2.ScoreBatchRequest(
-        configuration=configuration(name, **parameters), truth=[truth], detections=[DETECTIONS]
+        configuration=chosen, truth=[truth], detections=[DETECTIONS]
     )
 
 
@@ -307,7 +307,7 @@ async def _score_batch(
 async def test_a_small_call_is_scored_where_it_arrives_once_its_evaluator_was_used(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wanted = _batch_request(TRUTH, "f1", base="euclidean")
+    wanted = _batch_request(TRUTH, configuration("f1", base="euclidean"))
     many = {number: [(float(number), 1.0)] for number in range(1, 500)}
     async with serving(workers) as running:
         by_worker = await _score_batch(running, wanted)
@@ -320,14 +320,16 @@ async def test_a_small_call_is_scored_where_it_arrives_once_its_evaluator_was_us
         monkeypatch.setattr(workers, "run", noted)
         assert await _score_batch(running, wanted) == by_worker
         assert jobs == []
-        await _score_batch(running, _batch_request(points(many), "f1", base="euclidean"))
+        await _score_batch(
+            running, _batch_request(points(many), configuration("f1", base="euclidean"))
+        )
         assert len(jobs) == 1
 
 
 async def test_a_small_call_that_goes_wrong_is_an_incident_that_shows_no_data(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wanted = _batch_request(TRUTH, "spotgeo")
+    wanted = _batch_request(TRUTH, configuration("spotgeo"))
     await _score_batch(running, wanted)
 
     def broken(_: SpotGeo, aligned: Aligned) -> NoReturn:
@@ -351,7 +353,7 @@ async def test_an_evaluator_of_others_never_runs_in_the_server(
     monkeypatch.setattr(workers, "run_here", forbidden)
     async with serving(workers) as running:
         for _ in range(2):
-            response = await _score_batch(running, _batch_request(TRUTH, "moody"))
+            response = await _score_batch(running, _batch_request(TRUTH, configuration("moody")))
             assert len(response.reports) == 1
 
 
@@ -360,7 +362,9 @@ async def test_a_call_waits_for_a_place_that_becomes_free(workers: WorkerPool) -
         first = _stub(running).Score()
         await first.write(stream(configuration("moody"))[0])
         await _read(first)
-        waiting = asyncio.ensure_future(_score_batch(running, _batch_request(TRUTH, "moody")))
+        waiting = asyncio.ensure_future(
+            _score_batch(running, _batch_request(TRUTH, configuration("moody")))
+        )
         await first.done_writing()
         await _last(first)
         assert len((await waiting).reports) == 1
@@ -375,7 +379,7 @@ async def test_a_call_for_which_no_place_becomes_free_is_refused(
         await first.write(stream(configuration("moody"))[0])
         await _read(first)
         with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await _score_batch(running, _batch_request(TRUTH, "moody"))
+            await _score_batch(running, _batch_request(TRUTH, configuration("moody")))
         assert refused(caught.value).metadata["limit"] == "maximum_streams"
         await first.done_writing()
         await _last(first)

@@ -307,7 +307,8 @@ async def _score_batch(
 async def test_a_small_call_is_scored_where_it_arrives_once_its_evaluator_was_used(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wanted = _batch_request(TRUTH, configuration("f1", base="euclidean"))
+    chosen = configuration("f1", base="euclidean")
+    wanted = _batch_request(TRUTH, chosen)
     many = {number: [(float(number), 1.0)] for number in range(1, 500)}
     async with serving(workers) as running:
         by_worker = await _score_batch(running, wanted)

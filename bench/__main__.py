@@ -61,6 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             points = list(dict.fromkeys(point for row in rows for point in row.points))
             text, others = render(rows, command), bool(chosen.case)
             write_page(chosen.page, text, points, answer(rows), keep_others=others)
+    wrong = [row.name for row in rows if row.is_wrong]
+    if chosen.quick and wrong:
+        print(f"goals that should be met and are not: {'; '.join(wrong)}")
+        return 1
     return 0
 
 

@@ -17,15 +17,23 @@ class Size:
         share: Share of the full data, in (0, 1].
         repeats: Measured runs of each side.
         minutes: Time over which memory is watched.
+        is_judged: Whether goals are held against what is measured; if not, it may be of anything.
     """
 
     share: float
     repeats: int
     minutes: float = 10.0
+    is_judged: bool = True
 
-    def of(self, full: int) -> int:
-        """So much of a full number, at least 1."""
-        return max(1, round(full * self.share))
+    def of(self, full: int, least: int = 1) -> int:
+        """So much of a full number.
+
+        Args:
+            full: The number of a full run.
+            least: The fewest at which a goal is about what grows with them, and not about what
+                each call costs whatever it is given.
+        """
+        return max(least if self.is_judged else 1, round(full * self.share))
 
 
 FULL = Size(1.0, 5)

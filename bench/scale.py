@@ -24,7 +24,7 @@ from pathlib import Path
 import vidscore
 from bench.scale_page import Measured, page_of
 from bench.scenes.archive import DETECTIONS_PER_SEQUENCE, write_sequence
-from vidscore_evaluators.runtime import SPAWN, initialize_worker
+from vidscore_evaluators.runtime import initialize_worker, spawn_context
 
 HERE = Path(__file__).parent
 EVALUATOR = "f1"
@@ -132,7 +132,9 @@ def _scored(folder: Path, sequences: int, size_bytes: int, workers: int) -> Meas
 
 @contextmanager
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    with ProcessPoolExecutor(workers, mp_context=SPAWN, initializer=initialize_worker) as pool:
+    with ProcessPoolExecutor(
+        workers, mp_context=spawn_context(), initializer=initialize_worker
+    ) as pool:
         yield pool
 
 

@@ -1,6 +1,7 @@
 """All cases, in the order in which they run. Importing them needs every peer."""
 
 from bench.cases import (
+    calls,
     coco,
     feeds,
     growth,
@@ -27,6 +28,7 @@ CASES = (
     *viewer.CASES,
     *site.CASES,
     *startup.CASES,
+    *calls.CASES,
     *streaming.CASES,
     *feeds.CASES,
     *server_memory.CASES,

@@ -23,7 +23,7 @@ from bench.scenes.boxes import Boxes, detected, random_boxes
 from vidscore_evaluators import score
 from vidscore_evaluators.report import Report
 
-IMAGES = 5000
+IMAGES, FEWEST_IMAGES = 5000, 800
 OBJECTS_PER_IMAGE = 20
 DETECTIONS_PER_IMAGE = 30
 CLASSES = 10
@@ -103,7 +103,7 @@ def _agree(ours: object, theirs: object) -> bool:
 
 
 def _files(size: Size) -> Iterator[Row]:
-    truth, detections = _scene(size.of(IMAGES))
+    truth, detections = _scene(size.of(IMAGES, FEWEST_IMAGES))
     goals = (at_least(20.0), at_least(1.0), SHOWN_TIMES)
     with tempfile.TemporaryDirectory() as folder:
         paths = _write(truth, detections, Path(folder))

@@ -17,7 +17,7 @@ import orjson
 
 from bench.case import Case, Size
 from bench.measuring import Sample, run_interleaved
-from bench.rows import Row, at_most
+from bench.rows import Goal, Row, at_most, not_yet
 from bench.servers.process import BENCHMARK, STORE, Served, hosting_server, serving_store
 from vidscore_client import connect
 from vidscore_client.frames import Frames
@@ -28,6 +28,7 @@ from vidscore_server.store.transaction import Transaction
 SUBMISSIONS = 10_000
 SUBMISSIONS_PER_TEAM = 5
 LIMIT_S = 0.1
+WITHIN_LIMIT = at_most(1.0)
 FIRST = "first"
 SEQUENCES, FRAMES_PER_SEQUENCE = 20, 10
 ROWS_PER_COMMIT = 500
@@ -192,12 +193,12 @@ def _after_scores(
             begun_s = time.perf_counter()
             visitor.open(PAGES["its board"])
             found.append(time.perf_counter() - begun_s)
-        yield _row(count, role, BOARD_WITH_NEW_SCORE, Sample(tuple(found)))
+        yield _row(count, role, BOARD_WITH_NEW_SCORE, Sample(tuple(found)), not_yet(WITHIN_LIMIT))
 
 
-def _row(count: int, role: str, name: str, sample: Sample) -> Row:
+def _row(count: int, role: str, name: str, sample: Sample, goal: Goal = WITHIN_LIMIT) -> Row:
     title = f"site, {count:,} submissions, {role}: {name}"
-    return Row(title, sample, Sample((LIMIT_S,)), "limit", at_most(1.0))
+    return Row(title, sample, Sample((LIMIT_S,)), "limit", goal)
 
 
 CASES = (Case("site", _pages),)

@@ -28,15 +28,16 @@ from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 
-SEQUENCES = 10
+SEQUENCES, FEWEST_SEQUENCES = 10, 2
 FRAMES_PER_SEQUENCE = 1000
 OBJECTS_PER_FRAME = 20
 TRACKER = "tracker"
 CUTOFF_PX = 10.0
+FEWEST_OSPA_FRAMES = 600
 
 
 CROWD = 200
-CROWD_FRAMES = 3400
+CROWD_FRAMES, FEWEST_CROWD_FRAMES = 3400, 850
 CROWD_LIFETIME = 170
 """Frames that an object of the crowd is there: 680,000 boxes of over 4,000 objects in all."""
 
@@ -59,6 +60,11 @@ def _write(
         _write_rows(root / "gt" / name / "gt" / "gt.txt", truth, "1,1,1")
         _write_rows(root / TRACKER / TRACKER / "data" / f"{name}.txt", tracked, "-1,-1,-1")
     return names
+
+
+def _write_files(root: Path, size: Size) -> list[str]:
+    count = size.of(SEQUENCES, FEWEST_SEQUENCES)
+    return _write(root, count, FRAMES_PER_SEQUENCE, OBJECTS_PER_FRAME)
 
 
 def _write_rows(path: Path, side: boxes.Boxes, rest: str) -> None:
@@ -175,7 +181,7 @@ def _sides(root: Path) -> tuple[Path, Path]:
 def _files(size: Size) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        names = _write(root, size.of(SEQUENCES), FRAMES_PER_SEQUENCE, OBJECTS_PER_FRAME)
+        names = _write_files(root, size)
         sides = _sides(root)
         what = f"files to figures, {len(names)} x {FRAMES_PER_SEQUENCE:,} frames"
         by_trackeval = Peer(
@@ -201,7 +207,7 @@ def _files(size: Size) -> Iterator[Row]:
 
 def _crowd(size: Size) -> Iterator[Row]:
     """One sequence with thousands of identities, which costs trackeval more than its boxes do."""
-    frames = size.of(CROWD_FRAMES)
+    frames = size.of(CROWD_FRAMES, FEWEST_CROWD_FRAMES)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         names = _write(root, 1, frames, CROWD, CROWD_LIFETIME)
@@ -224,7 +230,7 @@ def _crowd(size: Size) -> Iterator[Row]:
 
 
 def _ospa_scene(size: Size) -> tuple[Annotations, Annotations]:
-    return points.crowded(size.of(FRAMES_PER_SEQUENCE), 60.0)
+    return points.crowded(size.of(FRAMES_PER_SEQUENCE, FEWEST_OSPA_FRAMES), 60.0)
 
 
 def _ospa_alone(truth: Annotations, detections: Annotations) -> Action:
@@ -263,7 +269,7 @@ def _states(side: Annotations) -> list[State]:
 
 def _files_alone(size: Size) -> Action:
     folder = tempfile.TemporaryDirectory()
-    _write(Path(folder.name), size.of(SEQUENCES), FRAMES_PER_SEQUENCE, OBJECTS_PER_FRAME)
+    _write_files(Path(folder.name), size)
     # The folder lives as long as what reads from it.
     return lambda: score(ALL, *_sides(Path(folder.name)))
 

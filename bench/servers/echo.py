@@ -1,4 +1,4 @@
-"""A server that acknowledges appended frames and does nothing else: the limit of any that does."""
+"""A server that answers calls and acknowledges frames, and no more: the limit of any server."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import grpc
 
+from vidscore_protos.v1 import scoring_service_pb2, scoring_service_pb2_grpc
 from vidscore_protos.v1 import submission_service_pb2 as messages
 from vidscore_protos.v1 import submission_service_pb2_grpc as services
 
@@ -26,12 +27,25 @@ class Echo(services.SubmissionServiceServicer):
             yield messages.AppendResponse(next_offset=request.offset + frames)
 
 
+class ScoringEcho(scoring_service_pb2_grpc.ScoringServiceServicer):
+    """Answers that there is nothing to report."""
+
+    async def ScoreBatch(  # noqa: N802 - the name that the protocol gives it
+        self, request: scoring_service_pb2.ScoreBatchRequest, context: object
+    ) -> scoring_service_pb2.ScoreBatchResponse:
+        """Answer with no report."""
+        del request, context
+        return scoring_service_pb2.ScoreBatchResponse()
+
+
 async def serve() -> None:
     """Serve until killed; print the port."""
     server = grpc.aio.server()
     # The other methods are of no use here; at run time none of them is abstract.
     echo = Echo()  # type: ignore[abstract]
     services.add_SubmissionServiceServicer_to_server(echo, server)
+    scoring = ScoringEcho()  # type: ignore[abstract]
+    scoring_service_pb2_grpc.add_ScoringServiceServicer_to_server(scoring, server)
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     print(f"echo serves at 127.0.0.1:{port}", flush=True)

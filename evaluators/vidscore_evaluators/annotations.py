@@ -22,6 +22,7 @@ from vidscore_evaluators.arrays import (
     FlagArray,
     FloatArray,
     IntArray,
+    distinct,
     expand_runs,
     marked,
     starts_from_counts,
@@ -245,8 +246,8 @@ class Annotations:
 
     def with_used_tables(self) -> Annotations:
         """The same annotations over tables of the names in use alone."""
-        sequences = np.unique(self.frame_sequences).tolist()
-        labels = np.unique(self.label_indices).tolist()
+        sequences = distinct(self.frame_sequences).tolist()
+        labels = distinct(self.label_indices).tolist()
         return self.with_tables(
             tuple(self.sequences[row] for row in sequences),
             tuple(self.labels[row] for row in labels),

@@ -92,6 +92,16 @@ def run_starts(*sorted_columns: AnyArray) -> IntArray:
     return np.flatnonzero(changed)
 
 
+def distinct(values: AnyArray) -> AnyArray:
+    """The different numbers of an array, in ascending order.
+
+    As `numpy.unique`, which imports numpy's masked arrays for it: a tenth of a short process.
+    """
+    ordered = np.sort(values, axis=None)
+    found: AnyArray = ordered[run_starts(ordered)]
+    return found
+
+
 def packed_columns(columns: Sequence[IntArray]) -> list[AnyArray]:
     """Some columns packed into one of the same order, which sorts faster.
 

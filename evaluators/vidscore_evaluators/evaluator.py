@@ -18,7 +18,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
-from importlib import metadata
 from typing import Any, ClassVar, Generic, TypeVar
 
 from vidscore_evaluators.alignment import Aligned, align
@@ -26,6 +25,7 @@ from vidscore_evaluators.annotations import ARITIES, POINT, Annotations, Side, e
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import Fault, GeometryError, ParameterError
 from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_evaluators.installed import installed_version
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.plausibility.summary import input_summary_of, size_columns
@@ -471,7 +471,7 @@ def software_versions() -> dict[str, str]:
 @cache
 def _installed_versions() -> tuple[tuple[str, str], ...]:
     # Cached: the lookup costs more than many reports.
-    return tuple((name, metadata.version(name)) for name in ("numpy", "scipy", "vidscore"))
+    return tuple((name, installed_version(name)) for name in ("numpy", "scipy", "vidscore"))
 
 
 def _rank_part(value: float | None, direction: Direction) -> tuple[bool, float]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.arrays import FloatArray
+from vidscore_evaluators.arrays import FloatArray, distinct
 from vidscore_evaluators.errors import EvaluatorVersionError
 from vidscore_evaluators.evaluator import Evaluator, tally_many
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
@@ -36,6 +36,9 @@ PARTS_PER_WORKER = 4
 OBJECTS_PER_PART = 1 << 18
 """Objects of both sides per part, so that memory stays bounded and columns stay in the processor's
 cache; a longer sequence is one part."""
+
+OBJECTS_TO_WAIT_FOR = 1 << 14
+"""Objects of both sides that take so long that somebody wants to know how far they have come."""
 
 OUTCOMES_PER_PART = 1 << 16
 """The same where the result is a row for each, and stays: what a part takes while it is worked on
@@ -88,7 +91,16 @@ def run_job(job: Job) -> bytes:
     Raises:
         EvaluatorVersionError: If the evaluator installed here is of another version.
     """
-    return tally_to_bytes(_evaluator_of(job).tally(job.truth, job.detections))
+    return tally_to_bytes(tally_of_job(job))
+
+
+def tally_of_job(job: Job) -> Tally:
+    """Run a job.
+
+    Raises:
+        EvaluatorVersionError: If the evaluator installed here is of another version.
+    """
+    return _evaluator_of(job).tally(job.truth, job.detections)
 
 
 def run_outcome_job(job: Job, at: OperatingPoint = OperatingPoint()) -> Outcomes:
@@ -135,11 +147,17 @@ def tally_in_parts(
     """
     if workers < 1:
         raise ValueError(f"at least 1 worker is needed, not {workers}")
-    part_count = 1 + (truth.object_count + detections.object_count) // OBJECTS_PER_PART
-    if workers > 1 or progress is not None:
+    object_count = truth.object_count + detections.object_count
+    part_count = 1 + object_count // OBJECTS_PER_PART
+    if workers > 1:
         part_count = max(part_count, workers * PARTS_PER_WORKER)
+    elif progress is not None:
+        part_count = max(part_count, min(PARTS_PER_WORKER, object_count // OBJECTS_TO_WAIT_FOR))
     if part_count == 1:
-        return tally_many(evaluators, truth, detections)
+        whole = tally_many(evaluators, truth, detections)
+        if progress is not None:
+            progress(truth.frame_count, max(1, truth.frame_count))
+        return whole
     parts = split_by_sequence(truth, detections, part_count)
     done, frame_counts = 0, deque[int]()
     tallies = [[evaluator.identity_tally] for evaluator in evaluators]
@@ -211,7 +229,7 @@ def split_by_sequence(
         Truth and detections of each part: views where its frames are contiguous, else copies.
     """
     truth_parts, detection_parts = _parts_of_frames((truth, detections), part_count)
-    for part in np.union1d(truth_parts, detection_parts).tolist():
+    for part in distinct(np.concatenate([truth_parts, detection_parts])).tolist():
         yield (
             frames_of_part(truth, truth_parts, part),
             frames_of_part(detections, detection_parts, part),
@@ -252,7 +270,7 @@ def frames_of_part(side: Annotations, parts: PartArray, part: int) -> Annotation
     else:
         own = side.take_frames(frames)
     # Else each of many parts would go over the names of all.
-    used = np.unique(own.frame_sequences)
+    used = distinct(own.frame_sequences)
     if len(used) == len(side.sequences):
         return own
     return replace(

@@ -208,7 +208,7 @@ class Accumulator:
 
     def __init__(self, evaluator: Evaluator[Any]) -> None:
         self.evaluator = evaluator
-        self._tallies: list[Tally] = [evaluator.identity_tally]
+        self._tallies: list[Tally] = []
         self._pending: list[tuple[Annotations, Annotations]] = []
         self._pending_bytes = 0
 
@@ -265,7 +265,7 @@ class Accumulator:
     def report(self, unsettled: Tally | None = None) -> Report:
         """Report over the tally and, if given, a tally of the pending columns."""
         tallies = self._tallies if unsettled is None else [*self._tallies, unsettled]
-        return self.evaluator.report(merge_tallies(tallies))
+        return self.evaluator.report(merge_tallies(tallies or [self.evaluator.identity_tally]))
 
     def _join_pending(self) -> None:
         if len(self._pending) > 1:

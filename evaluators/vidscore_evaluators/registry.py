@@ -9,14 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module, metadata
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from vidscore_evaluators.errors import UnknownEvaluatorError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.parameters import parse_parameters
 from vidscore_evaluators.specification import BenchmarkSpec
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 ENTRY_POINT_GROUP = "vidscore.evaluators"
 
@@ -52,6 +55,11 @@ def evaluator_names() -> tuple[str, ...]:
 def is_evaluator(name: str) -> bool:
     """Whether an evaluator has that name."""
     return name in _BUILT_IN or name in _plug_ins()
+
+
+def is_built_in(name: str) -> bool:
+    """Whether an evaluator of that name belongs to vidscore itself."""
+    return name in _BUILT_IN
 
 
 @cache
@@ -116,15 +124,18 @@ def create_evaluator(
     return chosen(parse_parameters(chosen.Parameters, parameters or {}), specification)
 
 
-def _plug_ins() -> dict[str, list[metadata.EntryPoint]]:
+def _plug_ins() -> dict[str, list[EntryPoint]]:
     """Entry points by name; those that differ in nothing but where they were found are one."""
-    points: dict[str, dict[str, metadata.EntryPoint]] = {}
+    # Slow to import, and no built-in evaluator needs it.
+    from importlib import metadata  # noqa: PLC0415
+
+    points: dict[str, dict[str, EntryPoint]] = {}
     for point in metadata.entry_points(group=ENTRY_POINT_GROUP):
         points.setdefault(point.name, {})[point.value] = point
     return {name: list(different.values()) for name, different in points.items()}
 
 
-def _load(points: list[metadata.EntryPoint]) -> EvaluatorClass:
+def _load(points: list[EntryPoint]) -> EvaluatorClass:
     names = " and ".join(point.dist.name for point in points if point.dist is not None)
     unusable = f"the evaluator {points[0].name!r} of {names} cannot be used"
     if len(points) > 1:

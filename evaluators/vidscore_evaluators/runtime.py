@@ -10,25 +10,24 @@
 from __future__ import annotations
 
 import ctypes
-import multiprocessing
 import os
 import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, partial
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+    from multiprocessing.context import SpawnContext
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 Progress = Callable[[int, int], None]
 """Called with (items done, items in all)."""
-
-SPAWN = multiprocessing.get_context("spawn")
-"""Processes are spawned, not forked: a fork of a process with running gRPC threads can hang."""
 
 MAX_THREADS = 4
 """More would contend for the GIL."""
@@ -53,8 +52,10 @@ class SpawnedPool:
     """
 
     def __init__(self, workers: int) -> None:
+        from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - as in spawn_context
+
         self._executor = ProcessPoolExecutor(
-            workers, mp_context=SPAWN, initializer=initialize_worker
+            workers, mp_context=spawn_context(), initializer=initialize_worker
         )
 
     def __enter__(self) -> Self:
@@ -74,6 +75,14 @@ class SpawnedPool:
         """
         with sigint_blocked():
             return self._executor.map(work, items)
+
+
+def spawn_context() -> SpawnContext:
+    """What starts processes: spawned, not forked, as a fork with gRPC's threads can hang."""
+    # Slow to import, and one process is enough for most scores.
+    import multiprocessing  # noqa: PLC0415
+
+    return multiprocessing.get_context("spawn")
 
 
 def map_in_order(
@@ -176,6 +185,8 @@ def tune_malloc() -> bool:
 
 
 def _exit_with_parent() -> None:
+    import multiprocessing  # noqa: PLC0415 - as in spawn_context
+
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -195,6 +206,8 @@ def _gather(results: Iterable[Result], count: int, progress: Progress | None) ->
 def _threads(count: int) -> ThreadPoolExecutor:
     # Never shut down: the garbage collector would do it wherever a `map_threads` was abandoned, in
     # any thread, even while that thread starts another one, and wait for itself forever.
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - as in spawn_context
+
     return ThreadPoolExecutor(count, "map-threads")
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from vidscore_evaluators.alignment import resolve
 from vidscore_evaluators.annotations import Annotations, Side
@@ -29,6 +28,9 @@ from vidscore_evaluators.selection import ALL, Selection
 from vidscore_evaluators.shards.dealing import SHARDS
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 from vidscore_evaluators.streaming_accuracy import score_online
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 
 def read(

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, sequence_name
-from vidscore_evaluators.arrays import BoolArray
+from vidscore_evaluators.arrays import BoolArray, distinct
 from vidscore_evaluators.convert import converted
 from vidscore_evaluators.errors import Fault, ParameterError
 from vidscore_evaluators.names import did_you_mean
@@ -259,7 +259,7 @@ def select(
 def _of_frames(source: Source, keep: BoolArray) -> Source:
     """Some frames of a side, and the sequences that they are of."""
     annotations = source.annotations
-    used = set(np.unique(annotations.frame_sequences[keep]).tolist())
+    used = set(distinct(annotations.frame_sequences[keep]).tolist())
     unused = (key for row, key in enumerate(annotations.sequences) if row not in used)
     return source.without_frames(~keep, frozenset(unused))
 
@@ -354,7 +354,7 @@ def _unknown_labels(
 ) -> Iterator[Fault]:
     if selection.labels is None:
         return
-    used = {side.labels[row] for side in sides for row in np.unique(side.label_indices).tolist()}
+    used = {side.labels[row] for side in sides for row in distinct(side.label_indices).tolist()}
     domains = {key.domain for key in keys}
     for evaluator in evaluators:
         whose = f"{evaluator.name} of {evaluator.preset}" if evaluator.preset else evaluator.name

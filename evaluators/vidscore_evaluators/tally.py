@@ -265,6 +265,8 @@ def merge_tallies(tallies: Sequence[Tally]) -> Tally:
     for tally in tallies:
         if tally.evaluator != first.evaluator:
             raise TallyError(f"cannot add a tally of {tally.evaluator} to one of {first.evaluator}")
+    if len(tallies) == 1:
+        return first
     return Tally(
         evaluator=first.evaluator,
         tables=_merge_by_name([tally.tables for tally in tallies]),

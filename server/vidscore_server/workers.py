@@ -23,15 +23,16 @@ from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vidscore_evaluators.errors import VidscoreError
-from vidscore_evaluators.jobs import Job, run_job, run_outcome_job
+from vidscore_evaluators.jobs import Job, run_job, run_outcome_job, tally_of_job
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
-from vidscore_evaluators.runtime import SPAWN, initialize_worker, sigint_blocked
+from vidscore_evaluators.runtime import initialize_worker, sigint_blocked, spawn_context
 from vidscore_server.errors import WorkerLostError, WorkFailedError
 from vidscore_server.logs import log, places_of
 
 if TYPE_CHECKING:
     from vidscore_evaluators.arrays import FloatArray
+    from vidscore_evaluators.tally import Tally
     from vidscore_evaluators.trust.analyses import Analysis, StageProgress
     from vidscore_evaluators.trust.tiers import DrawsJob
 
@@ -98,6 +99,15 @@ class WorkerPool:
         """
         return await self._run(job, run_job)
 
+    def run_here(self, job: Job) -> Tally:
+        """Run a job in this process: for one so small that handing it over takes longer.
+
+        Raises:
+            VidscoreError: As the job raised it.
+            WorkFailedError: If the job ended in an unexpected error.
+        """
+        return _run_job(job, tally_of_job)
+
     async def outcomes(self, job: Job, at: OperatingPoint) -> Outcomes:
         """Say what became of each object and detection of a job; raises as `run` does."""
         return await self._run(job, partial(run_outcome_job, at=at))
@@ -162,7 +172,7 @@ class _Worker:
     def start(self) -> ProcessPoolExecutor:
         """Start the process, which then imports what every job needs."""
         executor = ProcessPoolExecutor(
-            1, mp_context=SPAWN, initializer=_initialize, initargs=(self._niceness,)
+            1, mp_context=spawn_context(), initializer=_initialize, initargs=(self._niceness,)
         )
         with sigint_blocked():
             self._started = executor.submit(os.getpid)
@@ -256,8 +266,8 @@ async def run_analysis(
         WorkerLostError: If the process died.
         WorkFailedError: If the analysis ended in an unexpected error.
     """
-    receiver, sender = SPAWN.Pipe(duplex=False)
-    process = SPAWN.Process(target=_run_analysis, args=(sender, analysis, workers))
+    receiver, sender = spawn_context().Pipe(duplex=False)
+    process = spawn_context().Process(target=_run_analysis, args=(sender, analysis, workers))
     starting = asyncio.ensure_future(asyncio.to_thread(_start_analysis, process, sender))
     try:
         await asyncio.shield(starting)

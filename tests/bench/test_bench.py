@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from bench.case import Case, Peer, Size, compare
+from bench.case import QUICK, Case, Peer, Size, compare
 from bench.cases import outcomes, spotgeo, viewer
 from bench.measuring import Sample, run_interleaved
 from bench.page import ANSWER_BEGIN, ANSWER_END, BEGIN, END, answer, render, write_page
-from bench.rows import SHOWN_TIMES, Point, Row, at_least, at_most
+from bench.rows import SHOWN_TIMES, Point, Row, at_least, at_most, not_yet
 
-TINY = Size(0.002, 2)
+TINY = Size(0.002, 2, is_judged=False)
 
 
 def row(ours: float, other: float, goal: object) -> Row:
@@ -47,6 +47,35 @@ def test_a_goal_is_held_against_the_ratio_of_medians(
         *("name", "ours", "other", "other_name", "ratio", "goal", "met")
     }
     json.dumps(found.as_json())
+
+
+@pytest.mark.parametrize(
+    ("goal", "of_wall", "of_processor", "wrong"),
+    [
+        (at_most(1.5), (1.0, 1.0), (9.0, 1.0), False),
+        (at_most(1.5), (2.0, 1.0), (1.0, 1.0), False),
+        (at_most(1.5), (2.0, 1.0), (2.0, 1.0), True),
+        (not_yet(at_most(1.5)), (2.0, 1.0), (2.0, 1.0), False),
+        (SHOWN_TIMES, (2.0, 1.0), (2.0, 1.0), False),
+    ],
+)
+def test_a_goal_that_should_be_met_is_missed_by_the_clock_and_by_processor_time(
+    goal: object, of_wall: tuple[float, float], of_processor: tuple[float, float], wrong: bool
+) -> None:
+    ours, other = (
+        Sample((wall,), (processor,)) for wall, processor in zip(of_wall, of_processor, strict=True)
+    )
+    assert Row("what", ours, other, "peer", goal).is_wrong is wrong  # type: ignore[arg-type]
+
+
+def test_without_processor_times_the_clock_alone_judges() -> None:
+    assert row(2.0, 1.0, at_most(1.5)).is_wrong
+
+
+def test_a_quick_run_has_as_much_as_its_goals_need() -> None:
+    assert QUICK.of(1000) == 50
+    assert QUICK.of(1000, 300) == 300
+    assert TINY.of(1000, 300) == 2
 
 
 def test_what_was_timed_on_a_part_is_scaled_up() -> None:

@@ -9,6 +9,7 @@ from vidscore_evaluators.annotations import ObjectFlag
 from vidscore_evaluators.convert import rules_of
 from vidscore_evaluators.formats import (
     FORMATS,
+    _heads,
     _line_rules,
     generic,
     json_lines,
@@ -52,7 +53,7 @@ def test_the_columns_and_flags_of_generic_csv_are_listed() -> None:
 
 def test_the_keys_of_json_lines_are_listed() -> None:
     listed = set(first_cells(section(PAGE, "## jsonl")))
-    shown = {*_line_rules.FRAME_KEYS, *_line_rules.OBJECT_KEYS}
+    shown = {*_heads.FRAME_KEYS, *_line_rules.OBJECT_KEYS}
     assert listed == shown
 
 

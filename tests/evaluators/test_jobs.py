@@ -67,9 +67,11 @@ def test_nothing_has_no_parts() -> None:
 def test_parts_in_one_process_add_up_to_the_whole(scene: Case) -> None:
     told: list[tuple[int, int]] = []
     evaluator = toy(whole=True)
-    [tally] = tally_in_parts(
-        [evaluator], *scene, progress=lambda done, total: told.append((done, total))
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "OBJECTS_TO_WAIT_FOR", 1)
+        [tally] = tally_in_parts(
+            [evaluator], *scene, progress=lambda done, total: told.append((done, total))
+        )
     assert tally_to_bytes(tally) == tally_to_bytes(evaluator.tally(*scene))
     assert told[-1] == (scene.truth.frame_count, scene.truth.frame_count)
     assert [done for done, _ in told] == sorted(done for done, _ in told)

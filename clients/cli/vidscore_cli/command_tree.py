@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module, metadata
+from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 OTHER_WORDS = {
     **dict.fromkeys(("--gt", "--ground-truth", "--groundtruth", "--reference"), "--truth"),
@@ -133,11 +136,13 @@ class CommandTree(click.Group):
         self._group = plug_ins
 
     @cached_property
-    def _plug_ins(self) -> dict[str, metadata.EntryPoint]:
+    def _plug_ins(self) -> dict[str, EntryPoint]:
         return self.find_plug_ins()
 
-    def find_plug_ins(self) -> dict[str, metadata.EntryPoint]:
+    def find_plug_ins(self) -> dict[str, EntryPoint]:
         """Commands of other distributions, by name; a name of ours is not theirs to take."""
+        from importlib import metadata  # slow to import, and no command of ours needs it
+
         points = metadata.entry_points(group=self._group) if self._group else ()
         return {point.name: point for point in sorted(points) if point.name not in self._own}
 
@@ -180,11 +185,12 @@ class CommandTree(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; a mistyped name gets a suggestion."""
-        known = self.list_commands(ctx)
-        if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
+        is_name = not args[0].startswith("-") and not ctx.resilient_parsing
+        if is_name and args[0] not in self._own and args[0] not in self._plug_ins:
             from vidscore_evaluators.names import name_advice
 
-            ctx.fail(f"unknown command {args[0]!r}; {name_advice(args[0], known)}")
+            advice = name_advice(args[0], self.list_commands(ctx))
+            ctx.fail(f"unknown command {args[0]!r}; {advice}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -207,7 +213,7 @@ class CommandTree(click.Group):
         return "" if found is None else found.get_short_help_str(limit=100)
 
 
-def _load(point: metadata.EntryPoint) -> click.Command:
+def _load(point: EntryPoint) -> click.Command:
     """A command of another distribution.
 
     Raises:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from vidscore_cli.output import deliver, deliver_json, deliver_table
+from vidscore_cli.output import deliver, deliver_json
 from vidscore_evaluators.annotations import sequence_name
 from vidscore_evaluators.csv_text import csv_text
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.report_grids import Grid, format_number
 
 if TYPE_CHECKING:
-    from vidscore_cli.report_table import Words
+    from vidscore_cli.report_parts import Words
     from vidscore_evaluators.trust.comparisons import Comparison
     from vidscore_evaluators.trust.differences import Difference, SystemPair
 
@@ -35,7 +35,7 @@ def deliver_comparisons(comparisons: Sequence[Comparison], form: str, output: st
         output: Path of a file, or "-".
     """
     from vidscore_cli.markup import WRITERS
-    from vidscore_cli.report_table import parts_renderable
+    from vidscore_cli.report_text import deliver_parts
 
     if form == "json":
         documents = [one.to_dict() for one in comparisons]
@@ -45,12 +45,12 @@ def deliver_comparisons(comparisons: Sequence[Comparison], form: str, output: st
     elif form in WRITERS:
         deliver(WRITERS[form](comparison_parts(comparisons)), output)
     else:
-        deliver_table(parts_renderable(comparison_parts(comparisons)), output)
+        deliver_parts(comparison_parts(comparisons), output)
 
 
 def comparison_parts(comparisons: Sequence[Comparison]) -> Iterator[Words | Grid]:
     """What is told of comparisons, in order: the answers first, whatever draws it."""
-    from vidscore_cli.report_table import Words
+    from vidscore_cli.report_parts import Words
 
     for answer in (answer for one in comparisons for answer in one.answers):
         yield Words(answer, heading=True)

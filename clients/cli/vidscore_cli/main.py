@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -12,6 +13,9 @@ import click
 
 from vidscore_cli.command_tree import CommandTree, Entry, Sections
 from vidscore_cli.session import ExitCode, Session
+
+GARBAGE_THRESHOLD = 20_000
+"""Objects after whose making cyclic garbage is looked for."""
 
 CLI = "vidscore_cli.commands"
 SERVER = "vidscore_server.commands"
@@ -251,5 +255,7 @@ def cli(session: Session, debug: bool) -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit with its code."""
+    # A short process ends before there is garbage worth looking for; its imports would set it off.
+    gc.set_threshold(GARBAGE_THRESHOLD)
     cli.main(prog_name="vidscore")
     raise AssertionError("the command line always exits")

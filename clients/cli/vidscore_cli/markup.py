@@ -1,7 +1,8 @@
 """Tables as Markdown, for pages and issues, and as LaTeX, for papers.
 
-Both take what `vidscore_cli.report_table` draws on a terminal: grids of text, and words between
-them. Figures have the digits that they have there; names stand as they are, whatever is in them.
+Both take what `vidscore_cli.report_parts` gives, which others draw as tables: grids of text, and
+words between them. Figures have the digits that they have there; names stand as they are, whatever
+is in them.
 """
 
 from __future__ import annotations
@@ -9,9 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from rich.cells import cell_len
-
-from vidscore_cli.report_table import Words, left_out_note
+from vidscore_cli.report_parts import Words, cell_width, left_out_note
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.report_grids import Grid
 
@@ -84,7 +83,7 @@ def _markdown_part(part: Words | Grid) -> str:
         text = markdown_text(part.text)
         return f"**{text}**" if text and part.heading else text
     rows = [list(map(markdown_text, row)) for row in (part.headings, *part.lines)]
-    widths = [max(3, *map(cell_len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(3, *map(cell_width, column)) for column in zip(*rows, strict=True)]
     lines = [_markdown_row(row, widths, part.leading) for row in rows]
     rule = [
         f":{'-' * (width - 1)}" if column < part.leading else f"{'-' * (width - 1)}:"
@@ -99,7 +98,7 @@ def _markdown_row(cells: Sequence[str], widths: Sequence[int], leading: int) -> 
     """A row, padded so that its source can be read as well."""
     padded = []
     for column, (cell, width) in enumerate(zip(cells, widths, strict=True)):
-        space = " " * (width - cell_len(cell))
+        space = " " * (width - cell_width(cell))
         padded.append(cell + space if column < leading else space + cell)
     return f"| {' | '.join(padded)} |"
 

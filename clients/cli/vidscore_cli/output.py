@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import secrets
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -167,7 +166,7 @@ def atomic_file(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
         with target.open("wb") as file:
             yield file
         return
-    neighbour = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    neighbour = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
     try:
         descriptor = os.open(neighbour, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(descriptor, "wb") as file:
@@ -192,7 +191,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         OSError: If it cannot be written; about the folder, not about its neighbour.
     """
     whole = path.resolve()
-    neighbour = whole.with_name(f".{whole.name}.{secrets.token_hex(4)}.part")
+    neighbour = whole.with_name(f".{whole.name}.{os.urandom(4).hex()}.part")
     try:
         neighbour.mkdir()
         yield neighbour

@@ -5,10 +5,13 @@ from __future__ import annotations
 import sys
 import threading
 from types import TracebackType
-from typing import Self, TextIO
+from typing import TYPE_CHECKING, Self, TextIO
 
 from vidscore_cli.output import console_on
 from vidscore_evaluators.names import escape_controls
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 DELAY_S = 1.0
 """Seconds of work without a bar."""
@@ -25,34 +28,17 @@ class ProgressBar:
     """
 
     def __init__(self, delay_s: float = DELAY_S, stream: TextIO | None = None) -> None:
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TaskProgressColumn,
-            TextColumn,
-            TimeRemainingColumn,
-        )
-
-        drawn_on = stream or sys.stderr
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeRemainingColumn(),
-            console=console_on(drawn_on),
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
-        self._task = self._bar.add_task("", total=None)
+        self._drawn_on = stream or sys.stderr
+        self._bar = _bar_on(self._drawn_on) if self._drawn_on.isatty() else None
         self._stage = ""
-        self._timer = threading.Timer(delay_s, self._bar.start)
-        self._timer.daemon = True
-        self._wanted = drawn_on.isatty()
+        if self._bar is not None:
+            self._task = self._bar.add_task("", total=None)
+            self._timer = threading.Timer(delay_s, self._bar.start)
+            self._timer.daemon = True
 
     def __enter__(self) -> Self:
         """Start the timer."""
-        if self._wanted:
+        if self._bar is not None:
             self._timer.start()
         return self
 
@@ -63,7 +49,7 @@ class ProgressBar:
         trace: TracebackType | None,
     ) -> None:
         """Take the bar away, whatever happened."""
-        if self._wanted:
+        if self._bar is not None:
             self._timer.cancel()
             self._timer.join()
             self._bar.stop()
@@ -71,16 +57,21 @@ class ProgressBar:
     def stage(self, description: str) -> None:
         """Say what is being done now; how much of it there is, is not known yet."""
         self._stage = description
-        self._bar.update(self._task, description=description, completed=0, total=None)
+        if self._bar is not None:
+            self._bar.update(self._task, description=description, completed=0, total=None)
 
     def say(self, text: str) -> None:
         """Say something that stays, above the bar where it is shown."""
         shown = escape_controls(text)
-        self._bar.console.print(shown, soft_wrap=True, markup=False, highlight=False)
+        if self._bar is None:
+            self._drawn_on.write(f"{shown}\n")
+        else:
+            self._bar.console.print(shown, soft_wrap=True, markup=False, highlight=False)
 
     def advance(self, done: int, total: int) -> None:
         """Say how far the stage has come."""
-        self._bar.update(self._task, completed=done, total=total)
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, total=total)
 
     def show(self, stage: str, done: int, total: int) -> None:
         """Say what is being done, and how far that has come; 0 in all where that is not known."""
@@ -88,3 +79,25 @@ class ProgressBar:
             self.stage(stage)
         if total:
             self.advance(done, total)
+
+
+def _bar_on(stream: TextIO) -> Progress:
+    """A bar that is not drawn yet; what draws it takes long to import."""
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=console_on(stream),
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )

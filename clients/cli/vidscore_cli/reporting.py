@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from vidscore_cli.output import counted, deliver, deliver_json, deliver_table, say
+from vidscore_cli.output import counted, deliver, deliver_json, say
 from vidscore_cli.session import ExitCode
 from vidscore_evaluators.csv_text import csv_text
 
@@ -145,7 +145,8 @@ def write_reports(reports: Sequence[Report], wanted: Presentation) -> None:
         WarningsRefusedError: If there are any, and they are errors; nothing is written then.
     """
     from vidscore_cli.markup import WRITERS
-    from vidscore_cli.report_table import report_parts, report_renderables
+    from vidscore_cli.report_parts import report_parts
+    from vidscore_cli.report_text import deliver_parts
     from vidscore_evaluators.report import report_to_dict
 
     show_warnings_of(reports, wanted.locate)
@@ -160,4 +161,4 @@ def write_reports(reports: Sequence[Report], wanted: Presentation) -> None:
     elif wanted.format in WRITERS:
         deliver(WRITERS[wanted.format](report_parts(reports, wanted.view)), wanted.output)
     else:
-        deliver_table(report_renderables(reports, wanted.view), wanted.output)
+        deliver_parts(report_parts(reports, wanted.view), wanted.output)

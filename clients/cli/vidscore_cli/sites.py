@@ -6,7 +6,6 @@ The file keeps servers and their tokens under names; only its user may read it.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -153,6 +152,8 @@ def read_sites() -> Sites:
     Raises:
         SitesFileError: If the file cannot be read, or is not what `write_sites` writes.
     """
+    import tomllib
+
     path = sites_file()
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))

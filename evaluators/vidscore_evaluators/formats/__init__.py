@@ -1,14 +1,16 @@
 """File formats: recognised by content or chosen by name, read with every fault listed.
 
 `read_source` reads one side, `read_pair` both and holds them against each other. To add a format:
-write a module with a `vidscore_evaluators.formats._format.Format`, and name it in `FORMATS`, here.
+write a module with a `vidscore_evaluators.formats._format.Format`, and name it in `_MODULES`, here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -17,22 +19,6 @@ import numpy as np
 
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats import (
-    coco,
-    dota,
-    generic,
-    json_lines,
-    kitti,
-    mot,
-    mots,
-    neovision2,
-    parquet,
-    spotgeo,
-    visdrone_det,
-    visdrone_mot,
-    voc,
-    yolo,
-)
 from vidscore_evaluators.formats._files import (
     STANDARD_INPUT,
     InputPath,
@@ -42,7 +28,18 @@ from vidscore_evaluators.formats._files import (
     read_head,
 )
 from vidscore_evaluators.formats._format import Format
-from vidscore_evaluators.formats._unknown import DATA, is_empty_array, nearest_format
+from vidscore_evaluators.formats._heads import (
+    COCO,
+    COCO_HEAD,
+    DATA,
+    GENERIC,
+    JSON_LINES,
+    JSON_LINES_HEAD,
+    PARQUET,
+    SPOTGEO,
+    SPOTGEO_HEAD,
+    is_empty_array,
+)
 from vidscore_evaluators.formats.source import (
     Listing,
     ReadLimits,
@@ -69,30 +66,53 @@ __all__ = [
 
 AUTO = "auto"
 
-FORMATS: Mapping[str, Format] = MappingProxyType(
+_MODULES: Mapping[str, str] = MappingProxyType(
     {
-        known.name: known
-        for known in (
-            coco.FORMAT,
-            spotgeo.FORMAT,
-            voc.FORMAT,
-            dota.FORMAT,
-            visdrone_det.FORMAT,
-            visdrone_mot.FORMAT,
-            mots.FORMAT,
-            mot.FORMAT,
-            neovision2.FORMAT,
-            kitti.FORMAT,
-            yolo.FORMAT,
-            generic.FORMAT,
-            json_lines.FORMAT,
-            parquet.FORMAT,
-        )
+        COCO: "coco",
+        SPOTGEO: "spotgeo",
+        "pascal-voc": "voc",
+        "dota": "dota",
+        "visdrone-det": "visdrone_det",
+        "visdrone-mot": "visdrone_mot",
+        "mots": "mots",
+        "motchallenge": "mot",
+        "neovision2-csv": "neovision2",
+        "kitti-tracking": "kitti",
+        "yolo-text": "yolo",
+        GENERIC: "generic",
+        JSON_LINES: "json_lines",
+        PARQUET: "parquet",
     }
 )
+"""Module of each format by name."""
+
+_HEADS: Mapping[str, re.Pattern[bytes]] = MappingProxyType(
+    {JSON_LINES: JSON_LINES_HEAD, COCO: COCO_HEAD, SPOTGEO: SPOTGEO_HEAD}
+)
+"""Formats that are recognised by their first bytes; all of them are, before any is imported."""
+
+
+class _Formats(Mapping[str, Format]):
+    """Every format by its name; a module is imported when its format is asked for."""
+
+    def __getitem__(self, name: str) -> Format:
+        found: Format = import_module(f"{__name__}.{_MODULES[name]}").FORMAT
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in _MODULES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_MODULES)
+
+    def __len__(self) -> int:
+        return len(_MODULES)
+
+
+FORMATS: Mapping[str, Format] = _Formats()
 """Every format by name; content is held against them in this order, but JSON lines first."""
 
-_MIXING = (generic.NAME, json_lines.NAME, parquet.NAME)
+_MIXING = (GENERIC, JSON_LINES, PARQUET)
 """Formats of one side that go with any format of the other."""
 
 OnError = Literal["refuse", "skip"]
@@ -252,7 +272,7 @@ def reads_by_sequence(path: Path, format_name: str = AUTO) -> bool:
         InputError: If nothing is there, or nothing of a known format.
     """
     known = find_format(format_name) if format_name != AUTO else detect_format(path)
-    return known.by_sequence and (path.is_dir() or known is parquet.FORMAT)
+    return known.by_sequence and (path.is_dir() or known.name == PARQUET)
 
 
 def _only_wanted(source: Source, wanted: Wanted, listing: Listing) -> Source:
@@ -317,6 +337,9 @@ def _locate(
         name = _recognise(place, side, beside)
         if name is not None:
             return place, FORMATS[name], False
+    # Which knows several formats; what is of one needs no advice.
+    from vidscore_evaluators.formats._unknown import nearest_format  # noqa: PLC0415
+
     last = candidates[-1]
     return last, FORMATS[nearest_format(last, tuple(FORMATS), _recognise)], True
 
@@ -324,15 +347,17 @@ def _locate(
 def _recognise(path: InputPath, side: Side | None = None, beside: str | None = None) -> str | None:
     """Name of the format of a file or folder, by its content."""
     head = _head(path)
-    if side is Side.DETECTIONS and beside != spotgeo.NAME and is_empty_array(head):
-        return coco.NAME  # a detector that finds nothing; spotGEO lists every frame
+    if side is Side.DETECTIONS and beside != SPOTGEO and is_empty_array(head):
+        return COCO  # a detector that finds nothing; spotGEO lists every frame
     # The first key of a line tells it from every other object; a label may be any word of COCO.
-    order = (json_lines.FORMAT, *FORMATS.values())
-    return next((known.name for known in order if _is_of(known, path, head)), None)
+    by_head = (name for name, pattern in _HEADS.items() if pattern.match(head))
+    others = (name for name in FORMATS if name not in _HEADS and FORMATS[name].matches(path, head))
+    return next(by_head, None) or next(others, None)
 
 
 def _is_of(known: Format, path: InputPath, head: bytes) -> bool:
-    return known.matches(path, head) if known.head is None else bool(known.head.match(head))
+    pattern = _HEADS.get(known.name)
+    return known.matches(path, head) if pattern is None else bool(pattern.match(head))
 
 
 def _head(path: InputPath) -> bytes:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
@@ -113,8 +112,8 @@ class Format:
         pair: Checks detections against truth, given the known sequences; anything readable passes
             if left out.
         matches: Whether a path is of this format, by its content; given its first bytes, which
-            are empty for a folder. Not asked where there is a `head`.
-        head: Pattern of the first bytes of a file, where that is enough to recognise it.
+            are empty for a folder. Not asked where those alone tell
+            (`vidscore_evaluators.formats._heads`).
         by_sequence: Whether readers find sequences without reading the others.
         first_frame: Number of the first frame of a video, where the format defines it.
         first_pixel: Coordinate of the left or upper edge of an image's first pixel, where the
@@ -129,7 +128,6 @@ class Format:
         lambda _truth, detections, _known: PairReading(detections)
     )
     matches: Callable[[InputPath, bytes], bool] = lambda _path, _head: False
-    head: re.Pattern[bytes] | None = None
     by_sequence: bool = False
     first_frame: int | None = None
     first_pixel: int | None = None

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from vidscore_evaluators.annotations import BOX, NO_TRACK, POINT, QUADRILATERAL, ObjectFlag
 from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.formats._heads import FRAME_KEYS
 from vidscore_evaluators.formats._json import show_value, type_name
 from vidscore_evaluators.formats._line_masks import masks_of_entries
 from vidscore_evaluators.formats._table import EXPECTED_COORDINATE, EXPECTED_STRING, parse_string
@@ -29,7 +30,6 @@ from vidscore_evaluators.validation import (
     MAXIMUM_TIME_S,
 )
 
-FRAME_KEYS = ("domain", "sequence", "frame", COLUMN, ARRIVAL, "flags", "objects")
 REQUIRED = ("sequence", "frame", "objects")
 SHAPES: Mapping[str, int] = MappingProxyType({"point": POINT, "box": BOX, "corners": QUADRILATERAL})
 """Number of coordinates of an object, by the key that holds them."""

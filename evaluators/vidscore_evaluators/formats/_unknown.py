@@ -21,6 +21,7 @@ from vidscore_evaluators.formats._files import (
     text_files,
     visible_entries,
 )
+from vidscore_evaluators.formats._heads import DATA
 from vidscore_evaluators.formats._table import parse_integer, parse_number
 from vidscore_evaluators.formats.source import listed_names, show_text
 
@@ -37,8 +38,6 @@ class Unknown:
     found: str
     advice: str
 
-
-DATA = "a file or folder of annotations"
 
 _NEIGHBOURS = 100
 """Entries of a folder that are examined to say which of them may have been meant."""
@@ -89,11 +88,6 @@ _TAR_AT = 257
 _COLUMN_NAME = re.compile(r'[ \t]*"?[^\W\d][\w./-]{0,40}( [\w./()-]{1,40})?"?[ \t]*')
 _NO_NUMBERS = ("", "nan", "inf", "-inf", "+inf")
 _MOT_COLUMNS = range(6, 13)
-
-
-def is_empty_array(head: bytes) -> bool:
-    """Whether a JSON file is an array of nothing."""
-    return head.removeprefix(codecs.BOM_UTF8).split() in ([b"[]"], [b"[", b"]"])
 
 
 def nearest_format(

@@ -21,7 +21,6 @@ The project's readings:
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -72,6 +71,7 @@ from vidscore_evaluators.formats._format import (
     Writer,
     unnamed_remarks,
 )
+from vidscore_evaluators.formats._heads import COCO, COCO_ARRAYS
 from vidscore_evaluators.formats._json import (
     no_garbage_collection,
     parse_json,
@@ -100,15 +100,8 @@ from vidscore_evaluators.formats.source import (
     Source,
 )
 
-NAME = "coco-json"
+NAME = COCO
 _EXPECTED = "a JSON file in the form of COCO"
-_ARRAYS = ("videos", "images", "categories", "annotations")
-_KEYS = "|".join((*_ARRAYS, "info", "licenses", "type"))
-_HEAD = re.compile(
-    rb'(?s)(?:\xef\xbb\xbf)?\s*(?:\{.*"(?:%s)"' % _KEYS.encode()
-    + rb'|\[.*(?:"image_id"|"file_name".*"bbox"|"bbox".*"file_name"))'
-)
-"""An object with a key of COCO, or an array of results."""
 _OBJECT = "an object with images, categories and annotations"
 
 
@@ -235,7 +228,7 @@ def _name_files(document: list[Any]) -> bool:
 
 
 def _read_object(document: dict[str, Any], name: str, side: Side) -> Reading:
-    lists = {key: document.get(key, []) for key in _ARRAYS}
+    lists = {key: document.get(key, []) for key in COCO_ARRAYS}
     wrong = [
         Fault(type_name(value), "an array", source=name, field=key)
         for key, value in lists.items()
@@ -455,6 +448,5 @@ FORMAT = Format(
     read=read,
     writer=_WRITER,
     pair=pair,
-    head=_HEAD,
     first_pixel=0,
 )

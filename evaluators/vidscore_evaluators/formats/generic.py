@@ -47,6 +47,7 @@ from vidscore_evaluators.formats._format import (
     shortest_number,
     write_csv,
 )
+from vidscore_evaluators.formats._heads import GENERIC
 from vidscore_evaluators.formats._row_frames import RowColumns, group_rows
 from vidscore_evaluators.formats._table import (
     EMPTY,
@@ -62,7 +63,7 @@ from vidscore_evaluators.formats.source import Files, Reading, ReadLimits, Sourc
 from vidscore_evaluators.names import closest_name
 from vidscore_evaluators.report import ReportWarning
 
-NAME = "generic-csv"
+NAME = GENERIC
 FRAME_FLAG = "dont_care_frame"
 _OBJECT_FLAGS = {flag.name.lower(): flag for flag in ObjectFlag if flag.name is not None}
 _EXPECTED = "a CSV file with the columns sequence, frame and coordinates"

@@ -15,7 +15,6 @@ by the same code.
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -50,10 +49,10 @@ from vidscore_evaluators.formats._format import (
     frame_keys,
     frame_order,
 )
+from vidscore_evaluators.formats._heads import JSON_LINES
 from vidscore_evaluators.formats._json import no_garbage_collection
 from vidscore_evaluators.formats._line_columns import columns_of_lines, documents_of_lines
 from vidscore_evaluators.formats._line_rules import (
-    FRAME_KEYS,
     OBJECT_FLAGS,
     SHAPE_NAMES,
     Problem,
@@ -74,14 +73,12 @@ from vidscore_evaluators.formats.source import (
 from vidscore_evaluators.mask_forms import compressed_texts
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
-NAME = "jsonl"
+NAME = JSON_LINES
 MAXIMUM_LINE_BYTES = 1 << 20
 BLOCK_LINES = 4096
 """Lines that are parsed together; what the parser makes of them is gone before the next ones."""
 
 _EXPECTED = "a file of JSON lines, one frame a line"
-_HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:%s)"\s*:' % "|".join(FRAME_KEYS).encode())
-"""An object whose first key is one of a frame's."""
 
 
 def schema_text() -> str:
@@ -418,5 +415,4 @@ FORMAT = Format(
         write=_write,
     ),
     pair=pair,
-    head=_HEAD,
 )

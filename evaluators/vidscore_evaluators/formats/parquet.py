@@ -38,6 +38,7 @@ from vidscore_evaluators.formats._format import (
     Writer,
     refuse_unnamed,
 )
+from vidscore_evaluators.formats._heads import PARQUET
 from vidscore_evaluators.formats._parquet_columns import expected_type, rows_of
 from vidscore_evaluators.formats._parquet_files import (
     PARTITIONED,
@@ -69,7 +70,7 @@ from vidscore_evaluators.formats.generic import (
 from vidscore_evaluators.formats.source import FaultList, Files, Reading, ReadOptions
 from vidscore_evaluators.parquet_tables import GROUP_ROWS, ParquetTables
 
-NAME = "parquet"
+NAME = PARQUET
 HEAD = b"PAR1"
 
 SMALL_GROUP_ROWS = 1 << 13

@@ -14,7 +14,6 @@ something is wrong are entries checked one by one, to say what.
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
@@ -46,6 +45,7 @@ from vidscore_evaluators.formats._format import (
     Writer,
     frame_keys,
 )
+from vidscore_evaluators.formats._heads import SPOTGEO
 from vidscore_evaluators.formats._json import (
     DuplicateKey,
     is_integer,
@@ -71,14 +71,12 @@ from vidscore_evaluators.kernels import parse_spotgeo
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
-NAME = "spotgeo-json"
+NAME = SPOTGEO
 KEYS = ("sequence_id", "frame", "num_objects", "object_coords")
 GREATEST_INTEGER = 2**53 - 1
 """Greatest integer up to which a binary64 tells each from the next."""
 
 _EXPECTED = "a JSON file in the form of the spotGEO challenge"
-_HEAD = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:[{\]]|\Z)")
-"""An array, of objects if of anything."""
 
 
 def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
@@ -391,6 +389,5 @@ FORMAT = Format(
         write=_write,
     ),
     pair=pair,
-    head=_HEAD,
     first_frame=1,
 )

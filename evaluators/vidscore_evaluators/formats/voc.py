@@ -18,10 +18,10 @@ between blanks. The project's readings:
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from xml.sax.saxutils import escape
 
 import numpy as np
 
@@ -257,7 +257,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
 def _xml(
     annotations: Annotations, labels: Sequence[str], name: str, rows: range, options: WriteOptions
 ) -> bytes:
-    lines = ["<annotation>", f"  <filename>{escape(name)}.jpg</filename>"]
+    lines = ["<annotation>", f"  <filename>{html.escape(name, quote=False)}.jpg</filename>"]
     if options.image_size is not None:
         width, height = options.image_size
         lines.append(f"  <size><width>{width}</width><height>{height}</height></size>")
@@ -270,7 +270,7 @@ def _xml(
             for corner, value in zip(CORNERS, box, strict=True)
         )
         lines += [
-            f"  <object><name>{escape(label)}</name>",
+            f"  <object><name>{html.escape(label, quote=False)}</name>",
             f"    <difficult>{difficult}</difficult><bndbox>{corners}</bndbox></object>",
         ]
     return ("\n".join([*lines, "</annotation>"]) + "\n").encode()

@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
@@ -48,6 +47,9 @@ def broken_plug_ins() -> tuple[str, ...]:
 @cache
 def _plug_ins() -> tuple[dict[str, tuple[Path, ...]], tuple[str, ...]]:
     """Files by name, and what is wrong with entry points."""
+    # Slow to import, and no built-in preset needs it.
+    from importlib import metadata  # noqa: PLC0415
+
     found: dict[str, dict[Path, None]] = {}
     broken: dict[str, None] = {}
     for point in metadata.entry_points(group=ENTRY_POINT_GROUP):

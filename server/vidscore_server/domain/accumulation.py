@@ -15,7 +15,7 @@ from vidscore_evaluators.live import Accumulator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.tally import Tally
 from vidscore_evaluators.tally_bytes import tally_from_bytes
-from vidscore_server.runtime import offload
+from vidscore_server.runtime import LARGE, offload
 from vidscore_server.settings import Settings
 from vidscore_server.workers import WorkerPool
 
@@ -90,13 +90,19 @@ class Accumulation:
             shares.append(Share(accumulator, job, accumulator.pending_count if job else 0))
         return shares
 
-    async def tally(self, shares: Sequence[Share]) -> list[Tally | None]:
+    async def tally(self, shares: Sequence[Share], *, here: bool = False) -> list[Tally | None]:
         """Let workers do the work of a round, all evaluators at once.
+
+        Args:
+            shares: The work.
+            here: Whether it is so small that it is done in this thread.
 
         Raises:
             LimitError: If a tally is larger than allowed.
             ExceptionGroup: Of what went wrong in the workers.
         """
+        if here:
+            return [None if share.job is None else self._tally_here(share.job) for share in shares]
         async with asyncio.TaskGroup() as tasks:
             running = [tasks.create_task(self._tally(share.job)) for share in shares]
         return [task.result() for task in running]
@@ -113,15 +119,21 @@ class Accumulation:
         self._refuse_too_large(sum(entry.tally_bytes for entry in self._accumulators))
 
     async def reports(
-        self, shares: Sequence[Share], tallies: Sequence[Tally | None]
+        self, shares: Sequence[Share], tallies: Sequence[Tally | None], *, here: bool = False
     ) -> list[Report]:
-        """Reports over everything up to a round that has been compacted."""
-        return [
-            await asyncio.to_thread(
-                share.accumulator.report, None if share.accumulator.can_compact else tally
-            )
-            for share, tally in zip(shares, tallies, strict=True)
-        ]
+        """Reports over everything up to a round that has been compacted.
+
+        Args:
+            shares: The work of the round.
+            tallies: What became of it.
+            here: Whether they are so small that they are made in this thread.
+        """
+        made = []
+        for share, tally in zip(shares, tallies, strict=True):
+            unsettled = None if share.accumulator.can_compact else tally
+            size = 0 if here else LARGE
+            made.append(await offload(size, share.accumulator.report, unsettled))
+        return made
 
     async def _tally(self, job: Job | None) -> Tally | None:
         if job is None:
@@ -129,6 +141,11 @@ class Accumulation:
         data = await self._workers.run(job)
         self._refuse_too_large(len(data))
         return await offload(len(data) // BYTES_PER_ROW, tally_from_bytes, data)
+
+    def _tally_here(self, job: Job) -> Tally:
+        tally = self._workers.run_here(job)
+        self._refuse_too_large(tally.nbytes)
+        return tally
 
     def _refuse_too_large(self, size: int) -> None:
         maximum = self._settings.maximum_tally_bytes

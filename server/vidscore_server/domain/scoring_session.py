@@ -23,12 +23,13 @@ from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError, LimitError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.live import Coverage, Pairing, final_frames, pair_frames
+from vidscore_evaluators.registry import is_built_in
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_server.domain.accumulation import BYTES_PER_ROW, COMPACT_BYTES, Accumulation
 from vidscore_server.domain.batches import BatchRules, ReadBatch
 from vidscore_server.errors import message_order
-from vidscore_server.runtime import offload
+from vidscore_server.runtime import LARGE, offload
 from vidscore_server.settings import Settings
 from vidscore_server.workers import WorkerPool
 
@@ -153,6 +154,12 @@ MANY_UNLISTED_FRAMES = 100_000
 """Listed frames that were not sent, from which on runs finish one at a time."""
 
 
+SMALL_ROWS = 400
+"""Frames and coordinates, each once for every evaluator, up to which a run is scored where it
+arrives: about a millisecond a run, whatever the evaluator, where the way to a worker and back takes
+many times that."""
+
+
 class State(StrEnum):
     """State of a run."""
 
@@ -184,6 +191,8 @@ class ScoringSession:
         workers: The worker processes.
         with_live: Whether live reports can be sent; if not, a wish for them is ignored.
         turn: Held by a run that finishes with many listed frames that were not sent; shared.
+        rows: Frames and coordinates of the whole run, where they are known before it begins and its
+            evaluators have been used before; else None.
 
     Attributes:
         state: State of the run.
@@ -197,7 +206,9 @@ class ScoringSession:
         *,
         with_live: bool,
         turn: asyncio.Lock | None = None,
+        rows: int | None = None,
     ) -> None:
+        self._rows = rows
         self._turn = turn or asyncio.Lock()
         self.state = State.CONFIGURING
         self.live: LatestValue[Live] = LatestValue()
@@ -217,6 +228,16 @@ class ScoringSession:
         return self._configuration
 
     @property
+    def is_small(self) -> bool:
+        """Whether all of the run is done where it arrives, and not handed to threads or workers."""
+        evaluators = self._configuration.evaluators
+        # What others have written may end its process, or take as long as it likes.
+        if self._rows is None or not all(is_built_in(entry.name) for entry in evaluators):
+            return False
+        rows = self._rows + self._configuration.specification.evaluated_frame_count
+        return rows * len(evaluators) <= SMALL_ROWS
+
+    @property
     def coverage(self) -> Coverage:
         """How far both sides have come."""
         return self._pairing.coverage
@@ -225,7 +246,8 @@ class ScoringSession:
         """Take the configuration.
 
         Args:
-            read: Reads it; called in a thread, because the first use of an evaluator imports it.
+            read: Reads it; called in a thread, because the first use of an evaluator imports it,
+                unless it has been used before.
 
         Raises:
             MessageOrderError: If there is one already.
@@ -233,7 +255,7 @@ class ScoringSession:
         """
         with self._failing():
             self._require(State.CONFIGURING, "a second configuration", "truth or detections")
-            await asyncio.to_thread(self._configure, read)
+            await offload(LARGE if self._rows is None else 0, self._configure, read)
             self._schedule = self._new_schedule()
             self.state = State.RECEIVING
 
@@ -281,7 +303,7 @@ class ScoringSession:
             self._changed.set()
             async with self._turn_where_many_are_unlisted():
                 async with self._columns:
-                    rest = await asyncio.to_thread(self._take_rest)
+                    rest = await offload(0 if self.is_small else LARGE, self._take_rest)
                     if rest is not None:
                         self._accumulation.add(*rest)
                 final = await self._tally(for_reports=True)
@@ -365,13 +387,14 @@ class ScoringSession:
                 shares = await offload(rows, self._accumulation.take, for_reports=for_reports)
                 if for_reports and self._schedule is not None:
                     self._schedule.reported(coverage, asyncio.get_running_loop().time())
-            tallies = await self._accumulation.tally(shares)
+            tallies = await self._accumulation.tally(shares, here=self.is_small)
             async with self._columns:
                 self._accumulation.compact(shares, tallies)
             self._settled.set()
             if not for_reports:
                 return Live([], coverage)
-            return Live(await self._accumulation.reports(shares, tallies), coverage)
+            reports = await self._accumulation.reports(shares, tallies, here=self.is_small)
+            return Live(reports, coverage)
 
     def _new_schedule(self) -> LiveSchedule | None:
         if self._configuration.live is None or not self._with_live:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -175,6 +175,16 @@ EXPIRY_TIMEOUT_S = 5.0
 """Time that streams have to send their status once they have been ended."""
 
 
+WAIT_FOR_PLACE_S = 1.0
+"""Time that a short run waits for a place: longer than what most of those before it take."""
+
+
+def _place_of_call(use: Use) -> Place:
+    caller, call = current_caller(), current_running_call()
+    end = None if call is None else call.end
+    return Place(caller.shares_as, use, caller.is_organiser, end)
+
+
 class Sessions:
     """Counts open runs, and ends them.
 
@@ -188,6 +198,7 @@ class Sessions:
         self._draining = False
         self._stopping = asyncio.Event()
         self._expired = asyncio.Event()
+        self._given_back = asyncio.Event()
         self._none_open = asyncio.Event()
         self._none_open.set()
 
@@ -222,15 +233,49 @@ class Sessions:
             LimitError: If there is no place.
         """
         self.refuse_while_draining()
-        caller, call = current_caller(), current_running_call()
-        end = None if call is None else call.end
-        place = Place(caller.shares_as, use, caller.is_organiser, end)
+        place = _place_of_call(use)
         self._places.take(place)
+        with self._held(place):
+            yield
+
+    @asynccontextmanager
+    async def open_soon(self, use: Use) -> AsyncIterator[None]:
+        """Hold a place for the present call, after waiting a moment where there is none.
+
+        Args:
+            use: Its use: one that ends by itself, so that places become free.
+
+        Raises:
+            DrainingError: If the server drains.
+            LimitError: If there is no place for longer than that.
+        """
+        place = _place_of_call(use)
+        loop = asyncio.get_running_loop()
+        last_s = loop.time() + WAIT_FOR_PLACE_S
+        while True:
+            self.refuse_while_draining()
+            try:
+                self._places.take(place)
+                break
+            except LimitError:
+                if loop.time() >= last_s:
+                    raise
+            self._given_back.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(last_s):
+                    await self._given_back.wait()
+        with self._held(place):
+            yield
+
+    @contextmanager
+    def _held(self, place: Place) -> Iterator[None]:
+        """Give a place back that was taken."""
         self._none_open.clear()
         try:
             yield
         finally:
             self._places.give_back(place)
+            self._given_back.set()
             if self.open_count == 0:
                 self._none_open.set()
 

@@ -55,6 +55,40 @@ print("\\n" + json.dumps([code, sorted(set({HEAVY!r}) & set(sys.modules))]))
     assert json.loads(done.stdout.splitlines()[-1]) == [0, []]
 
 
+NOT_FOR_SPOTGEO = (
+    *("scipy", "shapely", "grpc", "rich", "pyarrow", "pandas", "numpy.ma"),
+    *("importlib.metadata", "concurrent.futures", "logging", "socket", "xml", "urllib.request"),
+    *(f"vidscore_evaluators.formats.{name}" for name in ("coco", "mot", "neovision2", "voc")),
+    *("vidscore_evaluators.tracking", "vidscore_evaluators.detection"),
+)
+"""What takes long to import, and is for other data, other evaluators, or larger sets."""
+
+
+@pytest.mark.parametrize("form", ["table", "json", "markdown"])
+def test_scoring_a_small_set_imports_nothing_that_is_for_others(form: str, tmp_path: Path) -> None:
+    frames = [
+        {"sequence_id": 1, "frame": frame, "num_objects": 1, "object_coords": [[9.0, frame]]}
+        for frame in range(1, 6)
+    ]
+    sides = []
+    for name in ("truth", "detections"):
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(frames))
+        sides += [f"--{name}", str(path)]
+    arguments = ["score", "spotgeo", *sides, "--format", form]
+    program = f"""
+import json, sys
+from vidscore_cli.main import cli
+try:
+    cli.main({arguments!r}, prog_name="vidscore")
+except SystemExit as leaving:
+    code = leaving.code
+print("\\n" + json.dumps([code, sorted(set({NOT_FOR_SPOTGEO!r}) & set(sys.modules))]))
+"""
+    done = run_python(program)
+    assert json.loads(done.stdout.splitlines()[-1]) == [0, []]
+
+
 @pytest.mark.parametrize("path", PATHS)
 def test_every_command_has_help_with_an_example(path: str) -> None:
     result = run(*path.split(), "--help")

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from tests.clients.cli.helpers import example_report
 
 from vidscore_cli.markup import latex, latex_text, markdown, markdown_text
-from vidscore_cli.report_table import Words, report_parts
+from vidscore_cli.report_parts import Words, report_parts
 from vidscore_cli.reporting import Presentation, View, write_reports
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.report_grids import Grid

@@ -19,15 +19,16 @@ from vidscore_cli.output import (
     console_on,
     deliver,
     deliver_json,
-    deliver_table,
     write_atomically,
 )
-from vidscore_cli.report_table import fold_heading, report_renderables
+from vidscore_cli.report_parts import Words, fold_heading, report_parts
+from vidscore_cli.report_table import parts_renderable, report_renderables
+from vidscore_cli.report_text import deliver_parts, parts_text
 from vidscore_cli.reporting import View, reports_to_csv
 from vidscore_evaluators.csv_text import csv_text
 from vidscore_evaluators.names import holds_controls
 from vidscore_evaluators.report import Block, Scores
-from vidscore_evaluators.report_grids import format_number
+from vidscore_evaluators.report_grids import Grid, format_number
 
 TABLE = """\
 neovision2 1
@@ -111,7 +112,7 @@ neovision2,Tower,Car,Été,nmotda,1.0
 
 def table_of(tmp_path: Path, view: View) -> str:
     path = tmp_path / "report.txt"
-    deliver_table(report_renderables([example_report()], view), str(path))
+    deliver_parts(report_parts([example_report()], view), str(path))
     return path.read_text(encoding="utf-8")
 
 
@@ -131,7 +132,7 @@ def test_parameters_are_shown_where_they_are_not_the_defaults(
 ) -> None:
     path = tmp_path / "report.txt"
     report = replace(example_report(), evaluator="f1", parameters=parameters)
-    deliver_table(report_renderables([report], View()), str(path))
+    deliver_parts(report_parts([report], View()), str(path))
     assert path.read_text(encoding="utf-8").splitlines()[1] == line
 
 
@@ -139,7 +140,7 @@ def test_parameters_of_several_values_are_shown_as_set_takes_them(tmp_path: Path
     parameters = {"thresholds": (0.5, 0.75), "distractor_classes": ()}
     path = tmp_path / "report.txt"
     report = replace(example_report(), parameters=parameters)
-    deliver_table(report_renderables([report], View()), str(path))
+    deliver_parts(report_parts([report], View()), str(path))
     line = path.read_text(encoding="utf-8").splitlines()[1]
     assert line == "thresholds = 0.5,0.75, distractor_classes = none"
 
@@ -156,8 +157,42 @@ def test_several_evaluators_share_one_table_of_what_is_over_everything(tmp_path:
     mean = Scores((Block({"mean_nmotda": (0.5,)}),))
     other = replace(example_report(), evaluator="other", scores=mean)
     path = tmp_path / "report.txt"
-    deliver_table(report_renderables([example_report(), other], View()), str(path))
+    deliver_parts(report_parts([example_report(), other], View()), str(path))
     assert path.read_text(encoding="utf-8").startswith(SEVERAL)
+
+
+WIDE = Grid(
+    "猫 of ──",
+    (
+        "domain",
+        "class",
+        "a_measure_of_a_long_name",
+        *(f"m{number}_" + "x" * 90 for number in range(120)),
+    ),
+    2,
+    [("Été", "猫", *("0.5000",) * 121), ("Été", "dog", "undefined", *("-12.2500",) * 120)],
+    left_out=2,
+)
+"""Wider than any text: its columns go on below."""
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        list(report_parts([example_report()], View(sequences=True, curves=True))),
+        list(report_parts([example_report(), replace(example_report(), evaluator="b")], View())),
+        [WIDE, Words(""), replace(WIDE, lines=[])],
+        [Grid("no names", ("one", "two_\x9b"), 0, [("1", "2")]), Words("a\x1b[2J", heading=True)],
+    ],
+)
+def test_off_a_terminal_a_table_is_the_text_that_a_terminal_would_draw(
+    parts: list[Words | Grid],
+) -> None:
+    drawn = io.StringIO()
+    console_on(drawn).print(parts_renderable(parts))
+    assert parts_text(parts).splitlines() == [
+        line.rstrip() for line in drawn.getvalue().split("\n")[:-1]
+    ]
 
 
 def test_a_report_becomes_this_csv() -> None:
@@ -188,7 +223,7 @@ def test_a_number_is_rounded_but_never_to_a_whole_or_wide_one(
 
 def test_a_long_heading_is_broken_after_underscores() -> None:
     heading = "detection_only_ground_truth_objects"
-    assert fold_heading(heading).plain == "detection_\nonly_ground_\ntruth_objects"
+    assert fold_heading(heading) == ["detection_", "only_ground_", "truth_objects"]
 
 
 def test_a_text_is_written_to_its_file_with_a_final_line_end(tmp_path: Path) -> None:
@@ -246,7 +281,7 @@ def test_a_class_that_was_missed_is_shown_and_one_that_does_not_occur_is_not(
     )
     report = replace(example_report(), scores=Scores((block,)))
     path = tmp_path / "report.txt"
-    deliver_table(report_renderables([report], View()), str(path))
+    deliver_parts(report_parts([report], View()), str(path))
     text = path.read_text(encoding="utf-8")
     assert "car" in text
     assert "bus" not in text

@@ -15,7 +15,7 @@ import vidscore
 from vidscore_evaluators.errors import EvaluatorVersionError, InputError, ParameterError
 from vidscore_evaluators.preparation import DataChoice, judged_by
 from vidscore_evaluators.report import Report, report_to_json
-from vidscore_evaluators.runtime import SPAWN
+from vidscore_evaluators.runtime import spawn_context
 from vidscore_evaluators.scoring import score
 from vidscore_evaluators.shards.dealing import Shard
 from vidscore_evaluators.shards.tasks import ScoringTask, score_by, score_shard
@@ -77,7 +77,7 @@ def test_threads_give_the_report_of_this_process(scene: Path) -> None:
 
 @pytest.mark.slow
 def test_processes_give_the_report_of_this_process(scene: Path) -> None:
-    with ProcessPoolExecutor(2, mp_context=SPAWN) as executor:
+    with ProcessPoolExecutor(2, mp_context=spawn_context()) as executor:
         assert by(executor, scene) == plain(scene)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from typing import NoReturn
 
 import grpc
 import pytest
@@ -20,11 +21,15 @@ from tests.server.scene import (
     stream,
 )
 
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.jobs import Job
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations
+from vidscore_evaluators.spotgeo import SpotGeo
 from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2, scoring_service_pb2_grpc
 from vidscore_server.api.batches import read_batch
 from vidscore_server.api.convert import write_reports
+from vidscore_server.domain import sessions
 from vidscore_server.domain.batches import BatchRules
 from vidscore_server.settings import Settings
 from vidscore_server.workers import WorkerPool
@@ -281,3 +286,101 @@ async def test_one_stream_too_many_is_refused_and_the_others_go_on(workers: Work
         assert status.metadata["limit"] == "maximum_streams"
         await first.done_writing()
         assert (await _last(first)).HasField("final")
+
+
+def _batch_request(
+    truth: annotations_pb2.AnnotationBatch, chosen: scoring_service_pb2.ScoreConfiguration
+) -> scoring_service_pb2.ScoreBatchRequest:
+    return scoring_service_pb2.ScoreBatchRequest(
+        configuration=chosen, truth=[truth], detections=[DETECTIONS]
+    )
+
+
+async def _score_batch(
+    running: Running, wanted: scoring_service_pb2.ScoreBatchRequest
+) -> scoring_service_pb2.ScoreBatchResponse:
+    response = await _stub(running).ScoreBatch(wanted)
+    assert isinstance(response, scoring_service_pb2.ScoreBatchResponse)
+    return response
+
+
+async def test_a_small_call_is_scored_where_it_arrives_once_its_evaluator_was_used(
+    workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = configuration("f1", base="euclidean")
+    wanted = _batch_request(TRUTH, chosen)
+    many = {number: [(float(number), 1.0)] for number in range(1, 500)}
+    async with serving(workers) as running:
+        by_worker = await _score_batch(running, wanted)
+        run, jobs = workers.run, []
+
+        async def noted(job: Job) -> bytes:
+            jobs.append(job)
+            return await run(job)
+
+        monkeypatch.setattr(workers, "run", noted)
+        assert await _score_batch(running, wanted) == by_worker
+        assert jobs == []
+        await _score_batch(
+            running, _batch_request(points(many), configuration("f1", base="euclidean"))
+        )
+        assert len(jobs) == 1
+
+
+async def test_a_small_call_that_goes_wrong_is_an_incident_that_shows_no_data(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = _batch_request(TRUTH, configuration("spotgeo"))
+    await _score_batch(running, wanted)
+
+    def broken(_: SpotGeo, aligned: Aligned) -> NoReturn:
+        raise RuntimeError(f"at 123.456 of {aligned.truth.object_count}")
+
+    monkeypatch.setattr(SpotGeo, "tables", broken)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await _score_batch(running, wanted)
+    status = refused(caught.value)
+    assert (status.code, status.reason) == (grpc.StatusCode.INTERNAL, "INTERNAL")
+    assert status.metadata["incident"] in status.message
+    assert "123.456" not in status.message
+
+
+async def test_an_evaluator_of_others_never_runs_in_the_server(
+    workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forbidden(_: Job) -> NoReturn:
+        raise AssertionError("it could end the process")
+
+    monkeypatch.setattr(workers, "run_here", forbidden)
+    async with serving(workers) as running:
+        for _ in range(2):
+            response = await _score_batch(running, _batch_request(TRUTH, configuration("moody")))
+            assert len(response.reports) == 1
+
+
+async def test_a_call_waits_for_a_place_that_becomes_free(workers: WorkerPool) -> None:
+    async with serving(workers, maximum_streams=1) as running:
+        first = _stub(running).Score()
+        await first.write(stream(configuration("moody"))[0])
+        await _read(first)
+        waiting = asyncio.ensure_future(
+            _score_batch(running, _batch_request(TRUTH, configuration("moody")))
+        )
+        await first.done_writing()
+        await _last(first)
+        assert len((await waiting).reports) == 1
+
+
+async def test_a_call_for_which_no_place_becomes_free_is_refused(
+    workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "WAIT_FOR_PLACE_S", 0.05)
+    async with serving(workers, maximum_streams=1) as running:
+        first = _stub(running).Score()
+        await first.write(stream(configuration("moody"))[0])
+        await _read(first)
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await _score_batch(running, _batch_request(TRUTH, configuration("moody")))
+        assert refused(caught.value).metadata["limit"] == "maximum_streams"
+        await first.done_writing()
+        await _last(first)

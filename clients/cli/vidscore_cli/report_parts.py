@@ -1,0 +1,135 @@
+"""What is told of reports, part by part, whatever draws it; and how wide tables of it are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from vidscore_cli.output import counted
+from vidscore_cli.reporting import View
+from vidscore_evaluators.names import escape_controls
+from vidscore_evaluators.report import Curve, Report
+from vidscore_evaluators.report_grids import (
+    Grid,
+    detail_grids,
+    format_number,
+    overall_grid,
+    settings_text,
+)
+
+HEADING_WIDTH = 13
+"""Columns of a heading before it goes on in the next line."""
+
+COLUMN_GAP = 3
+"""Columns of a terminal between two columns of a table."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """A line of words between tables.
+
+    Attributes:
+        text: The line, not yet escaped; empty for a space between lines.
+        heading: Whether it names what follows, or is a note.
+    """
+
+    text: str
+    heading: bool = False
+
+
+def report_parts(reports: Sequence[Report], view: View) -> Iterator[Words | Grid]:
+    """What is told of reports, in order, whatever draws it."""
+    for report in reports:
+        of = f" ({report.preset})" if report.preset else ""
+        yield Words(f"{report.evaluator} {report.version}{of}", heading=True)
+        yield Words(settings_text(report))
+    for selection in dict.fromkeys(map(_selection, reports)):
+        if selection:
+            yield Words(f"of a part of the data: {selection}")
+    overall = overall_grid(reports)
+    if overall.lines:
+        yield overall
+    for report in reports:
+        whose = f"{report.evaluator}: " if len(reports) > 1 else ""
+        for grid in detail_grids(report, sequences=view.sequences):
+            yield replace(grid, title=whose + grid.title)
+        yield from _curves(report.curves, view, whose)
+
+
+def left_out_note(grid: Grid) -> str:
+    """A sentence about the lines that a table does not have; empty where there are none."""
+    if not grid.left_out:
+        return ""
+    lines = counted(grid.left_out, "line")
+    return f"{lines} without any score not shown; --format json has all"
+
+
+def cell_width(text: str) -> int:
+    """Columns of a terminal that a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len  # slow to import, and most texts need none of it
+
+    return cell_len(text)
+
+
+def fold_heading(heading: str) -> list[str]:
+    """The lines of a heading, broken after underscores."""
+    lines = [""]
+    for part in heading.replace("_", "_\0").split("\0"):
+        if lines[-1] and len(lines[-1]) + len(part) > HEADING_WIDTH:
+            lines.append("")
+        lines[-1] += part
+    return lines
+
+
+def column_width(grid: Grid, column: int) -> int:
+    """Columns of a terminal that a column of a grid takes."""
+    cells = (line[column] for line in grid.lines)
+    return max(map(cell_width, [*fold_heading(grid.headings[column]), *cells]))
+
+
+def grid_pages(grid: Grid, width: int) -> list[list[int]]:
+    """Columns of each part of a table for which a width is not enough; leading ones are in all."""
+    leading = list(range(grid.leading))
+    pages = [list(leading)]
+    for column in range(grid.leading, len(grid.headings)):
+        used = sum(column_width(grid, index) + COLUMN_GAP for index in pages[-1])
+        if len(pages[-1]) > len(leading) and used + column_width(grid, column) > width:
+            pages.append(list(leading))
+        pages[-1].append(column)
+    return pages
+
+
+def grid_cells(grid: Grid) -> Iterator[list[str]]:
+    """The lines of a grid; a leading name that the line above has as well is not said again."""
+    before: tuple[str, ...] = ()
+    for line in grid.lines:
+        same, cells = True, []
+        for index, cell in enumerate(line):
+            same = same and index < grid.leading - 1 and bool(before) and before[index] == cell
+            cells.append("" if same else cell)
+        yield cells
+        before = line
+
+
+def _selection(report: Report) -> str:
+    """The part of the data that was scored; empty for all."""
+    from vidscore_evaluators.convert import from_dict
+    from vidscore_evaluators.selection import Selection
+
+    return str(from_dict(Selection, report.selection))
+
+
+def _curves(curves: Sequence[Curve], view: View, whose: str) -> Iterator[Words | Grid]:
+    if curves and not view.curves:
+        kinds = dict.fromkeys(curve.kind for curve in curves)
+        count = "1 curve is" if len(curves) == 1 else f"{len(curves)} curves are"
+        yield Words("")
+        yield Words(f"{whose}{count} not shown: {', '.join(kinds)}")
+        yield Words("--curves shows their points, --format json has them")
+    for curve in curves if view.curves else ():
+        place = [escape_controls(part) for part in (curve.domain, curve.label) if part is not None]
+        title = " of ".join(filter(None, [f"{whose}Curve {curve.name}", ", ".join(place)]))
+        lines = [tuple(map(format_number, point.values())) for point in curve.points()]
+        yield Grid(title, tuple(curve.columns), 0, lines)

@@ -1,0 +1,33 @@
+"""Versions of what is installed."""
+
+from __future__ import annotations
+
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from vidscore_evaluators.installed import installed_version
+
+
+@pytest.mark.parametrize("name", ["numpy", "scipy", "vidscore"])
+def test_a_version_is_the_one_that_the_metadata_have(name: str) -> None:
+    assert installed_version(name) == metadata.version(name)
+
+
+def test_a_distribution_whose_folder_does_not_tell_is_looked_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two folders of one name are left behind where an installer was interrupted."""
+    for version in ("1.0", "2.0"):
+        folder = tmp_path / f"thing-{version}.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Name: thing\nVersion: {version}\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert installed_version("thing") == metadata.version("thing")
+
+
+def test_what_is_not_installed_has_no_version() -> None:
+    with pytest.raises(metadata.PackageNotFoundError):
+        installed_version("nothingofthatname")

@@ -1,8 +1,9 @@
 """Processes of the server: a pool of workers that score, and one process for each trust analysis.
 
-Scoring and analyses run in processes, so that they never hold up the event loop. The processes are
-spawned, not forked: a fork of a process in which gRPC runs can hang. They end with the server,
-however it ends. This module imports no gRPC, because every process imports this module.
+Scoring and analyses run in processes, so that they never hold up the event loop; only what takes
+about as long as handing it over runs there. The processes are spawned, not forked: a fork of a
+process in which gRPC runs can hang. They end with the server, however it ends. This module imports
+no gRPC, because every process imports this module.
 """
 
 from __future__ import annotations

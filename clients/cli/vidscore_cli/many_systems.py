@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vidscore_cli.output import counted, deliver, deliver_json, deliver_table, say, write_atomically
+from vidscore_cli.output import counted, deliver, deliver_json, say, write_atomically
 from vidscore_cli.session import ExitCode
 from vidscore_evaluators.csv_text import csv_text
 from vidscore_evaluators.errors import VidscoreError
@@ -129,13 +129,14 @@ def write_systems(
 
 def _deliver_grid(heading: str, grid: Grid, form: str, output: str) -> None:
     from vidscore_cli.markup import WRITERS
-    from vidscore_cli.report_table import Words, parts_renderable
+    from vidscore_cli.report_parts import Words
+    from vidscore_cli.report_text import deliver_parts
 
     parts: list[Words | Grid] = [Words(heading, heading=True), grid]
     if form in WRITERS:
         deliver(WRITERS[form](parts), output)
     else:
-        deliver_table(parts_renderable(parts), output)
+        deliver_parts(parts, output)
 
 
 @dataclass(frozen=True)

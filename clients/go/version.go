@@ -11,7 +11,7 @@ import (
 )
 
 // Version is the version of this client; it is that of the server of the same release.
-const Version = "0.1.0"
+const Version = "0.2.0"
 
 const (
 	// versionKey is the metadata by which a server knows whether it is too far from this client.

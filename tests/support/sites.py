@@ -24,6 +24,11 @@ def new_site(path: Path) -> str:
     return secret
 
 
+def forget_site() -> None:
+    """Let the next site be made anew, with other secrets."""
+    _made.cache_clear()
+
+
 @cache
 def _made() -> tuple[bytes, str]:
     with tempfile.TemporaryDirectory() as folder:

@@ -3,7 +3,7 @@ module github.com/vidscore/vidscore/clients/go/conformance
 go 1.24.0
 
 require (
-	github.com/vidscore/vidscore/clients/go v0.1.0
+	github.com/vidscore/vidscore/clients/go v0.2.0
 	google.golang.org/protobuf v1.36.11
 )
 

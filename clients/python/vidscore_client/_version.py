@@ -1,3 +1,3 @@
 """The one version of both distributions: `vidscore` reads it too, and pins this one to it."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

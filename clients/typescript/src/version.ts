@@ -3,7 +3,7 @@
 import { VersionError } from "./errors.js";
 
 /** Version of this package; the same as in `package.json`. */
-export const VERSION = "0.1.0";
+export const VERSION = "0.2.0";
 
 /** Metadata of each call: version of this package. */
 export const CLIENT_KEY = "vidscore-client-version";

@@ -24,6 +24,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, append, dots, end_of, hosting
 from tests.server.scene import configuration, points
 from tests.server.wire.exchange import Exchange, exchange, places, write
+from tests.support.sites import forget_site
 from tests.support.tree import ROOT
 
 from vidscore_client import __version__
@@ -429,6 +430,7 @@ async def record(folder: Path) -> None:
     """Record the present release."""
     recordings = []
     for _ in range(RECORDINGS):
+        forget_site()  # each with secrets of its own, on which digests depend
         with tempfile.TemporaryDirectory() as site:
             async with hosting(Path(site)) as hosted:
                 recordings.append(await play(hosted))

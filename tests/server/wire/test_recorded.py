@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from google.protobuf import descriptor_pb2
 from tests.conformance.comparing import DeviationError
 from tests.server.domain.hosted import hosting
-from tests.server.wire.exchange import Exchange, exchange, hold, methods, read, substituted
+from tests.server.wire.exchange import Exchange, exchange, hold, methods, places, read, substituted
 from tests.server.wire.script import WIRE
 from tests.support.tree import ROOT
 
@@ -19,8 +22,19 @@ VERSIONS = sorted(folder for folder in WIRE.iterdir() if folder.is_dir())
 BASELINE = ROOT / "protos/vidscore/baseline.binpb"
 
 
+VERSION_PLACE = re.compile(
+    r"\.(server\.version|serverVersion|software\.vidscore|(oldest|newest)ClientVersion)"
+)
+"""Where a server says which version it is; each release says its own."""
+
+
 def _recordings(folder: Path) -> list[Exchange]:
-    return [read(file) for file in sorted(folder.glob("*.json"))]
+    return [_of_any_version(read(file)) for file in sorted(folder.glob("*.json"))]
+
+
+def _of_any_version(recorded: Exchange) -> Exchange:
+    told = (place for place, _ in places(recorded.held_responses) if VERSION_PLACE.search(place))
+    return replace(recorded, chosen=[*recorded.chosen, *told])
 
 
 @pytest.mark.parametrize("folder", VERSIONS, ids=lambda folder: folder.name)
@@ -77,15 +91,23 @@ def test_a_value_that_the_server_chooses_takes_the_recorded_ones_place() -> None
 
 
 def test_what_was_recorded_of_earlier_releases_never_changes() -> None:
-    changed = subprocess.run(
-        ["git", "log", "--format=", "--name-only", "--diff-filter=MD", "--", WIRE],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout.split()
-    in_progress = (WIRE / __version__).relative_to(ROOT)
-    assert [name for name in changed if not Path(name).is_relative_to(in_progress)] == []
+    """A release is in progress until the next one is recorded."""
+    for earlier, later in pairwise(sorted(VERSIONS, key=_numbers)):
+        begun = _git("log", "--format=%H", "--reverse", "--diff-filter=A", "--", later)[:1]
+        since = [f"{commit}..HEAD" for commit in begun]
+        if since:
+            assert _git("log", "--format=", "--name-only", *since, "--", earlier) == []
+        assert _git("diff", "--name-only", "HEAD", "--", earlier) == []
+
+
+def _numbers(folder: Path) -> list[int]:
+    return [int(number) for number in folder.name.split(".")]
+
+
+def _git(*arguments: str | Path) -> list[str]:
+    """Lines that git prints."""
+    done = subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True)
+    return done.stdout.split()
 
 
 def test_the_release_in_progress_is_recorded() -> None:

@@ -6,6 +6,6 @@
 namespace vidscore {
 
 /// Version of this client.
-inline constexpr char kVersion[] = "0.1.0";
+inline constexpr char kVersion[] = "0.2.0";
 
 }  // namespace vidscore

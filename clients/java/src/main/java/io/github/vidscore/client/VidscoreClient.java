@@ -38,7 +38,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class VidscoreClient implements AutoCloseable {
   /** Version of this client; it is that of the server of the same release. */
-  public static final String VERSION = "0.1.0";
+  public static final String VERSION = "0.2.0";
 
   private static final String NAME_TAKEN = "NAME_TAKEN";
 

@@ -38,10 +38,12 @@ RUNNER_OPTIONS = {
 }
 OPTIONS_OF_OTHERS = {
     "conformance.md": RUNNER_OPTIONS,
+    "deployment.md": {"--build-arg"},
+    "hidden-truth.md": {"--no-dashboard"},
     "server.md": {"--network", "--health-cmd"},
     "without-a-client.md": {"--cacert"},
 }
-"""What pages name of the options of other programs: runners of clients, Docker, buf."""
+"""What pages name of the options of other programs: runners of clients, Docker, Dask, buf."""
 PROGRAMS_OF_OTHERS = {"docker", "pip", "pytest", "make"}
 
 

@@ -100,10 +100,24 @@ def warning_codes() -> Iterator[str]:
             and getattr(node.func, "id", "") == "ReportWarning"
             and node.args
         ]
+        named = _constants(tree)
         literal = [node.value for node in calls if isinstance(node, ast.Constant)]
+        literal += [named[node.id] for node in calls if getattr(node, "id", "") in named]
         found = [*literal, *(_codes_in_tables(tree) if len(literal) < len(calls) else ())]
         assert bool(found) == bool(calls), f"{path}: where are the codes of its warnings?"
         yield from map(str, found)
+
+
+def _constants(tree: ast.Module) -> dict[str, str]:
+    """Module-level names of strings."""
+    return {
+        node.targets[0].id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    }
 
 
 def _codes_in_tables(tree: ast.Module) -> Iterator[str]:

@@ -20,7 +20,7 @@ NOT_RUN = re.compile(
     r"vidscore view (?!.*--output)|docker |make |pip install |vidscore serve\b|createdb "
     r"|vidscore health --tls-root |gh attestation verify "
     # Engines that are not there, and a cluster; tests of their own run what these run.
-    r"|parallel |sbatch |\.venv/bin/python -m pytest |vidscore score .* --dask "
+    r"|kubectl |parallel |sbatch |\.venv/bin/python -m pytest |vidscore score .* --dask "
     r"|vidscore (init --store|store copy|restore) .*postgresql://"
     # Deployment, which its page says: root, systemd, and another machine.
     r"|(systemctl|systemd-run|install) -|systemctl |/opt/vidscore/bin/pip |python3 -m venv /opt/"

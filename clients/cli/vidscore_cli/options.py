@@ -20,8 +20,8 @@ Decorator = Callable[[Function], Function]
 
 
 FORMAT_NAMES = (
-    "spotgeo-json, neovision2-csv, coco-json, pascal-voc, dota, motchallenge, kitti-tracking, "
-    "visdrone-det, visdrone-mot, yolo-text, generic-csv, jsonl, parquet"
+    "spotgeo-json, neovision2-csv, coco-json, pascal-voc, dota, mots, motchallenge, "
+    "kitti-tracking, visdrone-det, visdrone-mot, yolo-text, generic-csv, jsonl, parquet"
 )
 """Names of all formats; asking the formats themselves would cost every command their imports."""
 

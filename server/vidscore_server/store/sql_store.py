@@ -302,18 +302,24 @@ class SqlStore:
         connection = self._engine.connect()
         try:
             try:
-                self._sharing.lock(connection, about)
+                self._begin(connection, about)
             except DBAPIError as error:
                 if not error.connection_invalidated:
                     raise
                 connection.invalidate()
                 connection.close()
                 connection = self._engine.connect()
-                self._sharing.lock(connection, about)
+                self._begin(connection, about)
             yield connection
             connection.commit()
         finally:
             connection.close()
+
+    def _begin(self, connection: Connection, about: Collection[SubmissionKey] | None) -> None:
+        # Said, not left to the first statement: prepared ones go past SQLAlchemy, which would not
+        # begin for them, and each would then count by itself.
+        connection.begin()
+        self._sharing.lock(connection, about)
 
     def _failure(self, error: Exception) -> StoreError:
         """The error of a group whose commit failed."""

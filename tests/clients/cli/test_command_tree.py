@@ -192,7 +192,7 @@ def test_completion_leaves_paths_to_the_shell() -> None:
 @pytest.mark.parametrize(
     ("words", "typed", "offered"),
     [
-        ("score f1 --input-format", "mot", ["plain,motchallenge"]),
+        ("score f1 --input-format", "mot", ["plain,mots", "plain,motchallenge"]),
         ("convert a b --to", "yo", ["plain,yolo-text"]),
         ("convert a b --from", "spot", ["plain,spotgeo-json"]),
         ("score spotgeo --set", "ta", ["plain,tau="]),

@@ -31,7 +31,7 @@ def run_raising(
 
     finder: Callable[[object, str], click.Command] = lambda _, __: fail  # noqa: E731
     monkeypatch.setattr(cli, "get_command", finder)
-    monkeypatch.setattr(cli, "list_commands", lambda _: ["fail"])
+    monkeypatch.setattr(cli, "_own", {"fail": fail})
     return runner().invoke(cli, [*arguments], prog_name="vidscore", env=env)
 
 

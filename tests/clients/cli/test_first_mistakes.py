@@ -70,7 +70,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         (
             "a.txt: text that is no data, beginning with 'These are my results'; the formats are "
             "coco-json, spotgeo-json, pascal-voc, dota, visdrone-det, visdrone-mot, "
-            "motchallenge, neovision2-csv, kitti-tracking, yolo-text, generic-csv, jsonl"
+            "mots, motchallenge, neovision2-csv, kitti-tracking, yolo-text, generic-csv, jsonl, "
+            "parquet"
         ),
     ),
     "TOML": (

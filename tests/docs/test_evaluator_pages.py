@@ -102,7 +102,8 @@ def warning_codes() -> Iterator[str]:
         ]
         named = _constants(tree)
         literal = [node.value for node in calls if isinstance(node, ast.Constant)]
-        literal += [named[node.id] for node in calls if getattr(node, "id", "") in named]
+        names = [node.id for node in calls if isinstance(node, ast.Name)]
+        literal += [named[name] for name in names if name in named]
         found = [*literal, *(_codes_in_tables(tree) if len(literal) < len(calls) else ())]
         assert bool(found) == bool(calls), f"{path}: where are the codes of its warnings?"
         yield from map(str, found)

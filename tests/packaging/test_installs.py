@@ -64,13 +64,18 @@ def _hosts(environment: Path, elsewhere: Path) -> None:
 
 
 def _says_what_hosting_needs(environment: Path, elsewhere: Path) -> None:
-    """Without it, files are scored, and `serve` says what to install."""
+    """Without it, files and pipes are scored, and `serve` says what to install."""
     vidscore = environment / "bin/vidscore"
     entry = {"sequence_id": 1, "frame": 1, "num_objects": 1, "object_coords": [[1, 2]]}
     file = elsewhere / "frames.json"
     file.write_text(json.dumps([entry]))
     scored = _run(vidscore, "score", "spotgeo", "--truth", file, "--detections", file)
     assert ["f1", "1.0000"] in [line.split() for line in scored.splitlines()]
+    line = {"sequence": "1", "frame": 1, "objects": [{"point": [1, 2]}]}
+    lines = elsewhere / "frames.jsonl"
+    lines.write_text(json.dumps(line) + "\n")
+    piped = _run("sh", "-c", f"{vidscore} pipe --score spotgeo --truth {file} < {lines}")
+    assert ["f1", "1.0000"] in [line.split() for line in piped.splitlines()]
     refused = subprocess.run([vidscore, "serve"], check=False, capture_output=True, text=True)
     assert (refused.returncode, "pip install 'vidscore[server]'" in refused.stderr) == (2, True)
 

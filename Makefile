@@ -245,7 +245,7 @@ profile: $(BENCH_INSTALLED) ## where one case of the suite spends its time: CASE
 $(BENCH_ENVIRONMENT): $(INSTALL_INPUTS) bench/requirements.txt
 	@$(HAS_PYTHON)
 	@echo "Installing vidscore and its peers into $(BENCH)"
-	@$(PYTHON) tools/bootstrap.py $(BENCH) --editable ./clients/python --editable '.[server,web]' \
+	@$(PYTHON) tools/bootstrap.py $(BENCH) --editable ./clients/python --editable '.[server,postgresql,web]' \
 		--requirement bench/requirements.txt
 	@touch $@
 

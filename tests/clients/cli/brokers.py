@@ -51,6 +51,9 @@ class Broker:
         """What the bridge is given for a topic."""
         raise NotImplementedError
 
+    def make_topic(self, topic: str) -> None:
+        """Make what a bridge must find when it comes; most brokers make it by themselves."""
+
     def publish(self, topic: str, messages: Sequence[bytes]) -> None:
         """Publish messages; the broker has them when this returns."""
         eventually(lambda: self.has_published(topic, messages))
@@ -101,6 +104,9 @@ class Nats(Broker):
 
     def url(self, topic: str) -> str:
         return f"nats://127.0.0.1:{self.port}/{topic}?subject={topic}.*"
+
+    def make_topic(self, topic: str) -> None:
+        self.publish(topic, [])  # which makes its stream
 
     def has_published(self, topic: str, messages: Sequence[bytes]) -> bool:
         with suppress(Exception):  # it is about to be there

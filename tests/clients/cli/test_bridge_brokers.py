@@ -31,6 +31,9 @@ class Feed:
     environment: Environment
     name: str
 
+    def __post_init__(self) -> None:
+        self.broker.make_topic(self.name)
+
     @property
     def options(self) -> Sequence[str]:
         url = self.broker.url(self.name)

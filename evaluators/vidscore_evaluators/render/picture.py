@@ -185,7 +185,7 @@ class _Painter:
         if masked.any():
             around = mask_outlines(side.pieces.of(masked))
             edges, loops = around.edges()
-            stroke_outlines(self.picture, edges * self.scale, loops, pen)
+            stroke_outlines(self.picture, edges.astype(np.float64) * self.scale, loops, pen)
 
     def _fills(self) -> None:
         """Masks by what became of them, and shapes of what is found, which are quieter."""

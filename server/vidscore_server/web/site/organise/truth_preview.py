@@ -130,8 +130,8 @@ class Preview:
         """Keep how far a sequence reaches, and its first frame with objects, which is drawn."""
         numbers = batch.coordinates[objects]
         width, height = self._reaches.get(sequence, (1.0, 1.0))
-        if batch.masks is not None:  # the sizes of their images
-            numbers = batch.masks.sizes[objects, ::-1] - 1.0
+        if batch.masks is not None:
+            numbers = batch.masks.sizes[objects, ::-1] - 1.0  # their last pixels
         self._reaches[sequence] = (
             max(width, float(numbers[:, 0::2].max())),
             max(height, float(numbers[:, 1::2].max())),

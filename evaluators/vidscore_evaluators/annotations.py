@@ -181,6 +181,10 @@ class Annotations:
         """``frame 3 of sequence Tower/001``, for messages."""
         return frame_name(self.sequences[self.frame_sequences[row]], int(self.frame_numbers[row]))
 
+    def mask_of(self, row: int) -> Masks | None:
+        """The mask of an object; None where it has none."""
+        return None if self.masks is None else self.masks.run(row, row + 1)
+
     def take_objects(self, rows: AnyArray) -> Annotations:
         """Keep some objects, and every frame.
 

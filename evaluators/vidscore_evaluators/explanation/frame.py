@@ -11,8 +11,9 @@ from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, S
 from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray
 from vidscore_evaluators.explanation.judgement import Judged, Judgement
 from vidscore_evaluators.explanation.material import Material
-from vidscore_evaluators.figures.overlay import Mark
+from vidscore_evaluators.figures.overlay import Mark, Region
 from vidscore_evaluators.geometry import bounding_boxes, overlap_ratios
+from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.outcome_table import NO_PARTNER, OUTCOMES, Outcome, Outcomes
 
 KINDS = ("fn", "fp", "sw", "ig", "tp")
@@ -40,6 +41,7 @@ class Cell:
         share: What it adds to the measure.
         track: Track id of the detection; None without one.
         coordinates: Where it is drawn: at the detection where there is one.
+        mask: Its mask there; None without one.
     """
 
     kind: str
@@ -50,6 +52,7 @@ class Cell:
     share: float
     track: int | None
     coordinates: tuple[float, ...]
+    mask: Masks | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +92,12 @@ class FrameObjects:
 
     Attributes:
         rows: A row each, in the order of their numbers.
-        regions: Outlines where nothing is scored.
+        regions: Areas where nothing is scored.
         tails: For each system, paths of tracks up to here.
     """
 
     rows: tuple[ObjectRow, ...]
-    regions: tuple[tuple[float, ...], ...]
+    regions: tuple[Region, ...]
     tails: tuple[FloatArray, ...]
 
     @property
@@ -118,7 +121,8 @@ class FrameObjects:
             words = " ".join(filter(None, [row.label, confidence]))
             same = len(row.cells) > 1 and row.same
             id_ = f"{prefix}{row.number}"
-            found.append(Mark(cell.kind, cell.coordinates, row.number, words, id_, same))
+            mark = Mark(cell.kind, cell.coordinates, row.number, words, id_, same, cell.mask)
+            found.append(mark)
         return found
 
     def count(self, system: int, kind: str) -> int:
@@ -141,9 +145,11 @@ def objects_of_frame(material: Material, judgement: Judgement, row: int) -> Fram
     rows = list(_truth_rows(sides))
     numbered = [*rows, *_unmatched_rows(sides, first=len(rows) + 1)]
     truth = sides[0].truth
-    in_region = (truth.flags & ObjectFlag.REGION) != 0
-    regions = tuple(tuple(entry) for entry in truth.coordinates[in_region].tolist())
-    return FrameObjects(tuple(numbered), regions, tuple(_tails(material, truth, row)))
+    regions = [
+        Region(tuple(truth.coordinates[at].tolist()), truth.mask_of(at))
+        for at in np.flatnonzero(truth.flags & ObjectFlag.REGION).tolist()
+    ]
+    return FrameObjects(tuple(numbered), tuple(regions), tuple(_tails(material, truth, row)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,11 +186,13 @@ class _Frame:
             share=float(own.shares[index]),
             track=_track(own.tracks[index]),
             coordinates=tuple(self.detections.coordinates[at].tolist()),
+            mask=self.detections.mask_of(at),
         )
 
     def truth_cell(self, index: int) -> Cell:
         """Of an object, by its row among `of_truth`."""
         own = self.of_truth
+        at = int(own.rows[index])
         outcome = OUTCOMES[own.outcomes[index]]
         cell = Cell(
             kind=_kind(outcome, switched=bool(own.id_switches[index])),
@@ -194,7 +202,8 @@ class _Frame:
             distance_px=_known(own.distances_px[index]),
             share=float(own.shares[index]),
             track=None,
-            coordinates=tuple(self.truth.coordinates[int(own.rows[index])].tolist()),
+            coordinates=tuple(self.truth.coordinates[at].tolist()),
+            mask=self.truth.mask_of(at),
         )
         partner = int(own.partners[index])
         places = np.flatnonzero(self.of_detections.rows == partner)
@@ -206,6 +215,7 @@ class _Frame:
             confidence=of_partner.confidence,
             track=of_partner.track,
             coordinates=of_partner.coordinates,
+            mask=of_partner.mask,
         )
 
 
@@ -318,6 +328,7 @@ def _objects(side: Annotations, span: slice) -> Annotations:
         track_ids=side.track_ids[span],
         flags=side.flags[span],
         columns={},
+        masks=None if side.masks is None else side.masks.run(span.start, span.stop),
     )
 
 

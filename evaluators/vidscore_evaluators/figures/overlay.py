@@ -1,5 +1,7 @@
 """The objects of a frame, drawn over its picture: outlines by outcome, with plates that name them.
 
+What has a mask is filled along it; masks that together are larger than a page should be are boxes.
+
 Coordinates are scaled so that every picture is 960 wide and the same strokes suit all. Colours and
 dashes are those of a style sheet, by the classes ``o-tp``, ``o-fp``, ``o-fn``, ``o-ig`` and
 ``o-sw``; shape and line tell outcomes apart without colour.
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -16,12 +19,16 @@ from vidscore_evaluators.annotations import BOX, POINT
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.figures._labels import text_width
 from vidscore_evaluators.figures.markup import coordinate, markup_text
+from vidscore_evaluators.figures.mask_paths import mask_paths
+from vidscore_evaluators.masks import Masks, concatenate_masks
 
 WIDTH = 960.0
 """Width of a picture in its own units."""
 
 MOST_PLATES = 120
 """Beyond so many objects the rest has no plates: they would cover the picture."""
+
+TOO_LARGE = "The masks of this frame are too large for a page; their boxes stand for them."
 
 _POINT_RADIUS = 9.0
 _PLATE_HEIGHT = 28.0
@@ -50,6 +57,7 @@ class Mark:
         text: What its plate says after the number.
         row: Id of its row in the table of objects; empty without.
         same: Whether the same became of it in both systems that are compared.
+        mask: Its mask; None without one.
     """
 
     kind: str
@@ -58,6 +66,20 @@ class Mark:
     text: str = ""
     row: str = ""
     same: bool = False
+    mask: Masks | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """An area in which nothing counts.
+
+    Attributes:
+        coordinates: 2, 4 or 8 numbers in pixels of the image.
+        mask: Its mask; None without one.
+    """
+
+    coordinates: Sequence[float]
+    mask: Masks | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +90,7 @@ class Overlay:
         width_px: Width of the image.
         height_px: Height of the image.
         marks: Objects; what comes first is drawn on top, and has its plate placed first.
-        regions: Outlines where nothing counts, each of 2, 4 or 8 numbers.
+        regions: Areas where nothing counts.
         tails: Paths of tracks, each (P, 2) positions.
         picture: Address of the image, or ``#`` and the id of a symbol of the page that holds it;
             empty where there is none.
@@ -77,7 +99,7 @@ class Overlay:
     width_px: float
     height_px: float
     marks: Sequence[Mark]
-    regions: Sequence[Sequence[float]] = ()
+    regions: Sequence[Region] = ()
     tails: Sequence[FloatArray] = ()
     picture: str = ""
 
@@ -95,8 +117,31 @@ class Overlay:
             f'<svg viewBox="0 0 960 {height}" role="img" aria-labelledby="{own}-title {own}-desc">'
             f'<title id="{own}-title">{markup_text(title)}</title>'
             f'<desc id="{own}-desc">{markup_text(description)}</desc>'
-            f"{''.join(self._parts(height))}</svg>"
+            f"{''.join(self._parts(height, own))}</svg>"
         )
+
+    @property
+    def note(self) -> str:
+        """What is to be said of the picture; empty where that is nothing."""
+        return "" if self._paths is not None else TOO_LARGE
+
+    @cached_property
+    def _paths(self) -> dict[int, str] | None:
+        """Paths of masks by the place of their mark, or of their region behind all marks.
+
+        None where they are larger than a picture may be.
+        """
+        masks = {
+            place: one.mask
+            for place, one in enumerate((*self.marks, *self.regions))
+            if one.mask is not None
+        }
+        paths = mask_paths(concatenate_masks(list(masks.values())), self._scale)
+        return None if paths is None else dict(zip(masks, paths, strict=True))
+
+    def _path(self, place: int) -> str:
+        """The path of a mask; empty where the shape of its object is drawn."""
+        return (self._paths or {}).get(place, "")
 
     @property
     def _scale(self) -> float:
@@ -106,7 +151,7 @@ class Overlay:
     def _height(self) -> float:
         return max(1.0, self.height_px) * self._scale
 
-    def _parts(self, height: str) -> Iterator[str]:
+    def _parts(self, height: str, name: str) -> Iterator[str]:
         if self.picture.startswith("#"):
             yield f'<use href="{markup_text(self.picture)}" width="960" height="{height}"/>'
         elif self.picture:
@@ -114,24 +159,27 @@ class Overlay:
                 f'<image href="{markup_text(self.picture)}" width="960" height="{height}" '
                 'preserveAspectRatio="none"/>'
             )
-        for region in self.regions:
-            yield f'<path class="region" d="{outline(self._scaled(region))}"/>'
+        for place, region in enumerate(self.regions, len(self.marks)):
+            path = self._path(place) or outline(self._scaled(region.coordinates))
+            yield f'<path class="region" d="{path}"/>'
         for tail in self.tails:
             points = "L".join(
                 f"{coordinate(x)} {coordinate(y)}" for x, y in (tail * self._scale).tolist()
             )
             yield f'<path class="tail" d="M{points}"/>'
         places = {False: _Places(self._height), True: _Places(self._height)}
-        drawn = [self._mark(mark, places, index) for index, mark in enumerate(self.marks)]
+        drawn = [self._mark(mark, places, index, name) for index, mark in enumerate(self.marks)]
         # Plates lie over all outlines, and those of the first marks over the others.
         yield from (shape for shape, _ in reversed(drawn))
         yield from (plates for _, plates in reversed(drawn))
 
-    def _mark(self, mark: Mark, places: dict[bool, _Places], index: int) -> tuple[str, str]:
+    def _mark(
+        self, mark: Mark, places: dict[bool, _Places], index: int, name: str
+    ) -> tuple[str, str]:
         """Its outline and its plates."""
         scaled = self._scaled(mark.coordinates)
-        shape = outline(scaled)
         css = f"o-{mark.kind}" + (" same" if mark.same else "")
+        path = self._path(index)
         plates = ""
         if index < MOST_PLATES:
             around = _bounds(scaled)
@@ -144,14 +192,27 @@ class Overlay:
                 mark.kind, small, places[True].find(around, small, _SMALL_HEIGHT), "small"
             )
         row = f' data-row="{markup_text(mark.row)}"' if mark.row else ""
-        drawn = f'<path class="case" d="{shape}"/><path class="box" d="{shape}"/>'
+        drawn = _masked(path, f"{name}-m{index}") if path else _boxed(outline(scaled))
         return (
-            f'<g class="{css}"{row}>{drawn}</g>',
+            f'<g class="{css}{" mask" if path else ""}"{row}>{drawn}</g>',
             f'<g class="{css}"{row}>{plates}</g>' if plates else "",
         )
 
     def _scaled(self, coordinates: Sequence[float]) -> list[float]:
         return [value * self._scale for value in coordinates]
+
+
+def _boxed(shape: str) -> str:
+    """The casing of a shape, and the line on it."""
+    return f'<path class="case" d="{shape}"/><path class="box" d="{shape}"/>'
+
+
+def _masked(path: str, name: str) -> str:
+    """The same of a mask, whose path is too long to stand there twice."""
+    return (
+        f'<defs><path id="{name}" d="{path}"/></defs>'
+        f'<use class="case" href="#{name}"/><use class="box" href="#{name}"/>'
+    )
 
 
 def outline(coordinates: Sequence[float]) -> str:

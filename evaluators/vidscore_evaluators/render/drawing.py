@@ -201,7 +201,9 @@ def _blanks(
         for entry in specification.sequences
         if entry.image_width is not None and entry.image_height is not None
     }
-    known = {**pair.detections.image_sizes, **pair.truth.image_sizes, **said}
+    masks = {key: frames.mask_extent(key) for key in keys}
+    of_masks = {key: tuple(size.tolist()) for key, size in masks.items() if size.all()}
+    known = {**of_masks, **pair.detections.image_sizes, **pair.truth.image_sizes, **said}
     canvases: dict[SequenceKey, SequenceMedia] = {}
     guessed, faults = [], []
     for key in keys:

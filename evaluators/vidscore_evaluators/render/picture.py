@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import cv2
@@ -10,8 +10,16 @@ import numpy as np
 
 from vidscore_evaluators.annotations import POINT, Side
 from vidscore_evaluators.arrays import BoolArray, FloatArray
+from vidscore_evaluators.mask_outlines import mask_outlines
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.outcome_table import NO_PARTNER
+from vidscore_evaluators.render.areas import (
+    Area,
+    area_of_outlines,
+    area_of_pieces,
+    hatched,
+    tint,
+)
 from vidscore_evaluators.render.plates import (
     NO_PLATE,
     Plate,
@@ -23,19 +31,21 @@ from vidscore_evaluators.render.plates import (
 )
 from vidscore_evaluators.render.scored import FrameView, SideView
 from vidscore_evaluators.render.strip import draw_strip, strip_height
-from vidscore_evaluators.render.strokes import Pen, edges_of, fill, outlines, stroke
+from vidscore_evaluators.render.strokes import Pen, edges_of, outlines, stroke, stroke_outlines
 from vidscore_evaluators.render.style import (
     KINDS,
     ORDER,
     STYLES,
     WHITE,
-    Colour,
     Image,
     Kind,
 )
 
 FILL_OPACITY = 0.2
 """Of what is found: hits are quiet, mistakes are loud."""
+
+MASK_OPACITY = 0.5
+"""Of masks, but those of objects that are found: these have their line alone."""
 
 REGION_OPACITY = 0.45
 SHORT_SIDE_PX = 720.0
@@ -148,31 +158,57 @@ class _Painter:
 
     def _regions(self) -> None:
         """Areas in which nothing is scored: hatched, within a white line of dashes."""
+        colour = STYLES[Kind.IGNORED].colour
+        dashes = (3.0 * self.line_px, 3.0 * self.line_px)
         for side in self.view.sides.values():
             rows = side.are_regions
             if not rows.any() or side.coordinates.shape[1] == POINT:
                 continue
-            closed = self._outline(side, rows, Kind.IGNORED)
-            colour = STYLES[Kind.IGNORED].colour
-            _tint(self.picture, closed, colour, REGION_OPACITY, 5 * self.line_px, self.line_px)
-            dashes = (3.0 * self.line_px, 3.0 * self.line_px)
-            edges = edges_of(closed)
-            stroke(self.picture, edges, Pen(colour, self.line_px))
-            stroke(self.picture, edges, Pen(WHITE, self.line_px, dashes))
+            for area in self._areas(side, rows):
+                stripes = hatched(area, 5 * self.line_px, self.line_px)
+                tint(self.picture, stripes, colour, REGION_OPACITY)
+            self._lines(side, rows, Kind.IGNORED, Pen(colour, self.line_px))
+            self._lines(side, rows, Kind.IGNORED, Pen(WHITE, self.line_px, dashes))
+
+    def _areas(self, side: SideView, rows: BoolArray) -> Iterator[Area]:
+        """What the masks of some objects cover, and the shapes of those without pixels."""
+        masked, shapes = rows & side.have_pixels, rows & ~side.have_pixels
+        if masked.any():
+            yield area_of_pieces(side.pieces.of(masked), self.scale, self.picture)
+        if shapes.any() and side.coordinates.shape[1] != POINT:
+            yield area_of_outlines(self._outline(side, shapes, Kind.HIT), self.picture)
+
+    def _lines(self, side: SideView, rows: BoolArray, kind: Kind, pen: Pen) -> None:
+        """Lines around the masks of some objects, and around shapes of those without pixels."""
+        masked, shapes = rows & side.have_pixels, rows & ~side.have_pixels
+        stroke(self.picture, edges_of(self._outline(side, shapes, kind)), pen)
+        if masked.any():
+            around = mask_outlines(side.pieces.of(masked))
+            edges, loops = around.edges()
+            stroke_outlines(self.picture, edges.astype(np.float64) * self.scale, loops, pen)
 
     def _fills(self) -> None:
-        side = self.view.sides[Side.DETECTIONS]
-        rows = side.are(Kind.HIT)
-        if Kind.HIT in self.drawing.hidden or not rows.any() or side.coordinates.shape[1] == POINT:
-            return
-        closed = self._outline(side, rows, Kind.HIT)
-        _tint(self.picture, closed, STYLES[Kind.HIT].colour, FILL_OPACITY)
+        """Masks by what became of them, and shapes of what is found, which are quieter."""
+        for kind in ORDER:
+            if kind in self.drawing.hidden:
+                continue
+            for name, side in self.view.sides.items():
+                if _is_found_object(name, kind):
+                    continue
+                rows = side.are(kind)
+                self._fill(side, rows & side.have_pixels, kind, MASK_OPACITY)
+                if kind is Kind.HIT:
+                    self._fill(side, rows & ~side.have_pixels, kind, FILL_OPACITY)
+
+    def _fill(self, side: SideView, rows: BoolArray, kind: Kind, opacity: float) -> None:
+        for area in self._areas(side, rows):
+            tint(self.picture, area, STYLES[kind].colour, opacity)
 
     def _tails(self, kind: Kind) -> None:
         """Tails of detections, and of objects that were not found."""
         for name, side in self.view.sides.items():
             rows = side.are(kind)
-            if name is Side.TRUTH and kind in (Kind.HIT, Kind.ID_SWITCH):
+            if _is_found_object(name, kind):
                 continue
             goes_on = rows[side.tail_of] & ~side.tail_breaks
             to = np.flatnonzero(goes_on)
@@ -206,7 +242,7 @@ class _Painter:
         for name, side in self.view.sides.items():
             rows = side.are(kind)
             # An object that is found has a thin line: its detection is the one to look at.
-            found = name is Side.TRUTH and kind in (Kind.HIT, Kind.ID_SWITCH)
+            found = _is_found_object(name, kind)
             if found and side.coordinates.shape[1] == POINT:
                 continue  # the line to its detection begins there
             width = max(1, round((0.5 if found else style.width) * self.line_px))
@@ -217,7 +253,7 @@ class _Painter:
                 1 if found else max(1, round(self.line_px * 0.75)),
             )
             shown = Kind.HIT if found else kind
-            stroke(self.picture, edges_of(self._outline(side, rows, shown)), pen)
+            self._lines(side, rows, shown, pen)
 
     def _plates(self) -> None:
         plates: list[Plate] = []
@@ -227,7 +263,7 @@ class _Painter:
                 continue
             for name, side in self.view.sides.items():
                 rows = side.are(kind)
-                if name is Side.TRUTH and kind in (Kind.HIT, Kind.ID_SWITCH):
+                if _is_found_object(name, kind):
                     continue  # its detection has the plate
                 boxes.append(_boxes_around(self._outline(side, rows, kind)))
                 plates += _plates_of(side, np.flatnonzero(rows).tolist())
@@ -255,6 +291,11 @@ class _Painter:
         return grown
 
 
+def _is_found_object(side: Side, kind: Kind) -> bool:
+    """Whether it is an object that is found, of which its detection shows what became."""
+    return side is Side.TRUTH and kind in (Kind.HIT, Kind.ID_SWITCH)
+
+
 def _plates_of(side: SideView, rows: Sequence[int]) -> list[Plate]:
     plates = []
     for row in rows:
@@ -269,30 +310,3 @@ def _boxes_around(closed: FloatArray) -> FloatArray:
     """(N, 4) upright boxes around (N, K, 2) outlines."""
     corners: FloatArray = np.hstack([closed.min(axis=1), closed.max(axis=1)])
     return corners
-
-
-def _tint(
-    picture: Image,
-    closed: FloatArray,
-    colour: Colour,
-    opacity: float,
-    period_px: int = 1,
-    stripe_px: int = 1,
-) -> None:
-    """Mix a colour into (N, K, 2) areas, once where several lie; in slanting stripes if asked."""
-    low = np.maximum(closed.min(axis=(0, 1)) - 1.0, 0.0)
-    high = np.minimum(closed.max(axis=(0, 1)) + 2.0, np.array(picture.shape[1::-1], dtype=float))
-    if (low >= high).any():
-        return
-    left, top = low.astype(int).tolist()
-    right, bottom = np.ceil(high).astype(int).tolist()
-    part = picture[top:bottom, left:right]
-    mask = np.zeros(part.shape[:2], dtype=np.uint8)
-    fill(mask, closed - np.array([left, top]), 255)
-    inside = mask > 127
-    if period_px > stripe_px:
-        diagonal = np.add.outer(np.arange(top, bottom), np.arange(left, right))
-        inside &= diagonal % period_px < stripe_px
-    levels = np.arange(256.0)[:, None] * (1.0 - opacity) + np.array(colour) * opacity
-    mixed = cv2.LUT(part, np.rint(levels).astype(np.uint8)[None])
-    np.copyto(part, mixed, where=inside[:, :, None])

@@ -21,6 +21,8 @@ from vidscore_evaluators.annotations import (
 )
 from vidscore_evaluators.arrays import BoolArray, FlagArray, FloatArray, IntArray, marked
 from vidscore_evaluators.errors import Fault, ParameterError
+from vidscore_evaluators.mask_outlines import ColumnPieces, column_pieces
+from vidscore_evaluators.masks import Masks, no_masks
 from vidscore_evaluators.outcome_table import CODES, NO_PARTNER, OUTCOMES, SIDES, Outcome, Outcomes
 from vidscore_evaluators.render.style import KINDS, NO_KIND, Kind, kinds_of
 from vidscore_evaluators.selection import Selection
@@ -57,6 +59,7 @@ class SideView:
         tails: (T, 2) points where the tracks of its objects have been, oldest first.
         tail_of: (T,) row of the object whose tail a point belongs to, ascending.
         tail_breaks: (T,) whether the track was not seen in the frame before.
+        masks: Masks of all of them; None where no object has one.
     """
 
     coordinates: FloatArray
@@ -68,6 +71,19 @@ class SideView:
     tails: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
     tail_of: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     tail_breaks: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    masks: Masks | None = None
+
+    @cached_property
+    def have_pixels(self) -> BoolArray:
+        """(N,) which objects have a mask that is not empty, and so are more than their shape."""
+        if self.masks is None:
+            return np.zeros(len(self.kinds), dtype=np.bool_)
+        return self.masks.areas() > 0.0
+
+    @cached_property
+    def pieces(self) -> ColumnPieces:
+        """The pixels of the masks of all objects."""
+        return column_pieces(no_masks() if self.masks is None else self.masks)
 
     def are(self, kind: Kind) -> BoolArray:
         """(N,) which objects are of a kind, regions left out."""
@@ -196,6 +212,17 @@ class ScoredFrames:
             most = np.maximum(most, points.max(axis=0, initial=0.0))
         return most
 
+    def mask_extent(self, key: SequenceKey) -> FloatArray:
+        """(2,) greatest width and height of the images of masks of a sequence; 0 without masks."""
+        index = self._aligned.truth.sequences.index(key)
+        first, stop = self._starts[index], self._starts[index + 1]
+        most = np.zeros(2)
+        for side in (self._aligned.truth, self._aligned.detections):
+            if side.masks is not None:
+                objects = slice(side.frame_starts[first], side.frame_starts[stop])
+                most = np.maximum(most, side.masks.sizes[objects, ::-1].max(axis=0, initial=0))
+        return most
+
     def select(self, selection: Selection) -> IntArray:
         """Ascending rows of the chosen frames.
 
@@ -292,6 +319,9 @@ def _side_view(table: _SideTable, frame: int, first_frame: int) -> SideView:
         confidences,
         table.partners[objects],
         *_tails(annotations, frame, first_frame),
+        masks=None
+        if annotations.masks is None
+        else annotations.masks.run(objects.start, objects.stop),
     )
 
 

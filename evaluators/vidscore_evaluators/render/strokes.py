@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidscore_evaluators.annotations import BOX, POINT
-from vidscore_evaluators.arrays import FloatArray, expand_runs
+from vidscore_evaluators.arrays import FloatArray, IntArray, expand_runs, run_starts
 from vidscore_evaluators.quadrilaterals import corners_of_boxes
 from vidscore_evaluators.render.style import WHITE, Colour, Image, Kind
 
 MARGIN_PX = 64.0
 """How far beyond the picture lines are followed."""
+
+DOT_PX = 0.01
+"""Length of the dashes along outlines that are dots."""
 
 EDGES_PER_CALL = 4096
 """Edges whose dashes are laid out at once."""
@@ -123,6 +126,51 @@ def dashes_of(edges: FloatArray, pattern: tuple[float, ...]) -> FloatArray:
                              length * stretch[edge], lengths[edge]))  # fmt: skip
     short = (repeats == 0) & (dash == 0.0)
     return np.concatenate([*parts, edges[short]])
+
+
+def dashes_along(edges: FloatArray, loops: IntArray, pattern: tuple[float, ...]) -> FloatArray:
+    """(D, 4) parts of dashes that go around corners, as outlines with short sides need them.
+
+    Args:
+        edges: (E, 4) edges of outlines, each where the one before it ends.
+        loops: (E,) outline of each edge, ascending; the pattern is stretched to end with it.
+        pattern: Lengths of dash, gap, dash, ..., an even number of them.
+    """
+    lengths = np.hypot(edges[:, 2] - edges[:, 0], edges[:, 3] - edges[:, 1])
+    begins = np.cumsum(lengths) - lengths
+    first = run_starts(loops)
+    around = np.add.reduceat(lengths, first) if len(first) else np.zeros(0)
+    turns = np.maximum(np.rint(around / sum(pattern)), 1.0).astype(np.int64)
+    loop = np.repeat(np.arange(len(first)), turns)
+    turn = expand_runs(np.zeros(len(first), dtype=np.int64), turns)
+    stretch = around[loop] / (turns[loop] * sum(pattern))
+    at = [begins[first][loop] + (turn * sum(pattern) + begin) * stretch
+          for begin, _, _ in _dashes_in(pattern)]  # fmt: skip
+    to = [start + np.maximum(length * stretch, DOT_PX)
+          for start, (_, length, _) in zip(at, _dashes_in(pattern), strict=True)]  # fmt: skip
+    starts, ends = np.sort(np.concatenate(at)), np.sort(np.concatenate(to))
+    cuts = np.sort(np.concatenate([begins, starts, ends]))
+    cuts, until = cuts[:-1], cuts[1:]
+    inside = np.searchsorted(starts, cuts, "right") > np.searchsorted(ends, cuts, "right")
+    inside &= until > cuts
+    cuts, until = cuts[inside], until[inside]
+    edge = np.searchsorted(begins, cuts, "right") - 1
+    return _pieces(edges[edge], cuts - begins[edge], until - cuts, lengths[edge])
+
+
+def stroke_outlines(image: Image, edges: FloatArray, loops: IntArray, pen: Pen) -> None:
+    """Draw outlines with short sides onto a picture, as `stroke` draws edges.
+
+    Args:
+        image: The picture, which is changed.
+        edges: (E, 4) edges of outlines, each where the one before it ends.
+        loops: (E,) outline of each edge, ascending.
+        pen: How to draw them.
+    """
+    if pen.casing_px:
+        stroke(image, edges, Pen(WHITE, pen.width_px + 2 * pen.casing_px))
+    dashes = dashes_along(edges, loops, pen.dashes_px) if pen.dashes_px else edges
+    stroke(image, dashes, Pen(pen.colour, pen.width_px))
 
 
 def stroke(image: Image, edges: FloatArray, pen: Pen) -> None:

@@ -228,7 +228,13 @@ def _picture(page: Page, objects: FrameObjects, system: int, where: str) -> Cont
     )
     description = f"{caption}, {counts['ig']} ignored. Each is a row of the table below."
     svg = overlay.svg(f"{name} in {where}", description, f"p{page.row}-{system}")
-    return {"name": name, "css": "va" if system == 0 else "vb", "caption": caption, "svg": svg}
+    return {
+        "name": name,
+        "css": "va" if system == 0 else "vb",
+        "caption": caption,
+        "svg": svg,
+        "note": overlay.note,
+    }
 
 
 def _around(page: Page, judgement: Judgement, name: str) -> Context:
@@ -275,6 +281,8 @@ def image_extent(material: Material, sequence: int) -> tuple[float, float]:
         points = side.coordinates[objects].reshape(-1, 2)
         if len(points):
             ends = np.maximum(ends, points.max(axis=0))
+        if side.masks is not None and len(points):
+            ends = np.maximum(ends, side.masks.sizes[objects, ::-1].max(axis=0))
     return float(ends[0]), float(ends[1])
 
 

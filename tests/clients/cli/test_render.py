@@ -267,3 +267,26 @@ def test_images_of_coco_are_found_by_their_names(tmp_path: Path) -> None:
         picture = cv2.imread(str(place / "images" / f"{number:06d}.png"))
         assert picture is not None
         assert picture[300, 600].tolist() == [level] * 3
+
+
+def test_masks_are_drawn_on_canvases_as_large_as_their_images(folder: Path) -> None:
+    """Of 20 by 30 px, enlarged 16 times: one that is found, and one that is a false alarm."""
+    found, wrong = [200, 100, 300], [500, 40, 60]
+    for name, masks in (("truth.jsonl", [found]), ("detections.jsonl", [found, wrong])):
+        objects = [
+            {"label": "car", "mask": {"size": [20, 30], "counts": counts}} for counts in masks
+        ]
+        (folder / name).write_text(
+            json.dumps({"sequence": "a", "frame": 1, "objects": objects}) + "\n"
+        )
+    data = ("--truth", "truth.jsonl", "--detections", "detections.jsonl")
+    said = well(run("render", "f1", *data, "--output", "out"))
+    assert "guess" not in said
+    picture = cv2.imread(str(folder / "out/a/000001.png"))
+    assert picture is not None
+    assert picture.shape[1] == 480
+    # Columns 10 to 14 and 25 to 26, half of them the canvas, #8d9196 as red, green and blue.
+    for x, colour in ((200, (0x0B, 0x6B, 0xB8)), (416, (0xB8, 0x4A, 0x00))):
+        mixed = [(one + other) / 2 for one, other in zip(colour, (0x8D, 0x91, 0x96), strict=True)]
+        assert np.abs(picture[200, x, ::-1] - mixed).max() <= 1
+    assert picture[200, 320].tolist() == [0x96, 0x91, 0x8D]

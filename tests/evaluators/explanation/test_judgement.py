@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.support.street import street
 
-from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.explanation.frame import objects_of_frame
 from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.material import Material
+from vidscore_evaluators.mask_forms import masks_from_polygons
 from vidscore_evaluators.outcome_table import OperatingPoint
 
 
@@ -114,6 +117,40 @@ def test_a_match_shows_the_detection(material: Material, judgement: Judgement) -
     assert (falcon.confidence, falcon.similarity, falcon.track) == (0.9, 1.0, 1)
     assert mole.confidence == 0.8
     assert falcon.coordinates == (10.0, 10.0, 50.0, 50.0)
+
+
+def test_masks_are_those_of_what_is_drawn(material: Material) -> None:
+    """Of frame 2, which is not the first: of the car found the detection's, else the object's own.
+
+    Masks of the truth are 1 by 1 px, those of falcon 2 by 2, all numbered by their column.
+    """
+    truth, falcon = (
+        with_masks(side, size)
+        for side, size in ((material.contest.truth, 1), (material.contest.systems["falcon"], 2))
+    )
+    masked = replace(material, contest=type(material.contest)(truth, {"falcon": falcon}))
+    cells = [row.cells[0] for row in objects_of_frame(
+        masked, masked.judge(masked.judges[0], OperatingPoint()), 2).rows]  # fmt: skip
+    spans = masked.objects_of("falcon", 2), masked.objects_of(None, 2)
+    of_falcon = falcon.coordinates[spans[0].start : spans[0].stop].tolist()
+    of_truth = truth.coordinates[spans[1].start : spans[1].stop].tolist()
+    found = [
+        (cell.kind, cell.mask.boxes().tolist()[0])
+        for cell in cells
+        if cell is not None and cell.mask is not None
+    ]
+    car = spans[0].start + of_falcon.index([10, 10, 50, 50])
+    person = spans[1].start + of_truth.index([100, 10, 120, 60])
+    assert found == [("tp", [car, 0, car + 2, 2]), ("fn", [person, 0, person + 1, 1])]
+
+
+def with_masks(side: Annotations, size: int) -> Annotations:
+    """The same, each object with a square of pixels whose left column is its row."""
+    squares = [
+        [[row, 0, row + size, 0, row + size, size, row, size]] for row in range(side.object_count)
+    ]
+    sizes = np.tile([[60, 400]], (side.object_count, 1))
+    return replace(side, masks=masks_from_polygons(squares, sizes))
 
 
 def test_false_alarms_of_both_systems_at_one_place_share_a_row(tmp_path: Path) -> None:

@@ -63,8 +63,8 @@ def object_rows(frame: Annotations, kinds: Mapping[int, str]) -> list[ObjectLine
 
 def picture(
     rows: Sequence[ObjectLine], frame: Annotations, size: tuple[float, float], where: str
-) -> str:
-    """The detections, drawn where they are.
+) -> dict[str, str]:
+    """The detections, drawn where they are: the picture, and what is to be said of it.
 
     Args:
         rows: Those that are listed.
@@ -78,11 +78,13 @@ def picture(
             place,
             row.number,
             " ".join(filter(None, (row.label, row.confidence))),
+            mask=frame.mask_of(row.number - 1),
         )
         for row, place in zip(rows, frame.coordinates[: len(rows)].tolist(), strict=True)
     ]
     overlay = Overlay(*size, marks=marks)
-    return overlay.svg(f"Detections in {where}", "Each is a row of the table below.", "frame")
+    svg = overlay.svg(f"Detections in {where}", "Each is a row of the table below.", "frame")
+    return {"svg": svg, "note": overlay.note}
 
 
 def image_size(
@@ -103,4 +105,7 @@ def image_size(
     for side in sides:
         if side.object_count:
             ends = np.maximum(ends, 1.05 * side.coordinates.reshape(-1, 2).max(axis=0))
+    sizes = [side.masks.sizes for side in sides if side.masks is not None and side.object_count]
+    if sizes:
+        ends = np.concatenate(sizes)[:, ::-1].max(axis=0)
     return float(ends[0]), float(ends[1])

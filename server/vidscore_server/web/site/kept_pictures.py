@@ -20,8 +20,17 @@ MOST_FRAMES = 2_000_000
 MOST_ROWS = 1_000_000
 """Objects and outcomes of a sequence that is shown, and of those that are kept together."""
 
+_RUNS_PER_ROW = 16
+"""Runs of masks that take the memory of an object."""
+
 Span = tuple[int, int]
 Held = TypeVar("Held")
+
+
+def size_of(side: Annotations) -> int:
+    """Objects of a side; those with masks count for more, by the runs of these."""
+    runs = 0 if side.masks is None else len(side.masks.runs)
+    return side.object_count + runs // _RUNS_PER_ROW
 
 
 class Kept(Generic[Held]):

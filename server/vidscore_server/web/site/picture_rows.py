@@ -24,6 +24,7 @@ from vidscore_server.web.site.kept_pictures import (
     Overview,
     SequenceRows,
     Span,
+    size_of,
 )
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.submission_files import MOST_SCORES, asked
@@ -97,7 +98,7 @@ class Reading:
         detections = await self._side("ReadDetections", overview.sent, key)
         truth = await self._side("ReadTruth", overview.truth, key, revision=overview.revision)
         found = SequenceRows(score, outcomes, detections, truth)
-        sides = [side.object_count for side in (detections, truth) if side is not None]
+        sides = [size_of(side) for side in (detections, truth) if side is not None]
         site.sequences.put(own_key, found, len(outcomes) + sum(sides))
         return found
 
@@ -141,7 +142,7 @@ class Reading:
             async with aclosing(answers) as found:
                 async for _, part, end in found:
                     parts.append(part.take_frames(_of_sequence(part, key)))
-                    count = sum(entry.object_count for entry in parts)
+                    count = sum(map(size_of, parts))
                     _refuse_more(count, MOST_ROWS, "objects in this sequence")
                     if end >= stop:
                         break

@@ -154,7 +154,7 @@ async def _sent_frame(
         count=frame.object_count,
         rows=rows,
         left_out=frame.object_count - len(rows),
-        svg=picture(rows, frame, size, f"frame {number} of {sequence}"),
+        **picture(rows, frame, size, f"frame {number} of {sequence}"),
         judge_url=judge_url,
         hidden=hidden,
         why=why,

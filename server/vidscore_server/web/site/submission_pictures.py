@@ -232,7 +232,7 @@ class Looking:
             "number": number,
             "sequence": name,
             "count": shown.object_count,
-            "svg": picture(listed, shown, page.image_size, f"frame {number} of {name}"),
+            **picture(listed, shown, page.image_size, f"frame {number} of {name}"),
             "rows": listed,
             "left_out": shown.object_count - len(listed),
             "ways": ways_context(page, judgement),

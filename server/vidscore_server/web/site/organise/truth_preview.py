@@ -34,17 +34,19 @@ class DrawnFrame:
     Attributes:
         title: Sequence and number.
         svg: The picture.
+        note: What is to be said of it; empty where that is nothing.
     """
 
     title: str
     svg: Markup
+    note: str
 
 
 @dataclass(frozen=True)
 class _Frame:
     sequence: str
     number: int
-    objects: tuple[tuple[str, tuple[float, ...]], ...]
+    marks: tuple[Mark, ...]
 
 
 class Preview:
@@ -128,6 +130,8 @@ class Preview:
         """Keep how far a sequence reaches, and its first frame with objects, which is drawn."""
         numbers = batch.coordinates[objects]
         width, height = self._reaches.get(sequence, (1.0, 1.0))
+        if batch.masks is not None:
+            numbers = batch.masks.sizes[objects, ::-1] - 1.0  # their last pixels
         self._reaches[sequence] = (
             max(width, float(numbers[:, 0::2].max())),
             max(height, float(numbers[:, 1::2].max())),
@@ -137,12 +141,11 @@ class Preview:
         self._drawn_sequences.add(sequence)
         first = batch.object_frames[objects[0]]
         shown = objects[batch.object_frames[objects] == first][:MOST_MARKS]
+        own = batch.take_objects(shown)  # not a view: the rest of the batch is let go
         marks = tuple(
-            (str(batch.labels[label]), tuple(place))
-            for label, place in zip(
-                batch.label_indices[shown].tolist(),
-                batch.coordinates[shown].tolist(),
-                strict=True,
+            Mark("sw", tuple(place), row + 1, str(batch.labels[label]), mask=own.mask_of(row))
+            for row, (label, place) in enumerate(
+                zip(own.label_indices.tolist(), own.coordinates.tolist(), strict=True)
             )
         )
         self._frames.append(_Frame(sequence, int(batch.frame_numbers[first]), marks))
@@ -151,14 +154,11 @@ class Preview:
         width, height = self._sizes.get(frame.sequence, (0, 0))
         if not width or not height:
             width, height = (int(extent) + 1 for extent in self._reaches[frame.sequence])
-        marks = [
-            Mark("sw", coordinates, number, label)
-            for number, (label, coordinates) in enumerate(frame.objects, start=1)
-        ]
         title = f"{frame.sequence or 'the sequence'}, frame {frame.number}"
-        description = f"{len(marks)} objects of the ground truth"
-        svg = Overlay(width, height, marks).svg(title, description, f"frame-{row}")
-        return DrawnFrame(title, Markup(svg))  # noqa: S704 - the figure escapes its texts
+        description = f"{len(frame.marks)} objects of the ground truth"
+        overlay = Overlay(width, height, frame.marks)
+        svg = overlay.svg(title, description, f"frame-{row}")
+        return DrawnFrame(title, Markup(svg), overlay.note)  # noqa: S704 - the figure escapes its texts
 
 
 def _name(domain: str, sequence: str) -> str:

@@ -43,6 +43,7 @@ from vidscore_evaluators.formats._format import (
     refuse_values,
     sequence_texts,
 )
+from vidscore_evaluators.formats._good_masks import read_good_masks
 from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
 from vidscore_evaluators.formats._seqinfo import frames_without_rows, read_sequence_info
 from vidscore_evaluators.formats._seqmap import MOTS_PREFIX, read_sequence_lengths
@@ -226,29 +227,18 @@ def _read_masks(table: RowTable, texts: list[bytes], checks: RowChecks) -> tuple
     places = zip(table.source_of_row.tolist(), table.positions.tolist(), strict=True)
     runs = [lines[file][line - 1].rpartition(b",")[2] for file, line in places]
     sizes = np.stack([table.integers["height"], table.integers["width"]], axis=1)
-    while True:
-        rows = np.flatnonzero(~checks.faulty)
-        try:
-            masks = masks_from_compressed([runs[row] for row in rows.tolist()], sizes[rows])
-        except InputError as error:
-            _refuse_masks(table, checks, rows, error)
-            continue
-        mask_of_row = np.full(len(table), -1, dtype=np.int64)
-        mask_of_row[rows] = np.arange(len(rows))
-        return masks, mask_of_row
 
+    def make(rows: IntArray) -> Masks:
+        return masks_from_compressed([runs[row] for row in rows.tolist()], sizes[rows])
 
-def _refuse_masks(table: RowTable, checks: RowChecks, rows: IntArray, error: InputError) -> None:
-    """Add the faults of masks, with the places of their rows."""
-    for fault in error.faults:
-        if fault.entry is None:
-            raise error
-        row = int(rows[fault.entry])
-        checks.faulty[row] = True
+    def refuse(row: int, fault: Fault) -> None:
         column = "column rle" if fault.field == "counts" else "columns height, width"
-        source = table.sources[table.source_of_row[row]]
-        line = int(table.positions[row])
-        checks.faults.add(replace(fault, source=source, line=line, entry=None, field=column))
+        checks.refuse_row(row, replace(fault, field=column))
+
+    masks, rows = read_good_masks(make, np.flatnonzero(~checks.faulty), refuse)
+    mask_of_row = np.full(len(table), -1, dtype=np.int64)
+    mask_of_row[rows] = np.arange(len(rows))
+    return masks, mask_of_row
 
 
 def _row_columns(

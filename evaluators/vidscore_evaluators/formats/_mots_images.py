@@ -105,7 +105,8 @@ def read_label_images(
         InputError: With every fault of every image: a name that is no frame, or a frame beyond the
             bounds; what is no label image; or too many of them.
     """
-    faults, files = FaultList(), []
+    faults = FaultList()
+    files: list[tuple[int, int, InputPath]] = []
     for index, (key, folder) in enumerate(sequences.items()):
         if parse_string(key.sequence) != key.sequence:
             faults.add(Fault(repr(key.sequence), EXPECTED_STRING, source=str(folder.parent)))

@@ -16,7 +16,7 @@ from vidscore_evaluators.arrays import BoolArray, IntArray, run_starts, starts_f
 from vidscore_evaluators.data_frames import Column
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._good_masks import read_good_masks
-from vidscore_evaluators.formats._parquet_columns import expected_type
+from vidscore_evaluators.formats._parquet_columns import coded_texts, expected_type, holds_texts
 from vidscore_evaluators.formats._table import EMPTY, Kind, RowChecks, RowTable
 from vidscore_evaluators.formats.generic import COORDINATES, MASK_ROW, sequences_of
 from vidscore_evaluators.formats.source import ReadLimits
@@ -47,7 +47,7 @@ def column_problems(schema: Any, others: Collection[str]) -> Iterator[Fault]:
         wanted = expected_type(Kind.INTEGER, found)
         if wanted is not None:
             yield Fault(f"type {found}"[:80], wanted, field=f"column {name}")
-    if COUNTS not in missing and not _is_text(schema.field(COUNTS).type):
+    if COUNTS not in missing and not holds_texts(schema.field(COUNTS).type):
         found = f"type {schema.field(COUNTS).type}"[:80]
         yield Fault(found, "a column of strings or bytes", field=f"column {COUNTS}")
     given = given_coordinates(others)
@@ -60,15 +60,6 @@ def column_problems(schema: Any, others: Collection[str]) -> Iterator[Fault]:
 def given_coordinates(names: Collection[str]) -> set[str]:
     """Those of some names that are coordinates."""
     return set(names) & set().union(*COORDINATES.values())
-
-
-def _is_text(found: Any) -> bool:
-    from pyarrow import types  # noqa: PLC0415 - an extra
-
-    if types.is_dictionary(found):
-        found = found.value_type
-    kinds = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
-    return any(is_kind(found) for is_kind in (*kinds, types.is_null))
 
 
 @dataclass
@@ -99,7 +90,7 @@ class MaskReader:
         Raises:
             InputError: If the masks so far are more than may be held.
         """
-        texts, codes = _texts(counts)
+        texts, codes = coded_texts(counts)
         sizes = np.stack([table.integers[name] for name in SIZE], axis=1)
         given = np.column_stack([sizes != EMPTY, codes >= 0])
         partly = given.any(axis=1) & ~given.all(axis=1)
@@ -133,19 +124,6 @@ class MaskReader:
             raise InputError(
                 [Fault(found, expected, source, field=f"column {COUNTS}", advice=advice)]
             )
-
-
-def _texts(counts: Any) -> tuple[Any, IntArray]:
-    """Different texts of an array, and (N,) that of each row, -1 for none."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-
-    if pa.types.is_null(counts.type):
-        counts = counts.cast(pa.string())
-    encoded = counts if pa.types.is_dictionary(counts.type) else counts.dictionary_encode()
-    texts = encoded.dictionary.cast(pa.large_binary())
-    codes = encoded.indices.cast(pa.int64()).fill_null(len(texts)).to_numpy(zero_copy_only=False)
-    absent = texts.is_null().to_numpy(zero_copy_only=False)
-    return texts, np.where(np.append(absent, [True])[codes], _NO_MASK, codes)
 
 
 def _distinct_masks(

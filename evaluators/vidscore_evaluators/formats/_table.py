@@ -292,8 +292,9 @@ class RowChecks:
         self.faulty[row] = True
         table = self._table
         source = table.sources[table.source_of_row[row]]
-        place = {table.position_name: int(table.positions[row])}
-        self.faults.add(replace(fault, source=source, **place))
+        place = int(table.positions[row])
+        line, entry = (place, None) if table.position_name == "line" else (None, place)
+        self.faults.add(replace(fault, source=source, line=line, entry=entry))
 
     def require_frames(self, column: str, least: int = 0) -> None:
         """Refuse frame numbers out of range."""

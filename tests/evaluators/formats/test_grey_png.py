@@ -47,7 +47,7 @@ WHOLE = HEAD + header() + ROWS + END
 
 @pytest.mark.parametrize("kind", FILTERS)
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
-def test_images_are_read_as_opencv_wrote_them(kind: str, dtype: type[np.generic]) -> None:
+def test_images_are_read_as_opencv_wrote_them(kind: str, dtype: type[np.uint8 | np.uint16]) -> None:
     """Smooth and noisy rows, so that a writer that chooses has reason for each filter."""
     random = np.random.default_rng(3)
     smooth = np.add.outer(np.arange(40) * 3, np.arange(53) * 7)

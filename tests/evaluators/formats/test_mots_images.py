@@ -47,15 +47,18 @@ def save_images(folder: Path, made: Scene) -> Path:
     return folder
 
 
+def text_of(pixels: np.ndarray[Any, np.dtype[np.bool_]]) -> str:
+    encoded: Any = coco_masks.encode(np.asfortranarray(pixels.astype(np.uint8)))
+    return str(encoded["counts"].decode())
+
+
 def save_text(folder: Path, made: Scene) -> Path:
     """The same as text, with the runs of pycocotools."""
     folder.mkdir(parents=True)
     for sequence, images in made.items():
         lines = [
             f"{frame} {value} {value // 1000} {image.shape[0]} {image.shape[1]} "
-            + coco_masks.encode(np.asfortranarray(image == value, dtype=np.uint8))[
-                "counts"
-            ].decode()
+            + text_of(image == value)
             for frame, image in images.items()
             for value in np.unique(image[image > 0]).tolist()
         ]
@@ -80,10 +83,10 @@ def test_images_and_text_of_a_scene_have_equal_figures(tmp_path: Path, preset: s
             save(folder / "gt", truth)
             save_seqmap(folder / "gt")
             other(folder / "data", found)
-            scored = score(preset, folder / "gt", folder / "data")
-            reports[save, other] = [tuple(row) for report in scored for row in report.rows()]
+            scored: Any = score(preset, folder / "gt", folder / "data")
+            reports[save, other] = [row for report in scored for row in report.rows()]
     first, *others = reports.values()
-    assert 0.0 < next(row[-1] for row in first if "hota" in row) < 1.0
+    assert 0.0 < next(row.value for row in first if row.measure == "hota") < 1.0
     assert others == [first] * 3
 
 

@@ -21,8 +21,11 @@ from google.protobuf import json_format
 from tests.support.tree import ROOT
 
 from vidscore_client import Frames
+from vidscore_client import Masks as SentMasks
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side, known_times
 from vidscore_evaluators.live import StreamScorer
+from vidscore_evaluators.mask_forms import masks_from_compressed, masks_from_counts
+from vidscore_evaluators.masks import Masks, concatenate_masks
 from vidscore_evaluators.registry import create_evaluator, evaluator_class
 from vidscore_evaluators.report import Report, Row
 from vidscore_protos.v1.specification_pb2 import BenchmarkSpec
@@ -105,6 +108,7 @@ class Case:
             flags=columns.flags,
             frame_flags=columns.frame_flags,
             frame_times_s=columns.frame_times_s,
+            masks=_sent_masks(columns),
         )
 
     def _arity(self, side: str) -> int:
@@ -117,7 +121,8 @@ EMPTY = Case("empty")
 TRACKS = Case("tracks")
 STREETS = Case("streets")
 TIMES = Case("times")
-CASES = (POINTS, BOXES, EMPTY, TRACKS, STREETS, TIMES)
+MASKS = Case("masks")
+CASES = (POINTS, BOXES, EMPTY, TRACKS, STREETS, TIMES, MASKS)
 
 
 def columns_of(frames: Sequence[FrameDocument], arity: int) -> Annotations:
@@ -142,7 +147,28 @@ def columns_of(frames: Sequence[FrameDocument], arity: int) -> Annotations:
         frame_times_s=known_times(
             np.array([frame.get("time_s", np.nan) for frame in frames], dtype=np.float64)
         ),
+        masks=_masks_of([entry["mask"] for entry in objects if "mask" in entry]),
     )
+
+
+def _masks_of(documents: Sequence[Document]) -> Masks | None:
+    """Masks of runs, or of COCO's texts of them."""
+    if not documents:
+        return None
+    sizes = [_whole([document["size"]]) for document in documents]
+    return concatenate_masks(
+        [
+            masks_from_compressed([document["text"]], size)
+            if "text" in document
+            else masks_from_counts([document["runs"]], size)
+            for document, size in zip(documents, sizes, strict=True)
+        ]
+    )
+
+
+def _sent_masks(columns: Annotations) -> SentMasks | None:
+    masks = columns.masks
+    return None if masks is None else SentMasks(masks.sizes, masks.starts, masks.runs)
 
 
 def report_document(report: Report) -> Document:
@@ -348,6 +374,47 @@ def times() -> Document:
     return _frames_of("point", {"spotgeo": {}}, truth, detections)
 
 
+def masks() -> Document:
+    """In images of two sizes, three objects of four found by their pixels, and two things too many.
+
+    The second car of the first frame has the box of what is seen there, and no pixel of it. What is
+    seen in the last frame has no pixel at all.
+    """
+
+    def masked(*runs: int, box: Sequence[float], **columns: Any) -> Document:
+        return thing(*box, mask={"size": [4, 6], "runs": list(runs)}, **columns)
+
+    def seen(text: str, confidence: float, box: Sequence[float], label: str = "car") -> Document:
+        mask = {"size": [4, 6], "text": text}
+        return thing(*box, label=label, confidence=confidence, mask=mask)
+
+    left, right, whole = (0, 0, 2, 4), (3, 0, 6, 4), (0, 0, 6, 4)
+    small = thing(0, 0, 2, 2, label="car", mask={"size": [2, 3], "runs": [1, 2, 3]})
+    truth = [
+        frame(
+            "a",
+            0,
+            masked(0, 8, 16, box=left, label="car"),
+            masked(12, 4, 3, 1, 3, 1, box=right, label="car"),
+        ),
+        frame("a", 1, masked(0, 24, box=whole, label="person")),
+        frame("a", 2),
+        frame("b", 0, small),
+    ]
+    detections = [
+        # Three columns where there are two, and what the car beside them leaves free.
+        frame("a", 0, seen("0<<", 0.9, (0, 0, 3, 4)), seen("`031O1", 0.8, right)),
+        frame("a", 1, seen("0d04", 0.7, (0, 0, 5, 4), "person")),
+        frame("a", 2, seen("h0", 0.6, (1, 1, 2, 2))),
+        frame("b", 0, {**small, "confidence": 0.5, "mask": {"size": [2, 3], "text": "123"}}),
+    ]
+    evaluators: dict[str, Document] = {
+        "f1": {"threshold": 0.6, "base": "mask"},
+        "map": {"thresholds": [0.6, 0.75], "base": "mask"},
+    }
+    return _frames_of("box", evaluators, truth, detections)
+
+
 def _box(chance: Random, label: str, confidence: float = 1.0) -> Document:
     x, y = chance.uniform(0, 500), chance.uniform(0, 400)
     sides = chance.uniform(20, 120), chance.uniform(20, 80)
@@ -378,7 +445,9 @@ def text_of(document: Document) -> str:
 
 def write() -> None:
     """Write what is not there yet."""
-    for case, made in zip(CASES, (points, boxes, empty, tracks, streets, times), strict=True):
+    for case, made in zip(
+        CASES, (points, boxes, empty, tracks, streets, times, masks), strict=True
+    ):
         case.frames_file.parent.mkdir(parents=True, exist_ok=True)
         if not case.frames_file.exists():
             case.frames_file.write_text(text_of(made()), encoding="utf-8")

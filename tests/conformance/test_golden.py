@@ -13,12 +13,14 @@ from tests.conformance.cases import (
     CASES,
     EMPTY,
     GOLDEN,
+    MASKS,
     POINTS,
     TIMES,
     TRACKS,
     Case,
     boxes,
     empty,
+    masks,
     points,
     streets,
     times,
@@ -27,7 +29,7 @@ from tests.conformance.cases import (
 from tests.conformance.comparing import close
 from tests.support.tree import ROOT
 
-MADE_BY = dict(zip(CASES, (points, boxes, empty, tracks, streets, times), strict=True))
+MADE_BY = dict(zip(CASES, (points, boxes, empty, tracks, streets, times, masks), strict=True))
 
 
 def _value(
@@ -97,6 +99,13 @@ def test_tracks_of_eight_objects_seven_are_matched_one_under_another_identity() 
     counts = ("matches", "misses", "false_positives", "id_switches", "fragmentations")
     assert [_value(TRACKS, name) for name in counts] == [7, 1, 1, 1, 1]
     assert _value(TRACKS, "mota") == 1 - 3 / 8
+
+
+def test_masks_of_four_objects_three_are_found_beside_two_false_alarms() -> None:
+    """IoU is 8/12, 0, 20/24 and 1; by boxes, whose IoU is 1, the second would be found."""
+    assert _value(MASKS, "f1") == 2 * 3 / (2 * 3 + 2 + 1)
+    assert _value(MASKS, "precision") == 3 / 5
+    assert _value(MASKS, "recall") == 3 / 4
 
 
 def test_no_golden_that_was_committed_ever_changes() -> None:

@@ -28,6 +28,7 @@ class Frame:
     track_ids: list[int]
     flags: list[int]
     time_s: float | None
+    masks: list[dict[str, Any]] | None
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Frame:
@@ -44,6 +45,7 @@ class Frame:
             track_ids=[entry.get("track_id", -1) for entry in objects],
             flags=[entry.get("flags", 0) for entry in objects],
             time_s=document.get("time_s"),
+            masks=[_mask_of(entry["mask"]) for entry in objects if "mask" in entry] or None,
         )
 
     def send_truth(self, stream: ScoreStream) -> None:
@@ -59,6 +61,7 @@ class Frame:
             domain=self.domain,
             dont_care=self.dont_care,
             time_s=self.time_s,
+            masks=self.masks,
         )
 
     def send_detections(self, stream: ScoreStream | SubmissionStream) -> None:
@@ -72,7 +75,14 @@ class Frame:
             self.track_ids,
             domain=self.domain,
             time_s=self.time_s,
+            masks=self.masks,
         )
+
+
+def _mask_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A mask as COCO has it, of runs or a text of them."""
+    counts = document["text"] if "text" in document else document["runs"]
+    return {"size": document["size"], "counts": counts}
 
 
 @dataclass(frozen=True)

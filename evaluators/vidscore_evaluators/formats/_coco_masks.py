@@ -13,8 +13,9 @@ import numpy as np
 
 from vidscore_evaluators.annotations import BOX, Annotations
 from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray, marked
-from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.formats._coco_entries import BOX_EXPECTED, MASK_ROW, Entries
+from vidscore_evaluators.formats._good_masks import read_good_masks
 from vidscore_evaluators.formats.source import FaultList
 from vidscore_evaluators.mask_forms import (
     compressed_texts,
@@ -181,19 +182,15 @@ def _made(
     refuse: Refuse,
 ) -> tuple[Masks, IntArray]:
     """The masks of some rows, and which of the rows could be read."""
-    while True:
-        try:
-            return make([found.contents[row] for row in rows.tolist()], found.sizes[rows]), rows
-        except InputError as error:
-            wrong = np.zeros(len(rows), dtype=np.bool_)
-            for fault in error.faults:
-                if fault.entry is None:
-                    raise
-                wrong[fault.entry] = True
-                part = () if fault.field == "segmentation" else (fault.field,)
-                field = ".".join(filter(None, ("segmentation", *part)))
-                refuse(int(rows[fault.entry]), replace(fault, entry=None, field=field))
-            rows = rows[~wrong]
+
+    def make_rows(chosen: IntArray) -> Masks:
+        return make([found.contents[row] for row in chosen.tolist()], found.sizes[chosen])
+
+    def refuse_part(row: int, fault: Fault) -> None:
+        part = () if fault.field == "segmentation" else (fault.field,)
+        refuse(row, replace(fault, field=".".join(filter(None, ("segmentation", *part)))))
+
+    return read_good_masks(make_rows, rows, refuse_part)
 
 
 def _empty(sizes: IntArray) -> Masks:

@@ -132,6 +132,33 @@ def _texts(dictionary: Any) -> Iterator[str]:
         yield "" if data is None else data.decode("utf-8", errors="surrogateescape")
 
 
+def holds_texts(found: Any) -> bool:
+    """Whether a `pyarrow.DataType` is of strings or bytes, or of nothing at all."""
+    from pyarrow import types  # noqa: PLC0415 - an extra
+
+    if types.is_dictionary(found):
+        found = found.value_type
+    kinds = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    return any(is_kind(found) for is_kind in (*kinds, types.is_null))
+
+
+def coded_texts(array: Any) -> tuple[Any, IntArray]:
+    """Different texts of (N,) texts as an array of bytes, and (N,) the text of each, -1 for none.
+
+    Args:
+        array: An array of pyarrow whose type `holds_texts`.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    if pa.types.is_null(array.type):
+        array = array.cast(pa.string())
+    encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    texts = encoded.dictionary.cast(pa.large_binary())
+    codes = encoded.indices.cast(pa.int64()).fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    absent = texts.is_null().to_numpy(zero_copy_only=False)
+    return texts, np.where(np.append(absent, [True])[codes], -1, codes)
+
+
 def _values(array: Any) -> tuple[AnyArray, BoolArray]:
     """(N,) numbers, 0 where there is none, and where that is."""
     from pyarrow import types  # noqa: PLC0415 - an extra

@@ -158,7 +158,11 @@ class OpenFile:
         file = self._parquet.ParquetFile(source, pre_buffer=False, **bounds)
         # As dictionaries, texts that repeat are held once.
         types = pa.types
-        texts = [one.name for one in file.schema_arrow if types.is_string(one.type)]
+        texts = [
+            one.name
+            for one in file.schema_arrow
+            if types.is_string(one.type) or types.is_binary(one.type)
+        ]
         bounds |= {"metadata": file.metadata, "read_dictionary": texts}
         return self._parquet.ParquetFile(source, pre_buffer=False, **bounds)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Literal
 
@@ -286,6 +286,15 @@ class RowChecks:
                 )
             )
         self.faults.total += len(rows[MAXIMUM_FAULTS:])
+
+    def refuse_row(self, row: int, fault: Fault) -> None:
+        """Add a fault of a row, which gets the place of that row."""
+        self.faulty[row] = True
+        table = self._table
+        source = table.sources[table.source_of_row[row]]
+        place = int(table.positions[row])
+        line, entry = (place, None) if table.position_name == "line" else (None, place)
+        self.faults.add(replace(fault, source=source, line=line, entry=entry))
 
     def require_frames(self, column: str, least: int = 0) -> None:
         """Refuse frame numbers out of range."""

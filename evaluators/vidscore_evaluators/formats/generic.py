@@ -60,6 +60,7 @@ from vidscore_evaluators.formats._table import (
 from vidscore_evaluators.formats._times import ARRIVAL, check_times, time_warnings
 from vidscore_evaluators.formats._times import COLUMN as TIME
 from vidscore_evaluators.formats.source import Files, Reading, ReadLimits, Source, show_text
+from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.names import closest_name
 from vidscore_evaluators.report import ReportWarning
 
@@ -101,6 +102,9 @@ ALIASES = MappingProxyType(
 )
 """Columns by their other names."""
 
+MASK_ROW = "mask_row"
+"""A column of integers beside those of the format: which mask a row has."""
+
 REQUIRED = ("sequence", "frame")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _NAME_OF_INDEX = re.compile(r"|Unnamed: [0-9]+(_level_[0-9]+)?")
@@ -133,13 +137,17 @@ def matches(path: InputPath, head: bytes) -> bool:
     return names.issuperset(REQUIRED)
 
 
-def read_table(table: RowTable, name: str, format_name: str | None) -> Reading:
+def read_table(
+    table: RowTable, name: str, format_name: str | None, masks: Masks | None = None
+) -> Reading:
     """Turn typed columns of this format, from a file or from arrays, into annotations.
 
     Args:
         table: The columns; sequence, frame and coordinates are among them.
         name: Name of the source in messages.
         format_name: Format of the source.
+        masks: Masks that the column `MASK_ROW` of integers refers to, which is negative in a row
+            without one. They count where all objects have one.
     """
     arity = max(size for size, names in COORDINATES.items() if set(names) <= set(table.numbers))
     names = COORDINATES[arity]
@@ -151,7 +159,7 @@ def read_table(table: RowTable, name: str, format_name: str | None) -> Reading:
     good = ~checks.faulty
     if checks.faulty.any():
         table, coordinates, holds_object = table.take(good), coordinates[good], holds_object[good]
-    rows = _row_columns(table, coordinates, holds_object)
+    rows = _with_masks(_row_columns(table, coordinates, holds_object), table, masks)
     annotations, positions = group_rows(rows, table)
     warnings = time_warnings(annotations, name)
     source = Source(annotations, name, format_name, positions, warnings)
@@ -221,6 +229,12 @@ def _row_columns(table: RowTable, coordinates: FloatArray, holds_object: BoolArr
         frame_times_s=table.numbers.get(TIME),
         frame_arrivals_s=table.numbers.get(ARRIVAL),
     )
+
+
+def _with_masks(rows: RowColumns, table: RowTable, masks: Masks | None) -> RowColumns:
+    if masks is None or (table.integers[MASK_ROW][rows.holds_object] < 0).any():
+        return rows
+    return replace(rows, masks=masks, mask_rows=table.integers[MASK_ROW])
 
 
 def sequences_of(table: RowTable) -> tuple[tuple[SequenceKey, ...], IntArray]:

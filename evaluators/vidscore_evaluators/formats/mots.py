@@ -15,6 +15,8 @@ project's readings:
 4. A pixel belongs to at most one mask of a frame: masks that overlap are an error, but for regions
    among each other.
 5. Boxes are those of the masks. There are no confidences: all are 1.
+6. Label images, ``instances/<sequence>/<frame>.png``, are read where there is no text: a pixel is
+   1000 times the class plus the instance, or 0, and an image lists its frame.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ import numpy as np
 from vidscore_evaluators.annotations import Annotations, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats._csv import normalised_rows
+from vidscore_evaluators.formats._csv import CsvRows, normalised_rows
 from vidscore_evaluators.formats._files import (
     InputPath,
     first_line,
@@ -42,6 +44,12 @@ from vidscore_evaluators.formats._format import (
     Writer,
     refuse_values,
     sequence_texts,
+)
+from vidscore_evaluators.formats._good_masks import read_good_masks
+from vidscore_evaluators.formats._mots_images import (
+    are_label_images,
+    find_sequences,
+    read_label_images,
 )
 from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
 from vidscore_evaluators.formats._seqinfo import frames_without_rows, read_sequence_info
@@ -80,8 +88,10 @@ CLASSES = {1: "car", 2: "pedestrian"}
 REGION = 10
 _FILE = "a text file of MOTS rows"
 _LAYOUT: Mapping[Side, str] = {
-    Side.TRUTH: "a file of MOTS rows, or a folder of <sequence>/gt/gt.txt or <sequence>.txt",
-    Side.DETECTIONS: "a file of MOTS rows, or a folder of <sequence>.txt",
+    Side.TRUTH: (
+        "a file of MOTS rows, or a folder of <sequence>/gt/gt.txt, <sequence>.txt or label images"
+    ),
+    Side.DETECTIONS: "a file of MOTS rows, or a folder of <sequence>.txt or label images",
 }
 _FOLDERS = ("instances_txt", "label_02")
 _GREATEST_SIDE_PX = 1 << 28
@@ -94,35 +104,63 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
         InputError: If there is nothing of the kind, or a file cannot be read at all.
     """
     files = _files_of(path, side)
+    folders = {} if files else find_sequences(path)
+    if folders:
+        return _read_images(path, folders, side, limits)
     check_files(files, path, _LAYOUT[side], limits)
     names, texts = _texts(files, limits)
     heads = [b"\n".join(line.rpartition(b",")[0] for line in text.split(b"\n")) for text in texts]
     rows = read_plain_files(names, heads, COLUMNS[:-1], [Kind.INTEGER] * (len(COLUMNS) - 1))
-    lengths = _Lengths.of(path, files, limits) if side is Side.TRUTH else _Lengths({}, {})
-    checks = _check_rows(rows.table, side, tuple(files), lengths)
+    lengths = _Lengths.of(path, files, side, limits)
+    checks = _check_rows(rows.table, side, rows.table.source_of_row, lengths.bounds(tuple(files)))
     masks, mask_of_row = _read_masks(rows.table, texts, checks)
 
     def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
-        columns = replace(
-            _row_columns(table, tuple(files), masks, mask_of_row[~checks.faulty]),
-        )
-        for known, first in ((lengths.from_one, 1), (lengths.from_zero, 0)):
-            missing = frames_without_rows(columns, known, first)
-            # A frame without a row is at the first line of its file.
-            places = missing[0], np.ones_like(missing[0])
-            columns, table = with_listed_frames(columns, table, missing, places)
-        return columns, table
+        of_row = mask_of_row[~checks.faulty]
+        columns = _row_columns(table, tuple(files), table.source_of_row, masks, of_row)
+        # A frame without a row is at the first line of its file.
+        return lengths.listed(columns, table, np.arange(len(files)), 1)
 
     reading = to_reading(rows, checks, to_columns, str(path), NAME)
     reading.faults.extend(_overlap_faults(reading.source))
     return reading
 
 
+def _read_images(
+    path: InputPath, folders: SequenceFiles, side: Side, limits: ReadLimits
+) -> Reading:
+    """Read label images, each of which lists its frame; no two objects share a pixel in them."""
+    lengths = _Lengths.of(path, folders, side, limits)
+    names = tuple(folders)
+    first, last = lengths.bounds(names)
+    known = lengths.from_zero
+    bounds = {
+        key: (int(first[row]), int(last[row])) for row, key in enumerate(names) if key in known
+    }
+    images = read_label_images(path, folders, bounds, limits)
+    of_row = images.sequence_of_image[images.table.source_of_row]
+    checks = _check_rows(images.table, side, of_row, (first, last))
+
+    def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
+        of_row = images.sequence_of_image[table.source_of_row]
+        kept = np.flatnonzero(~checks.faulty)
+        columns = _row_columns(table, names, of_row, images.masks, kept)
+        frames = images.sequence_of_image, images.frame_of_image
+        places = np.arange(len(frames[0])), np.zeros_like(frames[0])
+        columns, table = with_listed_frames(columns, table, frames, places)
+        return lengths.listed(columns, table, images.first_images, 0)
+
+    return to_reading(CsvRows(images.table, FaultList(), 0), checks, to_columns, str(path), NAME)
+
+
 def matches(path: InputPath, head: bytes) -> bool:
-    """Whether a first row is one of this format."""
+    """Whether a first row is one of this format, or a first image is one of labels."""
     if not is_folder(path):
         return _looks_like_rows(head)
-    heads = (read_head(file, _FILE) for file in _files_of(path, Side.TRUTH).values())
+    files = _files_of(path, Side.TRUTH)
+    if not files:
+        return are_label_images(find_sequences(path))
+    heads = (read_head(file, _FILE) for file in files.values())
     return _looks_like_rows(next((head for head in heads if head.strip()), b""))
 
 
@@ -175,8 +213,10 @@ class _Lengths:
     from_zero: Mapping[SequenceKey, int]
 
     @classmethod
-    def of(cls, path: InputPath, files: SequenceFiles, limits: ReadLimits) -> _Lengths:
-        """Look for both beside the files of a truth."""
+    def of(cls, path: InputPath, files: SequenceFiles, side: Side, limits: ReadLimits) -> _Lengths:
+        """Look for both beside the files of a truth; detections have neither."""
+        if side is Side.DETECTIONS:
+            return cls({}, {})
         infos = {key: read_sequence_info(file, limits) for key, file in files.items()}
         from_one = {key: info.length for key, info in infos.items() if info is not None}
         others = {key: file for key, file in files.items() if key not in from_one}
@@ -191,16 +231,33 @@ class _Lengths:
         ]
         return np.array(first, dtype=np.int64), np.array(last, dtype=np.int64)
 
+    def listed(
+        self, columns: RowColumns, table: RowTable, sources: IntArray, position: int
+    ) -> tuple[RowColumns, RowTable]:
+        """List the frames without a row.
+
+        Args:
+            columns: The rows.
+            table: Where they are in the files.
+            sources: The file of each sequence at which its frames without a row are.
+            position: Where in these files that is.
+        """
+        for known, first in ((self.from_one, 1), (self.from_zero, 0)):
+            missing = frames_without_rows(columns, known, first)
+            places = sources[missing[0]], np.full_like(missing[0], position)
+            columns, table = with_listed_frames(columns, table, missing, places)
+        return columns, table
+
 
 # --- rows ------------------------------------------------------------------------------------
 
 
 def _check_rows(
-    table: RowTable, side: Side, sequences: tuple[SequenceKey, ...], lengths: _Lengths
+    table: RowTable, side: Side, sequence_of_row: IntArray, bounds: tuple[IntArray, IntArray]
 ) -> RowChecks:
     checks = RowChecks(table)
     frames, classes = table.integers["frame"], table.integers["class"]
-    first, last = (bound[table.source_of_row] for bound in lengths.bounds(sequences))
+    first, last = (bound[sequence_of_row] for bound in bounds)
     beyond = (frames >= 0) & (frames <= MAXIMUM_FRAME_NUMBER) & ((frames < first) | (frames > last))
     expected = "a frame within the length of the sequence, by its seqinfo.ini or seqmap"
     checks.refuse(beyond, "frame", frames, expected)
@@ -226,39 +283,32 @@ def _read_masks(table: RowTable, texts: list[bytes], checks: RowChecks) -> tuple
     places = zip(table.source_of_row.tolist(), table.positions.tolist(), strict=True)
     runs = [lines[file][line - 1].rpartition(b",")[2] for file, line in places]
     sizes = np.stack([table.integers["height"], table.integers["width"]], axis=1)
-    while True:
-        rows = np.flatnonzero(~checks.faulty)
-        try:
-            masks = masks_from_compressed([runs[row] for row in rows.tolist()], sizes[rows])
-        except InputError as error:
-            _refuse_masks(table, checks, rows, error)
-            continue
-        mask_of_row = np.full(len(table), -1, dtype=np.int64)
-        mask_of_row[rows] = np.arange(len(rows))
-        return masks, mask_of_row
 
+    def make(rows: IntArray) -> Masks:
+        return masks_from_compressed([runs[row] for row in rows.tolist()], sizes[rows])
 
-def _refuse_masks(table: RowTable, checks: RowChecks, rows: IntArray, error: InputError) -> None:
-    """Add the faults of masks, with the places of their rows."""
-    for fault in error.faults:
-        if fault.entry is None:
-            raise error
-        row = int(rows[fault.entry])
-        checks.faulty[row] = True
+    def refuse(row: int, fault: Fault) -> None:
         column = "column rle" if fault.field == "counts" else "columns height, width"
-        source = table.sources[table.source_of_row[row]]
-        line = int(table.positions[row])
-        checks.faults.add(replace(fault, source=source, line=line, entry=None, field=column))
+        checks.refuse_row(row, replace(fault, field=column))
+
+    masks, rows = read_good_masks(make, np.flatnonzero(~checks.faulty), refuse)
+    mask_of_row = np.full(len(table), -1, dtype=np.int64)
+    mask_of_row[rows] = np.arange(len(rows))
+    return masks, mask_of_row
 
 
 def _row_columns(
-    table: RowTable, sequences: tuple[SequenceKey, ...], masks: Masks, mask_rows: IntArray
+    table: RowTable,
+    sequences: tuple[SequenceKey, ...],
+    sequence_of_row: IntArray,
+    masks: Masks,
+    mask_rows: IntArray,
 ) -> RowColumns:
     count, classes = len(table), table.integers["class"]
     region: BoolArray = classes == REGION
     return RowColumns(
         sequences=sequences,
-        sequence_of_row=table.source_of_row,
+        sequence_of_row=sequence_of_row,
         frame_numbers=table.integers["frame"],
         frame_flags=np.zeros(count, dtype=np.uint8),
         holds_object=np.ones(count, dtype=np.bool_),

@@ -3,7 +3,8 @@
 A row is an object, or lists its frame, as a row of generic CSV does; an empty field is null. NaN is
 nothing that a writer meant, and refused. Texts are strings, or dictionaries of strings; numbers are
 of any width. Files are read row group by row group, and of these only the chosen columns' types
-decide what is held: neither nested values nor dates are ever decoded.
+decide what is held: neither nested values nor dates are ever decoded. Masks have three columns of
+their own: `vidscore_evaluators.formats._parquet_masks`.
 
 `pyarrow`, which reads and writes such files, is an extra.
 """
@@ -48,6 +49,15 @@ from vidscore_evaluators.formats._parquet_files import (
     check_rows,
     find_files,
 )
+from vidscore_evaluators.formats._parquet_masks import COLUMNS as MASK_COLUMNS
+from vidscore_evaluators.formats._parquet_masks import SIZE as MASK_SIZE
+from vidscore_evaluators.formats._parquet_masks import (
+    MaskReader,
+    check_sizes,
+    column_problems,
+    columns_of_masks,
+    given_coordinates,
+)
 from vidscore_evaluators.formats._sequence_files import list_files
 from vidscore_evaluators.formats._table import (
     Kind,
@@ -68,6 +78,7 @@ from vidscore_evaluators.formats.generic import (
     sequences_of,
 )
 from vidscore_evaluators.formats.source import FaultList, Files, Reading, ReadOptions
+from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.parquet_tables import GROUP_ROWS, ParquetTables
 
 NAME = PARQUET
@@ -102,8 +113,8 @@ def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
     if options.wanted is not None:
         names = ((str(file.path).removeprefix(str(path)), file.path) for file in files)
         listing = list_files(sorted(reader.keys), names)
-    table = concatenate_tables(reader.tables)
-    reading = read_table(table, str(path), NAME)
+    table, masks = reader.rows_and_masks()
+    reading = read_table(table, str(path), NAME, masks)
     reading.faults.absorb(reader.faults)
     faults = reading.faults.relocated(reader.columns.as_typed)
     notes = (*warnings, *reader.columns.notes, *reading.source.warnings)
@@ -142,6 +153,7 @@ class _Reader:
     skipped: int = 0
     rows: int = 0
     keys: set[SequenceKey] = field(default_factory=set)
+    _masks: MaskReader | None = None
     _columns: NamedColumns | None = None
     _names: tuple[str, ...] = ()
     _first: str = ""
@@ -152,6 +164,17 @@ class _Reader:
         if self._columns is None:
             raise RuntimeError("nothing has been read")
         return self._columns
+
+    def rows_and_masks(self) -> tuple[RowTable, Masks | None]:
+        """All rows without a fault, and the masks that they have; None without their columns."""
+        table = concatenate_tables(self.tables)
+        if self._masks is None:
+            return table, None
+        masks = self._masks.masks()
+        checks = check_sizes(table, masks)
+        self.faults.absorb(checks.faults)
+        self.skipped += int(checks.faulty.sum())
+        return table.without(checks.faulty), masks
 
     def read(self, file: DataFile) -> None:
         """Read a file.
@@ -239,11 +262,16 @@ class _Reader:
             faults.append(Fault(f"other columns ({different})", expected, source=opened.name))
         if faults:
             raise InputError(faults)
-        if self._columns is None:
-            columns = named_columns([*names, *file.partition], opened.name)
-        else:
-            columns, names = self._columns, self._names
-        for name, kind in zip(names, columns.kinds, strict=False):
+        masked = [name for name in MASK_COLUMNS if name in names]
+        plain = [name for name in self._names or names if name not in masked]
+        if masked:
+            problems = column_problems(opened.schema, plain)
+            faults = [replace(fault, source=opened.name) for fault in problems]
+        columns = self._columns
+        if columns is None:
+            around = COORDINATES[BOX] if masked and not given_coordinates(plain) else ()
+            columns = named_columns([*plain, *file.partition, *around], opened.name)
+        for name, kind in zip(plain, columns.kinds, strict=False):
             found = opened.schema.field(name).type
             wanted = expected_type(kind, found)
             if wanted is not None:
@@ -252,14 +280,22 @@ class _Reader:
         if faults:
             raise InputError(faults)
         if self._columns is None:
-            self._columns, self._names, self._first = columns, names, opened.name
+            self._columns, self._first = columns, opened.name
+            self._names = (*plain, *masked)
+            self._masks = MaskReader(self.options) if masked else None
 
     def _add(
         self, arrays: Sequence[object], source: str, first: int, partition: Mapping[str, str]
     ) -> None:
-        count = len(self._names)
+        masks = self._masks
+        count = len(self._names) - (0 if masks is None else len(MASK_COLUMNS))
         names, kinds = self.columns.names[:count], self.columns.kinds[:count]
-        table, checks = rows_of(arrays, names, kinds, source, first)
+        if masks is None:
+            table, checks = rows_of(arrays, names, kinds, source, first)
+        else:
+            names, kinds = (*names, *MASK_SIZE), (*kinds, *[Kind.INTEGER] * len(MASK_SIZE))
+            table, checks = rows_of(arrays[:-1], names, kinds, source, first)
+            table = masks.read(arrays[-1], table, checks)
         table = table.without(checks.faulty)
         self.tables.append(_with_partition(table, partition))
         self.faults.absorb(checks.faults)
@@ -365,6 +401,9 @@ def columns_of(annotations: Annotations, side: Side) -> dict[str, Column]:
     columns["flags"] = _flags(annotations, frames, alone)
     for name, values in sorted(annotations.columns.items()):
         columns[name] = of_objects(values, np.isnan(values))
+    if annotations.masks is not None:
+        for name, column in columns_of_masks(annotations.masks).items():
+            columns[name] = replace(of_objects(column.values), texts=column.texts)
     return columns
 
 
@@ -390,6 +429,7 @@ _CAPACITY = Capacity(
     columns=None,
     times=True,
     arrivals=True,
+    masks=True,
 )
 FORMAT = Format(
     name=NAME,

@@ -339,6 +339,14 @@ def dominant_edges(
     """Choose locally dominant pairs; returns how many remain open, or -1 for a wrong node."""
 
 
+# png.c
+
+
+@_kernel
+def unfilter_rows(rows: FlagArray, height: int, size: int, step: int) -> int:
+    """Undo the filters of rows of PNG, in place; returns the first of no known filter, or all."""
+
+
 # polygons.c
 
 

@@ -78,6 +78,9 @@ int64_t dominant_edges(const int64_t *left, const int64_t *right, const double *
                        int64_t pair_count, int64_t left_count, int64_t right_count,
                        int64_t *numbers, int64_t *places, double *heavy, uint8_t *states);
 
+/* png.c */
+int64_t unfilter_rows(uint8_t *rows, int64_t height, int64_t size, int64_t step);
+
 /* polygons.c */
 int64_t sides_cross(const double *corners, int64_t count, uint8_t *crossing);
 int64_t quadrilateral_outlines(const double *corners, int64_t count, double *outlines);

@@ -1,0 +1,165 @@
+"""Label images of MOTS: they say what the text of the same scene says, and count like it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+from pycocotools import mask as coco_masks
+from tests.evaluators.formats.helpers import truth_of, validate_file
+
+from vidscore_evaluators import score
+from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_evaluators.formats import detect_format
+from vidscore_evaluators.formats.convert import convert
+
+Image = np.ndarray[Any, np.dtype[np.uint16]]
+Scene = dict[str, dict[int, Image]]
+"""Images by sequence and frame."""
+
+
+def scene(random: np.random.Generator, *, regions: bool, jitter: int) -> Scene:
+    """Two sequences of moving rectangles, later ones in front; an image is empty."""
+    made: Scene = {}
+    for sequence in ("0002", "0007"):
+        images = made.setdefault(sequence, {})
+        for frame in range(6):
+            image = np.zeros((40, 60), dtype=np.uint16)
+            if regions:
+                image[:8, :20] = 10000
+            for track in range(5):
+                x, y = 6 * track + 3 * frame, 7 * track + int(random.integers(0, jitter + 1))
+                image[y : y + 10, x : x + 12] = 1000 * (1 + track % 2) + track
+            images[frame] = image * (frame != 4)
+    return made
+
+
+def save_images(folder: Path, made: Scene) -> Path:
+    for sequence, images in made.items():
+        target = folder / "instances" / sequence
+        target.mkdir(parents=True, exist_ok=True)
+        for frame, image in images.items():
+            cv2.imwrite(str(target / f"{frame:06}.png"), image)
+    return folder
+
+
+def text_of(pixels: np.ndarray[Any, np.dtype[np.bool_]]) -> str:
+    encoded: Any = coco_masks.encode(np.asfortranarray(pixels.astype(np.uint8)))
+    return str(encoded["counts"].decode())
+
+
+def save_text(folder: Path, made: Scene) -> Path:
+    """The same as text, with the runs of pycocotools."""
+    folder.mkdir(parents=True)
+    for sequence, images in made.items():
+        lines = [
+            f"{frame} {value} {value // 1000} {image.shape[0]} {image.shape[1]} "
+            + text_of(image == value)
+            for frame, image in images.items()
+            for value in np.unique(image[image > 0]).tolist()
+        ]
+        (folder / f"{sequence}.txt").write_text("".join(f"{line}\n" for line in lines))
+    return folder
+
+
+def save_seqmap(folder: Path) -> None:
+    text = "".join(f"{name} empty 000000 000005\n" for name in ("0002", "0007"))
+    (folder / "evaluate_mots.seqmap").write_text(text)
+
+
+@pytest.mark.parametrize("preset", ["mots", "kitti-mots"])
+def test_images_and_text_of_a_scene_have_equal_figures(tmp_path: Path, preset: str) -> None:
+    """Either side as either, with the empty frame, the regions and the classes."""
+    truth = scene(np.random.default_rng(1), regions=True, jitter=0)
+    found = scene(np.random.default_rng(2), regions=False, jitter=3)
+    reports = {}
+    for save in (save_images, save_text):
+        for other in (save_images, save_text):
+            folder = tmp_path / f"{save.__name__}-{other.__name__}"
+            save(folder / "gt", truth)
+            save_seqmap(folder / "gt")
+            other(folder / "data", found)
+            scored: Any = score(preset, folder / "gt", folder / "data")
+            reports[save, other] = [row for report in scored for row in report.rows()]
+    first, *others = reports.values()
+    assert 0.0 < next(row.value for row in first if row.measure == "hota") < 1.0
+    assert others == [first] * 3
+
+
+def test_images_are_what_their_text_is(tmp_path: Path) -> None:
+    """To the run, also in the place of their pixels; an image lists its frame."""
+    made = scene(np.random.default_rng(1), regions=True, jitter=2)
+    images, text = save_images(tmp_path / "i", made), save_text(tmp_path / "t", made)
+    assert detect_format(images).name == "mots"
+    found, expected = truth_of(images), truth_of(text).annotations
+    assert found.annotations.frame_numbers.tolist() == [*range(6), *range(6)]
+    listed = found.annotations.take_frames(found.annotations.object_counts > 0)
+    assert fingerprint(listed) == fingerprint(expected)
+    written = convert(found, "mots", Side.TRUTH)
+    assert written.files == {path.name: path.read_bytes() for path in text.iterdir()}
+
+
+def test_one_folder_of_images_is_a_sequence(tmp_path: Path) -> None:
+    made = scene(np.random.default_rng(1), regions=False, jitter=0)
+    path = save_images(tmp_path, made) / "instances" / "0007"
+    assert [key.sequence for key in truth_of(path).annotations.sequences] == ["0007"]
+
+
+def test_a_wrong_value_is_told_with_its_image(tmp_path: Path) -> None:
+    """The class is of 1, 2 and 10; detections have no 10."""
+    image = np.zeros((4, 5), dtype=np.uint16)
+    image[0, 0], image[1, 1], image[2, 2] = 7, 3001, 10000
+    path = save_images(tmp_path, {"0001": {0: image, 3: image * 0 + 1001}})
+    file = str(path / "instances" / "0001" / "000000.png")
+    faults = validate_file(path)
+    assert [(one.source, one.entry, one.found) for one in faults] == [
+        (file, 7, "0"),
+        (file, 3001, "3"),
+    ]
+    faults = validate_file(path, side=Side.DETECTIONS)
+    assert [one.entry for one in faults] == [7, 3001, 10000]
+    assert all(one.field == "column class" for one in faults)
+
+
+def test_what_is_no_label_image_is_told_with_every_file(tmp_path: Path) -> None:
+    image = np.full((4, 5), 1001, dtype=np.uint16)
+    path = save_images(tmp_path, {"0001": {0: image, 1: image, 2: image}})
+    folder = path / "instances" / "0001"
+    (folder / "000001.png").write_bytes((folder / "000001.png").read_bytes()[:-20])
+    cv2.imwrite(str(folder / "000002.png"), np.zeros((4, 5, 3), dtype=np.uint8))
+    faults = validate_file(path, format_name="mots")
+    assert [one.source for one in faults] == [str(folder / f"00000{n}.png") for n in (1, 2)]
+    assert faults[1].found == "8 bits of colour type 2"
+
+
+def test_frames_have_one_image_with_a_number_within_the_seqmap(tmp_path: Path) -> None:
+    image = np.full((4, 5), 1001, dtype=np.uint16)
+    path = save_images(tmp_path, {"0002": {0: image, 6: image}})
+    save_seqmap(path)
+    folder = path / "instances" / "0002"
+    for name in ("0.png", "first.png"):
+        (folder / name).write_bytes((folder / "000000.png").read_bytes())
+    assert [(one.source, one.found) for one in validate_file(path)] == [
+        (str(folder / "000000.png"), "frame 0 again"),
+        (str(folder / "000006.png"), "frame 6"),
+        (str(folder / "first.png"), "'first.png'"),
+    ]
+
+
+def test_frames_of_the_seqmap_without_an_image_are_evaluated(tmp_path: Path) -> None:
+    image = np.full((4, 5), 1001, dtype=np.uint16)
+    path = save_images(tmp_path, {"0002": {1: image}})
+    save_seqmap(path)
+    assert truth_of(path).annotations.object_counts.tolist() == [0, 1, 0, 0, 0, 0]
+
+
+def test_a_folder_of_photographs_is_no_folder_of_labels(tmp_path: Path) -> None:
+    (tmp_path / "0001").mkdir()
+    cv2.imwrite(str(tmp_path / "0001" / "000000.png"), np.zeros((4, 5, 3), dtype=np.uint8))
+    faults = validate_file(tmp_path)
+    assert len(faults) == 1
+    assert "mots" not in str(faults[0])

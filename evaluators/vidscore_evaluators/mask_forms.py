@@ -27,7 +27,13 @@ from vidscore_evaluators.arrays import (
 )
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.kernels import RunArray
-from vidscore_evaluators.masks import Masks, masks_of_keys, masks_of_spans, merged
+from vidscore_evaluators.masks import (
+    Masks,
+    concatenate_masks,
+    masks_of_keys,
+    masks_of_spans,
+    merged,
+)
 
 MAXIMUM_MASK_PIXELS = 1 << 28
 """Most pixels of the image of a mask: 16384 by 16384."""
@@ -37,6 +43,14 @@ MAXIMUM_MASK_RUNS = 1 << 20
 
 MAXIMUM_OUTLINE_PX = 1 << 20
 """Longest outline of the polygons of an object, each side measured along its longer axis."""
+
+MAXIMUM_OUTLINES_PX = 1 << 31
+"""Longest outlines of all objects together, since a few corners can stand for very many pixels:
+their runs take 8 GiB at most."""
+
+_OUTLINES_AT_ONCE_PX = 1 << 22
+"""Outlines that are walked together, unless those of one object are longer: a mask takes far more
+memory while it is made than its runs do."""
 
 _FIFTHS = 5
 _LEAST_CORNERS = 3
@@ -130,18 +144,46 @@ def masks_from_polygons(polygons: Sequence[Sequence[Sequence[float]]], sizes: In
 
     Raises:
         InputError: If an object has no polygon, or one has an odd number of coordinates, fewer than
-            three corners, or a coordinate that is no number; or if its outline is too long.
+            three corners, or a coordinate that is no number; or if its outline is too long, or
+            with all before it.
     """
     _refuse_sizes(sizes)
     part_counts = _lengths(polygons)
     parts = list(chain.from_iterable(polygons))
     objects = np.repeat(np.arange(len(polygons), dtype=np.int64), part_counts)
-    corners, starts, most = _corners(part_counts, parts, objects)
-    part_sizes = sizes.take(objects, axis=0)
+    corners, starts, crossed = _corners(part_counts, parts, objects)
+    part_sizes, part_starts = sizes.take(objects, axis=0), starts_from_counts(part_counts)
+    before = crossed[part_starts]
+    made: list[Masks] = []
+    first = 0
+    while first < len(polygons):
+        most = int(before[first]) + _OUTLINES_AT_ONCE_PX
+        end = max(first + 1, int(np.searchsorted(before, most, side="right")) - 1)
+        of_parts = slice(part_starts[first], part_starts[end])
+        own = starts[part_starts[first] : part_starts[end] + 1]
+        outlined = _outlined(
+            corners[own[0] : own[-1]],
+            own - own[0],
+            part_sizes[of_parts],
+            int(before[end] - before[first]),
+        )
+        made.append(merged(outlined, part_starts[first : end + 1] - part_starts[first]))
+        first = end
+    return _bounded(concatenate_masks(made))
+
+
+def _outlined(corners: IntArray, starts: IntArray, sizes: IntArray, most: int) -> Masks:
+    """The mask of each polygon.
+
+    Args:
+        corners: (C, 2) corners in fifths of pixels.
+        starts: (P + 1,) offsets of the polygons.
+        sizes: (P, 2) height and width of the image of each.
+        most: Most columns that they cross.
+    """
     keys = np.empty(most, dtype=np.int64)
-    count = kernels.outline_keys(corners, starts, part_sizes, len(parts), most, keys)
-    outlined = masks_of_keys(keys[:count], part_sizes, toggled=True)
-    return _bounded(merged(outlined, starts_from_counts(part_counts)))
+    count = kernels.outline_keys(corners, starts, sizes, len(sizes), most, keys)
+    return masks_of_keys(keys[:count], sizes, toggled=True)
 
 
 def masks_from_label_image(labels: AnyArray) -> tuple[IntArray, Masks]:
@@ -236,13 +278,17 @@ def _bounded(masks: Masks) -> Masks:
 
 def _corners(
     part_counts: IntArray, parts: Sequence[Sequence[float]], objects: IntArray
-) -> tuple[IntArray, IntArray, int]:
-    """Corners of polygons in fifths of pixels, offsets of each polygon, and most columns crossed.
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Corners of polygons, and how many columns these may cross.
 
     Args:
         part_counts: (N,) polygons of each object.
-        parts: The polygons of all objects.
+        parts: The P polygons of all objects.
         objects: The object of each polygon.
+
+    Returns:
+        (C, 2) corners in fifths of pixels, (P + 1,) offsets of the polygons, and (P + 1,) most
+        columns that the polygons before each cross.
     """
     field, count = "segmentation", len(part_counts)
     lengths = _lengths(parts)
@@ -266,7 +312,10 @@ def _corners(
     outlines = np.bincount(np.repeat(objects, lengths // 2), weights=sides, minlength=count)
     found, expected = "a longer outline", f"outlines of at most {MAXIMUM_OUTLINE_PX} pixels"
     _refuse(outlines > _FIFTHS * MAXIMUM_OUTLINE_PX, field, found, expected)
-    return corners, starts, int((sides // _FIFTHS + 1).sum())
+    together = np.cumsum(outlines) > _FIFTHS * MAXIMUM_OUTLINES_PX
+    expected = f"at most {MAXIMUM_OUTLINES_PX} pixels of all outlines; give runs for more"
+    _refuse(together, field, "longer outlines together", expected)
+    return corners, starts, starts_from_counts(sides // _FIFTHS + 1)[starts]
 
 
 def _some(rows: IntArray, count: int) -> BoolArray:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from vidscore_evaluators import mask_forms
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats import read_pair, read_source
@@ -134,6 +135,18 @@ def test_what_is_broken_may_be_skipped(tmp_path: Path) -> None:
     source = read(tmp_path, document, on_error="skip")
     assert source.annotations.track_ids.tolist() == [7]
     assert masks_of(source).areas().tolist() == [4.0]
+
+
+def test_polygons_of_a_file_are_bounded_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight pixels of outline each; runs beside them are none."""
+    monkeypatch.setattr(mask_forms, "MAXIMUM_OUTLINES_PX", 16)
+    forms = [POLYGON, RUNS, POLYGON, POLYGON]
+    document = truth_of(*(annotation(number, form) for number, form in enumerate(forms, 1)))
+    [fault] = faults_of(tmp_path, document)
+    assert (fault.entry, fault.field) == (3, "annotations.segmentation")
+    assert fault.found == "longer outlines together"
 
 
 def test_an_entry_with_neither_box_nor_mask_is_a_fault(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pycocotools import mask as coco
 from tests.evaluators.masks.test_masks import in_normal_form, pixels_of
 
+from vidscore_evaluators import mask_forms
 from vidscore_evaluators.arrays import AnyArray
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.mask_forms import (
@@ -187,6 +188,42 @@ def test_wrong_polygons_are_faults_of_their_object(parts: Polygons, problem: str
         masks_from_polygons([[SQUARE], parts], np.full((2, 2), 9))
     assert [(entry, field) for entry, field, _ in faults(error)] == [(1, "segmentation")]
     assert faults(error)[0][2].startswith(problem)
+
+
+def test_outlines_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each triangle has 6 pixels of them: of four, the last two have too many."""
+    monkeypatch.setattr(mask_forms, "MAXIMUM_OUTLINES_PX", 12)
+    with pytest.raises(InputError) as error:
+        masks_from_polygons([[SQUARE]] * 4, np.full((4, 2), 9))
+    expected = "found longer outlines together, expected at most 12 pixels of all outlines"
+    assert [(entry, field) for entry, field, _ in faults(error)] == [
+        (2, "segmentation"),
+        (3, "segmentation"),
+    ]
+    assert faults(error)[0][2].startswith(expected)
+    assert masks_from_polygons([[SQUARE]] * 2, np.full((2, 2), 9)).count == 2
+
+
+@pytest.mark.parametrize("together_px", [1, 15, 1 << 20])
+def test_it_makes_no_difference_how_many_outlines_are_walked_at_once(
+    monkeypatch: pytest.MonkeyPatch, together_px: int
+) -> None:
+    """Objects of one to three polygons, some of them in several parts of the image."""
+    random = np.random.default_rng(4)
+    polygons = [
+        [random.uniform(-3, 14, 2 * random.integers(3, 7)).tolist() for _ in range(1 + row % 3)]
+        for row in range(20)
+    ]
+    sizes = random.integers(3, 12, (20, 2))
+    expected = [
+        masks_from_polygons([one], size[None]) for one, size in zip(polygons, sizes, strict=True)
+    ]
+    monkeypatch.setattr(mask_forms, "_OUTLINES_AT_ONCE_PX", together_px)
+    found = masks_from_polygons(polygons, sizes)
+    assert found.sizes.tolist() == sizes.tolist()
+    for row, one in enumerate(expected):
+        runs = found.runs[found.starts[row] : found.starts[row + 1]]
+        assert runs.tolist() == one.runs.tolist()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Masks as paths of SVG, as short as whole numbers and steps from corner to corner make them."""
+"""Masks as paths of SVG, as short as integers and steps from corner to corner make them."""
 
 from __future__ import annotations
 

@@ -131,11 +131,8 @@ class Overlay:
 
         None where they are larger than a picture may be.
         """
-        masks = {
-            place: one.mask
-            for place, one in enumerate((*self.marks, *self.regions))
-            if one.mask is not None
-        }
+        drawn = [*(mark.mask for mark in self.marks), *(one.mask for one in self.regions)]
+        masks = {place: mask for place, mask in enumerate(drawn) if mask is not None}
         paths = mask_paths(concatenate_masks(list(masks.values())), self._scale)
         return None if paths is None else dict(zip(masks, paths, strict=True))
 

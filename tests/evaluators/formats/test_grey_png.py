@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._grey_png import HEAD, depth_of_grey, read_grey_png
@@ -52,7 +53,8 @@ def test_images_are_read_as_opencv_wrote_them(kind: str, dtype: type[np.uint8 | 
     random = np.random.default_rng(3)
     smooth = np.add.outer(np.arange(40) * 3, np.arange(53) * 7)
     noise = random.integers(0, np.iinfo(dtype).max, (40, 53), endpoint=True)
-    image = np.where(np.arange(40)[:, None] % 3 == 0, noise, smooth).astype(dtype)
+    chosen = np.where(np.arange(40)[:, None] % 3 == 0, noise, smooth)
+    image: NDArray[np.uint8 | np.uint16] = chosen.astype(dtype)
     encoded = cv2.imencode(".png", image, [cv2.IMWRITE_PNG_FILTER, FILTERS[kind]])[1].tobytes()
     assert depth_of_grey(encoded) == 8 * image.itemsize
     found = read_grey_png(encoded, "a.png")

@@ -63,7 +63,7 @@ def object_rows(frame: Annotations, kinds: Mapping[int, str]) -> list[ObjectLine
 
 def picture(
     rows: Sequence[ObjectLine], frame: Annotations, size: tuple[float, float], where: str
-) -> dict[str, str]:
+) -> tuple[str, str]:
     """The detections, drawn where they are: the picture, and what is to be said of it.
 
     Args:
@@ -84,7 +84,7 @@ def picture(
     ]
     overlay = Overlay(*size, marks=marks)
     svg = overlay.svg(f"Detections in {where}", "Each is a row of the table below.", "frame")
-    return {"svg": svg, "note": overlay.note}
+    return svg, overlay.note
 
 
 def image_size(

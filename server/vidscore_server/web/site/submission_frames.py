@@ -144,6 +144,7 @@ async def _sent_frame(
     sequence, number = sequence_name(key), int(frame.frame_numbers[0])
     size = image_size(benchmark["specification"], key, [frame])
     rows = object_rows(frame, {})
+    svg, note = picture(rows, frame, size, f"frame {number} of {sequence}")
     last = offset + 1 == counts[stream]
     return await visit.render(
         "frame.html",
@@ -154,7 +155,8 @@ async def _sent_frame(
         count=frame.object_count,
         rows=rows,
         left_out=frame.object_count - len(rows),
-        **picture(rows, frame, size, f"frame {number} of {sequence}"),
+        svg=svg,
+        note=note,
         judge_url=judge_url,
         hidden=hidden,
         why=why,

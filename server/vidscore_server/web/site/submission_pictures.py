@@ -216,6 +216,7 @@ class Looking:
         shown = detections.take_objects(np.arange(own.start, own.stop))
         listed = object_rows(shown, self._kinds(number))
         name = page.name_of(page.sequence)
+        svg, note = picture(listed, shown, page.image_size, f"frame {number} of {name}")
         first = min(self.view.first, max(0, len(judgement.order) - 1))
         after = first + ROWS
         return {
@@ -232,7 +233,8 @@ class Looking:
             "number": number,
             "sequence": name,
             "count": shown.object_count,
-            **picture(listed, shown, page.image_size, f"frame {number} of {name}"),
+            "svg": svg,
+            "note": note,
             "rows": listed,
             "left_out": shown.object_count - len(listed),
             "ways": ways_context(page, judgement),

@@ -128,10 +128,11 @@ class Preview:
 
     def _note(self, sequence: str, batch: Annotations, objects: IntArray) -> None:
         """Keep how far a sequence reaches, and its first frame with objects, which is drawn."""
-        numbers = batch.coordinates[objects]
         width, height = self._reaches.get(sequence, (1.0, 1.0))
-        if batch.masks is not None:
-            numbers = batch.masks.sizes[objects, ::-1] - 1.0  # their last pixels
+        if batch.masks is None:
+            numbers = batch.coordinates[objects]
+        else:  # their last pixels
+            numbers = batch.masks.sizes[objects, ::-1].astype(np.float64) - 1.0
         self._reaches[sequence] = (
             max(width, float(numbers[:, 0::2].max())),
             max(height, float(numbers[:, 1::2].max())),

@@ -19,7 +19,7 @@ from vidscore_evaluators.testing import Thing, make_annotations
 FRAMES, OBJECTS, RUNS = 100, 10, 1000
 SIDE_PX = 1000
 COLUMNS_BYTES = 1000
-"""What else is held of an object: columns, pairs, its share of the regions that are united at once."""
+"""What else is held of an object: columns, pairs, its share of regions that are united at once."""
 
 
 def scene(seed: int) -> Annotations:

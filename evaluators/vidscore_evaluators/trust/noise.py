@@ -138,7 +138,8 @@ def _fitted(masks: Masks, boxes: FloatArray) -> Masks:
         """The first pixel along an axis whose middle is not before an edge."""
         sizes = (own[rows, axis + 2] - own[rows, axis], (high - low)[rows, axis])
         places = low[rows, axis] + (edges - own[rows, axis]) / sizes[0] * sizes[1]
-        return np.ceil(places - 0.5).astype(np.int64)
+        first: IntArray = np.ceil(places - 0.5).astype(np.int64)
+        return first
 
     first, last = moved(0, pieces.columns), moved(0, pieces.columns + 1)
     tops, bottoms = moved(1, pieces.tops), moved(1, pieces.bottoms)

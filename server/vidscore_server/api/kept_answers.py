@@ -68,7 +68,7 @@ class KeptAnswers:
             also: Whatever else it is made of.
         """
         data = request.SerializeToString(deterministic=True)
-        key = (type(request), data, current_caller(), *also)
+        key = (request.DESCRIPTOR.full_name, data, current_caller(), *also)
         state = self._context.store.state_number()
         kept = self._kept.get(key)
         if kept is not None and kept.state == state and self._holds(kept):

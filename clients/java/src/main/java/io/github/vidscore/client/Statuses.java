@@ -5,6 +5,7 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.rpc.BadRequest;
 import com.google.rpc.ErrorInfo;
 import com.google.rpc.RetryInfo;
+import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.protobuf.ProtoUtils;
@@ -64,7 +65,6 @@ final class Statuses {
     if (status.getCause() instanceof VidscoreException own) {
       return own.again();
     }
-    String code = status.getCode().name();
     ErrorInfo information = ErrorInfo.getDefaultInstance();
     List<FieldViolation> violations = new ArrayList<>();
     Duration retryDelay = null;
@@ -73,17 +73,28 @@ final class Statuses {
       retryDelay = retryDelayOf(detail, retryDelay);
       addViolations(detail, violations);
     }
+    boolean cut = information.getReason().isEmpty() && isCut(status);
+    Status.Code code = cut ? Status.Code.UNAVAILABLE : status.getCode();
     return new Failure(
             message(status),
-            code,
+            code.name(),
             information.getReason(),
             List.copyOf(violations),
             count(information.getMetadataMap(), violations.size()),
             Map.copyOf(information.getMetadataMap()),
             retryDelay,
             thrown)
-        .exception(
-            SPECIAL_KINDS.getOrDefault(information.getReason(), KINDS.get(status.getCode())));
+        .exception(SPECIAL_KINDS.getOrDefault(information.getReason(), KINDS.get(code)));
+  }
+
+  /**
+   * Whether a call was cancelled, and not by this side, which has a cause or a context for that: so
+   * gRPC's server ends what reaches it as it stops.
+   */
+  private static boolean isCut(Status status) {
+    return status.getCode() == Status.Code.CANCELLED
+        && status.getCause() == null
+        && !Context.current().isCancelled();
   }
 
   /**

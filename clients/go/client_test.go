@@ -223,6 +223,18 @@ func TestErrorsKeepWhatTheServerSaid(t *testing.T) {
 	equal(t, plain.Retryable(), true)
 }
 
+// A call that was cancelled by nobody here was cut by a server that stops.
+func TestACallThatNobodyCancelledIsUnavailable(t *testing.T) {
+	done, cancel := context.WithCancel(testContext(t))
+	cancel()
+	cut := status.Error(codes.Canceled, "CANCELLED")
+	failure := fromCall(cut, testContext(t))
+	isKind(t, failure, ErrUnavailable)
+	equal(t, failure.Code, "UNAVAILABLE")
+	equal(t, failure.Retryable(), true)
+	isKind(t, fromCall(cut, testContext(t), done), ErrCallCancelled)
+}
+
 // Columns of defaults are left out, names are numbered in the order of their appearance, and further
 // columns keep their names.
 func TestEncoding(t *testing.T) {

@@ -22,7 +22,7 @@ from tests.conformance.stage import BENCHMARK
 from tests.crash.writers import insistently
 from tests.support.chaos import ChaosProxy
 
-from vidscore_client import NotFoundError
+from vidscore_client import NotFoundError, Submission, SubmissionState
 
 FRAME_COUNT = len(STREETS.document["detections"])
 
@@ -36,6 +36,7 @@ LIVELY: Mapping[str, Any] = {
     "acknowledge_timeout_s": 3,
     "keepalive_interval_s": 10,
     "keepalive_timeout_s": 2,
+    "give_up_after_s": 150,
     "timeout_s": 10,
     "wait_s": 120,
 }
@@ -52,6 +53,8 @@ LONGEST_S = 300.0
 
 PASSING = ("unavailable", "deadline")
 """What a program says that could not open its stream, or ask what became of it."""
+
+WRITABLE = (SubmissionState.OPEN, SubmissionState.RECEIVING)
 
 
 @dataclass(frozen=True)
@@ -105,11 +108,15 @@ class Life:
 
     def frame_count(self) -> int:
         """Its durable frames; 0 where it is not there yet."""
+        found = self._found()
+        return 0 if found is None else found.frame_count
+
+    def _found(self) -> Submission | None:
         submissions = self._site.organiser.submissions
         try:
-            return insistently(lambda: submissions.get(f"{BENCHMARK}/{self.name}")).frame_count
+            return insistently(lambda: submissions.get(f"{BENCHMARK}/{self.name}"))
         except NotFoundError:
-            return 0
+            return None
 
     def start(self, proxy: ChaosProxy, **more: object) -> Started:
         """Start a program that sends the submission, or goes on with it."""
@@ -185,16 +192,31 @@ class Life:
     # --- what must hold ----------------------------------------------------------------------
 
     def _insist(
-        self, start: Callable[[], Started], until: Callable[[], bool] = lambda: False
+        self, start: Callable[[], Started], until: Callable[[], bool] | None = None
     ) -> Outcome:
-        """Run one program after the other, as long as they cannot even begin."""
+        """Run one program after the other, as long as they cannot even begin.
+
+        Args:
+            start: Starts one.
+            until: Whether one has begun, which may end then; without it none may.
+        """
         give_up_s = time.monotonic() + LONGEST_S
         while True:
+            before = self.frame_count()
             outcome = start().wait()
-            if until() or _kind(outcome) not in PASSING:
+            if _kind(outcome) not in PASSING or (until is not None and until()):
                 return outcome
+            if until is None:
+                self._hold_not_begun(before, outcome)
             hold(time.monotonic() < give_up_s, f"does not come through: {outcome.said}")
             time.sleep(PAUSE_S)
+
+    def _hold_not_begun(self, before: int, outcome: Outcome) -> None:
+        """Require that a program that gave up had no stream: of these a break is no end."""
+        if (found := self._found()) is None or found.state not in WRITABLE:
+            return  # it was sealed, and a break may end the question after its scores
+        grown = found.frame_count - before
+        hold(not grown, f"{grown} frames came, and then a break was the end: {outcome.said}")
 
     def _send_all(self, proxy: ChaosProxy, **more: object) -> None:
         """Run programs until one has seen the end of the submission, or sees that it was there."""

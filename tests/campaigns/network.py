@@ -146,7 +146,7 @@ def troubled(server: KilledServer, chance: Random) -> Iterator[Counter[str]]:
                 server.kill()
             else:
                 tried["restarts of the server"] += 1
-                server.stop()
+                assert server.stop() == 0, server.said()
             began_s = time.monotonic()
             server.start()
             start_s = time.monotonic() - began_s

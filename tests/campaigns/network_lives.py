@@ -133,19 +133,21 @@ class Life:
 
     # --- the kinds of lives ------------------------------------------------------------------
 
-    def stream(self, **more: object) -> None:
-        """Send everything while the network breaks."""
-        silence = not more
+    def stream(self) -> None:
+        """Send everything while the network breaks, and goes silent once."""
+        self._through_faults(silence=True)
+
+    def by_single_calls(self) -> None:
+        """Send everything with a call for each batch."""
+        self._through_faults(silence=False, unary=True)
+
+    def _through_faults(self, *, silence: bool, **more: object) -> None:
         with ChaosProxy(self._site.address) as proxy:
             weather = Weather(proxy, self.chance, FAULT_COUNT, silence=silence)
             with weather.lasting():
                 self._send_all(proxy, **more)
             self._note(proxy, weather.slowed)
         self._check_kept()
-
-    def by_single_calls(self) -> None:
-        """The same with a call for each batch, and without a silence."""
-        self.stream(unary=True)
 
     def dying(self) -> None:
         """Let the program die of what it was told to be durable; it is, and the next goes on."""

@@ -66,6 +66,7 @@ def test_whatever_the_network_does_every_client_delivers_each_frame_once(
         record("network", seed, tried, findings, time.monotonic() - began_s)
         assert findings == []
         assert incidents == []
+        assert [kind for kind, count in tried.items() if not count] == []
 
 
 def _round(server: Site, runners: list[Runner], seed: int) -> tuple[Counter[str], list[str]]:

@@ -103,7 +103,7 @@ func TestLists(t *testing.T) {
 // A server of a version too far away is refused; a text that is no version is let pass.
 func TestVersions(t *testing.T) {
 	fake, wire := serveLists(t)
-	fake.version = "0.3.0"
+	fake.version = "9.0.0"
 	_, err := wire.connect(t).Evaluators(testContext(t))
 	failure := isKind(t, err, ErrVersion)
 	equal(t, failure.Reason, "VERSION_UNSUPPORTED")

@@ -54,6 +54,9 @@ LONGEST_S = 300.0
 PASSING = ("unavailable", "deadline")
 """What a program says that could not open its stream, or ask what became of it."""
 
+LAST_FRAMES: int = LIVELY["window_frames"]
+"""So many frames of a program that has died may still be on their way, and come under the next."""
+
 WRITABLE = (SubmissionState.OPEN, SubmissionState.RECEIVING)
 
 
@@ -218,7 +221,8 @@ class Life:
         if (found := self._found()) is None or found.state not in WRITABLE:
             return  # it was sealed, and a break may end the question after its scores
         grown = found.frame_count - before
-        hold(not grown, f"{grown} frames came, and then a break was the end: {outcome.said}")
+        said = f"{grown} frames came, and then a break was the end: {outcome.said}"
+        hold(grown <= LAST_FRAMES, said)
 
     def _send_all(self, proxy: ChaosProxy, **more: object) -> None:
         """Run programs until one has seen the end of the submission, or sees that it was there."""

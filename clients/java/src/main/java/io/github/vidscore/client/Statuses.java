@@ -9,6 +9,7 @@ import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.protobuf.ProtoUtils;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -88,13 +89,17 @@ final class Statuses {
   }
 
   /**
-   * Whether a call was cancelled, and not by this side, which has a cause or a context for that: so
-   * gRPC's server ends what reaches it as it stops.
+   * Whether a status is not a server's answer, but that of a connection which was closed under the
+   * call, or of a call that came to gRPC's server as it stopped. No answer has a cause; a call that
+   * this side has cancelled has one, or a context.
    */
   private static boolean isCut(Status status) {
-    return status.getCode() == Status.Code.CANCELLED
-        && status.getCause() == null
-        && !Context.current().isCancelled();
+    Throwable cause = status.getCause();
+    return switch (status.getCode()) {
+      case CANCELLED -> cause == null && !Context.current().isCancelled();
+      case UNKNOWN -> cause instanceof IOException;
+      default -> false;
+    };
   }
 
   /**

@@ -261,7 +261,7 @@ crash-test: $(INSTALLED) ## campaign: kill the server while clients stream (CRAS
 chaos-test: $(INSTALLED) ## campaign: the SDK through a network that breaks (CHAOS_LIVES=200)
 	@CHAOS_LIVES=$(CHAOS_LIVES) $(BIN)/python -m pytest $(UNLIMITED) -n 0 -m campaign tests/clients/python/test_chaos.py $(PYTEST_ARGS)
 
-robustness: $(INSTALLED) ## campaign: faults of disks, power cuts, races against models (CAMPAIGN=disk, EFFORT=10, SEED=n)
+robustness: $(INSTALLED) ## campaign: faults of disks and networks, power cuts, races against models (CAMPAIGN=disk, EFFORT=10, SEED=n)
 	@SEED=$(SEED) EFFORT=$(EFFORT) $(BIN)/python -m pytest $(PARALLEL) $(UNLIMITED) -m campaign \
 		$(if $(CAMPAIGN),tests/campaigns/test_$(CAMPAIGN).py,--ignore tests/campaigns/test_planted.py tests/campaigns) $(PYTEST_ARGS)
 

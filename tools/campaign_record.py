@@ -55,6 +55,9 @@ CAMPAIGNS: Mapping[str, Campaign] = {
         "servers killed while clients stream and an organiser works",
         "make crash-test SEED={seed}",
     ),
+    "network": Campaign.of(
+        "network", "the clients of six languages through a network and a server that break"
+    ),
 }
 """Campaigns of the record, each by its name."""
 

@@ -24,6 +24,8 @@ PATCHES = Path(__file__).parent / "planted"
 SOURCES = ("evaluators", "server", "clients/cli", "clients/python")
 """Folders that are copied, and taken in place of those that are installed."""
 
+BUILT = shutil.ignore_patterns("__pycache__", "build")
+
 TIMEOUT_S = 600.0
 FAILED = 1
 """What pytest ends with where a test has failed."""
@@ -67,7 +69,7 @@ def catches(bug: Planted, folder: Path) -> str:
             for the files there.
     """
     for name in SOURCES:
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, folder / name, ignore=BUILT)
     subprocess.run(["git", "apply", str(bug.path)], cwd=folder, check=True)
     module = f"tests/campaigns/test_{bug.campaign}.py"
     places = os.pathsep.join(str(folder / name) for name in SOURCES)

@@ -364,7 +364,7 @@ def fitting(rules: Rules, entries: list[Any]) -> Rules:
 
     The box that is left out is NaN.
     """
-    if all("bbox" in entry or "segmentation" not in entry for entry in entries):
+    if not any(_is_boxless(entry) for entry in entries):
         return rules
     box = rules["bbox"]
 
@@ -375,6 +375,10 @@ def fitting(rules: Rules, entries: list[Any]) -> Rules:
         return boxes
 
     return MappingProxyType({**rules, "bbox": replace(box, column=column, default=_NO_BOX)})
+
+
+def _is_boxless(entry: object) -> bool:
+    return isinstance(entry, dict) and "segmentation" in entry and "bbox" not in entry
 
 
 def _require(holds: AnyArray | bool) -> None:

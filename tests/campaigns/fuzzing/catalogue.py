@@ -1,13 +1,63 @@
-"""Every target by its name."""
+"""Every target by its name, and where it is; those of one process need not import the others."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
 
-from tests.campaigns.fuzzing.messages import message_targets
-from tests.campaigns.fuzzing.readers import reader_targets
 from tests.campaigns.fuzzing.targets import Target
 
-TARGETS: Mapping[str, Target] = {
-    target.name: target for target in (*reader_targets(), *message_targets())
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a target is.
+
+    Attributes:
+        module: Its module in this folder.
+        code: Modules and packages whose branches are looked at.
+    """
+
+    module: str
+    code: tuple[str, ...]
+
+
+_FORMATS = (
+    *("coco-json", "spotgeo-json", "pascal-voc", "dota", "visdrone-det", "visdrone-mot", "mots"),
+    *("motchallenge", "neovision2-csv", "kitti-tracking", "yolo-text", "generic-csv", "jsonl"),
+    "parquet",
+)
+"""Names of all formats, whose modules must not be imported before they are looked at."""
+
+_MASKS = ("vidscore_evaluators.masks", "vidscore_evaluators.mask_forms")
+_BATCHES = ("batches", "mask_columns", "joined_batches")
+
+ENTRIES: Mapping[str, Entry] = {
+    **{name: Entry("readers", ("vidscore_evaluators.formats", *_MASKS)) for name in _FORMATS},
+    "append-batch": Entry(
+        "batches",
+        ("vidscore_evaluators.validation", *(f"vidscore_server.api.{name}" for name in _BATCHES)),
+    ),
+    "definition": Entry(
+        "bodies",
+        (
+            "vidscore_evaluators.specification",
+            "vidscore_evaluators.convert",
+            "vidscore_server.api.convert",
+            "vidscore_server.api.definitions",
+            "vidscore_server.api.live_messages",
+            "vidscore_server.domain.definition",
+        ),
+    ),
+    "http-body": Entry("bodies", ("vidscore_server.api.http.protojson",)),
+    "masks": Entry("masks", _MASKS),
+    "pipe-lines": Entry("masks", ("vidscore_evaluators.formats",)),
 }
+"""Every target."""
+
+
+def target_of(name: str) -> Target:
+    """The target of that name."""
+    module = import_module(f"tests.campaigns.fuzzing.{ENTRIES[name].module}")
+    found: dict[str, Target] = {target.name: target for target in module.TARGETS}
+    return found[name]

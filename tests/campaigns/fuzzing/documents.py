@@ -23,7 +23,7 @@ VALUES: tuple[Any, ...] = (
 _DEEP = 100
 
 
-def of_json(data: bytes, chance: Random) -> bytes:
+def of_json(data: bytes, chance: Random, name: str = "") -> bytes:
     """Change a tree of JSON in one place."""
     if chance.random() < 0.1:
         return of_number(data, chance)
@@ -94,7 +94,7 @@ def _near(value: Any, chance: Random) -> Any:
     return deep
 
 
-def of_json_lines(data: bytes, chance: Random) -> bytes:
+def of_json_lines(data: bytes, chance: Random, name: str = "") -> bytes:
     """Change one line of JSON lines, or the lines among themselves."""
     lines = data.split(b"\n")
     if chance.random() < 0.25:
@@ -123,7 +123,7 @@ def of_message(kind: type[Message]) -> Change:
     return partial(_of_message, kind)
 
 
-def _of_message(kind: type[Message], data: bytes, chance: Random) -> bytes:
+def _of_message(kind: type[Message], data: bytes, chance: Random, name: str = "") -> bytes:
     message = kind()
     try:
         message.ParseFromString(data)
@@ -157,9 +157,9 @@ def _change_field(message: Message, chance: Random) -> None:
     if not fields:
         return
     field = chance.choice(list(fields))
-    if chance.random() < 0.1:
-        message.ClearField(field.name)
-    elif field.message_type is not None and field.message_type.GetOptions().map_entry:
+    if chance.random() < 0.1 or (
+        field.message_type is not None and field.message_type.GetOptions().map_entry
+    ):
         message.ClearField(field.name)
     elif field.is_repeated:
         _change_repeated(message, field, chance)
@@ -200,9 +200,7 @@ def _change_repeated(message: Message, field: FieldDescriptor, chance: Random) -
 
 def _zero(field: FieldDescriptor) -> Any:
     kinds: dict[int, Callable[[], Any]] = {
-        FieldDescriptor.CPPTYPE_STRING: bytes
-        if field.type == FieldDescriptor.TYPE_BYTES
-        else str,
+        FieldDescriptor.CPPTYPE_STRING: bytes if field.type == FieldDescriptor.TYPE_BYTES else str,
         FieldDescriptor.CPPTYPE_DOUBLE: float,
         FieldDescriptor.CPPTYPE_FLOAT: float,
         FieldDescriptor.CPPTYPE_BOOL: bool,

@@ -21,11 +21,9 @@ from hashlib import sha256
 from pathlib import Path
 
 import atheris
-
+from tests.campaigns.fuzzing.catalogue import ENTRIES, target_of
 from tests.campaigns.fuzzing.targets import Target, changed, judged
 from tests.campaigns.fuzzing.trees import packed, unpacked
-
-INSTRUMENTED = ["vidscore_evaluators", "vidscore_server"]
 
 COUNTS = struct.Struct("<qq")
 """Inputs that were given, and those of them that were accepted."""
@@ -99,10 +97,8 @@ def main() -> None:
     for path in (corpus, findings):
         path.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("error")
-    with atheris.instrument_imports(include=INSTRUMENTED):
-        from tests.campaigns.fuzzing.catalogue import TARGETS  # noqa: PLC0415
-
-        run = Run(TARGETS[name], folder, Path(tempfile.mkdtemp(dir="/dev/shm")))
+    with atheris.instrument_imports(include=[*ENTRIES[name].code]):
+        run = Run(target_of(name), folder, Path(tempfile.mkdtemp(dir="/dev/shm")))
         for files in run.pool:  # now, for what is imported where it is needed
             data = packed(files)
             (corpus / sha256(data).hexdigest()[:16]).write_bytes(data)

@@ -22,10 +22,6 @@ _BOXES = (
 )
 
 
-def _sides(truth: Annotations, detections: Annotations) -> tuple[Annotations, Annotations]:
-    return truth, detections
-
-
 def sample_sides() -> Iterator[tuple[Annotations, Annotations]]:
     """Truth and detections of points, boxes, boxes with masks, and quadrilaterals."""
     street = ("", "0001")
@@ -56,6 +52,10 @@ def _with_masks(boxes: Annotations) -> tuple[Annotations, Annotations]:
 
 
 def sample_masks(count: int) -> Masks:
-    """Masks of images of 8 by 6 pixels, one beside the other."""
-    runs = [[5 + 9 * row, 4, 48 - 9 - 9 * row] for row in range(count)]
-    return masks_from_counts(runs, np.full((count, 2), (8, 6), dtype=np.int64))
+    """Masks of a few pixels each, none of which another one has."""
+    width, height = SIZE
+    runs = [
+        [5 + 900 * row, 4, height - 4, 300, height * width - height - 305 - 900 * row]
+        for row in range(count)
+    ]
+    return masks_from_counts(runs, np.full((count, 2), (height, width), dtype=np.int64))

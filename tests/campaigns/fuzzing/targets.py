@@ -11,10 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from tests.campaigns.fuzzing.changing import of_bytes
+from tests.campaigns.fuzzing.changing import Change, of_bytes
 from tests.campaigns.fuzzing.trees import Tree, packed, unpacked
 
 from vidscore_evaluators.errors import InputError, VidscoreError
+
+FILES = "inputs of file readers"
+MESSAGES = "inputs of message readers"
+KEPT = "inputs of readers of what was kept"
+"""What targets are counted as in the record."""
 
 SPLICED = 0.05
 """Share of changes that put a file of another input into the place of one."""
@@ -28,14 +33,14 @@ class Target:
         name: Its name; of its findings' folders, too.
         counted_as: What its inputs are in the record.
         seeds: Inputs that are good, to begin with.
-        change: Changes one file of an input, given its name.
+        change: Changes one file of an input.
         read: Reads an input, in a folder that it may write to, and holds the law.
     """
 
     name: str
     counted_as: str
     seeds: Callable[[], Iterable[Tree]]
-    change: Callable[[str, bytes, Random], bytes]
+    change: Change
     read: Callable[[Tree, Path], None]
 
 
@@ -61,7 +66,7 @@ def changed(target: Target, pool: list[dict[str, bytes]], data: bytes, seed: int
             renamed = _renamed(name, chance)
             files[renamed] = files.pop(name)
         else:
-            files[name] = target.change(name, files[name], chance)
+            files[name] = target.change(files[name], chance, name)
     return packed(files)
 
 

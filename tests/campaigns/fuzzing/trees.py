@@ -1,7 +1,7 @@
 """Inputs of a target: a few files as one piece of bytes, which a fuzzer can keep and change.
 
 The first line is JSON, the length of each file by its name; the files follow in that order. An
-input that is no file, such as a message, has the one name ``""``.
+input that is no file, such as a message, has the one name `LONE`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from pathlib import Path, PurePosixPath
 
 Tree = Mapping[str, bytes]
 """Content by relative path."""
+
+LONE = ""
+"""Name of what is no file."""
 
 LONGEST_NAME = 200
 

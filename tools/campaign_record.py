@@ -50,6 +50,7 @@ CAMPAIGNS: Mapping[str, Campaign] = {
         "crash_images", "every state of the store's files that a power cut could leave"
     ),
     "disk": Campaign.of("disk", "a disk that is full, fails, writes short or loses its file"),
+    "fuzzing": Campaign.of("fuzzing", "changed inputs of every reader, of files and messages"),
     "histories": Campaign.of("histories", "several writers of one stream against a model"),
     "kills": Campaign(
         "servers killed while clients stream and an organiser works",

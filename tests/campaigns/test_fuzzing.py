@@ -21,7 +21,9 @@ LEAST_INPUTS = 20
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", ENTRIES)
-def test_whatever_is_read_gives_a_result_or_an_error_with_a_place(name: str, tmp_path: Path) -> None:
+def test_whatever_is_read_gives_a_result_or_an_error_with_a_place(
+    name: str, tmp_path: Path
+) -> None:
     fuzzed = fuzz(name, tmp_path)
     tried = {target_of(name).counted_as: fuzzed.given}
     titles = [f"{name}: {finding.partition(chr(10))[0]}" for finding in fuzzed.findings]

@@ -58,9 +58,7 @@ def _read_batch(files: Tree, folder: Path) -> None:
         assert joined is None or fingerprint(joined) == expected
 
 
-def _joined(
-    message: annotations_pb2.AnnotationBatch, rules: BatchRules
-) -> Annotations | None:
+def _joined(message: annotations_pb2.AnnotationBatch, rules: BatchRules) -> Annotations | None:
     """The batch as it reads together with an empty one; None where it is refused."""
     both = [message, annotations_pb2.AnnotationBatch(geometry=message.geometry)]
     try:
@@ -76,7 +74,7 @@ TARGETS = (
         "append-batch",
         MESSAGES,
         seeds=_batch_seeds,
-        change=of_message(annotations_pb2.AnnotationBatch),
+        changes={"": of_message(annotations_pb2.AnnotationBatch)},
         read=_read_batch,
     ),
 )

@@ -91,8 +91,8 @@ TARGETS = (
         "definition",
         MESSAGES,
         seeds=_definition_seeds,
-        change=of_message(benchmark_pb2.Benchmark),
+        changes={"": of_message(benchmark_pb2.Benchmark)},
         read=_read_definition,
     ),
-    Target("http-body", MESSAGES, seeds=_body_seeds, change=of_json, read=_read_body),
+    Target("http-body", MESSAGES, seeds=_body_seeds, changes={"": of_json}, read=_read_body),
 )

@@ -30,6 +30,14 @@ _FORMATS = (
 """Names of all formats, whose modules must not be imported before they are looked at."""
 
 _MASKS = ("vidscore_evaluators.masks", "vidscore_evaluators.mask_forms")
+_SPECIFICATIONS = ("vidscore_evaluators.specification", "vidscore_evaluators.convert")
+_TALLIES = ("vidscore_evaluators.tally", "vidscore_evaluators.tally_bytes")
+_FEEDS = (
+    *("nvidia-json", "nvidia-protobuf", "vision-msgs", "vision-msgs-json", "dlstreamer"),
+    *("onvif", "frigate", "supervision-csv"),
+)
+"""Schemas of feeds, beside lines of JSON."""
+
 _BATCHES = ("batches", "mask_columns", "joined_batches")
 
 ENTRIES: Mapping[str, Entry] = {
@@ -41,8 +49,7 @@ ENTRIES: Mapping[str, Entry] = {
     "definition": Entry(
         "bodies",
         (
-            "vidscore_evaluators.specification",
-            "vidscore_evaluators.convert",
+            *_SPECIFICATIONS,
             "vidscore_server.api.convert",
             "vidscore_server.api.definitions",
             "vidscore_server.api.live_messages",
@@ -52,6 +59,13 @@ ENTRIES: Mapping[str, Entry] = {
     "http-body": Entry("bodies", ("vidscore_server.api.http.protojson",)),
     "masks": Entry("masks", _MASKS),
     "pipe-lines": Entry("masks", ("vidscore_evaluators.formats",)),
+    "tally": Entry("kept", _TALLIES),
+    "tally-file": Entry("kept", (*_TALLIES, "vidscore_evaluators.shards")),
+    "backup": Entry(
+        "kept", ("vidscore_server.store.backup_file", "vidscore_server.domain.backups")
+    ),
+    "manifest": Entry("kept", ("vidscore_evaluators.formats.manifest", *_SPECIFICATIONS)),
+    **{name: Entry("feeds", ("vidscore_evaluators.feeds",)) for name in _FEEDS},
 }
 """Every target."""
 

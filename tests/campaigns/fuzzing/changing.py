@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import TypeVar
 
-Change = Callable[[bytes, Random, str], bytes]
-"""Gives other bytes for those of a file of that name, by the generator's chance alone."""
+Change = Callable[[bytes, Random], bytes]
+"""Gives other bytes for those of a file, by the generator's chance alone."""
 
 Item = TypeVar("Item")
 
@@ -34,7 +34,7 @@ _MARKUP = re.compile(rb"<[^>]*>|[^<]+")
 _SEPARATORS = (b",", b" ", b"\t", b";", b"=", b":")
 
 
-def of_bytes(data: bytes, chance: Random, name: str = "") -> bytes:
+def of_bytes(data: bytes, chance: Random) -> bytes:
     """Change some bytes, whatever they are."""
     changed = bytearray(data)
     start = chance.randrange(len(changed) + 1)
@@ -84,7 +84,7 @@ def of_list(items: Sequence[Item], chance: Random) -> list[Item]:
     return changed
 
 
-def of_number(data: bytes, chance: Random, name: str = "") -> bytes:
+def of_number(data: bytes, chance: Random) -> bytes:
     """Put another number, or what is none, in the place of a number in a text."""
     found = list(_NUMBER.finditer(data))
     if not found:
@@ -99,7 +99,7 @@ def _near(text: bytes) -> int:
     return int(float(text[:300])) + (1 if text[-1] % 2 else -1) if len(text) < 18 else 0
 
 
-def of_rows(data: bytes, chance: Random, name: str = "") -> bytes:
+def of_rows(data: bytes, chance: Random) -> bytes:
     """Change lines of fields: a field, a line, a column, the separator or the ends of lines."""
     lines = data.split(b"\n")
     row = chance.randrange(len(lines))
@@ -127,7 +127,7 @@ def of_rows(data: bytes, chance: Random, name: str = "") -> bytes:
     return b"\n".join(lines)
 
 
-def of_markup(data: bytes, chance: Random, name: str = "") -> bytes:
+def of_markup(data: bytes, chance: Random) -> bytes:
     """Change elements of XML: leave one out, give it again, rename it, or change its text."""
     pieces = _MARKUP.findall(data)
     if not pieces:
@@ -154,7 +154,7 @@ def of_markup(data: bytes, chance: Random, name: str = "") -> bytes:
 _PNG_HEAD = b"\x89PNG\r\n\x1a\n"
 
 
-def of_png(data: bytes, chance: Random, name: str = "") -> bytes:
+def of_png(data: bytes, chance: Random) -> bytes:
     """Change a PNG: a chunk's fields or its unpacked pixels, with checksums that fit again."""
     if not data.startswith(_PNG_HEAD) or chance.random() < 0.15:
         return of_bytes(data, chance)

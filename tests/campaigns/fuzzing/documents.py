@@ -23,7 +23,7 @@ VALUES: tuple[Any, ...] = (
 _DEEP = 100
 
 
-def of_json(data: bytes, chance: Random, name: str = "") -> bytes:
+def of_json(data: bytes, chance: Random) -> bytes:
     """Change a tree of JSON in one place."""
     if chance.random() < 0.1:
         return of_number(data, chance)
@@ -94,7 +94,7 @@ def _near(value: Any, chance: Random) -> Any:
     return deep
 
 
-def of_json_lines(data: bytes, chance: Random, name: str = "") -> bytes:
+def of_json_lines(data: bytes, chance: Random) -> bytes:
     """Change one line of JSON lines, or the lines among themselves."""
     lines = data.split(b"\n")
     if chance.random() < 0.25:
@@ -123,7 +123,7 @@ def of_message(kind: type[Message]) -> Change:
     return partial(_of_message, kind)
 
 
-def _of_message(kind: type[Message], data: bytes, chance: Random, name: str = "") -> bytes:
+def _of_message(kind: type[Message], data: bytes, chance: Random) -> bytes:
     message = kind()
     try:
         message.ParseFromString(data)

@@ -150,6 +150,8 @@ def _fed(blocks: list[bytes]) -> tuple[Annotations, list[Fault]]:
 
 
 TARGETS = (
-    Target("masks", MESSAGES, seeds=_mask_seeds, change=of_json, read=_read_masks),
-    Target("pipe-lines", MESSAGES, seeds=_line_seeds, change=of_json_lines, read=_read_lines),
+    Target("masks", MESSAGES, seeds=_mask_seeds, changes={"": of_json}, read=_read_masks),
+    Target(
+        "pipe-lines", MESSAGES, seeds=_line_seeds, changes={"": of_json_lines}, read=_read_lines
+    ),
 )

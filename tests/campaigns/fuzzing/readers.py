@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from random import Random
 
 import numpy as np
 from tests.campaigns.fuzzing.changing import Change, of_markup, of_png, of_rows
@@ -30,6 +29,7 @@ _CHANGES: dict[str, Change] = {
     ".jsonl": of_json_lines,
     ".xml": of_markup,
     ".png": of_png,
+    "": of_rows,
 }
 _LONE_FILES = {
     "coco-json": "json",
@@ -39,11 +39,6 @@ _LONE_FILES = {
     "parquet": "parquet",
 }
 """How files of the formats are called that are one file."""
-
-
-def change_file(data: bytes, chance: Random, name: str) -> bytes:
-    """Change a file as its name says."""
-    return _CHANGES.get(Path(name).suffix, of_rows)(data, chance)
 
 
 def seeds_of(format_name: str) -> Iterator[Tree]:
@@ -162,7 +157,7 @@ TARGETS = tuple(
         name,
         FILES,
         seeds=partial(seeds_of, name),
-        change=change_file,
+        changes=_CHANGES,
         read=partial(read_files, name),
     )
     for name in FORMATS

@@ -6,15 +6,15 @@ and says what is wrong, and never anything else; what can be written reads again
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from random import Random
 
 from tests.campaigns.fuzzing.changing import Change, of_bytes
 from tests.campaigns.fuzzing.trees import Tree, packed, unpacked
 
-from vidscore_evaluators.errors import InputError, VidscoreError
+from vidscore_evaluators.errors import Fault, InputError, VidscoreError
 
 FILES = "inputs of file readers"
 MESSAGES = "inputs of message readers"
@@ -33,15 +33,19 @@ class Target:
         name: Its name; of its findings' folders, too.
         counted_as: What its inputs are in the record.
         seeds: Inputs that are good, to begin with.
-        change: Changes one file of an input.
+        changes: How its files are changed, by how their names end; the empty ending is any.
         read: Reads an input, in a folder that it may write to, and holds the law.
     """
 
     name: str
     counted_as: str
     seeds: Callable[[], Iterable[Tree]]
-    change: Change
+    changes: Mapping[str, Change]
     read: Callable[[Tree, Path], None]
+
+    def change_of(self, name: str) -> Change:
+        """How a file of that name is changed."""
+        return self.changes.get(PurePosixPath(name).suffix, self.changes[""])
 
 
 def changed(target: Target, pool: list[dict[str, bytes]], data: bytes, seed: int) -> bytes:
@@ -66,7 +70,7 @@ def changed(target: Target, pool: list[dict[str, bytes]], data: bytes, seed: int
             renamed = _renamed(name, chance)
             files[renamed] = files.pop(name)
         else:
-            files[name] = target.change(files[name], chance, name)
+            files[name] = target.change_of(name)(files[name], chance)
     return packed(files)
 
 
@@ -87,12 +91,20 @@ def judged(target: Target, files: Tree, folder: Path) -> bool:
     try:
         target.read(files, folder)
     except InputError as error:
-        assert error.faults, "an error without a fault"
-        for fault in error.faults:
-            assert fault.place, f"a fault without a place: {fault}"
-            assert fault.found.strip(), "a fault that says nothing"
+        _hold_faults(error.faults)
         return False
     except VidscoreError as error:
-        assert str(error), "an error without a text"
+        _hold(bool(str(error)), "an error without a text")
         return False
     return True
+
+
+def _hold_faults(faults: Sequence[Fault]) -> None:
+    _hold(bool(faults), "an error without a fault")
+    for fault in faults:
+        _hold(bool(fault.place), f"a fault without a place: {fault}")
+        _hold(bool(fault.found.strip()), "a fault that says nothing")
+
+
+def _hold(holds: bool, otherwise: str) -> None:
+    assert holds, otherwise

@@ -9,6 +9,7 @@ A finding is told once, by its kind and place, and the run goes on.
 
 from __future__ import annotations
 
+import atexit
 import mmap
 import os
 import resource
@@ -118,6 +119,8 @@ def main() -> None:
         "-print_final_stats=1",
         str(corpus),
     ]
+    # libFuzzer ends by `exit`; its timer would kill a process that takes its time over that.
+    atexit.register(os._exit, 0)
     atheris.Setup([sys.argv[0], *options], run.one, custom_mutator=run.change)
     atheris.Fuzz()
 

@@ -73,7 +73,7 @@ TARGETS = (
     _target("frigate", of_json, json.dumps(FRIGATE).encode()),
     _target("vision-msgs-json", of_json, json.dumps(VISION).encode()),
     _target("nvidia-protobuf", of_message(frame_class()), NV_FRAME),
-    _target("vision-msgs", _changed_cdr, detection_array(), detection_array(1, 0.5)),
+    _target("vision-msgs", _changed_cdr, detection_array()),
     _target("onvif", of_markup, _ONVIF),
     _target("supervision-csv", of_rows, CSV.encode()),
 )

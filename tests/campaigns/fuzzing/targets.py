@@ -103,7 +103,7 @@ def _hold_faults(faults: Sequence[Fault]) -> None:
     _hold(bool(faults), "an error without a fault")
     for fault in faults:
         _hold(bool(fault.place), f"a fault without a place: {fault}")
-        _hold(bool(fault.found.strip()), "a fault that says nothing")
+        _hold(bool(fault.found), "a fault that says nothing")
 
 
 def _hold(holds: bool, otherwise: str) -> None:

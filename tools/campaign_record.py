@@ -56,6 +56,9 @@ CAMPAIGNS: Mapping[str, Campaign] = {
         "servers killed while clients stream and an organiser works",
         "make crash-test SEED={seed}",
     ),
+    "sanitized loops": Campaign.of(
+        "sanitized_loops", "loops under AddressSanitizer, by tests and changed inputs"
+    ),
 }
 """Campaigns of the record, each by its name."""
 

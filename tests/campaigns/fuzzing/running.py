@@ -56,16 +56,23 @@ def fuzzer() -> Path:
     return FUZZER
 
 
-def fuzz(name: str, folder: Path, environment: Mapping[str, str] | None = None) -> Fuzzed:
+def fuzz(
+    name: str,
+    folder: Path,
+    *,
+    seconds: int = SECONDS,
+    environment: Mapping[str, str] | None = None,
+) -> Fuzzed:
     """Fuzz a target in a process of its own.
 
     Args:
         name: The target.
         folder: For its corpus and findings.
+        seconds: How long it is given inputs.
         environment: Variables beside those of this process.
     """
-    places = [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)), str(fuzzer())]
-    variables = {"PYTHONPATH": os.pathsep.join(places), **(environment or {})}
+    variables = {**os.environ, **(environment or {})}
+    places = [*filter(None, variables.get("PYTHONPATH", "").split(os.pathsep)), str(fuzzer())]
     corpus = folder / "corpus"
     corpus.mkdir(parents=True)
     for path in (KEPT / name).glob("*"):
@@ -73,17 +80,17 @@ def fuzz(name: str, folder: Path, environment: Mapping[str, str] | None = None) 
     began_s = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-m", "tests.campaigns.fuzzing.engine", name, str(folder),
-         str(SECONDS), str(SEED)],
+         str(seconds), str(SEED)],
         cwd=ROOT,
-        env={**os.environ, **variables},
+        env={**variables, "PYTHONPATH": os.pathsep.join(places)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",
-        timeout=SECONDS + STARTED_S,
+        timeout=seconds + STARTED_S,
         check=False,
     )  # fmt: skip
-    seconds = time.monotonic() - began_s
+    took_s = time.monotonic() - began_s
     findings = [_finding(path) for path in sorted((folder / "findings").glob("*.txt"))]
     # Beside those, libFuzzer keeps the input of a process that has died.
     dead = [path for path in (folder / "findings").glob("*-*") if not path.suffix]
@@ -92,7 +99,7 @@ def fuzz(name: str, folder: Path, environment: Mapping[str, str] | None = None) 
         findings.append(f"the process ended with {done.returncode}\n{done.stderr[-4000:]}")
     kept = folder / "counts"
     given, accepted = COUNTS.unpack(kept.read_bytes()) if kept.exists() else (0, 0)
-    return Fuzzed(given, accepted, findings, seconds)
+    return Fuzzed(given, accepted, findings, took_s)
 
 
 def _finding(path: Path) -> str:

@@ -24,6 +24,9 @@ PATCHES = Path(__file__).parent / "planted"
 SOURCES = ("evaluators", "server", "clients/cli", "clients/python")
 """Folders that are copied, and taken in place of those that are installed."""
 
+KERNELS = "evaluators/vidscore_evaluators/kernels"
+"""Folder whose library is compiled anew where the bug is in its sources."""
+
 TIMEOUT_S = 600.0
 FAILED = 1
 """What pytest ends with where a test has failed."""
@@ -69,6 +72,10 @@ def catches(bug: Planted, folder: Path) -> str:
     for name in SOURCES:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     subprocess.run(["git", "apply", str(bug.path)], cwd=folder, check=True)
+    if KERNELS in bug.path.read_text("utf-8"):
+        subprocess.run(
+            [sys.executable, str(ROOT / "hatch_build.py"), str(folder / KERNELS)], check=True
+        )
     module = f"tests/campaigns/test_{bug.campaign}.py"
     places = os.pathsep.join(str(folder / name) for name in SOURCES)
     done = subprocess.run(

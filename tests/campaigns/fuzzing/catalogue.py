@@ -22,12 +22,12 @@ class Entry:
     code: tuple[str, ...]
 
 
-_FORMATS = (
+_READERS = (
     *("coco-json", "spotgeo-json", "pascal-voc", "dota", "visdrone-det", "visdrone-mot", "mots"),
     *("motchallenge", "neovision2-csv", "kitti-tracking", "yolo-text", "generic-csv", "jsonl"),
-    "parquet",
+    *("parquet", "label-images", "archives", "any-format"),
 )
-"""Names of all formats, whose modules must not be imported before they are looked at."""
+"""All formats, whose modules must not be imported before they are looked at, and more."""
 
 _MASKS = ("vidscore_evaluators.masks", "vidscore_evaluators.mask_forms")
 _SPECIFICATIONS = ("vidscore_evaluators.specification", "vidscore_evaluators.convert")
@@ -41,7 +41,7 @@ _FEEDS = (
 _BATCHES = ("batches", "mask_columns", "joined_batches")
 
 ENTRIES: Mapping[str, Entry] = {
-    **{name: Entry("readers", ("vidscore_evaluators.formats", *_MASKS)) for name in _FORMATS},
+    **{name: Entry("readers", ("vidscore_evaluators.formats", *_MASKS)) for name in _READERS},
     "append-batch": Entry(
         "batches",
         ("vidscore_evaluators.validation", *(f"vidscore_server.api.{name}" for name in _BATCHES)),

@@ -6,8 +6,11 @@ one place at a time, mostly with values on which readers stumble.
 
 from __future__ import annotations
 
+import io
 import re
 import struct
+import warnings
+import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from random import Random
@@ -170,6 +173,11 @@ def of_png(data: bytes, chance: Random) -> bytes:
             chunks[place] = (chance.choice((b"IHDR", b"IDAT", b"IEND", b"tEXt", kind)), content)
         case _:
             chunks[place] = (kind, _changed_chunk(kind, content, chance))
+    return png_of_chunks(chunks)
+
+
+def png_of_chunks(chunks: Sequence[tuple[bytes, bytes]]) -> bytes:
+    """A PNG out of the kind and content of each chunk."""
     made = [_PNG_HEAD]
     for kind, content in chunks:
         check = struct.pack(">I", zlib.crc32(kind + content))
@@ -205,3 +213,30 @@ def _changed_chunk(kind: bytes, content: bytes, chance: Random) -> bytes:
             return of_bytes(content, chance)
         return zlib.compress(of_bytes(pixels, chance), 1)
     return of_bytes(content, chance)
+
+
+def of_zip(data: bytes, chance: Random) -> bytes:
+    """Change an archive: an entry, its name, the entries among themselves, or any bytes."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = [(entry.filename, archive.read(entry)) for entry in archive.infolist()]
+    except (zipfile.BadZipFile, OSError, ValueError, zlib.error, NotImplementedError, RuntimeError):
+        return of_bytes(data, chance)
+    if not entries or chance.random() < 0.3:
+        return of_bytes(data, chance)
+    place = chance.randrange(len(entries))
+    name, content = entries[place]
+    match chance.randrange(4):
+        case 0:
+            entries = of_list(entries, chance)
+        case 1:
+            others = ("../a.txt", "/a.txt", "a" * 300, "", "a/", "\\a", "truth/0001.txt", "é.txt")
+            entries[place] = (chance.choice(others), content)
+        case _:
+            entries[place] = (name, of_rows(content, chance))
+    changed = io.BytesIO()
+    kind = chance.choice((zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED, zipfile.ZIP_BZIP2))
+    with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(changed, "w", kind) as archive:
+        for name, content in entries:
+            archive.writestr(name, content)
+    return changed.getvalue()

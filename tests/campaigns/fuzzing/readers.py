@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from tests.campaigns.fuzzing.changing import Change, of_markup, of_png, of_rows
+from tests.campaigns.fuzzing.changing import (
+    Change,
+    of_markup,
+    of_png,
+    of_rows,
+    of_zip,
+    png_of_chunks,
+)
 from tests.campaigns.fuzzing.documents import of_json, of_json_lines
 from tests.campaigns.fuzzing.scenes import SIZE, sample_sides
 from tests.campaigns.fuzzing.targets import FILES, Target
 from tests.campaigns.fuzzing.trees import Tree, saved
 
 from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.arrays import AnyArray
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats import FORMATS, read_pair, read_source
+from vidscore_evaluators.formats import AUTO, FORMATS, read_pair, read_source
 from vidscore_evaluators.formats._format import frame_keys, in_order
 from vidscore_evaluators.formats.convert import convert, fit
 from vidscore_evaluators.formats.source import Source
@@ -29,6 +41,7 @@ _CHANGES: dict[str, Change] = {
     ".jsonl": of_json_lines,
     ".xml": of_markup,
     ".png": of_png,
+    ".zip": of_zip,
     "": of_rows,
 }
 _LONE_FILES = {
@@ -162,14 +175,49 @@ def by_class(side: Annotations) -> Annotations:
     )
 
 
-TARGETS = tuple(
-    Target(
-        name,
-        FILES,
-        seeds=partial(seeds_of, name),
-        changes=_CHANGES,
-        read=partial(read_files, name),
-    )
-    for name in FORMATS
+def _label_images() -> Iterator[Tree]:
+    """Label images of MOTS: two objects, and none."""
+    image = np.zeros((6, 10), dtype=">u2")
+    image[1:4, 2:5], image[3:, 6:] = 1000, 2001
+    folder = "truth/instances/0002"
+    yield {
+        f"{folder}/000000.png": png_of(image),
+        f"{folder}/000001.png": png_of(np.zeros_like(image)),
+    }
+    yield {f"{folder}/000000.png": png_of(np.zeros((6, 10), dtype="u1"))}
+
+
+def png_of(image: AnyArray) -> bytes:
+    """A grey PNG."""
+    depth = 8 * image.dtype.itemsize
+    header = struct.pack(">IIBBBBB", image.shape[1], image.shape[0], depth, 0, 0, 0, 0)
+    rows = zlib.compress(b"".join(b"\0" + row.tobytes() for row in image))
+    return png_of_chunks([(b"IHDR", header), (b"IDAT", rows), (b"IEND", b"")])
+
+
+def _archives() -> Iterator[Tree]:
+    for files in seeds_of("kitti-tracking"):
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in files.items():
+                if name.startswith("truth/"):
+                    archive.writestr(name.removeprefix("truth/"), content)
+        yield {"truth.zip": packed.getvalue()}
+
+
+def _one_of_each() -> Iterator[Tree]:
+    for name in FORMATS:
+        yield next(seeds_of(name))
+
+
+def _target(name: str, format_name: str, seeds: Callable[[], Iterator[Tree]]) -> Target:
+    return Target(name, FILES, seeds=seeds, changes=_CHANGES, read=partial(read_files, format_name))
+
+
+TARGETS = (
+    *(_target(name, name, partial(seeds_of, name)) for name in FORMATS),
+    _target("label-images", "mots", _label_images),
+    _target("archives", AUTO, _archives),
+    _target("any-format", AUTO, _one_of_each),
 )
-"""A target a format."""
+"""A target a format, and some of several."""

@@ -145,21 +145,25 @@ def _parts(message: Message) -> list[Message]:
         for field, value in part.ListFields():
             if field.type != FieldDescriptor.TYPE_MESSAGE:
                 continue
-            if field.message_type.GetOptions().map_entry:
+            if _is_map(field):
                 continue
             found += list(value)[:20] if field.is_repeated else [value]
     return found
 
 
+def _is_map(field: FieldDescriptor) -> bool:
+    return field.message_type is not None and field.message_type.GetOptions().map_entry
+
+
 def _change_field(message: Message, chance: Random) -> None:
     present = [field for field, _ in message.ListFields()]
-    fields = present if present and chance.random() < 0.8 else message.DESCRIPTOR.fields
+    fields: list[FieldDescriptor] = list(message.DESCRIPTOR.fields)
+    if present and chance.random() < 0.8:
+        fields = present
     if not fields:
         return
-    field = chance.choice(list(fields))
-    if chance.random() < 0.1 or (
-        field.message_type is not None and field.message_type.GetOptions().map_entry
-    ):
+    field = chance.choice(fields)
+    if chance.random() < 0.1 or _is_map(field):
         message.ClearField(field.name)
     elif field.is_repeated:
         _change_repeated(message, field, chance)

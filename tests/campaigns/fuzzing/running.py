@@ -39,7 +39,7 @@ class Fuzzed:
     Attributes:
         given: How many inputs there were.
         accepted: How many of them were read without an error.
-        findings: What was wrong, a text each.
+        findings: What was wrong, a text each, whose first line says it.
         seconds: How long it took.
     """
 
@@ -106,7 +106,8 @@ def _finding(path: Path) -> str:
     """An error and the input that it is of."""
     files = unpacked(path.with_suffix("").read_bytes()) or {}
     shown = "\n".join(f"{name or 'input'}: {content[:300]!r}" for name, content in files.items())
-    return f"{path.with_suffix('').name}\n{path.read_text()[-3000:]}\n{shown}"
+    said = path.read_text()
+    return f"{said.splitlines()[-1][:200]}\n{path.with_suffix('')}\n{said[-3000:]}\n{shown}"
 
 
 def keep(name: str, files: Mapping[str, bytes], title: str) -> Path:

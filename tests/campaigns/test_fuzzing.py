@@ -2,7 +2,7 @@
 
 Each target gets changed inputs for ten seconds times `EFFORT` under atheris, which looks at what
 of the code they reach. Every input that was ever found to break the law is kept, and is given
-again by tests/campaigns/test_kept_inputs.py.
+again by tests/campaigns/fuzzing/test_kept_inputs.py.
 """
 
 from __future__ import annotations

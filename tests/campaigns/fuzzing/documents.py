@@ -157,7 +157,7 @@ def _is_map(field: FieldDescriptor) -> bool:
 
 def _change_field(message: Message, chance: Random) -> None:
     present = [field for field, _ in message.ListFields()]
-    fields: list[FieldDescriptor] = list(message.DESCRIPTOR.fields)
+    fields: list[Any] = list(message.DESCRIPTOR.fields)
     if present and chance.random() < 0.8:
         fields = present
     if not fields:

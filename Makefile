@@ -52,6 +52,9 @@ SITE := build/site-venv
 SITE_ENVIRONMENT := $(SITE)/.installed
 BENCH_ENVIRONMENT := $(BENCH)/.installed
 BENCH_INSTALLED := $(BENCH_ENVIRONMENT) $(LOOPS)
+# What fuzzes, beside the environment: there is none of it for every Python, and nothing else needs it.
+FUZZER := build/fuzz
+FUZZER_INSTALLED := $(FUZZER)/.installed
 CASE ?= spotgeo
 BENCH_ARGS ?=
 BASELINE := protos/vidscore/baseline.binpb
@@ -261,11 +264,18 @@ crash-test: $(INSTALLED) ## campaign: kill the server while clients stream (CRAS
 chaos-test: $(INSTALLED) ## campaign: the SDK through a network that breaks (CHAOS_LIVES=200)
 	@CHAOS_LIVES=$(CHAOS_LIVES) $(BIN)/python -m pytest $(UNLIMITED) -n 0 -m campaign tests/clients/python/test_chaos.py $(PYTEST_ARGS)
 
-robustness: $(INSTALLED) ## campaign: faults of disks and networks, power cuts, races against models (CAMPAIGN=disk, EFFORT=10, SEED=n)
+# Where there is none for this Python, the tests that need it are skipped, or fail in CI.
+$(FUZZER_INSTALLED): pyproject.toml | $(ENVIRONMENT)
+	@mkdir -p $(FUZZER)
+	@build/uv/bin/uv pip install --quiet --python $(BIN)/python --target $(FUZZER) --group fuzz \
+		|| echo "atheris cannot be installed here: fuzzing is left out" >&2
+	@touch $@
+
+robustness: $(INSTALLED) $(FUZZER_INSTALLED) ## campaign: faults of disks and networks, power cuts, races, inputs of every kind (CAMPAIGN=disk, EFFORT=10, SEED=n)
 	@SEED=$(SEED) EFFORT=$(EFFORT) $(BIN)/python -m pytest $(PARALLEL) $(UNLIMITED) -m campaign \
 		$(if $(CAMPAIGN),tests/campaigns/test_$(CAMPAIGN).py,--ignore tests/campaigns/test_planted.py tests/campaigns) $(PYTEST_ARGS)
 
-planted-test: $(INSTALLED) ## long campaign: each robustness campaign catches the bugs that are planted for it
+planted-test: $(INSTALLED) $(FUZZER_INSTALLED) ## long campaign: each robustness campaign catches the bugs that are planted for it
 	@$(BIN)/python -m pytest $(PARALLEL) -m campaign tests/campaigns/test_planted.py $(PYTEST_ARGS)
 
 # Each realisation is 800 scenes; five of them are what docs/trust.md shows.

@@ -50,6 +50,7 @@ CAMPAIGNS: Mapping[str, Campaign] = {
         "crash_images", "every state of the store's files that a power cut could leave"
     ),
     "disk": Campaign.of("disk", "a disk that is full, fails, writes short or loses its file"),
+    "fuzzing": Campaign.of("fuzzing", "changed inputs of every reader, of files and messages"),
     "histories": Campaign.of("histories", "several writers of one stream against a model"),
     "kills": Campaign(
         "servers killed while clients stream and an organiser works",
@@ -57,6 +58,9 @@ CAMPAIGNS: Mapping[str, Campaign] = {
     ),
     "network": Campaign.of(
         "network", "the clients of six languages through a network and a server that break"
+    ),
+    "sanitized loops": Campaign.of(
+        "sanitized_loops", "loops under AddressSanitizer, by tests and changed inputs"
     ),
 }
 """Campaigns of the record, each by its name."""

@@ -26,6 +26,9 @@ SOURCES = ("evaluators", "server", "clients/cli", "clients/python")
 
 BUILT = shutil.ignore_patterns("__pycache__", "build")
 
+KERNELS = "evaluators/vidscore_evaluators/kernels"
+"""Folder whose library is compiled anew where the bug is in its sources."""
+
 TIMEOUT_S = 600.0
 FAILED = 1
 """What pytest ends with where a test has failed."""
@@ -71,6 +74,10 @@ def catches(bug: Planted, folder: Path) -> str:
     for name in SOURCES:
         shutil.copytree(ROOT / name, folder / name, ignore=BUILT)
     subprocess.run(["git", "apply", str(bug.path)], cwd=folder, check=True)
+    if KERNELS in bug.path.read_text("utf-8"):
+        subprocess.run(
+            [sys.executable, str(ROOT / "hatch_build.py"), str(folder / KERNELS)], check=True
+        )
     module = f"tests/campaigns/test_{bug.campaign}.py"
     places = os.pathsep.join(str(folder / name) for name in SOURCES)
     done = subprocess.run(

@@ -16,12 +16,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vidscore_evaluators.errors import Fault, InputError, MissingExtraError, VidscoreError
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 MOST_SHOWN = 200
 """Characters that a fault shows of what a store says."""
@@ -140,7 +137,7 @@ class _PartReader(io.RawIOBase):
         with _reading(self._of.shown):
             return int(self._file.seek(offset, whence))
 
-    def readinto(self, buffer: WriteableBuffer, /) -> int:
+    def readinto(self, buffer: Any, /) -> int:
         view = memoryview(buffer).cast("B")
         data = self.read(len(view))
         view[: len(data)] = data

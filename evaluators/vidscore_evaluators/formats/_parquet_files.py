@@ -156,7 +156,9 @@ class OpenFile:
             "thrift_string_size_limit": _METADATA_BYTES,
             "thrift_container_size_limit": _METADATA_BYTES,
         }
-        file = self._parquet.ParquetFile(source, pre_buffer=False, **bounds)
+        # Elsewhere, columns that lie side by side come with one request.
+        bounds["pre_buffer"] = isinstance(path, TreePath)
+        file = self._parquet.ParquetFile(source, **bounds)
         # As dictionaries, texts that repeat are held once.
         types = pa.types
         texts = [
@@ -165,7 +167,7 @@ class OpenFile:
             if types.is_string(one.type) or types.is_binary(one.type)
         ]
         bounds |= {"metadata": file.metadata, "read_dictionary": texts}
-        return self._parquet.ParquetFile(source, pre_buffer=False, **bounds)
+        return self._parquet.ParquetFile(source, **bounds)
 
     def __enter__(self) -> Self:
         """The file itself."""

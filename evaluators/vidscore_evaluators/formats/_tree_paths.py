@@ -6,7 +6,10 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Protocol
+from typing import Protocol
+
+AnyFile = io.RawIOBase | io.BufferedIOBase
+"""A file of bytes that is open."""
 
 Parts = tuple[str, ...]
 """A path below the root of a tree; empty for the root itself."""
@@ -28,7 +31,7 @@ class Content(Protocol):
         """
         ...
 
-    def opened(self) -> BinaryIO | None:
+    def opened(self) -> AnyFile | None:
         """A file of which any part can be read alone; None where that is no less than all.
 
         Raises:
@@ -52,7 +55,7 @@ class HeldContent:
         """All of it, or its first bytes."""
         return self.data if count < 0 else self.data[:count]
 
-    def opened(self) -> BinaryIO:
+    def opened(self) -> AnyFile:
         """It as a file."""
         return io.BytesIO(self.data)
 
@@ -169,7 +172,7 @@ class TreePath:
         """
         return self._tree.files[self._parts].read(count)
 
-    def opened(self) -> BinaryIO | None:
+    def opened(self) -> AnyFile | None:
         """A file of which any part can be read alone; None where that is no less than all.
 
         Raises:

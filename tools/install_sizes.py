@@ -39,7 +39,6 @@ INSTALLS: Mapping[str, str] = {
     "vidscore[kafka]": "a bridge from Kafka",
     "vidscore[mcap]": "recordings in MCAP, and bags of ROS 2",
     "vidscore[dask]": "scoring on a Dask cluster",
-    "vidscore[s3]": "data at addresses such as `s3://bucket/runs`",
 }
 """What is installed, and what for."""
 

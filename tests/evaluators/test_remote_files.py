@@ -170,6 +170,6 @@ def test_shards_read_their_files_alone_and_merge_to_the_whole(
         assert shard_from_bytes(tallies[str(shard)]).run.in_parts
     assert not opened[0] & opened[1]
     assert all(opened)
-    merged = merge_shards({name: partial(tallies.get, name, b"") for name in tallies})
+    merged = merge_shards({name: partial(tallies.__getitem__, name) for name in tallies})
     whole = score("f1", task.truth, task.detections, format="motchallenge")
     assert [report_to_json(report) for report in merged.reports] == [report_to_json(whole)]

@@ -104,7 +104,7 @@ $(USABLE): $(INSTALL_INPUTS) $(LOOPS_INPUTS)
 $(ENVIRONMENT): $(INSTALL_INPUTS)
 	@$(HAS_PYTHON)
 	@echo "Installing vidscore and what develops it into $(VENV)"
-	@$(PYTHON) tools/bootstrap.py $(VENV) $(LOCKED) --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask]' --group dev
+	@$(PYTHON) tools/bootstrap.py $(VENV) $(LOCKED) --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask,s3]' --group dev
 	@touch $(USABLE) $@
 
 # For every platform; it names no package index, which is the installer's own affair.
@@ -164,7 +164,7 @@ test-lowest: $(INSTALLED) ## campaign: the suite on the oldest supported release
 	@$(BIN)/python tools/lower_bounds.py > build/lowest.txt
 	@$(PYTHON) tools/bootstrap.py $(LOWEST) \
 		--requirement build/lowest.txt --build-constraint build/lowest.txt \
-		--editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask]' --group test
+		--editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask,s3]' --group test
 	@$(LOWEST)/bin/python -m pytest -n $(WORKERS) -m "not campaign" -W default \
 		--ignore tests/house --ignore tests/docs $(PYTEST_ARGS)
 
@@ -198,7 +198,7 @@ test-image: $(INSTALLED) ## campaign: the Dockerfile's steps, run without Docker
 # In an environment of its own, for playwright brings a Node.js of 100 MB, which the lock file has
 # not. The browser is Debian's.
 test-browser: $(INSTALLED) docs-site ## campaign: the pages in Chromium: what is clicked and shown, and axe
-	@$(PYTHON) tools/bootstrap.py $(BROWSER)/venv --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask]' --group test --group browser
+	@$(PYTHON) tools/bootstrap.py $(BROWSER)/venv --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask,s3]' --group test --group browser
 	@npm install --silent --no-audit --no-fund --prefix $(BROWSER) axe-core@4.14.1
 	@$(BROWSER)/venv/bin/python -m pytest $(PARALLEL) --maxprocesses 4 -m campaign tests/browser $(PYTEST_ARGS)
 

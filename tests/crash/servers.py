@@ -8,10 +8,13 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
+from typing import IO, Protocol
+
+from tests.crash.nursery import Nursery
 
 from vidscore_server.domain.administration import initialise
 from vidscore_server.runtime import FAILPOINTS_VARIABLE
@@ -28,6 +31,26 @@ SETTINGS = {
 }
 
 
+class Process(Protocol):
+    """A process of a server."""
+
+    pid: int
+    stderr: IO[str] | None
+
+    def kill(self) -> None:
+        """End it at once."""
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it has ended; gives how.
+
+        Raises:
+            subprocess.TimeoutExpired: If it has not ended in time.
+        """
+
+
 def new_site(store: str) -> tuple[str, str]:
     """Make a store; gives it and the secret of an organiser's token."""
     return store, initialise(store).secret
@@ -40,6 +63,7 @@ class KilledServer:
         folder: Where the store is kept, where it is a file.
         site: Another store and the secret of an organiser's token, made already; None for a new
             store in the folder.
+        nursery: What forks its processes off, which costs less; None to start each anew.
         settings: Settings of the server, beside those of every such server.
 
     Attributes:
@@ -48,14 +72,21 @@ class KilledServer:
         environment: Further variables of its environment.
     """
 
-    def __init__(self, folder: Path, site: tuple[str, str] | None = None, **settings: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        site: tuple[str, str] | None = None,
+        nursery: Nursery | None = None,
+        **settings: str,
+    ) -> None:
         """Make the store; nothing runs yet."""
         self.address = "127.0.0.1:0"
         self.environment: dict[str, str] = {}
         store, self.secret = site or new_site(str(folder / "store.db"))
         self._settings = {**SETTINGS, "store": store, **settings}
         self._log: list[str] = []
-        self._process: subprocess.Popen[str] | None = None
+        self._nursery = nursery
+        self._process: Process | None = None
         self._reader: threading.Thread | None = None
 
     def start(self, failpoints: str = "") -> None:
@@ -69,17 +100,9 @@ class KilledServer:
         """Start it; gives what will have its address once it listens, or None if it has ended."""
         values = {**self._settings, "listen": self.address}
         environment = {f"VIDSCORE_SERVER_{name.upper()}": text for name, text in values.items()}
-        self._process = subprocess.Popen(
-            COMMAND,
-            env={
-                **os.environ,
-                **environment,
-                **self.environment,
-                FAILPOINTS_VARIABLE: failpoints,
-            },
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
+        environment |= {**self.environment, FAILPOINTS_VARIABLE: failpoints}
+        self._process = (
+            _started(environment) if self._nursery is None else self._nursery.start(environment)
         )
         addresses: SimpleQueue[str | None] = SimpleQueue()
         self._reader = threading.Thread(target=self._read, args=(self._process, addresses))
@@ -172,7 +195,7 @@ class KilledServer:
         """Log lines about errors that nobody foresaw, in all its lives."""
         return [line for line in self._log if '"incident"' in line]
 
-    def _read(self, process: subprocess.Popen[str], addresses: SimpleQueue[str | None]) -> None:
+    def _read(self, process: Process, addresses: SimpleQueue[str | None]) -> None:
         assert process.stderr is not None
         with process.stderr as lines:
             for line in lines:
@@ -184,3 +207,14 @@ class KilledServer:
     def said(self) -> str:
         """The last lines of its log."""
         return "".join(self._log[-20:])
+
+
+def _started(environment: Mapping[str, str]) -> Process:
+    """A process of its own."""
+    return subprocess.Popen(
+        COMMAND,
+        env={**os.environ, **environment},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )

@@ -70,6 +70,7 @@ class Writer(threading.Thread):
         secret: Its token.
         stream_count: Streams of a submission; one frame after the other goes to the next one.
         sizes: Frames of a submission, one of these.
+        pace_s: Time between two frames.
 
     Attributes:
         sent: Submissions that are sealed.
@@ -78,7 +79,13 @@ class Writer(threading.Thread):
     """
 
     def __init__(
-        self, address: str, team: str, secret: str, stream_count: int, sizes: tuple[int, ...]
+        self,
+        address: str,
+        team: str,
+        secret: str,
+        stream_count: int,
+        sizes: tuple[int, ...],
+        pace_s: float = PACE_S,
     ) -> None:
         """Prepare to send; nothing is sent before ``start``."""
         super().__init__(name=f"writer of {team}", daemon=True)
@@ -90,6 +97,7 @@ class Writer(threading.Thread):
         self._secret = secret
         self._stream_count = stream_count
         self._sizes = sizes
+        self._pace_s = pace_s
         self._chance = Random(team)
         self._enough = threading.Event()
         self._streams: dict[str, SubmissionStream] = {}
@@ -130,7 +138,7 @@ class Writer(threading.Thread):
             elif chance < 2 / 400:
                 self._compete(client, name, index, frame_count)
             self._send(row, index)
-            time.sleep(PACE_S)
+            time.sleep(self._pace_s)
         *others, last = self._streams.values()
         for stream in others:
             stream.close(TIMEOUT_S)

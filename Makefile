@@ -11,6 +11,9 @@ PYTEST_ARGS ?=
 # Each process gets a half in one piece, so that few fixtures of a module are made twice, and one
 # that has finished takes from the other.
 PARALLEL = -n $(WORKERS) --dist worksteal
+# For few tests that mostly wait, for downloads and for servers that they kill: each has a process
+# of its own. WORKERS=0 shows what a campaign says on its way.
+TOGETHER = -n $(if $(filter 0,$(WORKERS)),0,3)
 # For campaigns of which one test takes as long as it is asked to: no limit suits every setting.
 UNLIMITED := -o faulthandler_timeout=0
 REALISATIONS ?= 2
@@ -56,6 +59,8 @@ BASELINE := protos/vidscore/baseline.binpb
 # Long or network-bound checks, each at its short setting; `make campaigns` runs them all.
 CAMPAIGNS := test-trust test-loops test-lowest test-installs test-image test-browser attack-test \
 	crash-test chaos-test robustness clients conformance
+# Side by side, for the type checker takes one processor and as long as all others together.
+CHECKS := check-types check-style check-imports check-protos check-generated check-wheels
 # What `.ci/run` goes through after the suite; the rest of the campaigns is the night's.
 GATE := test-slow conformance crash-test chaos-test robustness test-installs test-image test-browser
 # What takes longer still, and finds what seldom changes; not in CI.
@@ -71,7 +76,7 @@ RESUME ?=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help venv lock loops demo demo-web docs trust-study attack-study test test-slow bench bench-quick bench-scale profile check docs-site format release proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
-	$(CAMPAIGNS) long-campaigns $(LONG_CAMPAIGNS) check-style check-types check-imports check-protos check-generated check-wheels
+	$(CAMPAIGNS) long-campaigns $(LONG_CAMPAIGNS) $(CHECKS)
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -182,7 +187,7 @@ test-loops: $(INSTALLED) ## campaign: the evaluators, with loops that end where 
 		$(PYTEST_ARGS)
 
 test-installs: $(INSTALLED) ## campaign: each documented way to install, in a fresh environment
-	@$(BIN)/python -m pytest -m campaign tests/packaging/test_installs.py $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(TOGETHER) -m campaign tests/packaging/test_installs.py $(PYTEST_ARGS)
 
 test-image: $(INSTALLED) ## campaign: the Dockerfile's steps, run without Docker, serve and are healthy
 	@$(BIN)/python -m pytest -m campaign tests/packaging/test_image.py $(PYTEST_ARGS)
@@ -192,7 +197,7 @@ test-image: $(INSTALLED) ## campaign: the Dockerfile's steps, run without Docker
 test-browser: $(INSTALLED) docs-site ## campaign: the pages in Chromium: what is clicked and shown, and axe
 	@$(PYTHON) tools/bootstrap.py $(BROWSER)/venv --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask]' --group test --group browser
 	@npm install --silent --no-audit --no-fund --prefix $(BROWSER) axe-core@4.14.1
-	@$(BROWSER)/venv/bin/python -m pytest -n 0 -m campaign tests/browser $(PYTEST_ARGS)
+	@$(BROWSER)/venv/bin/python -m pytest $(PARALLEL) --maxprocesses 4 -m campaign tests/browser $(PYTEST_ARGS)
 
 # What is integrated with is large, and FiftyOne does not go together with the rest.
 test-integrations: ## long campaign: docs/integrations.md against the real packages
@@ -250,7 +255,7 @@ $(BENCH_ENVIRONMENT): $(INSTALL_INPUTS) bench/requirements.txt
 	@touch $@
 
 crash-test: $(INSTALLED) ## campaign: kill the server while clients stream (CRASHES=500, SEED=n)
-	@CRASHES=$(CRASHES) SEED=$(SEED) $(BIN)/python -m pytest $(UNLIMITED) -m campaign \
+	@CRASHES=$(CRASHES) SEED=$(SEED) $(BIN)/python -m pytest $(TOGETHER) $(UNLIMITED) -m campaign \
 		tests/crash tests/server/domain/test_stateful.py $(PYTEST_ARGS)
 
 chaos-test: $(INSTALLED) ## campaign: the SDK through a network that breaks (CHAOS_LIVES=200)
@@ -281,7 +286,8 @@ release: ## build all wheels and source distributions into dist/, twice, and loo
 
 # --- the gate --------------------------------------------------------------------------------
 
-check: check-style check-types check-imports check-protos check-generated check-wheels ## all static checks
+check: $(INSTALLED) ## all static checks
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(CHECKS)
 
 check-style: $(INSTALLED)
 	@echo "== ruff"

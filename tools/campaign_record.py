@@ -55,6 +55,7 @@ CAMPAIGNS: Mapping[str, Campaign] = {
         "servers killed while clients stream and an organiser works",
         "make crash-test SEED={seed}",
     ),
+    "mutation": Campaign.of("mutation", "small changes of rules, each of which a test must notice"),
 }
 """Campaigns of the record, each by its name."""
 

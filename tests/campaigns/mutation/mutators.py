@@ -1,8 +1,8 @@
 """Mutants of a module: every small change of a function's rules that its tests should notice.
 
 Comparisons, conditions, constants, sums, returned values and dropped statements, each by itself.
-What is no rule is left as it is: annotations, decorators, strings, log lines, and everything outside
-of functions, where numbers are settings.
+What is no rule is left as it is: annotations, decorators, strings, log lines, and everything
+outside of functions, where numbers are settings.
 """
 
 from __future__ import annotations
@@ -125,7 +125,11 @@ def _functions(
 
 def _of_statements(body: list[ast.stmt], function: str) -> Iterator[_Site]:
     for row, statement in enumerate(body):
-        if row == 0 and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        if (
+            row == 0
+            and isinstance(statement, ast.Expr)
+            and isinstance(statement.value, ast.Constant)
+        ):
             continue  # a docstring
         if _called(statement) in IGNORED_CALLS:
             continue
@@ -190,9 +194,7 @@ def _has_own_changes(test: ast.expr) -> bool:
     return isinstance(test, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Constant)
 
 
-def _turned(
-    parent: ast.AST, field: str, function: str, lines: tuple[int, int]
-) -> Iterator[_Site]:
+def _turned(parent: ast.AST, field: str, function: str, lines: tuple[int, int]) -> Iterator[_Site]:
     """A condition and its opposite."""
     test: ast.expr = getattr(parent, field)
     turned = ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
@@ -254,7 +256,9 @@ def _operator(
     function: str,
     lines: tuple[int, int],
 ) -> _Site:
-    changed = ast.Compare(node.left, [*operators[:row], other, *operators[row + 1 :]], node.comparators)
+    changed = ast.Compare(
+        node.left, [*operators[:row], other, *operators[row + 1 :]], node.comparators
+    )
 
     def apply() -> None:
         operators[row] = other

@@ -69,9 +69,7 @@ def sampled(module: str, seed: int, count: int | None) -> list[Mutant]:
     return sorted(mutants, key=order)[:count]
 
 
-def verdicts(
-    module: str, mutants: Sequence[Mutant], folder: Path, parallel: int
-) -> list[Verdict]:
+def verdicts(module: str, mutants: Sequence[Mutant], folder: Path, parallel: int) -> list[Verdict]:
     """Try mutants of a module, each with the tests that go through its lines.
 
     Args:

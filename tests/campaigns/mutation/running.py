@@ -111,9 +111,7 @@ class Conductor:
             _tell({"number": job.mutant.number, "code": code, "tests": len(job.tests)})
         return True
 
-    def _codes(
-        self, session: pytest.Session, jobs: Sequence[Job]
-    ) -> Iterator[tuple[Job, int]]:
+    def _codes(self, session: pytest.Session, jobs: Sequence[Job]) -> Iterator[tuple[Job, int]]:
         """What the process of each job ends with."""
         waiting = list(reversed(jobs))
         running: dict[int, tuple[Job, float]] = {}
@@ -122,7 +120,8 @@ class Conductor:
                 job = waiting.pop()
                 run = _Shown(self._asked.module, self._asked.path, self._source, job)
                 process = self._fork(
-                    str(job.mutant.number), lambda run=run: run(session, self._failures)  # type: ignore[misc] # mypy cannot type a default of a lambda
+                    str(job.mutant.number),
+                    lambda run=run: run(session, self._failures),  # type: ignore[misc] # mypy cannot type a default of a lambda
                 )
                 running[process] = job, time.monotonic() + job.timeout_s
             for process, (job, end_s) in list(running.items()):
@@ -144,7 +143,7 @@ class Conductor:
         said = os.open(f"{room}.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         for stream in (1, 2):
             os.dup2(said, stream)
-        _leave_with(work)
+        return _leave_with(work)
 
     def _observe(self, session: pytest.Session) -> int:
         """Note which test goes through which lines."""

@@ -56,6 +56,7 @@ CAMPAIGNS: Mapping[str, Campaign] = {
         "servers killed while clients stream and an organiser works",
         "make crash-test SEED={seed}",
     ),
+    "mutation": Campaign.of("mutation", "small changes of rules, each of which a test must notice"),
     "network": Campaign.of(
         "network", "the clients of six languages through a network and a server that break"
     ),

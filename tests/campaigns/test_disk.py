@@ -11,7 +11,6 @@ import asyncio
 import shutil
 import time
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
@@ -19,13 +18,10 @@ import grpc
 import pytest
 from tests.campaigns.settings import EFFORT, SEED
 from tests.campaigns.shim import Faults, Mode, preloaded
-from tests.crash.checking import SIZES, check_positions, check_reports
-from tests.crash.organiser import Organiser
 from tests.crash.servers import KilledServer
-from tests.crash.writers import Position, Writer
+from tests.crash.sites import Site
 from tests.server.domain.hosted import Hosted, hosting
 from tests.server.domain.sky import batch, batch_report, truth
-from tests.support.waiting import eventually
 from tools.campaign_record import record
 
 from vidscore_protos.v1 import submission_service_pb2 as pb
@@ -74,45 +70,34 @@ class _Run:
         self.faults = Faults(folder / "faults")
         environment = preloaded((folder / STORE).resolve(), faults=self.faults.path)
         self.server.environment.update(environment)
-        self.writers: list[Writer] = []
         self.tried: Counter[str] = Counter()
 
     def run(self) -> Counter[str]:
         self.server.start()
         try:
-            with grpc.insecure_channel(self.server.address) as channel:
-                organiser = Organiser(channel, self.server.secret)
-                organiser.host(truth(max(SIZES)))
-                self.writers = [
-                    Writer(self.server.address, team, organiser.token(team), streams, SIZES)
-                    for team, streams in TEAMS.items()
-                ]
-            for writer in self.writers:
-                writer.start()
-            modes = [mode for mode in WORDS for _ in range(WINDOWS)]
-            self.chance.shuffle(modes)
-            for mode in modes:
-                self.fail(mode)
-            self.take_away()
-            for writer in self.writers:
-                writer.finish()
-            sent = [entry for writer in self.writers for entry in writer.sent]
-            with grpc.insecure_channel(self.server.address) as channel:
-                check_reports(Organiser(channel, self.server.secret), sent)
+            site = Site.made([self.server], TEAMS)
+            with site.written_to():
+                modes = [mode for mode in WORDS for _ in range(WINDOWS)]
+                self.chance.shuffle(modes)
+                for mode in modes:
+                    self.fail(mode)
+                    site.check_going_on()
+                self.take_away()
+                site.check_known()
+            site.check_end()
             return self.tried
         finally:
             self.faults.end()
             self.server.kill()
 
     def fail(self, mode: Mode) -> None:
-        """Let the disk fail, look at what is there, and wait until everybody goes on."""
+        """Let the disk fail for a while."""
         self.faults.begin(mode, every=self.chance.choice((1, 1, 2, 5)))
         wanted, give_up_s = self.chance.randint(1, 6), time.monotonic() + NO_FAULT_S
         while self.faults.hits < wanted and time.monotonic() < give_up_s:
             time.sleep(0.01)
         if self.faults.end():
             self.tried[WORDS[mode]] += 1
-        self.check()
 
     def take_away(self) -> None:
         """Move the store's files away: the server ends, the next goes on with what they held."""
@@ -125,36 +110,8 @@ class _Run:
         for copy, file in zip(copies, files, strict=True):
             copy.replace(file)
         (self.folder / f"{STORE}-shm").unlink(missing_ok=True)
-        known = self.positions()
         self.server.start()
-        with grpc.insecure_channel(self.server.address) as channel:
-            check_positions(Organiser(channel, self.server.secret), known)
         self.tried["times taken away"] += 1
-
-    def check(self) -> None:
-        """What was acknowledged is there, and everybody goes on."""
-        known, sent = self.positions(), self.sent()
-        with grpc.insecure_channel(self.server.address) as channel:
-            check_positions(Organiser(channel, self.server.secret), known)
-        for writer, before in zip(self.writers, sent, strict=True):
-            eventually(lambda: _goes_on(writer, before, known))  # noqa: B023 - called at once
-
-    def positions(self) -> list[Position]:
-        return [position for writer in self.writers for position in writer.positions()]
-
-    def sent(self) -> list[int]:
-        return [len(writer.sent) for writer in self.writers]
-
-
-def _goes_on(writer: Writer, sent: int, known: Sequence[Position]) -> bool:
-    """Whether a writer has got further than it was, or has ended badly, which `finish` tells."""
-    if writer.failure is not None or len(writer.sent) > sent:
-        return True
-    before = {(entry.submission, entry.stream): entry.acknowledged for entry in known}
-    return any(
-        entry.acknowledged > before.get((entry.submission, entry.stream), 0)
-        for entry in writer.positions()
-    )
 
 
 FRAME_COUNT = 20

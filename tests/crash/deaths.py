@@ -11,7 +11,7 @@ from random import Random
 import grpc
 from tests.crash.checking import check_positions
 from tests.crash.organiser import Organiser
-from tests.crash.servers import KilledServer
+from tests.crash.servers import TIMEOUT_S, KilledServer
 from tests.crash.writers import Position
 
 from vidscore_server.runtime import FAILPOINTS
@@ -133,7 +133,14 @@ class Dying(threading.Thread):
         return moment
 
     def _live(self, known: list[Position], *failpoints: str) -> None:
-        self._server.start(self._failpoints(*failpoints))
+        """Live with all that was there.
+
+        With a failpoint it may die before it listens or has answered: the next life is asked.
+        """
+        listening = self._server.begin(self._failpoints(*failpoints)).get(timeout=TIMEOUT_S)
+        if failpoints:
+            return
+        assert listening is not None, self._server.said()
         with grpc.insecure_channel(self._server.address) as channel:
             check_positions(Organiser(channel, self._server.secret), known)
 

@@ -160,7 +160,8 @@ def rear(control_file: int) -> None:
                 os.dup2(log, sys.stderr.fileno())
                 # The text over it takes the file for the one that it was.
                 sys.stderr = os.fdopen(sys.stderr.fileno(), "w", buffering=1, closefd=False)
-                for inherited in (control, ready, *lives.values()):
+                ready.close()
+                for inherited in (control, *lives.values()):
                     inherited.close()
                 for file in (awake, waking, log, life_file):
                     os.close(file)

@@ -71,8 +71,9 @@ class Keyboard(Pointer):
 
     def take_file(self, target: Any, path: Path) -> None:
         """Choose a file."""
-        self._reach(target)
+        # Before the way there: the browser takes a while to learn that somebody waits for it.
         with self.page.expect_file_chooser() as found:
+            self._reach(target)
             self.page.keyboard.press("Enter")
         found.value.set_files(path)
 

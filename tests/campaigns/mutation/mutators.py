@@ -157,7 +157,9 @@ def _of_statement(body: list[ast.stmt], row: int, function: str) -> Iterator[_Si
     if _can_be_dropped(statement):
 
         def drop() -> None:
-            body[row] = ast.copy_location(ast.Pass(), statement)
+            # Still there for the compiler, so that the function closes over the same names.
+            never = ast.If(ast.Constant(value=False), [statement], [])
+            body[row] = ast.copy_location(never, statement)
 
         yield _Site(function, statement, "dropped", lines, drop)
     if isinstance(statement, ast.Return) and not _is_none(statement.value):

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tests.campaigns.mutation.mutators import Mutant, mutants_of
-from tests.campaigns.mutation.running import SURVIVED, Asked
+from tests.campaigns.mutation.running import BROKEN, SURVIVED, Asked
 from tests.campaigns.mutation.targets import TARGETS
 from tests.support.tree import ROOT
 
@@ -95,6 +95,8 @@ def verdicts(module: str, mutants: Sequence[Mutant], folder: Path, parallel: int
     if None in told:
         said = (folder / "observed.txt").read_text("utf-8")[-3000:]
         raise AssertionError(f"tests of {module} fail without a mutant: {said}")
+    broken = [number for number, entry in told.items() if entry["code"] == BROKEN]
+    assert not broken, f"mutants {broken} of {module} could not be shown to its tests; see {folder}"
     return [
         Verdict(module, mutant, entry["code"] == SURVIVED, entry["tests"])
         for mutant in mutants

@@ -60,7 +60,8 @@ LEADS_TO = {
 def test_every_event_leads_where_the_table_says_or_is_refused(state: S, event: Event) -> None:
     record = r.submission(state=state)
     if (state, event) not in LEADS_TO:
-        with pytest.raises(IllegalTransitionError):
+        said = f"{event} cannot happen to a submission that is {state}"
+        with pytest.raises(IllegalTransitionError, match=said):
             move(record, event, r.later(5))
         return
     moved = move(record, event, r.later(5), "why")

@@ -180,20 +180,12 @@ def _spread(side: Annotations, frames: _Frames, rows: IntArray, flags: FlagArray
     starts[rows] = side.frame_starts[:-1]
     objects = expand_runs(starts, counts)
     return replace(
-        side,
+        side.gather_objects(objects, starts_from_counts(counts)),
         frame_sequences=frames.sequences,
         frame_numbers=frames.numbers,
         frame_flags=flags,
-        frame_starts=starts_from_counts(counts),
-        coordinates=side.coordinates.take(objects, axis=0),
-        label_indices=side.label_indices[objects],
-        confidences=side.confidences[objects],
-        track_ids=side.track_ids[objects],
-        flags=side.flags[objects],
-        columns={name: column[objects] for name, column in side.columns.items()},
         frame_times_s=_spread_seconds(side.frame_times_s, frames.count, rows),
         frame_arrivals_s=_spread_seconds(side.frame_arrivals_s, frames.count, rows),
-        masks=None if side.masks is None else side.masks.take(objects),
     )
 
 

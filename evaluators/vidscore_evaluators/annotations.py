@@ -195,23 +195,47 @@ class Annotations:
         if keep.all():
             return self
         kept_before = starts_from_counts(keep)
-        return _with_objects(self, np.flatnonzero(keep), kept_before[self.frame_starts])
+        return self.gather_objects(np.flatnonzero(keep), kept_before[self.frame_starts])
+
+    def gather_objects(
+        self, rows: IntArray | slice, frame_starts: IntArray | None = None
+    ) -> Annotations:
+        """Objects in the order of `rows`, beside the frames as they are.
+
+        Args:
+            rows: (N,) row indices in any order; or a slice, which gives views of these columns.
+            frame_starts: (F + 1,) where the objects of each frame begin among `rows`; as it is if
+                None, for rows that stay in their frames.
+        """
+        masks = self.masks
+        is_run = isinstance(rows, slice)
+        if masks is not None:
+            masks = masks.run(rows.start, rows.stop) if is_run else masks.take(rows)
+        return replace(
+            self,
+            frame_starts=self.frame_starts if frame_starts is None else frame_starts,
+            # `take` gathers whole rows, which indexing by an array does number by number.
+            coordinates=self.coordinates[rows] if is_run else self.coordinates.take(rows, axis=0),
+            label_indices=self.label_indices[rows],
+            confidences=self.confidences[rows],
+            track_ids=self.track_ids[rows],
+            flags=self.flags[rows],
+            columns={name: column[rows] for name, column in self.columns.items()},
+            masks=masks,
+        )
 
     def frame_run(self, start: int, stop: int) -> Annotations:
         """The frames from `start` to `stop` with their objects, as views of these columns."""
         frames = slice(start, stop)
         objects = slice(int(self.frame_starts[start]), int(self.frame_starts[stop]))
-        return _with_objects(
-            replace(
-                self,
-                frame_sequences=self.frame_sequences[frames],
-                frame_numbers=self.frame_numbers[frames],
-                frame_flags=self.frame_flags[frames],
-                frame_times_s=_rows_of(self.frame_times_s, frames),
-                frame_arrivals_s=_rows_of(self.frame_arrivals_s, frames),
-            ),
-            objects,
-            self.frame_starts[start : stop + 1] - objects.start,
+        starts = self.frame_starts[start : stop + 1] - objects.start
+        return replace(
+            self.gather_objects(objects, starts),
+            frame_sequences=self.frame_sequences[frames],
+            frame_numbers=self.frame_numbers[frames],
+            frame_flags=self.frame_flags[frames],
+            frame_times_s=_rows_of(self.frame_times_s, frames),
+            frame_arrivals_s=_rows_of(self.frame_arrivals_s, frames),
         )
 
     def take_frames(self, rows: AnyArray) -> Annotations:
@@ -226,15 +250,14 @@ class Annotations:
         starts = self.frame_starts[chosen]
         counts = self.frame_starts[chosen + 1] - starts
         objects = expand_runs(starts, counts)
-        frames = replace(
-            self,
+        return replace(
+            self.gather_objects(objects, starts_from_counts(counts)),
             frame_sequences=self.frame_sequences[chosen],
             frame_numbers=self.frame_numbers[chosen],
             frame_flags=self.frame_flags[chosen],
             frame_times_s=_rows_of(self.frame_times_s, chosen),
             frame_arrivals_s=_rows_of(self.frame_arrivals_s, chosen),
         )
-        return _with_objects(frames, objects, starts_from_counts(counts))
 
     def with_tables(
         self, sequences: tuple[SequenceKey, ...], labels: tuple[str, ...]
@@ -366,28 +389,6 @@ def _rows_of(times_s: FloatArray | None, rows: IntArray | slice) -> FloatArray |
 def _column(part: Annotations, name: str) -> FloatArray:
     column = part.columns.get(name)
     return np.full(part.object_count, np.nan) if column is None else column
-
-
-def _with_objects(
-    frames: Annotations, rows: IntArray | slice, frame_starts: IntArray
-) -> Annotations:
-    coordinates, masks = frames.coordinates, frames.masks
-    if masks is not None:
-        masks = masks.run(rows.start, rows.stop) if isinstance(rows, slice) else masks.take(rows)
-    return replace(
-        frames,
-        frame_starts=frame_starts,
-        # `take` gathers whole rows, which indexing by an array does number by number.
-        coordinates=coordinates[rows]
-        if isinstance(rows, slice)
-        else coordinates.take(rows, axis=0),
-        label_indices=frames.label_indices[rows],
-        confidences=frames.confidences[rows],
-        track_ids=frames.track_ids[rows],
-        flags=frames.flags[rows],
-        columns={name: column[rows] for name, column in frames.columns.items()},
-        masks=masks,
-    )
 
 
 def _remap(indices: IntArray, old: Sequence[object], new: Sequence[object]) -> IntArray:

@@ -166,8 +166,10 @@ class _Frame:
         outcomes = judged.of_frame(row)
         is_truth = outcomes.of_side(Side.TRUTH)
         return cls(
-            truth=_objects(material.side(None), material.objects_of(None, row)),
-            detections=_objects(material.side(judged.name), material.objects_of(judged.name, row)),
+            truth=material.side(None).gather_objects(material.objects_of(None, row)),
+            detections=material.side(judged.name).gather_objects(
+                material.objects_of(judged.name, row)
+            ),
             of_truth=outcomes.take(is_truth),
             of_detections=outcomes.take(~is_truth),
         )
@@ -316,20 +318,6 @@ def _tails(material: Material, truth: Annotations, row: int) -> Iterator[FloatAr
         points = middles[tracks == track]
         if len(points) > 1:
             yield points
-
-
-def _objects(side: Annotations, span: slice) -> Annotations:
-    """The objects of one frame as a batch without frames."""
-    return replace(
-        side,
-        coordinates=side.coordinates[span],
-        label_indices=side.label_indices[span],
-        confidences=side.confidences[span],
-        track_ids=side.track_ids[span],
-        flags=side.flags[span],
-        columns={},
-        masks=None if side.masks is None else side.masks.run(span.start, span.stop),
-    )
 
 
 def _kind(outcome: Outcome, *, switched: bool) -> str:

@@ -296,11 +296,11 @@ class RowChecks:
         line, entry = (place, None) if table.position_name == "line" else (None, place)
         self.faults.add(replace(fault, source=source, line=line, entry=entry))
 
-    def require_frames(self, column: str, least: int = 0) -> None:
+    def require_frames(self, column: str, least: int = 0, most: int = MAXIMUM_FRAME_NUMBER) -> None:
         """Refuse frame numbers out of range."""
         frames = self._table.integers[column]
-        expected = f"an integer from {least} to {MAXIMUM_FRAME_NUMBER}"
-        wrong = (frames < least) | (frames > MAXIMUM_FRAME_NUMBER)
+        expected = f"an integer from {least} to {most}"
+        wrong = (frames < least) | (frames > most)
         self.refuse(wrong, column, frames, expected)
 
     def require_coordinates(self, columns: Sequence[str], rows: BoolArray | bool = True) -> None:

@@ -164,13 +164,9 @@ def _find_files(path: InputPath) -> SequenceFiles:
 
 def _check_rows(table: RowTable, side: Side) -> RowChecks:
     checks = RowChecks(table)
-    checks.require_frames("frame", least=1)
-    if side is Side.TRUTH:  # each frame up to the last is one of the sequence
-        frames = table.integers["frame"]
-        expected = f"an integer from 1 to {MAXIMUM_FRAMES}"
-        checks.refuse(
-            (frames > MAXIMUM_FRAMES) & (frames <= MAXIMUM_FRAME_NUMBER), "frame", frames, expected
-        )
+    # Each frame of the truth up to the last is one of its sequence.
+    most = MAXIMUM_FRAMES if side is Side.TRUTH else MAXIMUM_FRAME_NUMBER
+    checks.require_frames("frame", least=1, most=most)
     checks.require_tracks("id")
     check_objects(checks, table, side)
     return checks

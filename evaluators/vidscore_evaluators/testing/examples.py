@@ -140,7 +140,7 @@ def shuffled(annotations: Annotations, seed: int) -> Annotations:
     random = np.random.default_rng(seed)
     frames = annotations.take_frames(random.permutation(annotations.frame_count))
     objects = np.lexsort((random.random(frames.object_count), frames.object_frames))
-    return _reorder_objects(frames, objects).with_tables(
+    return frames.gather_objects(objects).with_tables(
         _mixed((*annotations.sequences, SequenceKey("unused domain", "unused")), random),
         _mixed((*annotations.labels, "unused label"), random),
     )
@@ -164,17 +164,3 @@ def _whole(values: Sequence[int]) -> IntArray:
 
 def _mixed(names: tuple[Name, ...], random: np.random.Generator) -> tuple[Name, ...]:
     return tuple(names[index] for index in random.permutation(len(names)))
-
-
-def _reorder_objects(annotations: Annotations, rows: IntArray) -> Annotations:
-    """Objects in another order within their frames."""
-    return replace(
-        annotations,
-        coordinates=annotations.coordinates[rows],
-        label_indices=annotations.label_indices[rows],
-        confidences=annotations.confidences[rows],
-        track_ids=annotations.track_ids[rows],
-        flags=annotations.flags[rows],
-        columns={name: column[rows] for name, column in annotations.columns.items()},
-        masks=None if annotations.masks is None else annotations.masks.take(rows),
-    )

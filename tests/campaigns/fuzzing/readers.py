@@ -7,7 +7,6 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -175,17 +174,7 @@ def by_class(side: Annotations) -> Annotations:
     """A side with frames in order, and their objects in the order of their classes."""
     side = in_order(side)
     labels = np.array([side.labels[row] for row in side.label_indices], dtype=np.str_)
-    order = np.lexsort((labels, side.object_frames))
-    return replace(
-        side,
-        coordinates=side.coordinates[order],
-        label_indices=side.label_indices[order],
-        confidences=side.confidences[order],
-        track_ids=side.track_ids[order],
-        flags=side.flags[order],
-        columns={},
-        masks=None if side.masks is None else side.masks.take(order),
-    )
+    return side.gather_objects(np.lexsort((labels, side.object_frames)))
 
 
 def _label_images() -> Iterator[Tree]:

@@ -182,7 +182,7 @@ func TestWindowIsBounded(t *testing.T) {
 }
 
 // A break while nothing waits is not counted; what cannot be mended is told all the same.
-func TestIdleBreakCostsNoPatience(t *testing.T) {
+func TestIdleBreakCostsNoTime(t *testing.T) {
 	state := newState(0, false, Delivery{})
 	for _, seconds := range []float64{0, 1e6, 2e6} {
 		delay, err := state.delay(endedEarly(), at10(seconds))
@@ -209,8 +209,8 @@ func TestWaitsDouble(t *testing.T) {
 	}
 }
 
-// Patience ends where there is no progress for so long, and may have no end.
-func TestPatienceEnds(t *testing.T) {
+// Retries end where there is no progress for so long, and may have no end.
+func TestRetriesEnd(t *testing.T) {
 	retry, _ := Retry{GiveUpAfter: 100 * time.Second}.checked()
 	tries := newRetrying(retry)
 	for _, seconds := range []float64{1000, 1099} {

@@ -89,7 +89,7 @@ func (sender *sender) flush(ctx context.Context) (int64, error) {
 	defer sender.guard.Unlock()
 	sender.state.outbox.flush()
 	sender.guard.notify()
-	for !sender.isSettled() {
+	for !sender.isDrained() {
 		if ctx.Err() != nil {
 			return sender.state.acknowledged, contextError(ctx.Err(), "not every frame was durable")
 		}
@@ -118,7 +118,7 @@ func (sender *sender) close() error {
 	sender.guard.notify()
 	limit := time.Now().Add(sender.delivery.CloseTimeout)
 	// A callback that closes its stream would wait for itself.
-	for !sender.isSettled() && !(sender.telling && sender.state.idle()) && time.Now().Before(limit) {
+	for !sender.isDrained() && !(sender.telling && sender.state.idle()) && time.Now().Before(limit) {
 		sender.guard.waitUntil(context.Background(), limit, true)
 	}
 	if frames := sender.state.undelivered(); frames > 0 {
@@ -156,9 +156,9 @@ func (sender *sender) leave() {
 	}
 }
 
-// isSettled tells whether every frame is durable and OnAcknowledged was told, or the stream has
+// isDrained tells whether every frame is durable and OnAcknowledged was told, or the stream has
 // ended. The lock is held.
-func (sender *sender) isSettled() bool {
+func (sender *sender) isDrained() bool {
 	return sender.state.ended || (sender.state.idle() && sender.isTold())
 }
 

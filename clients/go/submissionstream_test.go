@@ -123,9 +123,9 @@ func TestLastingErrorsEndTheStream(t *testing.T) {
 // A server that is restarted is found again, and a break while nothing is sent costs no retry time.
 func TestRestartedServerIsFoundAgain(t *testing.T) {
 	fake, client := serveSubmissions(t)
-	impatient := quick
-	impatient.Retry.GiveUpAfter = 30 * time.Second
-	stream := submit(t, client, SubmitOptions{Delivery: impatient})
+	hurried := quick
+	hurried.Retry.GiveUpAfter = 30 * time.Second
+	stream := submit(t, client, SubmitOptions{Delivery: hurried})
 	send(t, stream, 0, 100)
 	flush(t, stream, 100)
 	fake.wire.stop()

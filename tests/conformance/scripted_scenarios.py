@@ -80,7 +80,7 @@ def silent_server(stage: Stage) -> None:
 
 @scenario
 def gives_up(stage: Stage) -> None:
-    """A client whose server stays away raises the last error when its patience ends."""
+    """A client whose server stays away raises the last error when its time for retries ends."""
     with taking_submissions() as fake:
         live = sending(stage, fake, give_up_after_s=0.5, rate_hz=50)
         try:

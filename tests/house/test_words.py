@@ -83,6 +83,17 @@ def _part_of_a_name(words: Iterable[str]) -> re.Pattern[str]:
     )
 
 
+def _names_of_other_languages(pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+    """The words of clients in other languages in which the pattern matches, with their places."""
+    for path in tracked_files():
+        if path.suffix not in PROSE - {".py", ".md"} or is_generated(path):
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            for word in re.findall(r"[A-Za-z_]\w*", line):
+                if pattern.search(word):
+                    yield f"{path.relative_to(ROOT)}:{number}", word
+
+
 def _retired_names() -> list[str]:
     return [
         f"{place}: {name}"
@@ -93,6 +104,11 @@ def _retired_names() -> list[str]:
 
 def test_no_name_has_a_retired_word() -> None:
     assert _retired_names() == []
+
+
+def test_no_name_of_another_language_has_a_retired_word() -> None:
+    pattern = _part_of_a_name(list(RETIRED_NAMES))
+    assert sorted({f"{place}: {name}" for place, name in _names_of_other_languages(pattern)}) == []
 
 
 @pytest.mark.parametrize(

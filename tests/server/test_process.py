@@ -140,13 +140,13 @@ def test_sigterm_lets_a_running_stream_end_and_then_ends_the_process_without_err
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("impatient", [False, True], ids=["timeout", "second signal"])
-def test_a_client_that_keeps_sending_is_told_that_the_server_stops(impatient: bool) -> None:
-    with _process(drain_timeout_s="60" if impatient else "0") as server:
+@pytest.mark.parametrize("hurried", [False, True], ids=["timeout", "second signal"])
+def test_a_client_that_keeps_sending_is_told_that_the_server_stops(hurried: bool) -> None:
+    with _process(drain_timeout_s="60" if hurried else "0") as server:
         stream = Stream(server)
         server.process.send_signal(signal.SIGTERM)
         server.line("draining")
-        if impatient:
+        if hurried:
             server.process.send_signal(signal.SIGINT)
         status = stream.failure()
         assert (status.code, status.reason) == (grpc.StatusCode.UNAVAILABLE, "SERVER_DRAINING")

@@ -33,9 +33,9 @@ def servers_own_status() -> Iterator[None]:
     """Let calls that are made in this block end with the status that their server sends."""
     make = _call.Call.__init__
 
-    def make_patiently(call: Any, inner: Any, *arguments: Any) -> None:
+    def make_with_own_status(call: Any, inner: Any, *arguments: Any) -> None:
         make(call, _OwnStatus(inner), *arguments)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_call.Call, "__init__", make_patiently)
+        patch.setattr(_call.Call, "__init__", make_with_own_status)
         yield

@@ -50,7 +50,7 @@ class AppendState {
   /// Whether there is nothing to deliver, so that no connection is needed.
   bool idle() const { return window_.empty() && outbox_.frames() == 0; }
   /// Whether every frame is durable, or the stream has failed.
-  bool settled() const { return ended_ || idle(); }
+  bool drained() const { return ended_ || idle(); }
   /// Frames that were taken in and are not known to be durable.
   std::size_t undelivered() const { return window_frames_ + outbox_.frames(); }
   /// Whether this side of a call may be closed.

@@ -155,7 +155,7 @@ std::uint64_t Sender::flush(const std::optional<Duration>& timeout) {
   state_.flush();
   monitor_.notify();
   const std::optional<Instant> limit = limit_of(timeout);
-  while (!state_.settled()) {
+  while (!state_.drained()) {
     if (limit && Clock::now() >= *limit) raise_not_flushed(*timeout);
     sleep(lock, limit);
   }
@@ -173,8 +173,8 @@ void Sender::close(const std::optional<Duration>& timeout) {
     state_.close();
     monitor_.notify();
     const Instant limit = later(Clock::now(), bound);
-    while (!state_.settled() && Clock::now() < limit) sleep(lock, limit);
-    if (state_.settled()) {
+    while (!state_.drained() && Clock::now() < limit) sleep(lock, limit);
+    if (state_.drained()) {
       monitor_.wait(lock, later(Clock::now(), kJoinTimeout), [this] { return state_.ended(); });
     } else {
       state_.end(not_delivered(state_.undelivered(), bound));
@@ -237,7 +237,7 @@ void Sender::deliver_all() {
 bool Sender::await_work() {
   Lock lock = monitor_.lock();
   monitor_.wait(lock, std::nullopt, [this] { return state_.closing() || !state_.idle(); });
-  return !state_.settled();
+  return !state_.drained();
 }
 
 void Sender::pause(const Error& error) {
@@ -311,18 +311,18 @@ void Sender::deliver_over_a_call() {
     failure = std::current_exception();
   }
   const grpc::Status status = call->Finish();
-  bool settled = false;
+  bool drained = false;
   bool stalled = false;
   {
     const Lock lock = monitor_.lock();
     context_ = nullptr;
-    settled = state_.settled();
+    drained = state_.drained();
     stalled = stalled_;
   }
   if (failure) std::rethrow_exception(failure);
   if (stalled) raise(no_answer(options_.delivery.acknowledge_timeout));
   if (!status.ok()) raise(error_of(status));
-  if (!settled) raise(ended_early());
+  if (!drained) raise(ended_early());
 }
 
 /// Read acknowledgements while another thread sends, until the server or the sender has ended.

@@ -122,7 +122,7 @@ TEST(AppendState, StoresEveryFrameOnceAndInOrderWhateverBreaks) {
       play.answer(7);
     }
     EXPECT_EQ(play.server.stored, count_to(play.offered)) << seed;
-    EXPECT_TRUE(play.state.settled());
+    EXPECT_TRUE(play.state.drained());
     EXPECT_EQ(play.state.acknowledged(), static_cast<std::uint64_t>(play.offered));
   }
 }

@@ -50,7 +50,7 @@ TEST(Retrying, GivesUpWhereThereIsNoProgressForSoLong) {
   EXPECT_THROW(retrying.delay(broken(), kStart + seconds(200)), UnavailableError);
 }
 
-TEST(Retrying, MayHavePatienceWithoutEnd) {
+TEST(Retrying, MayGoOnWithoutEnd) {
   Retry retry;
   retry.give_up_after = std::nullopt;
   Retrying retrying(retry);
@@ -74,7 +74,7 @@ TEST(Retrying, TakesWhatAnotherTryMayMendForABreak) {
   EXPECT_FALSE(is_break(Error(bug)));
 }
 
-TEST(Retrying, WaitsNoShorterThanTheServerWantsAndNotBeyondPatience) {
+TEST(Retrying, WaitsNoShorterThanTheServerWantsAndNotBeyondTheDeadline) {
   Retry retry;
   retry.initial = std::chrono::seconds(1);
   retry.maximum = std::chrono::seconds(8);

@@ -74,7 +74,7 @@ class AppendState:
         self._error: VidscoreError | None = None
 
     @property
-    def settled(self) -> bool:
+    def drained(self) -> bool:
         """Whether every frame is durable, or the stream has failed."""
         return self.ended or self.idle
 

@@ -197,7 +197,7 @@ class Sender:
         with self._monitor:
             self.state.flush()
             self._monitor.wake()
-            if not await self._monitor.wait_until(lambda: self.state.settled, timeout_s):
+            if not await self._monitor.wait_until(lambda: self.state.drained, timeout_s):
                 raise not_flushed(timeout_s)
             self.state.check_delivered()
 
@@ -210,7 +210,7 @@ class Sender:
         with self._monitor:
             self.state.close()
             self._monitor.wake()
-            in_time = await self._monitor.wait_until(lambda: self.state.settled, timeout_s)
+            in_time = await self._monitor.wait_until(lambda: self.state.drained, timeout_s)
         if not in_time:
             self._end(not_delivered(timeout_s, self.state.undelivered))
             self._worker.cancel()
@@ -263,7 +263,7 @@ class Sender:
         state = self.state
         with self._monitor:
             await self._monitor.wait_until(lambda: state.closing or not state.idle, None)
-            return not state.settled
+            return not state.drained
 
     async def _pause(self, failure: VidscoreError) -> None:
         with self._monitor:
@@ -308,7 +308,7 @@ class Sender:
         finally:
             self._drop()
             await watchdog.join(JOIN_TIMEOUT_S)
-        if not self.state.settled:
+        if not self.state.drained:
             raise ended_early()
 
     async def _read(self, call: Call) -> wire.AppendResponse | None:

@@ -113,7 +113,7 @@ class TaskCall:
             return await anext(self._responses, None)
         except grpc.RpcError as failure:
             self._raise_error()
-            meant = await self._status.settle(failure)
+            meant = await self._status.resolve(failure)
             if meant is None:
                 return None
             raise error_from_failure(meant) from failure
@@ -253,7 +253,7 @@ class _StatusWatch:
         self._meant: grpc.aio.AioRpcError | None = None
         call.add_done_callback(self._note)
 
-    async def settle(self, failure: grpc.RpcError) -> grpc.RpcError | None:
+    async def resolve(self, failure: grpc.RpcError) -> grpc.RpcError | None:
         """The failure that the server means; None where it has ended the call well.
 
         Args:

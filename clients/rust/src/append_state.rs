@@ -118,7 +118,7 @@ impl AppendState {
     }
 
     /// Whether every frame is durable, or the stream has failed.
-    pub(crate) fn settled(&self) -> bool {
+    pub(crate) fn drained(&self) -> bool {
         self.ended || self.idle()
     }
 

@@ -114,7 +114,7 @@ impl Sender {
     pub(crate) async fn flush(&self) -> Result<u64> {
         self.monitor.update(AppendState::flush);
         self.monitor
-            .wait(None, |state| state.settled().then_some(()))
+            .wait(None, |state| state.drained().then_some(()))
             .await;
         let state = self.monitor.lock();
         state.check_delivered()?;
@@ -129,8 +129,8 @@ impl Sender {
         self.monitor.update(AppendState::close);
         let timeout = self.delivery.close_timeout;
         let limit = later(Instant::now(), timeout);
-        let settled = |state: &mut AppendState| state.settled().then_some(());
-        if self.monitor.wait(Some(limit), settled).await.is_some() {
+        let drained = |state: &mut AppendState| state.drained().then_some(());
+        if self.monitor.wait(Some(limit), drained).await.is_some() {
             let limit = later(Instant::now(), JOIN_TIMEOUT);
             let ended = |state: &mut AppendState| state.ended().then_some(());
             self.monitor.wait(Some(limit), ended).await;
@@ -184,7 +184,7 @@ impl Sender {
         let work = |state: &mut AppendState| (state.closing() || !state.idle()).then_some(());
         loop {
             self.monitor.wait(None, work).await;
-            if self.monitor.lock().settled() {
+            if self.monitor.lock().drained() {
                 return Ok(());
             }
             if let Err(error) = self.deliver().await {
@@ -258,8 +258,8 @@ impl Sender {
         {
             self.acknowledge(answer.next_offset)?;
         }
-        let settled = self.monitor.lock().settled();
-        if settled {
+        let drained = self.monitor.lock().drained();
+        if drained {
             Ok(())
         } else {
             Err(ended_early())

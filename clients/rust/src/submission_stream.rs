@@ -311,7 +311,7 @@ impl SubmissionStream {
 impl Drop for SubmissionStream {
     /// Close in the background; in a panic, which may have left half of the work, abort.
     fn drop(&mut self) {
-        let is_done = self.sender.monitor.lock().settled();
+        let is_done = self.sender.monitor.lock().drained();
         if is_done || std::thread::panicking() {
             self.abort();
         } else {

@@ -90,7 +90,7 @@ export class AppendState {
   }
 
   /** Whether every frame is durable, or the stream has failed. */
-  get settled(): boolean {
+  get drained(): boolean {
     return this.#ended || this.idle;
   }
 

@@ -84,7 +84,7 @@ export class Sender {
     this.#refuseInCallback();
     this.state.flush();
     this.#wakeUp.signal();
-    if (!(await this.#settle(timeoutMs, signal))) {
+    if (!(await this.#drain(timeoutMs, signal))) {
       throw new DeadlineError(
         `not every frame was durable within ${Number(timeoutMs) / 1000} s; the stream goes on`,
         { code: "DEADLINE_EXCEEDED" },
@@ -103,7 +103,7 @@ export class Sender {
     this.state.close();
     this.#wakeUp.signal();
     try {
-      if (!(await this.#settle(timeoutMs, signal))) {
+      if (!(await this.#drain(timeoutMs, signal))) {
         this.#end(notDelivered(this.state.undelivered, timeoutMs));
       }
     } catch (thrown) {
@@ -131,13 +131,13 @@ export class Sender {
   }
 
   /** Wait until every frame is durable or the stream has failed; tells whether it is so in time. */
-  async #settle(timeoutMs: number | null, signal?: AbortSignal): Promise<boolean> {
+  async #drain(timeoutMs: number | null, signal?: AbortSignal): Promise<boolean> {
     const wake = () => this.#wakeUp.signal();
     signal?.addEventListener("abort", wake);
     try {
-      const isOver = () => this.state.settled || signal?.aborted === true;
+      const isOver = () => this.state.drained || signal?.aborted === true;
       const inTime = await this.#wakeUp.until(isOver, timeoutMs);
-      if (!this.state.settled && signal?.aborted) {
+      if (!this.state.drained && signal?.aborted) {
         throw new CallCancelledError("the wait was cancelled by this side", { code: "CANCELLED" });
       }
       return inTime;
@@ -166,7 +166,7 @@ export class Sender {
   /** Wait until there is something to deliver; whether there is, or the stream has ended. */
   async #hasWork(): Promise<boolean> {
     await this.#wakeUp.until(() => this.state.closing || !this.state.idle);
-    return !this.state.settled;
+    return !this.state.drained;
   }
 
   async #pause(thrown: unknown): Promise<void> {
@@ -222,7 +222,7 @@ export class Sender {
       this.#drop();
       await watch;
     }
-    if (!this.state.settled) {
+    if (!this.state.drained) {
       throw endedEarly();
     }
   }

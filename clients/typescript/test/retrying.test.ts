@@ -43,7 +43,7 @@ test("a gap in the offsets passes: the client asks where to go on", () => {
   assert.equal(new Retrying(completeRetry()).delayMs(gap, 0), 0);
 });
 
-test("no wait is shorter than the server wants, and none outlasts patience", () => {
+test("no wait is shorter than the server wants, and none outlasts the deadline", () => {
   const retry = completeRetry({ initialMs: 1000, maximumMs: 8000, giveUpAfterMs: 60_000 });
   const retrying = new Retrying(retry, () => 1);
   const busy = (retryDelayMs: number) =>

@@ -1,6 +1,6 @@
 """Give inputs to a target under atheris, which looks at what of the code they reach.
 
-    python -m tests.campaigns.fuzzing.engine TARGET FOLDER SECONDS SEED
+    python -m tests.campaigns.fuzzing.engine TARGET FOLDER SECONDS INPUTS SEED
 
 A process of its own, because libFuzzer ends its process. The folder has the inputs to begin with
 (`corpus`); findings are written into it (`findings`), and how many inputs there were (`counts`).
@@ -94,8 +94,8 @@ class Run:
 
 
 def main() -> None:
-    """Run until the time is over."""
-    name, place, seconds, seed = sys.argv[1:]
+    """Run until the time or the inputs are over."""
+    name, place, seconds, inputs, seed = sys.argv[1:]
     folder = Path(place)
     corpus, findings = folder / "corpus", folder / "findings"
     for path in (corpus, findings):
@@ -113,6 +113,7 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (used + ADDRESSES_BYTES,) * 2)
     options = [
         f"-max_total_time={seconds}",
+        f"-runs={inputs}",
         f"-seed={int(seed) + 1}",  # 0 stands for any
         f"-max_len={LONGEST_INPUT_BYTES}",
         f"-timeout={INPUT_TIMEOUT_S}",

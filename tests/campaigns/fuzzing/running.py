@@ -24,7 +24,11 @@ KEPT = Path(__file__).parent / "kept"
 """Every input that has broken the law, in the folder of its target."""
 
 SECONDS = 10 * EFFORT
-"""How long a target is given inputs."""
+"""How long a target is given inputs at most."""
+
+INPUTS = 1_000 if EFFORT == 1 else -1
+"""How many it is given at most. The gate gives the same ones to every change, as far as its time goes:
+with none that others have not had, only what a change does can fail it. By night there is no end."""
 
 STARTED_S = 400.0
 """How long a process may take beside that, on a machine with much else to do."""
@@ -61,6 +65,7 @@ def fuzz(
     folder: Path,
     *,
     seconds: int = SECONDS,
+    inputs: int = INPUTS,
     environment: Mapping[str, str] | None = None,
 ) -> Fuzzed:
     """Fuzz a target in a process of its own.
@@ -68,7 +73,8 @@ def fuzz(
     Args:
         name: The target.
         folder: For its corpus and findings.
-        seconds: How long it is given inputs.
+        seconds: How long it is given inputs at most.
+        inputs: How many it is given at most; -1: no limit.
         environment: Variables beside those of this process.
     """
     variables = {**os.environ, **(environment or {})}
@@ -80,9 +86,9 @@ def fuzz(
     began_s = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-m", "tests.campaigns.fuzzing.engine", name, str(folder),
-         str(seconds), str(SEED)],
+         str(seconds), str(inputs), str(SEED)],
         cwd=ROOT,
-        env={**variables, "PYTHONPATH": os.pathsep.join(places)},
+        env={**variables, "PYTHONPATH": os.pathsep.join(places), "PYTHONHASHSEED": "0"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

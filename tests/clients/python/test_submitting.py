@@ -177,14 +177,14 @@ def test_no_more_is_sent_than_the_window_holds(
     delivery = Delivery(window_frames=3, retry=QUICK)
     with submitting(batching=batching, delivery=delivery) as stream:
         for number in range(3 + 4):
-            send_patiently(stream, number, WAIT_S)
+            send_in_time(stream, number, WAIT_S)
         with pytest.raises(BackPressureError, match="queue_frames is 4, window_frames is 3"):
-            send_patiently(stream, 7, 0.3)
+            send_in_time(stream, 7, 0.3)
         fake.go_on.set()
         assert stream.flush(WAIT_S) == 7
 
 
-def send_patiently(stream: SubmissionStream, number: int, timeout_s: float) -> None:
+def send_in_time(stream: SubmissionStream, number: int, timeout_s: float) -> None:
     """Send a frame; give the stream time to move others from the queue into the window."""
     deadline_s = time.monotonic() + timeout_s
     while True:

@@ -96,8 +96,8 @@ def test_a_server_that_is_restarted_is_found_again(
 def test_a_break_while_nothing_is_sent_costs_no_retry_time(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
-    impatient = Delivery(retry=Retry(initial_s=0.01, maximum_s=0.01, give_up_after_s=1.0))
-    with submitting(delivery=impatient) as stream:
+    hurried = Delivery(retry=Retry(initial_s=0.01, maximum_s=0.01, give_up_after_s=1.0))
+    with submitting(delivery=hurried) as stream:
         send(stream, range(3))
         stream.flush(WAIT_S)
         fake.stop()
@@ -110,9 +110,9 @@ def test_a_break_while_nothing_is_sent_costs_no_retry_time(
 def test_a_server_that_stays_away_is_given_up(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
-    impatient = Delivery(retry=Retry(initial_s=0.01, maximum_s=0.01, give_up_after_s=0.1))
+    hurried = Delivery(retry=Retry(initial_s=0.01, maximum_s=0.01, give_up_after_s=0.1))
     failing = pytest.raises(UnavailableError)
-    with failing, submitting(delivery=impatient) as stream:
+    with failing, submitting(delivery=hurried) as stream:
         fake.stop()
         send(stream, range(3))
         stream.flush(WAIT_S)

@@ -29,7 +29,7 @@ fn waits_double_up_to_the_longest() {
 }
 
 #[test]
-fn no_wait_is_shorter_than_the_server_wants_and_none_outlasts_patience() {
+fn no_wait_is_shorter_than_the_server_wants_and_none_outlasts_the_deadline() {
     let retry = Retry::default()
         .initial(Duration::from_secs(1))
         .maximum(Duration::from_secs(8))
@@ -50,7 +50,7 @@ fn no_wait_is_shorter_than_the_server_wants_and_none_outlasts_patience() {
 }
 
 #[test]
-fn patience_ends_where_there_is_no_progress_for_so_long() {
+fn retries_end_where_there_is_no_progress_for_so_long() {
     let retry_limit = Duration::from_secs(100);
     let mut retrying = Retrying::new(Retry::default().give_up_after(Some(retry_limit)));
     let start = Instant::now();
@@ -65,7 +65,7 @@ fn patience_ends_where_there_is_no_progress_for_so_long() {
 }
 
 #[test]
-fn patience_may_have_no_end() {
+fn retries_may_have_no_end() {
     let mut retrying = Retrying::new(Retry::default().give_up_after(None));
     let late = Instant::now() + Duration::from_secs(1_000_000);
     for _ in 0..2000 {

@@ -146,7 +146,7 @@ async fn what_another_try_would_not_mend_is_told_and_not_tried_again() {
 }
 
 #[tokio::test]
-async fn patience_ends_where_the_server_stays_away() {
+async fn retries_end_where_the_server_stays_away() {
     let (_, serving, client) = hosting().await;
     let retry = Retry::default()
         .initial(Duration::from_millis(5))

@@ -77,7 +77,7 @@ final class Sender {
         () -> {
           state.flush();
           monitor.signal();
-          if (!monitor.await(this::isSettled, timeout)) {
+          if (!monitor.await(this::isDrained, timeout)) {
             throw Failure.deadline(
                 "not every frame was durable within " + timeout + "; the stream goes on");
           }
@@ -100,7 +100,7 @@ final class Sender {
               left = true;
               state.close();
               monitor.signal();
-              monitor.await(this::isSettled, timeout);
+              monitor.await(this::isDrained, timeout);
               if (state.undelivered() == 0) {
                 return null;
               }
@@ -138,7 +138,7 @@ final class Sender {
   }
 
   /** Whether every frame is durable and onAcknowledged told, or the stream has failed. */
-  private boolean isSettled() {
+  private boolean isDrained() {
     return state.ended() || (state.idle() && isTold());
   }
 

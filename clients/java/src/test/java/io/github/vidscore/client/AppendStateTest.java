@@ -194,7 +194,7 @@ class AppendStateTest {
   }
 
   @Test
-  void patienceEndsWhereThereIsNoProgressForSoLongAndMayHaveNoEnd() {
+  void retriesEndWhereThereIsNoProgressForSoLongAndMayHaveNoEnd() {
     Retrying tries = new Retrying(Retry.DEFAULT.withGiveUpAfter(Duration.ofSeconds(100)));
     tries.delayNs(BROKEN, at(1000));
     tries.delayNs(BROKEN, at(1099));
@@ -249,7 +249,7 @@ class AppendStateTest {
   }
 
   @Test
-  void noWaitIsShorterThanTheServerWantsAndNoneOutlastsPatience() {
+  void noWaitIsShorterThanTheServerWantsAndNoneOutlastsTheDeadline() {
     Retry retry =
         new Retry(Duration.ofSeconds(1), Duration.ofSeconds(8), Duration.ofMinutes(1));
     Retrying tries = new Retrying(retry, () -> 1);

@@ -224,8 +224,8 @@ class ScoreStreamTest {
   @Test
   void serversThatSayTooLittleOrAreOfAnotherVersionAreNotWaitedFor() {
     fake.silent = true;
-    try (VidscoreClient impatient = site.client().timeout(Duration.ofMillis(20)).build()) {
-      assertThrows(DeadlineException.class, () -> impatient.scoreStream(byFake().build()));
+    try (VidscoreClient hurried = site.client().timeout(Duration.ofMillis(20)).build()) {
+      assertThrows(DeadlineException.class, () -> hurried.scoreStream(byFake().build()));
     }
     fake.silent = false;
     fake.version = "9.0.0";

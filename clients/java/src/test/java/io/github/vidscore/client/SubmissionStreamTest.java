@@ -153,8 +153,8 @@ class SubmissionStreamTest {
 
   @Test
   void aServerThatStaysAwayIsGivenUp() {
-    Retry impatient = new Retry(Duration.ofMillis(1), Duration.ofMillis(1), Duration.ofMillis(50));
-    try (SubmissionStream stream = submit(Batching.DEFAULT, QUICK.withRetry(impatient))) {
+    Retry hurried = new Retry(Duration.ofMillis(1), Duration.ofMillis(1), Duration.ofMillis(50));
+    try (SubmissionStream stream = submit(Batching.DEFAULT, QUICK.withRetry(hurried))) {
       site.stop();
       send(stream, 0, 3);
       assertTrue(assertThrows(UnavailableException.class, () -> stream.flush(LIMIT)).isRetryable());
@@ -165,8 +165,8 @@ class SubmissionStreamTest {
   @Test
   void aConnectionOverWhichNothingIsAcknowledgedIsMadeAnew() {
     fake.hold = new CountDownLatch(1);
-    Delivery impatient = QUICK.withAcknowledgeTimeout(Duration.ofMillis(50));
-    try (SubmissionStream stream = submit(Batching.DEFAULT, impatient)) {
+    Delivery hurried = QUICK.withAcknowledgeTimeout(Duration.ofMillis(50));
+    try (SubmissionStream stream = submit(Batching.DEFAULT, hurried)) {
       send(stream, 0, 3);
       until("a break", () -> stream.sender().breaks() > 0);
       fake.hold.countDown();

@@ -19,7 +19,6 @@ from tests.evaluators.distances.track_oracle import Track, pixel_iou
 from tests.evaluators.masks.pixel_worlds import NOT_EVALUATED, Drawn, World
 
 from vidscore_evaluators.annotations import ObjectFlag
-from vidscore_evaluators.arrays import BoolArray
 
 ROUNDING = 1e-9
 BEFORE = 0.5
@@ -269,5 +268,3 @@ def tracks_of(world: World, label: str) -> dict[str, tuple[list[Track], list[Tra
         video: (list(truth.values()), list(found.values()))
         for video, (truth, found) in tracks.items()
     }
-
-

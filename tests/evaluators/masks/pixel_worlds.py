@@ -1,4 +1,7 @@
-"""Seeded worlds of drawn objects that are no boxes, with don't-care of every kind."""
+"""Seeded worlds of drawn objects that are no boxes, with don't-care of every kind.
+
+No two similarities of an object are equal: which of the two is taken is not the criteria's to say.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from tests.evaluators.distances.track_oracle import pixel_iou
 from tests.evaluators.test_mask_base import masks_of
 
 from vidscore_evaluators.annotations import Annotations, ObjectFlag
@@ -71,7 +75,8 @@ def make_world(seed: int) -> World:
             special = _special(random)
             shown[frame] = [*present, *special]
             found[frame] = _found(random, present, special)
-        # No side is empty of a class, nor a frame of the world without a frame of nothing.
+            while _have_ties(shown[frame], found[frame]):  # which any rule may break
+                found[frame] = _found(random, present, special)
         shown[FRAMES], found[FRAMES] = [], []
         truth[video], detections[video] = shown, found
     return World(truth, detections)
@@ -85,15 +90,11 @@ def _special(random: np.random.Generator) -> list[Drawn]:
         if random.random() < 0.5
     ]
     if random.random() < 0.5:
-        made += [
-            Drawn(_blob(random, 14), "a", track, flag=ObjectFlag.REGION) for track in _REGIONS
-        ]
+        made += [Drawn(_blob(random, 14), "a", track, flag=ObjectFlag.REGION) for track in _REGIONS]
     return made
 
 
-def _found(
-    random: np.random.Generator, present: list[Drawn], special: list[Drawn]
-) -> list[Drawn]:
+def _found(random: np.random.Generator, present: list[Drawn], special: list[Drawn]) -> list[Drawn]:
     """Detections: most objects once, some twice, some of another class, some of nothing."""
     found: list[Drawn] = []
     for one in [*present, *special]:
@@ -112,6 +113,14 @@ def _found(
         replace(one, confidence=float(confidence))
         for one, confidence in zip(chosen, confidences.tolist(), strict=True)
     ]
+
+
+def _have_ties(objects: list[Drawn], detections: list[Drawn]) -> bool:
+    """Whether two detections are equally similar to an object, or two objects to a detection."""
+    pairs = [[pixel_iou(one.pixels, other.pixels) for other in detections] for one in objects]
+    columns = [list(column) for column in zip(*pairs, strict=True)]
+    lines = [[value for value in line if value] for line in [*pairs, *columns]]
+    return any(len(set(line)) < len(line) for line in lines)
 
 
 def _blob(random: np.random.Generator, most_px: int) -> BoolArray:

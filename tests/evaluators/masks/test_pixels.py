@@ -179,7 +179,7 @@ def test_a_criterion_gives_what_its_definition_gives_over_many_pixels(name: str)
 
 
 def test_the_worlds_ask_for_everything() -> None:
-    """Mistakes of every kind, detections that are not counted, and figures that boxes do not have."""
+    """Mistakes of every kind, detections that are not counted, and figures that no boxes have."""
     worlds = [make_world(seed) for seed in SEEDS]
     kinds = {kind for world in worlds for kind in KINDS if mistakes(world, 0.5, 0.1)[kind]}
     assert kinds == set(KINDS)

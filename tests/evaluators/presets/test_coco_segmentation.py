@@ -62,7 +62,7 @@ def test_chosen_images_have_the_figures_of_image_ids(tmp_path: Path, seed: int) 
 
 
 def test_results_of_masks_are_scored_by_the_area_of_the_mask(tmp_path: Path) -> None:
-    """The truth's range is that of its field ``area``, whatever its mask's; results have no field."""
+    """The truth's range is that of its field ``area``, whatever its mask's."""
     truth, results = random_mask_files(3)
     assert any("bbox" not in entry and "area" not in entry for entry in results)
     for scale in (0.01, 100.0):

@@ -1,4 +1,4 @@
-"""Masks over HTTP: the figures of a hosted run are those of `vidscore score`, and faults have places.
+"""Masks over HTTP: hosted runs have the figures of `vidscore score`, and faults have places.
 
 The files have polygons, runs and compressed texts, which are runs on the wire.
 """

@@ -6,6 +6,7 @@ A track's shape in a frame is an upright box, or the pixels of a mask.
 from __future__ import annotations
 
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
@@ -14,8 +15,8 @@ from vidscore_evaluators.arrays import BoolArray
 
 Box = tuple[float, ...]
 Shape = Box | BoolArray
-Track = dict[int, Shape]
-"""A track's shape by frame."""
+Track = dict[int, Any]
+"""A track's shape by frame; those of one side and the other are of one kind."""
 
 
 def track_distance(first: Track, second: Track, cutoff: float = 1.0) -> float:

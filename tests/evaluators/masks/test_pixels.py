@@ -39,7 +39,8 @@ Check = Callable[[World], None]
 
 
 def report(world: World, name: str, **parameters: object) -> Report:
-    return report_of(name, *world.annotations(), base="mask", **parameters)
+    truth, detections = world.annotations()
+    return report_of(name, truth, detections, base="mask", **parameters)
 
 
 def holds(world: World, name: str, expected: float, **parameters: object) -> None:

@@ -354,12 +354,12 @@ def _are_segmentations(values: Sequence[object]) -> bool:
 
 def _are_runs(values: Sequence[dict[str, object]]) -> bool:
     """Whether objects have runs, or a text of them, and a size."""
-    sizes: list[Any] = [value.get("size") for value in values]
+    sizes: list[Any] = list(map(dict.get, values, repeat("size")))
     if not set(map(type, sizes)) <= {list} or not set(map(len, sizes)) <= {2}:
         return False
     sides = list(chain.from_iterable(sizes))
     return (
-        {type(value.get("counts")) for value in values} <= {str, list}
+        set(map(type, map(dict.get, values, repeat("counts")))) <= {str, list}
         and set(map(type, sides)) <= {int}
         and 0 <= min(sides, default=0) <= max(sides, default=0) < 1 << 31
     )

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, repeat
+from operator import is_, itemgetter
 from typing import Any
 
 import numpy as np
@@ -71,15 +73,16 @@ class _Segmentations:
     def of(cls, values: AnyArray, image_sizes: IntArray) -> _Segmentations:
         """Sort segmentations; those of polygons have the sizes of their images."""
         given, sizes = values.tolist(), image_sizes.copy()
-        is_runs = np.array([type(value) is dict for value in given], dtype=np.bool_)
-        runs = np.flatnonzero(is_runs)
-        if len(runs):
-            sizes[runs] = [value["size"] for value in values[runs]]
+        is_runs = _are_of(dict, given)
+        runs = [value for value in given if type(value) is dict]
+        sides = chain.from_iterable(map(itemgetter("size"), runs))
+        sizes[is_runs] = np.fromiter(sides, dtype=np.int64, count=2 * len(runs)).reshape(-1, 2)
         contents = [value["counts"] if type(value) is dict else value for value in given]
-        is_text = np.array([type(content) is str for content in contents], dtype=np.bool_)
-        has_part = np.array([any(content or ()) for content in contents], dtype=np.bool_)
+        is_text = _are_of(str, contents)
+        polygons = np.flatnonzero(~is_runs)
+        has_part = [any(given[row] or ()) for row in polygons.tolist()]
         rows = {
-            "polygons": np.flatnonzero(~is_runs & has_part),
+            "polygons": polygons[np.array(has_part, dtype=np.bool_)],
             "counts": np.flatnonzero(is_runs & ~is_text),
             "text": np.flatnonzero(is_text),
         }
@@ -89,6 +92,14 @@ class _Segmentations:
     def given(self) -> BoolArray:
         """(N,) whether there is anything."""
         return marked(len(self.contents), np.concatenate([*self.rows.values()]))
+
+
+def _are_of(kind: type, values: list[Any]) -> BoolArray:
+    """(N,) which values are of a type."""
+    found: BoolArray = np.fromiter(
+        map(is_, map(type, values), repeat(kind)), dtype=np.bool_, count=len(values)
+    )
+    return found
 
 
 def with_masks(

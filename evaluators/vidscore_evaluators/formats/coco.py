@@ -13,7 +13,7 @@ The project's readings:
    whose number is the image's id.
 3. ``iscrowd`` = 1 flags a crowd, ``ignore`` = 1 an ignored object; either may be left out. ``area``
    is kept as a column, and so is width times height, as ``box_area``, where it is not to the bit
-   the area of the corners. Segmentations are not read: without ``area`` a box's own area counts.
+   the area of the corners. Without ``area`` the own area of the mask or of the box counts.
 4. Numbers of images and categories in results are those of the truth. Images may also be named by
    strings or by their files; see `vidscore_evaluators.formats._coco_images`.
 """

@@ -68,12 +68,14 @@ def convert(
         image_size: Width and height of every image in pixels, for formats that need it.
 
     Raises:
-        InputError: If there is no such format, or it cannot hold the shape, a name or a number.
+        InputError: If there is no such format, or it cannot hold the shape, a name or a number; or
+            if masks are of another size than their image.
     """
     target = find_format(format_name)
     moved, remarks = _moved(source, target)
     fitted, losses = fit(moved, target.writer.capacity[side])
     _check_names(fitted, source.name)
+    _check_mask_sizes(fitted, image_size, source.name)
     options = WriteOptions(_numbering_truth(truth, target), image_size)
     remarks = (*remarks, *losses, *target.writer.remarks(fitted, side))
     try:
@@ -99,6 +101,35 @@ def _check_names(annotations: Annotations, source: str) -> None:
     ]
     if faults:
         raise InputError(faults)
+
+
+def _check_mask_sizes(
+    annotations: Annotations, image_size: tuple[int, int] | None, source: str
+) -> None:
+    """Refuse masks of another size than their image, which no reader would take.
+
+    An image is as large as is said, or else as the first mask of its frame.
+    """
+    masks = annotations.masks
+    if masks is None or not masks.count:
+        return
+    if image_size is None:
+        _, first, frames = np.unique(
+            annotations.object_frames, return_index=True, return_inverse=True
+        )
+        expected, why = masks.sizes[first[frames]], "as the first mask of that frame"
+    else:
+        expected, why = np.tile(np.array(image_size[::-1]), (masks.count, 1)), "the size of images"
+    wrong = np.flatnonzero((masks.sizes != expected).any(axis=1))
+    if len(wrong):
+        row = int(wrong[0])
+        frame = annotations.frame_name(int(annotations.object_frames[row]))
+        (height, width), (image_height, image_width) = masks.sizes[row], expected[row]
+        count = "1 mask" if len(wrong) == 1 else f"{len(wrong)} masks"
+        found = f"{count} of another size, {width} x {height} in {frame}"
+        advice = None if image_size is None else "leave --image-size out; masks say it themselves"
+        fault = Fault(found, f"{image_width} x {image_height} pixels, {why}", source=source)
+        raise InputError([replace(fault, field="masks", advice=advice)])
 
 
 def _numbering_truth(truth: Source | None, target: Format) -> Annotations | None:

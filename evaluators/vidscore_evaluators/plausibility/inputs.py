@@ -18,8 +18,9 @@ from vidscore_evaluators.annotations import (
     empty_annotations,
 )
 from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray, run_starts
-from vidscore_evaluators.geometry import bounding_boxes, overlap_ratios
+from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.mask_digests import mask_digests
+from vidscore_evaluators.plausibility.masks import first_of, mask_warnings
 from vidscore_evaluators.plausibility.summary import (
     input_summary_of,
 )
@@ -31,7 +32,7 @@ from vidscore_evaluators.plausibility.warnings import (
     side_warnings,
 )
 from vidscore_evaluators.quadrilaterals import outline_areas, outlines_of
-from vidscore_evaluators.report import FrameExample, ReportWarning
+from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.shapes import sides_cross
 from vidscore_evaluators.specification import BenchmarkSpec
 
@@ -118,18 +119,6 @@ _MESSAGES = {
         "sides of four corners cross, so that their convex hull is taken",
         "give the corners in order along the outline",
     ),
-    "masks_are_empty": (
-        "masks have no pixel, so that nothing can match them",
-        "correct or remove them",
-    ),
-    "masks_fill_the_image": (
-        "masks have every pixel of their image",
-        "check that 0s and 1s are not exchanged: runs begin with those of 0s",
-    ),
-    "boxes_beside_masks": (
-        "boxes and the masks that come with them hardly overlap",
-        "check the order of pixels: runs go down the columns, and a size is height, width",
-    ),
     "tracks_jump": (
         "steps of tracks are more than ten times as far as usual, and far beyond the object's size",
         "check that a track id is not used for two objects",
@@ -142,31 +131,6 @@ _JUMP_OF_MEDIAN = 10.0
 
 _JUMP_OF_SIZE = 3.0
 """And so many times the diagonal of the object itself."""
-
-
-_LEAST_OVERLAP_OF_BOXES = 0.5
-"""Least IoU of a box and the box around its mask that is no reason for doubt."""
-
-_ROUNDED_PX = 2.0
-"""Most that an edge is off by rounding: of the outline to pixels, and of the box."""
-
-
-def mask_warnings(side: Side, annotations: Annotations) -> Iterator[ReportWarning]:
-    """Warn of what is seldom meant in masks, of either side.
-
-    Args:
-        side: The side.
-        annotations: What was read of it.
-    """
-    masks, given = annotations.masks, annotations.coordinates
-    if masks is None:
-        return
-    areas, own = masks.areas(), masks.boxes()
-    yield from _warning(annotations, "masks_are_empty", areas == 0.0, side)
-    yield from _warning(annotations, "masks_fill_the_image", areas == masks.pixels(), side)
-    apart = overlap_ratios(given, own) < _LEAST_OVERLAP_OF_BOXES
-    apart &= (areas > 0.0) & (np.abs(given - own).max(axis=1) > _ROUNDED_PX)
-    yield from _warning(annotations, "boxes_beside_masks", apart, side)
 
 
 def truth_warnings(truth: Annotations) -> Iterator[ReportWarning]:
@@ -184,20 +148,14 @@ def truth_warnings(truth: Annotations) -> Iterator[ReportWarning]:
         yield from _warning(truth, "tracks_jump", _jumping(truth))
 
 
-def _warning(
-    annotations: Annotations, code: str, found: BoolArray, side: Side = Side.TRUTH
-) -> Iterator[ReportWarning]:
+def _warning(annotations: Annotations, code: str, found: BoolArray) -> Iterator[ReportWarning]:
     """The warning, if anything was found; its example is the first in order of names."""
-    rows = np.flatnonzero(found)
-    if len(rows) == 0:
-        return
-    frames = annotations.object_frames[rows]
-    sequences = [annotations.sequences[row] for row in annotations.frame_sequences[frames].tolist()]
-    keys = zip(sequences, annotations.frame_numbers[frames].tolist(), strict=True)
-    example = FrameExample(side, *min(keys))
-    what, advice = _MESSAGES[code]
-    message = f"{what}, the first of them in {place_name(example)}; {advice}"
-    yield ReportWarning(code, message, len(rows), example)
+    first = first_of(annotations, found, Side.TRUTH)
+    if first is not None:
+        count, example = first
+        what, advice = _MESSAGES[code]
+        message = f"{what}, the first of them in {place_name(example)}; {advice}"
+        yield ReportWarning(code, message, count, example)
 
 
 def _repeated(truth: Annotations) -> BoolArray:

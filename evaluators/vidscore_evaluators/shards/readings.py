@@ -8,13 +8,14 @@ here, and made once the counts of all shards are added.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.formats import Pair, reads_by_sequence
 from vidscore_evaluators.formats._times import TIMES_GO_BACK, times_back, times_back_warning
 from vidscore_evaluators.formats.source import Listing, Source, Wanted
+from vidscore_evaluators.plausibility.masks import MASK_MESSAGES, mask_warning, odd_masks
 from vidscore_evaluators.plausibility.summary import ImageSizes
 from vidscore_evaluators.plausibility.warnings import beyond_image_warnings, count_beyond_image
 from vidscore_evaluators.preparation import DataChoice
@@ -53,6 +54,7 @@ class PartReading:
         back: Frames before earlier ones of their videos; None for none.
         beyond: Objects beyond their images; None where no size is known.
         sized: Objects in images of known size.
+        masks: Odd masks by the code of their warning.
     """
 
     name: str
@@ -60,6 +62,7 @@ class PartReading:
     back: Counted | None = None
     beyond: Counted | None = None
     sized: int = 0
+    masks: Mapping[str, Counted] = field(default_factory=dict)
 
 
 Readings = tuple[PartReading, PartReading]
@@ -130,7 +133,12 @@ def _reading(source: Source, side: Side, listing: Listing, sizes: ImageSizes) ->
         example = found[2]
         beyond = Counted(found[0], places[example.sequence], example.sequence, example.frame)
     listed = tuple(warning for warning in source.warnings if warning.code != TIMES_GO_BACK)
-    return PartReading(source.name, listed, back, beyond, 0 if found is None else found[1])
+    masks = {
+        code: Counted(count, places[first.sequence], first.sequence, first.frame)
+        for code, (count, first) in odd_masks(side, annotations).items()
+    }
+    sized = 0 if found is None else found[1]
+    return PartReading(source.name, listed, back, beyond, sized, masks)
 
 
 def cited(readings: Readings) -> Iterator[FrameExample]:
@@ -138,6 +146,8 @@ def cited(readings: Readings) -> Iterator[FrameExample]:
     for side, reading in zip(Side, readings, strict=True):
         if reading.beyond is not None:
             yield FrameExample(side, reading.beyond.sequence, reading.beyond.frame)
+        for counted in reading.masks.values():
+            yield FrameExample(side, counted.sequence, counted.frame)
 
 
 def warnings_of(parts: Sequence[Readings]) -> tuple[ReportWarning, ...]:
@@ -153,6 +163,11 @@ def warnings_of(parts: Sequence[Readings]) -> tuple[ReportWarning, ...]:
             warning
             for side, of_side in zip(Side, sides, strict=True)
             for warning in _of_positions(side, of_side)
+        ),
+        *(
+            warning
+            for side, of_side in zip(Side, sides, strict=True)
+            for warning in _of_masks(side, of_side)
         ),
     )
 
@@ -170,6 +185,14 @@ def _of_positions(side: Side, parts: Sequence[PartReading]) -> Iterator[ReportWa
         example = FrameExample(side, beyond.sequence, beyond.frame)
         sized = sum(part.sized for part in parts)
         yield from beyond_image_warnings(side, beyond.count, sized, example)
+
+
+def _of_masks(side: Side, parts: Sequence[PartReading]) -> Iterator[ReportWarning]:
+    for code in MASK_MESSAGES:
+        found = [part.masks[code] for part in parts if code in part.masks]
+        if found:
+            first = min((one.sequence, one.frame) for one in found)
+            yield mask_warning(code, sum(one.count for one in found), FrameExample(side, *first))
 
 
 def _sum(parts: Iterable[Counted | None]) -> Counted | None:
@@ -195,6 +218,7 @@ def readings_to_plain(readings: Readings | None) -> list[dict[str, Any]] | None:
             "back": _plain(reading.back),
             "beyond": _plain(reading.beyond),
             "sized": reading.sized,
+            "masks": {code: _plain(counted) for code, counted in reading.masks.items()},
         }
         for reading in readings
     ]
@@ -221,7 +245,15 @@ def _from_plain(entry: Mapping[str, Any]) -> PartReading:
         back=_counted(entry["back"]),
         beyond=_counted(entry["beyond"]),
         sized=typed(int, entry["sized"]),
+        masks=_masks(entry["masks"]),
     )
+
+
+def _masks(entry: Any) -> dict[str, Counted]:
+    found = {code: _counted(counted) for code, counted in typed(dict, entry).items()}
+    if not found.keys() <= MASK_MESSAGES.keys() or None in found.values():
+        raise ValueError
+    return {code: counted for code, counted in found.items() if counted is not None}
 
 
 def _plain(counted: Counted | None) -> list[Any] | None:

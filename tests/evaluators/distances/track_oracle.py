@@ -1,15 +1,22 @@
-"""Distances of sets of tracks as their definitions read: loops over frames and permutations."""
+"""Distances of sets of tracks as their definitions read: loops over frames and permutations.
+
+A track's shape in a frame is an upright box, or the pixels of a mask.
+"""
 
 from __future__ import annotations
 
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
 
+from vidscore_evaluators.arrays import BoolArray
+
 Box = tuple[float, ...]
-Track = dict[int, Box]
-"""A track's box by frame."""
+Shape = Box | BoolArray
+Track = dict[int, Any]
+"""A track's shape by frame; those of one side and the other are of one kind."""
 
 
 def track_distance(first: Track, second: Track, cutoff: float = 1.0) -> float:
@@ -20,8 +27,20 @@ def track_distance(first: Track, second: Track, cutoff: float = 1.0) -> float:
     total = 0.0
     for frame in frames:
         both = frame in first and frame in second
-        total += min(cutoff, 1 - iou(first[frame], second[frame])) if both else cutoff
+        total += min(cutoff, 1 - iou_of(first[frame], second[frame])) if both else cutoff
     return total / len(frames)
+
+
+def iou_of(first: Shape, second: Shape) -> float:
+    """Of two boxes, or of two masks."""
+    if isinstance(first, tuple) and isinstance(second, tuple):
+        return iou(first, second)
+    return pixel_iou(np.asarray(first), np.asarray(second))
+
+
+def pixel_iou(first: BoolArray, second: BoolArray) -> float:
+    union = (first | second).sum()
+    return float((first & second).sum() / union) if union else 0.0
 
 
 def iou(first: Box, second: Box) -> float:

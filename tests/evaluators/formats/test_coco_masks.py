@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats import read_pair, read_source
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.source import Source
+from vidscore_evaluators.mask_forms import masks_from_counts
 from vidscore_evaluators.masks import Masks
+from vidscore_evaluators.testing import make_annotations
 
 TEXT = {"size": [6, 8], "counts": "8240l0"}
 RUNS = {"size": [6, 8], "counts": [8, 2, 4, 2, 32]}
@@ -167,6 +170,34 @@ def test_masks_are_written_again(tmp_path: Path) -> None:
     [image] = json.loads(written.files[""])["images"]
     assert (image["width"], image["height"]) == (8, 6)
     assert np.array_equal(again.annotations.coordinates, source.annotations.coordinates)
+
+
+@pytest.mark.parametrize("format_name", ["coco-json", "jsonl", "parquet"])
+def test_masks_of_another_size_than_the_given_one_are_not_written(
+    tmp_path: Path, format_name: str
+) -> None:
+    """What would be written could not be read; one error says so, and what to do."""
+    source = read(tmp_path, truth_of(annotation(1, TEXT), annotation(2, RUNS)))
+    with pytest.raises(InputError) as caught:
+        convert(source, format_name, Side.TRUTH, image_size=(6, 8))
+    [fault] = caught.value.faults
+    assert fault.source == source.name
+    assert fault.found == "2 masks of another size, 8 x 6 in frame 1 of sequence images"
+    assert fault.expected == "6 x 8 pixels, the size of images"
+    assert fault.advice is not None
+    assert convert(source, format_name, Side.TRUTH, image_size=(8, 6)).files
+
+
+@pytest.mark.parametrize("format_name", ["coco-json", "jsonl", "parquet", "mots"])
+def test_masks_of_several_sizes_in_a_frame_are_not_written(format_name: str) -> None:
+    """Arrays may have such; what would be written could not be read or scored."""
+    boxes = make_annotations({("", "street"): {3: [(0.0, 0.0, 1.0, 1.0), (2.0, 2.0, 3.0, 3.0)]}})
+    masks = masks_from_counts([[0, 1, 5], [5, 1, 6]], np.array([[2, 3], [3, 4]]))
+    with pytest.raises(InputError) as caught:
+        convert(Source(replace(boxes, masks=masks), "arrays"), format_name, Side.TRUTH)
+    [fault] = caught.value.faults
+    assert fault.found == "1 mask of another size, 4 x 3 in frame 3 of sequence street"
+    assert fault.expected == "3 x 2 pixels, as the first mask of that frame"
 
 
 def test_formats_without_masks_say_what_is_lost(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import copy
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -95,15 +96,27 @@ def write_files(
 
 
 def by_pycocotools(
-    truth: dict[str, Any], results: list[dict[str, Any]], kind: Literal["bbox", "segm"] = "bbox"
+    truth: dict[str, Any],
+    results: list[dict[str, Any]],
+    kind: Literal["bbox", "segm"] = "bbox",
+    images: Sequence[int] | None = None,
 ) -> Figures:
-    """The twelve figures of all classes and of each, None where pycocotools has -1."""
+    """The twelve figures of all classes and of each, None where pycocotools has -1.
+
+    Args:
+        truth: The truth.
+        results: The results.
+        kind: What is compared.
+        images: The images that are evaluated, ``imgIds``; None for all.
+    """
     with contextlib.redirect_stdout(io.StringIO()):
         reference = COCO()
         dataset: Any = copy.deepcopy(truth) | {"info": {}}
         reference.dataset = dataset
         reference.createIndex()
         evaluation = COCOeval(reference, reference.loadRes(copy.deepcopy(results)), kind)
+        if images is not None:
+            evaluation.params.imgIds = list(images)
         evaluation.evaluate()
         evaluation.accumulate()
         evaluation.summarize()

@@ -13,6 +13,7 @@ from vidscore_evaluators.formats import read_pair
 from vidscore_evaluators.presets import find_preset
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score
+from vidscore_evaluators.selection import Selection
 from vidscore_evaluators.tally import merge_tallies
 
 PRESET = "coco-segmentation"
@@ -37,6 +38,40 @@ def compare(folder: Path, seed: int) -> int:
 @pytest.mark.parametrize("seed", range(12))
 def test_all_figures_are_those_of_pycocotools(tmp_path: Path, seed: int) -> None:
     compare(tmp_path, seed)
+
+
+@pytest.mark.parametrize("seed", range(20, 26))
+def test_chosen_images_have_the_figures_of_image_ids(tmp_path: Path, seed: int) -> None:
+    """COCO's demo scores results of a hundred images against a truth of all, by ``imgIds``."""
+    truth, results = random_mask_files(seed)
+    ids = sorted(image["id"] for image in truth["images"])
+    chosen = ids[: max(1, len(ids) // 2)]
+    of_chosen = [entry for entry in results if entry["image_id"] in chosen]
+    if not of_chosen:
+        return
+    paths = write_files(tmp_path, truth, of_chosen)
+    expected = by_pycocotools(truth, of_chosen, "segm", chosen)
+    first = Selection(frames=[(0, chosen[-1])])
+    named = Selection(frames=chosen)
+    for selection in (first, named):
+        report = score(PRESET, *paths, select=selection)
+        rows = {(row.label, row.measure): row.value for row in report.rows()}
+        for label, figures in expected.items():
+            found = {name: rows.get((label, name)) for name in figures}
+            assert found == pytest.approx(figures, abs=1e-9), (seed, label)
+
+
+def test_results_of_masks_are_scored_by_the_area_of_the_mask(tmp_path: Path) -> None:
+    """The truth's range is that of its field ``area``, whatever its mask's."""
+    truth, results = random_mask_files(3)
+    assert any("bbox" not in entry and "area" not in entry for entry in results)
+    for scale in (0.01, 100.0):
+        for entry in truth["annotations"]:
+            entry["area"] *= scale
+        expected = by_pycocotools(truth, results, "segm")[None]
+        report = score(PRESET, *write_files(tmp_path / str(scale), truth, results))
+        found = {name: report.value(name) for name in FIGURES}
+        assert found == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.nightly

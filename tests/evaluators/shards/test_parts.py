@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,6 +21,8 @@ from vidscore_evaluators.formats import parquet, read_source
 from vidscore_evaluators.formats._parquet_files import OpenFile
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.source import Source
+from vidscore_evaluators.mask_forms import masks_from_counts
+from vidscore_evaluators.plausibility.masks import MASK_MESSAGES
 from vidscore_evaluators.preparation import DataChoice, judged_by
 from vidscore_evaluators.report import report_to_json
 from vidscore_evaluators.scoring import score
@@ -174,6 +177,27 @@ def test_warnings_of_times_and_of_images_add_up(tmp_path: Path) -> None:
     for warning in found.reports[0].warnings:
         if warning.example is not None:
             assert "line " in found.place_of(warning.example)
+
+
+def test_warnings_of_masks_add_up(tmp_path: Path) -> None:
+    """Of each sequence one mask is empty, one full, and one beside its box."""
+    runs = [[1024], [0, 1024], [32 * 20, 32 * 12]]
+    sides = []
+    for side in Side:
+        source = scene(side)
+        count = source.annotations.object_count
+        masks = masks_from_counts([runs[row % 3] for row in range(count)], np.full((count, 2), 32))
+        odd = replace(source.annotations, masks=masks)
+        conversion = convert(replace(source, annotations=odd), "parquet", side)
+        sides.append(tmp_path / f"{side.value}.parquet")
+        sides[-1].write_bytes(conversion.files[""])
+    task = task_of((sides[0], sides[1]), "parquet")
+    wanted = whole(task)
+    assert [wanted[0].count(code) for code in MASK_MESSAGES] == [2, 2, 2]
+    found = merged(tmp_path, task)
+    assert texts(found) == wanted
+    examples = [one.example for one in found.reports[0].warnings if one.example is not None]
+    assert all("entry " in found.place_of(example) for example in examples)
 
 
 def test_times_that_go_back_add_up(tmp_path: Path) -> None:

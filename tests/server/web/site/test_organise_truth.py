@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from tests.evaluators.plausibility.odd_masks import ODD, ODD_TRUTH
 from tests.server.domain.hosted import BENCHMARK, TRUTH
+from tests.server.domain.streets import streets
 from tests.server.scene import points
 from tests.server.web.site.browsing import Browser, Browsing, Page, browsing
 
@@ -81,6 +83,21 @@ async def test_doubts_about_truth_are_told_before_it_counts(site: Browsing) -> N
     page = await upload(site.organiser, twice)
     assert "Nothing about it is doubtful." not in page.words
     assert "Nothing about it is doubtful." in (await upload(site.organiser)).words
+
+
+async def test_doubts_about_masks_are_told_before_they_count(site: Browsing) -> None:
+    """And a polygon that is none, or runs of another size, with their place."""
+    await site.hosted.organiser.create(streets(), public=("sequences", "labels"))
+    page = await upload(site.organiser, ODD_TRUTH.encode())
+    assert page.status == 200
+    for words in ODD:
+        assert words.format(side="the ground truth") in page.words
+    wrong = ODD_TRUTH.replace('{"size": [6, 8], "counts": [48]}', "[[1, 2, 3, 2, 3]]")
+    page = await upload(site.organiser, wrong.replace("[6, 8]", "[8, 6]", 1).encode())
+    assert "entry 0" in page.words
+    assert "an odd number of coordinates" in page.words
+    assert "entry 1" in page.words
+    assert "[6, 8], the height and width of the image" in page.words
 
 
 async def test_truth_that_cannot_be_read_changes_nothing(site: Browsing) -> None:

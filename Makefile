@@ -14,6 +14,8 @@ PARALLEL = -n $(WORKERS) --dist worksteal
 # For few tests that mostly wait, for downloads and for servers that they kill: each has a process
 # of its own. WORKERS=0 shows what a campaign says on its way.
 TOGETHER = -n $(if $(filter 0,$(WORKERS)),0,3)
+# Slow tests wait for processes that start, are killed and lose their connections.
+WAITING = -n $(if $(filter 0,$(WORKERS)),0,4) --dist worksteal
 # For campaigns of which one test takes as long as it is asked to: no limit suits every setting.
 UNLIMITED := -o faulthandler_timeout=0
 REALISATIONS ?= 2
@@ -138,7 +140,7 @@ test: $(INSTALLED) ## the default suite (WORKERS=n, PYTEST_ARGS="-k name")
 	@$(BIN)/python -m pytest $(PARALLEL) --ignore tests/packaging/test_wheels.py $(PYTEST_ARGS)
 
 test-slow: $(INSTALLED) ## the tests of kills, restarts and long documents, which CI runs as well
-	@$(BIN)/python -m pytest $(PARALLEL) -m "slow and not nightly and not campaign and not lowest" $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(WAITING) -m "slow and not nightly and not campaign and not lowest" $(PYTEST_ARGS)
 
 # With the profile of that name in tests/conftest.py.
 test-nightly: $(INSTALLED) ## long campaign: properties with ten times the examples, and the longer varieties

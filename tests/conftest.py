@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -42,6 +43,16 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
         gc.collect()
         gc.freeze()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave modules without a slow test alone where only those run.
+
+    Each process loads what it collects, and four modules of five have none.
+    """
+    if not config.option.markexpr.startswith("slow and ") or collection_path.suffix != ".py":
+        return None
+    return "mark.slow" not in collection_path.read_text(encoding="utf-8") or None
 
 
 # No deadline: a busy machine is not a bug. In CI the examples are the same in every run, so that

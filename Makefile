@@ -66,8 +66,9 @@ CAMPAIGNS := test-trust test-loops test-lowest test-installs test-image test-bro
 	crash-test chaos-test robustness clients conformance
 # Side by side, for the type checker takes one processor and as long as all others together.
 CHECKS := check-types check-style check-imports check-protos check-generated check-wheels
-# What `.ci/run` goes through after the suite; the rest of the campaigns is the night's.
-GATE := test-slow conformance crash-test chaos-test robustness test-installs test-image test-browser
+# What `.ci/run` goes through after the suite; the rest of the campaigns is the night's. What waits
+# is run side by side: `faults` and `packages` are several campaigns in one.
+GATE := test-slow conformance faults packages test-browser
 # What takes longer still, and finds what seldom changes; not in CI.
 LONG_CAMPAIGNS := test-nightly planted-test sanitize-clients conformance-defaults test-pythons \
 	test-release test-integrations
@@ -80,7 +81,7 @@ RESUME ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv lock loops demo demo-web docs trust-study attack-study test test-slow bench bench-quick bench-scale profile check docs-site format release proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
+.PHONY: help venv lock loops demo demo-web docs trust-study attack-study test test-slow faults packages bench bench-quick bench-scale profile check docs-site format release proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
 	$(CAMPAIGNS) long-campaigns $(LONG_CAMPAIGNS) $(CHECKS)
 
 help: ## list the commands
@@ -197,6 +198,10 @@ test-installs: $(INSTALLED) ## campaign: each documented way to install, in a fr
 test-image: $(INSTALLED) ## campaign: the Dockerfile's steps, run without Docker, serve and are healthy
 	@$(BIN)/python -m pytest -m campaign tests/packaging/test_image.py $(PYTEST_ARGS)
 
+packages: $(INSTALLED) ## test-installs and test-image in one
+	@$(BIN)/python -m pytest $(WAITING) -m campaign tests/packaging/test_installs.py \
+		tests/packaging/test_image.py $(PYTEST_ARGS)
+
 # In an environment of its own, for playwright brings a Node.js of 100 MB, which the lock file has
 # not. The browser is Debian's.
 test-browser: $(INSTALLED) docs-site ## campaign: the pages in Chromium: what is clicked and shown, and axe
@@ -279,6 +284,13 @@ $(FUZZER_INSTALLED): pyproject.toml | $(ENVIRONMENT)
 robustness: $(INSTALLED) $(FUZZER_INSTALLED) ## campaign: faults of disks and networks, power cuts, races, inputs of every kind (CAMPAIGN=disk, EFFORT=10, SEED=n)
 	@SEED=$(SEED) EFFORT=$(EFFORT) $(BIN)/python -m pytest $(PARALLEL) $(UNLIMITED) -m campaign \
 		$(if $(CAMPAIGN),tests/campaigns/test_$(CAMPAIGN).py,$(addprefix --ignore tests/campaigns/test_,$(BY_NIGHT)) tests/campaigns) $(PYTEST_ARGS)
+
+# Of the campaigns of `robustness` those that no new find of any day can fail.
+faults: $(INSTALLED) ## crash-test, chaos-test and robustness in one, at their short settings
+	@CRASHES=$(CRASHES) CHAOS_LIVES=$(CHAOS_LIVES) SEED=$(SEED) EFFORT=$(EFFORT) \
+		$(BIN)/python -m pytest $(WAITING) $(UNLIMITED) -m campaign \
+		tests/crash tests/server/domain/test_stateful.py tests/clients/python/test_chaos.py \
+		$(addprefix --ignore tests/campaigns/test_,$(BY_NIGHT)) tests/campaigns $(PYTEST_ARGS)
 
 planted-test: $(INSTALLED) $(FUZZER_INSTALLED) ## long campaign: each robustness campaign catches the bugs that are planted for it
 	@$(BIN)/python -m pytest $(PARALLEL) -m campaign tests/campaigns/test_planted.py $(PYTEST_ARGS)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from tests.crash.nursery import Nursery
 from tests.support.plugin import built_plugin, counting_plugin
 from tests.support.postgresql import cluster, database
 
@@ -53,6 +54,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if not config.option.markexpr.startswith("slow and ") or collection_path.suffix != ".py":
         return None
     return "mark.slow" not in collection_path.read_text(encoding="utf-8") or None
+
+
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
+    """What forks servers off for tests that start many, which costs a tenth of starting them."""
+    with Nursery() as own:
+        yield own
 
 
 # No deadline: a busy machine is not a bug. In CI the examples are the same in every run, so that

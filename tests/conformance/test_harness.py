@@ -21,7 +21,7 @@ from tests.conformance.comparing import (
     equal,
     same_error,
 )
-from tests.conformance.runners import Outcome, Runner
+from tests.conformance.runners import Outcome, Runner, build
 from tests.conformance.stage import SCENARIOS, name_of
 from tools.clients import CLIENTS, LANGUAGES, FailedError, MissingToolchainError
 
@@ -183,21 +183,18 @@ def test_a_missing_toolchain_is_named_and_fails_only_where_everything_must_be_th
     monkeypatch: pytest.MonkeyPatch, required: str, failed: bool
 ) -> None:
     monkeypatch.setenv("VIDSCORE_REQUIRE_ALL", required)
-    monkeypatch.setattr(harness, "build", _raising(MissingToolchainError("no go toolchain")))
-    verdict = harness.Verdict("go", _built("go"), [], _no_stage)
+    built: Future[Runner] = Future()
+    built.set_exception(MissingToolchainError("no go toolchain"))
+    verdict = harness.Verdict("go", built, [], _no_stage)
     assert (verdict.line, verdict.failed) == ("go skip: no go toolchain", failed)
 
 
 def test_a_client_that_cannot_be_built_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.conformance.runners.check_toolchain", lambda _language: None)
     monkeypatch.setattr("tests.conformance.runners.make", _raising(FailedError("no compiler")))
-    verdict = harness.Verdict("go", _built("go"), [], _no_stage)
-    assert (verdict.line, verdict.failed) == ("go fail: build: no compiler", True)
-
-
-def _built(language: str) -> Future[Runner]:
     with ThreadPoolExecutor(1) as builder:
-        return builder.submit(harness.build, language)
+        verdict = harness.Verdict("go", builder.submit(build, "go"), [], _no_stage)
+    assert (verdict.line, verdict.failed) == ("go fail: build: no compiler", True)
 
 
 def _runner(folder: Path, script: str) -> Runner:

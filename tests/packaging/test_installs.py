@@ -42,8 +42,7 @@ def _run(*command: str | Path, cwd: Path = ROOT, **variables: str) -> str:
 def _installs(folder: Path, *arguments: str, hosts: bool = False) -> None:
     """Install with the environment's own pip and try what came out of it."""
     _run(sys.executable, "-m", "venv", folder / "venv")
-    # Half of pip's time goes into compiling modules of which few are imported here.
-    _run(folder / "venv/bin/pip", "install", "--quiet", *arguments, PIP_NO_COMPILE="1")
+    _run(folder / "venv/bin/pip", "install", "--quiet", *arguments)
     _works(folder / "venv", folder, hosts=hosts)
 
 

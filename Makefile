@@ -14,6 +14,8 @@ PARALLEL = -n $(WORKERS) --dist worksteal
 # For few tests that mostly wait, for downloads and for servers that they kill: each has a process
 # of its own. WORKERS=0 shows what a campaign says on its way.
 TOGETHER = -n $(if $(filter 0,$(WORKERS)),0,3)
+# Slow tests wait for processes that start, are killed and lose their connections.
+WAITING = -n $(if $(filter 0,$(WORKERS)),0,4) --dist worksteal
 # For campaigns of which one test takes as long as it is asked to: no limit suits every setting.
 UNLIMITED := -o faulthandler_timeout=0
 REALISATIONS ?= 2
@@ -64,8 +66,9 @@ CAMPAIGNS := test-trust test-loops test-lowest test-installs test-image test-bro
 	crash-test chaos-test robustness clients conformance
 # Side by side, for the type checker takes one processor and as long as all others together.
 CHECKS := check-types check-style check-imports check-protos check-generated check-wheels
-# What `.ci/run` goes through after the suite; the rest of the campaigns is the night's.
-GATE := test-slow conformance crash-test chaos-test robustness test-installs test-image test-browser
+# What `.ci/run` goes through after the suite; the rest of the campaigns is the night's. What waits
+# is run side by side: `faults` and `packages` are several campaigns in one.
+GATE := test-slow conformance faults packages test-browser
 # What takes longer still, and finds what seldom changes; not in CI.
 LONG_CAMPAIGNS := test-nightly planted-test sanitize-clients conformance-defaults test-pythons \
 	test-release test-integrations
@@ -78,7 +81,7 @@ RESUME ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv lock loops demo demo-web docs trust-study attack-study test test-slow bench bench-quick bench-scale profile check docs-site format release proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
+.PHONY: help venv lock loops demo demo-web docs trust-study attack-study test test-slow faults packages bench bench-quick bench-scale profile check docs-site format release proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
 	$(CAMPAIGNS) long-campaigns $(LONG_CAMPAIGNS) $(CHECKS)
 
 help: ## list the commands
@@ -138,7 +141,7 @@ test: $(INSTALLED) ## the default suite (WORKERS=n, PYTEST_ARGS="-k name")
 	@$(BIN)/python -m pytest $(PARALLEL) --ignore tests/packaging/test_wheels.py $(PYTEST_ARGS)
 
 test-slow: $(INSTALLED) ## the tests of kills, restarts and long documents, which CI runs as well
-	@$(BIN)/python -m pytest $(PARALLEL) -m "slow and not nightly and not campaign and not lowest" $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(WAITING) -m "slow and not nightly and not campaign and not lowest" $(PYTEST_ARGS)
 
 # With the profile of that name in tests/conftest.py.
 test-nightly: $(INSTALLED) ## long campaign: properties with ten times the examples, and the longer varieties
@@ -194,6 +197,10 @@ test-installs: $(INSTALLED) ## campaign: each documented way to install, in a fr
 
 test-image: $(INSTALLED) ## campaign: the Dockerfile's steps, run without Docker, serve and are healthy
 	@$(BIN)/python -m pytest -m campaign tests/packaging/test_image.py $(PYTEST_ARGS)
+
+packages: $(INSTALLED) ## test-installs and test-image in one
+	@$(BIN)/python -m pytest $(WAITING) -m campaign tests/packaging/test_installs.py \
+		tests/packaging/test_image.py $(PYTEST_ARGS)
 
 # In an environment of its own, for playwright brings a Node.js of 100 MB, which the lock file has
 # not. The browser is Debian's.
@@ -274,6 +281,13 @@ $(FUZZER_INSTALLED): pyproject.toml | $(ENVIRONMENT)
 robustness: $(INSTALLED) $(FUZZER_INSTALLED) ## campaign: faults of disks and networks, power cuts, races, inputs of every kind (CAMPAIGN=disk, EFFORT=10, SEED=n)
 	@SEED=$(SEED) EFFORT=$(EFFORT) $(BIN)/python -m pytest $(PARALLEL) $(UNLIMITED) -m campaign \
 		$(if $(CAMPAIGN),tests/campaigns/test_$(CAMPAIGN).py,--ignore tests/campaigns/test_planted.py tests/campaigns) $(PYTEST_ARGS)
+
+# Of the campaigns of `robustness` those that no new find of any day can fail.
+faults: $(INSTALLED) ## crash-test, chaos-test and robustness in one, at their short settings
+	@CRASHES=$(CRASHES) CHAOS_LIVES=$(CHAOS_LIVES) SEED=$(SEED) EFFORT=$(EFFORT) \
+		$(BIN)/python -m pytest $(WAITING) $(UNLIMITED) -m campaign \
+		tests/crash tests/server/domain/test_stateful.py tests/clients/python/test_chaos.py \
+		$(addprefix --ignore tests/campaigns/test_,$(BY_NIGHT)) tests/campaigns $(PYTEST_ARGS)
 
 planted-test: $(INSTALLED) $(FUZZER_INSTALLED) ## long campaign: each robustness campaign catches the bugs that are planted for it
 	@$(BIN)/python -m pytest $(PARALLEL) -m campaign tests/campaigns/test_planted.py $(PYTEST_ARGS)

@@ -5,8 +5,8 @@ python -m tests.conformance go rust               these
 python -m tests.conformance go --scenario rewind  one scenario
 python -m tests.conformance --default-keepalive   silent connections are found out as by default
 
-Several scenarios are played at a time, since most of each is waiting; a language's runner is built
-while the scenarios of the one before are played.
+Several scenarios of two languages are played at a time, since most of each is waiting; each of the
+two has servers of its own. The other runners are built meanwhile.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 
 from tests.conformance import (  # noqa: F401 - each puts its scenarios on the list
     fault_scenarios,
@@ -52,36 +53,48 @@ SHORT_KEEPALIVE = {"keepalive_interval_s": 10, "keepalive_timeout_s": 2}
 CONCURRENT_SCENARIOS = 4
 """More do not pay on two cores; fewer wait most of the time."""
 
+CONCURRENT_LANGUAGES = 2
+"""One waits for silent connections and restarts of its server, when no other scenario may run."""
+
 
 def main() -> int:
     """Run what the command line says; whether something failed."""
     arguments = _arguments()
     names = arguments.scenario or [name_of(scenario) for scenario in SCENARIOS]
     chosen = [scenario for scenario in SCENARIOS if name_of(scenario) in names]
-    failed = False
     keepalive = {} if arguments.default_keepalive else SHORT_KEEPALIVE
-    with (
-        tempfile.TemporaryDirectory(prefix="conformance-") as folder,
-        stages(Path(folder), keepalive) as make,
-    ):
-        languages = arguments.languages or LANGUAGES
-        for language, built in zip(languages, _built(languages), strict=True):
-            verdict = Verdict(language, built, chosen, make)
+    languages = arguments.languages or LANGUAGES
+    at_once = min(CONCURRENT_LANGUAGES, len(languages))
+    with tempfile.TemporaryDirectory(prefix="conformance-") as folder, ExitStack() as open_stages:
+        reference = Reference(build("python"), Path(folder))
+        free: SimpleQueue[MakeStage] = SimpleQueue()
+        for number in range(at_once):
+            made = stages(Path(folder, str(number)), reference, keepalive)
+            free.put(open_stages.enter_context(made))
+
+        def play(language: str, built: Future[Runner]) -> Verdict:
+            make_stage = free.get()
+            try:
+                return Verdict(language, built, chosen, make_stage)
+            finally:
+                free.put(make_stage)
+
+        builder = open_stages.enter_context(ThreadPoolExecutor(max_workers=1))
+        built = [builder.submit(build, language) for language in languages]
+        players = open_stages.enter_context(ThreadPoolExecutor(at_once))
+        failed = False
+        for verdict in players.map(play, languages, built):
             print(verdict.line, flush=True)
             failed = failed or verdict.failed
     return int(failed)
 
 
-def _built(languages: Sequence[str]) -> Iterator[Future[Runner]]:
-    """Build the runners one after the other, each while the one before is in use."""
-    with ThreadPoolExecutor(max_workers=1) as builder:
-        yield from [builder.submit(build, language) for language in languages]
-
-
 @contextmanager
-def stages(folder: Path, keepalive: Mapping[str, float]) -> Iterator[MakeStage]:
-    """Start what all languages share; gives what makes a stage for a runner and a scenario."""
-    reference = Reference(build("python"), folder)
+def stages(
+    folder: Path, reference: Reference, keepalive: Mapping[str, float]
+) -> Iterator[MakeStage]:
+    """Start servers for one language after the other; gives what makes a stage on them."""
+    folder.mkdir()
     with (
         site(folder / "site") as server,
         encrypted_site(folder / "encrypted") as encrypted,

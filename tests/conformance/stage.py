@@ -40,8 +40,9 @@ class Reference:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, command: str, **options: object) -> Outcome:
-        """What the Python client comes to; asked for once, because it cannot change."""
-        key = json.dumps([command, options], default=str, sort_keys=True)
+        """What the Python client comes to; asked for once, because no server changes it."""
+        asked = {name: value for name, value in options.items() if name != "address"}
+        key = json.dumps([command, asked], default=str, sort_keys=True)
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = self.runner.run(command, **options)
@@ -50,7 +51,9 @@ class Reference:
     def write_frames(self, name: str, document: Document) -> Path:
         """Write a file of frames, the same for all languages."""
         file = self.folder / f"{name}.json"
-        file.write_text(json.dumps(document), encoding="utf-8")
+        with self._lock:  # another language may be reading it
+            if not file.exists():
+                file.write_text(json.dumps(document), encoding="utf-8")
         return file
 
 
@@ -61,7 +64,7 @@ class Stage:
     Attributes:
         runner: The runner of the language in question.
         reference: The Python runner.
-        site: A real server; every language has the same one.
+        site: A real server; one language after the other has it.
         encrypted: Another real server, which speaks TLS alone.
         name: Name for a submission, of this language and scenario alone.
         keepalive: Options of how silent connections are found out; none for the SDK's defaults.

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from types import TracebackType
 from typing import Any, Self, TypeVar
+from weakref import WeakSet
 
 Result = TypeVar("Result")
 
@@ -123,6 +124,7 @@ class ChaosProxy:
         self._ways = {direction: _Way() for direction in Direction}
         self._connections: set[_Connection] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._transports: WeakSet[asyncio.WriteTransport] = WeakSet()
         self._made = 0
         self._broken = 0
         self._hanging_up_with_reset: bool | None = None
@@ -277,9 +279,13 @@ class ChaosProxy:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        # One that was closed in order stays open as long as its other end does not read.
+        for transport in list(self._transports):
+            transport.abort()
         await asyncio.sleep(0)  # what was aborted is closed in the next round
 
     def _begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._transports.add(writer.transport)
         task = self._loop.create_task(self._serve(reader, writer))
         self._tasks.add(task)
 
@@ -300,6 +306,7 @@ class ChaosProxy:
         try:
             from_server, to_server = await asyncio.open_connection(*self._target)
             connection.writers[Direction.TO_SERVER] = to_server
+            self._transports.add(to_server.transport)
             self._connections.add(connection)
             async with asyncio.TaskGroup() as both:
                 both.create_task(self._pump(connection, reader, Direction.TO_SERVER))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import math
 import socket
 import threading
+import warnings
 from collections.abc import Iterator
 
 import pytest
@@ -222,6 +224,25 @@ def test_a_connection_goes_silent_after_so_many_bytes(echo: EchoServer, proxy: C
         first.sendall(b"lost")
         assert echoed(second, b"two") == b"two"
         assert bytes(echo.received) == b"onetwo"
+
+
+@pytest.mark.parametrize("closing", [False, True])
+def test_nothing_stays_open_where_the_other_end_does_not_read(closing: bool) -> None:
+    """What is on its way to it keeps a connection open that was closed in order."""
+    with socket.create_server(("127.0.0.1", 0)) as deaf, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found: list[object] = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("sys.unraisablehook", lambda raised: found.append(raised.exc_value))
+            with ChaosProxy(f"127.0.0.1:{deaf.getsockname()[1]}") as proxy:
+                client = connected(proxy)
+                client.settimeout(0.2)
+                with client, pytest.raises(TimeoutError):  # every buffer on the way is full
+                    client.sendall(bytes(1 << 26))
+                if closing:
+                    proxy.close_connections()
+            gc.collect()
+        assert not found
 
 
 @pytest.mark.parametrize("reset", [False, True])

@@ -96,7 +96,7 @@ def test_csv_has_a_line_a_score_and_a_line_a_sequence() -> None:
     ("systems", "code"), [(("good.csv", "bad.csv"), 6), (("bad.csv", "good.csv"), 0)]
 )
 def test_a_system_that_is_worse_can_be_a_failure(systems: tuple[str, str], code: int) -> None:
-    words = ("--truth", "truth.csv", "--fail-if-worse", "--format", "json", "--draws", "200")
+    words = ("--truth", "truth.csv", "--fail-if-worse", "--format", "json", "--draws", "50")
     result = run("compare", "f1", *systems, *words)
     assert result.exit_code == code
     assert json.loads(result.stdout)["evaluator"] == "f1"
@@ -110,7 +110,7 @@ def test_a_difference_that_may_be_chance_is_no_failure(folder: Path) -> None:
     lines = (folder / "good.csv").read_text().splitlines(keepends=True)
     (folder / "nearly.csv").write_text("".join(lines[:-1]))
     words = ("compare", "f1", "--truth", "truth.csv", "good.csv", "nearly.csv", "--fail-if-worse")
-    result = run(*words, "--draws=200")
+    result = run(*words, "--draws=50")
     assert result.exit_code == 0
     assert result.stdout.startswith("nearly and good cannot be told apart in f1: nearly has 0.0")
 

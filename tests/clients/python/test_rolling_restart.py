@@ -14,6 +14,7 @@ from tests.clients.python.test_chaos import (
     WRITERS,
     send_frames,
 )
+from tests.crash.nursery import Nursery
 from tests.crash.organiser import TIMEOUT_S, Organiser
 from tests.crash.servers import KilledServer
 from tests.server.domain.sky import batch_report, truth
@@ -27,8 +28,10 @@ CALLERS = 16
 
 
 @pytest.mark.parametrize("writer", ["threads", "asyncio"])
-def test_a_stream_goes_on_over_restarts_of_its_server(tmp_path: Path, writer: str) -> None:
-    server = KilledServer(tmp_path)
+def test_a_stream_goes_on_over_restarts_of_its_server(
+    tmp_path: Path, nursery: Nursery, writer: str
+) -> None:
+    server = KilledServer(tmp_path, nursery=nursery)
     try:
         server.start()
         _stream_over_restarts(server, writer)

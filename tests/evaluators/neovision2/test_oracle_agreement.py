@@ -89,7 +89,7 @@ def score(chosen: Any, truth: Annotations, detections: Annotations) -> Report:
     return evaluator.report(evaluator.tally(truth, detections))
 
 
-@settings(max_examples=example_count(100))
+@settings(max_examples=example_count(40))
 @given(scene=scenes(), chosen=parameters())
 def test_every_row_and_curve_is_what_the_protocol_read_frame_by_frame_gives(
     scene: tuple[Annotations, Annotations], chosen: Any

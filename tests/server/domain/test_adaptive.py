@@ -7,6 +7,7 @@ from tests.server.domain.adaptive import POLICIES, from_truth, gain, table
 from tests.support.tree import ROOT
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_gains_are_those_of_the_documentation() -> None:
     text = (ROOT / "docs" / "hidden-truth.md").read_text(encoding="utf-8")

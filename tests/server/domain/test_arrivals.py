@@ -13,6 +13,7 @@ import grpc
 import numpy as np
 import pytest
 import pytest_asyncio
+from tests.crash.nursery import Nursery
 from tests.crash.servers import KilledServer, new_site
 from tests.server.domain.hosted import (
     BENCHMARK,
@@ -187,14 +188,16 @@ async def test_a_backup_from_before_arrivals_were_kept_is_restored_without_any(
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[KilledServer, str]]:
+def server(
+    request: pytest.FixtureRequest, tmp_path: Path, nursery: Nursery
+) -> Iterator[tuple[KilledServer, str]]:
     """A server that may be killed, and where its store is."""
     if request.param == "sqlite":
         location = str(tmp_path / "store.db")
     else:
         cluster: Cluster = request.getfixturevalue("cluster")
         location = cluster.database()
-    server = KilledServer(tmp_path, new_site(location))
+    server = KilledServer(tmp_path, new_site(location), nursery)
     with ExitStack() as ending:
         ending.callback(server.kill)
         yield server, location

@@ -329,7 +329,7 @@ class Hosting(RuleBasedStateMachine):
 
 def test_no_board_ever_mixes_and_each_is_what_it_would_be_from_scratch() -> None:
     checks: Any = settings(
-        max_examples=example_count(25),
+        max_examples=example_count(12),
         stateful_step_count=25,
         deadline=None,
         suppress_health_check=list(HealthCheck),

@@ -10,6 +10,7 @@ from queue import SimpleQueue
 
 import grpc
 import pytest
+from tests.crash.nursery import Nursery
 from tests.crash.servers import KilledServer
 from tests.server.domain.hosted import BENCHMARK
 from tests.server.domain.live_scene import SUBMISSION, TOLD, live_dots
@@ -92,9 +93,9 @@ def prepare(channel: grpc.Channel, system: System) -> None:
     ],
 )
 def test_no_acknowledged_answer_is_lost_and_the_clock_goes_on_by_the_stores_time(
-    tmp_path: Path, failpoint: str, acknowledged: int
+    tmp_path: Path, nursery: Nursery, failpoint: str, acknowledged: int
 ) -> None:
-    server = KilledServer(tmp_path)
+    server = KilledServer(tmp_path, nursery=nursery)
     system = System(server.secret)
     try:
         server.start(failpoint)

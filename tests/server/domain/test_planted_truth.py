@@ -217,6 +217,20 @@ SETTINGS = [
     if (visibility != "LIVE" and outcomes == "NONE") or {"sequences", "labels"} <= set(public)
     if outcomes == "NONE" or visibility not in {"LADDER", "BOOTSTRAP"}
 ]
+ALWAYS = {
+    ("LADDER", (), "NONE"),
+    ("BOOTSTRAP", ("labels",), "NONE"),
+    ("FINAL", ("sequences",), "NONE"),
+    ("FINAL", ALL_PUBLIC, "OWN"),
+    ("LIVE", ("sequences", "labels"), "OWN"),
+}
+"""Each visibility, each kind of names by itself, all and none of them; at night all that go."""
+
+
+def test_what_is_always_tried_is_of_all_settings() -> None:
+    assert set(SETTINGS) > ALWAYS
+    assert {visibility for visibility, _, _ in ALWAYS} == {one for one, _, _ in SETTINGS}
+    assert {public for _, public, _ in ALWAYS} == {public for _, public, _ in SETTINGS}
 
 
 def test_every_rpc_has_a_case() -> None:
@@ -230,7 +244,13 @@ def test_all_of_an_rpcs_callers_but_organisers_are_participants() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("visibility", "public", "outcomes"), SETTINGS)
+@pytest.mark.parametrize(
+    ("visibility", "public", "outcomes"),
+    [
+        pytest.param(*setting, marks=[] if setting in ALWAYS else pytest.mark.nightly)
+        for setting in SETTINGS
+    ],
+)
 async def test_nothing_that_a_participant_receives_holds_planted_truth(
     hosted: Hosted,
     log_lines: io.StringIO,

@@ -282,12 +282,11 @@ robustness: $(INSTALLED) $(FUZZER_INSTALLED) ## campaign: faults of disks and ne
 	@SEED=$(SEED) EFFORT=$(EFFORT) $(BIN)/python -m pytest $(PARALLEL) $(UNLIMITED) -m campaign \
 		$(if $(CAMPAIGN),tests/campaigns/test_$(CAMPAIGN).py,--ignore tests/campaigns/test_planted.py tests/campaigns) $(PYTEST_ARGS)
 
-# Of the campaigns of `robustness` those that no new find of any day can fail.
-faults: $(INSTALLED) ## crash-test, chaos-test and robustness in one, at their short settings
+faults: $(INSTALLED) $(FUZZER_INSTALLED) ## crash-test, chaos-test and robustness in one, at their short settings
 	@CRASHES=$(CRASHES) CHAOS_LIVES=$(CHAOS_LIVES) SEED=$(SEED) EFFORT=$(EFFORT) \
 		$(BIN)/python -m pytest $(WAITING) $(UNLIMITED) -m campaign \
 		tests/crash tests/server/domain/test_stateful.py tests/clients/python/test_chaos.py \
-		$(addprefix --ignore tests/campaigns/test_,$(BY_NIGHT)) tests/campaigns $(PYTEST_ARGS)
+		--ignore tests/campaigns/test_planted.py tests/campaigns $(PYTEST_ARGS)
 
 planted-test: $(INSTALLED) $(FUZZER_INSTALLED) ## long campaign: each robustness campaign catches the bugs that are planted for it
 	@$(BIN)/python -m pytest $(PARALLEL) -m campaign tests/campaigns/test_planted.py $(PYTEST_ARGS)

@@ -207,15 +207,18 @@ class Annotations:
             frame_starts: (F + 1,) where the objects of each frame begin among `rows`; as it is if
                 None, for rows that stay in their frames.
         """
-        masks = self.masks
-        is_run = isinstance(rows, slice)
+        coordinates, masks = self.coordinates, self.masks
         if masks is not None:
-            masks = masks.run(rows.start, rows.stop) if is_run else masks.take(rows)
+            masks = (
+                masks.run(rows.start, rows.stop) if isinstance(rows, slice) else masks.take(rows)
+            )
         return replace(
             self,
             frame_starts=self.frame_starts if frame_starts is None else frame_starts,
             # `take` gathers whole rows, which indexing by an array does number by number.
-            coordinates=self.coordinates[rows] if is_run else self.coordinates.take(rows, axis=0),
+            coordinates=coordinates[rows]
+            if isinstance(rows, slice)
+            else coordinates.take(rows, axis=0),
             label_indices=self.label_indices[rows],
             confidences=self.confidences[rows],
             track_ids=self.track_ids[rows],

@@ -27,8 +27,8 @@ SECONDS = 10 * EFFORT
 """How long a target is given inputs at most."""
 
 INPUTS = 1_000 if EFFORT == 1 else -1
-"""How many it is given at most. The gate gives the same ones to every change, as far as its time goes:
-with none that others have not had, only what a change does can fail it. By night there is no end."""
+"""How many it is given at most. The gate gives every change the same ones, as far as its time goes,
+so that only what a change does can fail it. By night there is no end."""
 
 STARTED_S = 400.0
 """How long a process may take beside that, on a machine with much else to do."""

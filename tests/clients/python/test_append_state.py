@@ -77,7 +77,7 @@ def test_whatever_breaks_every_frame_is_stored_once_and_in_order(
             state.resume(StreamInfo("default", 1, len(server.stored)), 0.0)
         assert state.acknowledged <= len(server.stored)
     assert server.stored == list(range(offered))
-    assert state.settled
+    assert state.drained
     assert state.acknowledged == offered
 
 

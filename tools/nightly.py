@@ -93,6 +93,7 @@ CAMPAIGNS = (
     Campaign.of_robustness("crash_images", 50),
     Campaign.of_robustness("disk", 20),
     Campaign.of_robustness("histories", 50),
+    Campaign.of_robustness("load", 180),
     Campaign("planted-test", "bugs that are planted for each campaign, which it has to catch"),
 )
 

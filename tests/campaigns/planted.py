@@ -35,7 +35,7 @@ class Planted:
 
     Attributes:
         path: Its patch.
-        campaign: The module that must catch it, without `test_`.
+        campaign: The module of tests/campaigns or tests/crash that must catch it, without `test_`.
         test: The test of it; empty for all.
         says: A regular expression that the failure must have.
     """
@@ -44,6 +44,13 @@ class Planted:
     campaign: str
     test: str
     says: str
+
+    @property
+    def module(self) -> str:
+        """The file of its campaign."""
+        folders = ("tests/campaigns", "tests/crash")
+        paths = [f"{folder}/test_{self.campaign}.py" for folder in folders]
+        return next(path for path in paths if (ROOT / path).is_file())
 
     @classmethod
     def read(cls, path: Path) -> Planted:
@@ -69,7 +76,7 @@ def catches(bug: Planted, folder: Path) -> str:
     for name in SOURCES:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     subprocess.run(["git", "apply", str(bug.path)], cwd=folder, check=True)
-    module = f"tests/campaigns/test_{bug.campaign}.py"
+    module = bug.module
     places = os.pathsep.join(str(folder / name) for name in SOURCES)
     done = subprocess.run(
         [*(sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-m", ""),

@@ -130,7 +130,7 @@ class Guard(grpc.aio.ServerInterceptor):
                         await responses.finish()
                 code = "OK"
             except Exception as error:
-                if context.cancelled() or _is_of_lost_client(error):
+                if context.cancelled():
                     raise asyncio.CancelledError from error
                 refusal = refusal_of(error)
                 code, reason = refusal.code.name, refusal.reason
@@ -170,13 +170,6 @@ class Guard(grpc.aio.ServerInterceptor):
         except Exception as error:  # noqa: BLE001 - the call's status tells it
             return error
         return None
-
-
-def _is_of_lost_client(error: Exception) -> bool:
-    """Whether gRPC has refused to write, as it may before it says that the call is cancelled."""
-    if isinstance(error, ExceptionGroup):
-        return error.subgroup(grpc.aio.InternalError) is not None
-    return isinstance(error, grpc.aio.InternalError)
 
 
 _KINDS = {

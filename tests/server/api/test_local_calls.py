@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import grpc
 import pytest
 import pytest_asyncio
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, append, hosting
@@ -14,7 +13,6 @@ from tests.support.waiting import until
 
 from vidscore_protos.v1 import access_service_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
-from vidscore_server.api import local_calls
 from vidscore_server.api.local_calls import LocalCalls, Refused
 
 SUBMISSIONS = "/vidscore.v1.SubmissionService"
@@ -110,26 +108,3 @@ async def test_a_watch_that_nobody_reads_any_more_ends(hosted: Hosted) -> None:
     assert first.submission.name == f"{BENCHMARK}/submissions/one"
     await responses.aclose()
     await until(lambda: asyncio.all_tasks() <= before)
-
-
-async def test_a_write_that_grpc_refuses_for_a_client_that_is_gone_is_no_incident(
-    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """gRPC may fail a write before it says that the call is cancelled."""
-
-    async def refused(*_: object) -> None:
-        raise grpc.aio.InternalError("failed to write")
-
-    await hosted.red.submission()
-    calls = _calls(hosted)
-
-    async def requests() -> AsyncIterator[pb.WatchSubmissionRequest]:
-        yield pb.WatchSubmissionRequest(name=f"{BENCHMARK}/submissions/one")
-
-    metadata = [("authorization", f"Bearer {hosted.red.secret}")]
-    responses = calls.stream(
-        calls.rpcs[f"{SUBMISSIONS}/WatchSubmission"], requests(), metadata, "http:test"
-    )
-    monkeypatch.setattr(local_calls._Context, "write", refused)
-    with pytest.raises(asyncio.CancelledError):
-        await anext(responses)

@@ -11,6 +11,9 @@ PYTEST_ARGS ?=
 # Each process gets a half in one piece, so that few fixtures of a module are made twice, and one
 # that has finished takes from the other.
 PARALLEL = -n $(WORKERS) --dist worksteal
+# For few tests that mostly wait, for downloads and for servers that they kill: each has a process
+# of its own. WORKERS=0 shows what a campaign says on its way.
+TOGETHER = -n $(if $(filter 0,$(WORKERS)),0,3)
 # For campaigns of which one test takes as long as it is asked to: no limit suits every setting.
 UNLIMITED := -o faulthandler_timeout=0
 REALISATIONS ?= 2
@@ -49,6 +52,9 @@ SITE := build/site-venv
 SITE_ENVIRONMENT := $(SITE)/.installed
 BENCH_ENVIRONMENT := $(BENCH)/.installed
 BENCH_INSTALLED := $(BENCH_ENVIRONMENT) $(LOOPS)
+# What fuzzes, beside the environment: there is none of it for every Python, and nothing else needs it.
+FUZZER := build/fuzz
+FUZZER_INSTALLED := $(FUZZER)/.installed
 CASE ?= spotgeo
 BENCH_ARGS ?=
 BASELINE := protos/vidscore/baseline.binpb
@@ -56,6 +62,8 @@ BASELINE := protos/vidscore/baseline.binpb
 # Long or network-bound checks, each at its short setting; `make campaigns` runs them all.
 CAMPAIGNS := test-trust test-loops test-lowest test-installs test-image test-browser attack-test \
 	crash-test chaos-test robustness clients conformance
+# Side by side, for the type checker takes one processor and as long as all others together.
+CHECKS := check-types check-style check-imports check-protos check-generated check-wheels
 # What `.ci/run` goes through after the suite; the rest of the campaigns is the night's.
 GATE := test-slow conformance crash-test chaos-test robustness test-installs test-image test-browser
 # What takes longer still, and finds what seldom changes; not in CI.
@@ -71,7 +79,7 @@ RESUME ?=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help venv lock loops demo demo-web docs trust-study attack-study test test-slow bench bench-quick bench-scale profile check docs-site format release proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
-	$(CAMPAIGNS) long-campaigns $(LONG_CAMPAIGNS) check-style check-types check-imports check-protos check-generated check-wheels
+	$(CAMPAIGNS) long-campaigns $(LONG_CAMPAIGNS) $(CHECKS)
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -96,7 +104,7 @@ $(USABLE): $(INSTALL_INPUTS) $(LOOPS_INPUTS)
 $(ENVIRONMENT): $(INSTALL_INPUTS)
 	@$(HAS_PYTHON)
 	@echo "Installing vidscore and what develops it into $(VENV)"
-	@$(PYTHON) tools/bootstrap.py $(VENV) $(LOCKED) --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask]' --group dev
+	@$(PYTHON) tools/bootstrap.py $(VENV) $(LOCKED) --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask,s3]' --group dev
 	@touch $(USABLE) $@
 
 # For every platform; it names no package index, which is the installer's own affair.
@@ -156,7 +164,7 @@ test-lowest: $(INSTALLED) ## campaign: the suite on the oldest supported release
 	@$(BIN)/python tools/lower_bounds.py > build/lowest.txt
 	@$(PYTHON) tools/bootstrap.py $(LOWEST) \
 		--requirement build/lowest.txt --build-constraint build/lowest.txt \
-		--editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask]' --group test
+		--editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask,s3]' --group test
 	@$(LOWEST)/bin/python -m pytest -n $(WORKERS) -m "not campaign" -W default \
 		--ignore tests/house --ignore tests/docs $(PYTEST_ARGS)
 
@@ -182,7 +190,7 @@ test-loops: $(INSTALLED) ## campaign: the evaluators, with loops that end where 
 		$(PYTEST_ARGS)
 
 test-installs: $(INSTALLED) ## campaign: each documented way to install, in a fresh environment
-	@$(BIN)/python -m pytest -m campaign tests/packaging/test_installs.py $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(TOGETHER) -m campaign tests/packaging/test_installs.py $(PYTEST_ARGS)
 
 test-image: $(INSTALLED) ## campaign: the Dockerfile's steps, run without Docker, serve and are healthy
 	@$(BIN)/python -m pytest -m campaign tests/packaging/test_image.py $(PYTEST_ARGS)
@@ -190,9 +198,9 @@ test-image: $(INSTALLED) ## campaign: the Dockerfile's steps, run without Docker
 # In an environment of its own, for playwright brings a Node.js of 100 MB, which the lock file has
 # not. The browser is Debian's.
 test-browser: $(INSTALLED) docs-site ## campaign: the pages in Chromium: what is clicked and shown, and axe
-	@$(PYTHON) tools/bootstrap.py $(BROWSER)/venv --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask]' --group test --group browser
+	@$(PYTHON) tools/bootstrap.py $(BROWSER)/venv --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask,s3]' --group test --group browser
 	@npm install --silent --no-audit --no-fund --prefix $(BROWSER) axe-core@4.14.1
-	@$(BROWSER)/venv/bin/python -m pytest -n 0 -m campaign tests/browser $(PYTEST_ARGS)
+	@$(BROWSER)/venv/bin/python -m pytest $(PARALLEL) --maxprocesses 4 -m campaign tests/browser $(PYTEST_ARGS)
 
 # What is integrated with is large, and FiftyOne does not go together with the rest.
 test-integrations: ## long campaign: docs/integrations.md against the real packages
@@ -250,17 +258,27 @@ $(BENCH_ENVIRONMENT): $(INSTALL_INPUTS) bench/requirements.txt
 	@touch $@
 
 crash-test: $(INSTALLED) ## campaign: kill the server while clients stream (CRASHES=500, SEED=n)
-	@CRASHES=$(CRASHES) SEED=$(SEED) $(BIN)/python -m pytest $(UNLIMITED) -m campaign \
+	@CRASHES=$(CRASHES) SEED=$(SEED) $(BIN)/python -m pytest $(TOGETHER) $(UNLIMITED) -m campaign \
 		tests/crash tests/server/domain/test_stateful.py $(PYTEST_ARGS)
 
 chaos-test: $(INSTALLED) ## campaign: the SDK through a network that breaks (CHAOS_LIVES=200)
 	@CHAOS_LIVES=$(CHAOS_LIVES) $(BIN)/python -m pytest $(UNLIMITED) -n 0 -m campaign tests/clients/python/test_chaos.py $(PYTEST_ARGS)
 
-robustness: $(INSTALLED) ## campaign: faults of disks, power cuts, races against models (CAMPAIGN=disk, EFFORT=10, SEED=n)
-	@SEED=$(SEED) EFFORT=$(EFFORT) $(BIN)/python -m pytest $(PARALLEL) $(UNLIMITED) -m campaign \
-		$(if $(CAMPAIGN),tests/campaigns/test_$(CAMPAIGN).py,--ignore tests/campaigns/test_planted.py tests/campaigns) $(PYTEST_ARGS)
+# Without a name, the campaigns in which nothing but a change can fail: what fuzzing finds is news of
+# any day, and no reason to keep a change out.
+BY_NIGHT := planted.py fuzzing.py sanitized_loops.py
+# Where there is none for this Python, the tests that need it are skipped, or fail in CI.
+$(FUZZER_INSTALLED): pyproject.toml | $(ENVIRONMENT)
+	@mkdir -p $(FUZZER)
+	@build/uv/bin/uv pip install --quiet --python $(BIN)/python --target $(FUZZER) --group fuzz \
+		|| echo "atheris cannot be installed here: fuzzing is left out" >&2
+	@touch $@
 
-planted-test: $(INSTALLED) ## long campaign: each robustness campaign catches the bugs that are planted for it
+robustness: $(INSTALLED) $(FUZZER_INSTALLED) ## campaign: faults of disks and networks, power cuts, races, inputs of every kind (CAMPAIGN=disk, EFFORT=10, SEED=n)
+	@SEED=$(SEED) EFFORT=$(EFFORT) $(BIN)/python -m pytest $(PARALLEL) $(UNLIMITED) -m campaign \
+		$(if $(CAMPAIGN),tests/campaigns/test_$(CAMPAIGN).py,$(addprefix --ignore tests/campaigns/test_,$(BY_NIGHT)) tests/campaigns) $(PYTEST_ARGS)
+
+planted-test: $(INSTALLED) $(FUZZER_INSTALLED) ## long campaign: each robustness campaign catches the bugs that are planted for it
 	@$(BIN)/python -m pytest $(PARALLEL) -m campaign tests/campaigns/test_planted.py $(PYTEST_ARGS)
 
 # Each realisation is 800 scenes; five of them are what docs/trust.md shows.
@@ -281,7 +299,8 @@ release: ## build all wheels and source distributions into dist/, twice, and loo
 
 # --- the gate --------------------------------------------------------------------------------
 
-check: check-style check-types check-imports check-protos check-generated check-wheels ## all static checks
+check: $(INSTALLED) ## all static checks
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(CHECKS)
 
 check-style: $(INSTALLED)
 	@echo "== ruff"

@@ -52,11 +52,19 @@ CAMPAIGNS: Mapping[str, Campaign] = {
         "crash_images", "every state of the store's files that a power cut could leave"
     ),
     "disk": Campaign.of("disk", "a disk that is full, fails, writes short or loses its file"),
+    "fuzzing": Campaign.of("fuzzing", "changed inputs of every reader, of files and messages"),
     "histories": Campaign.of("histories", "several writers of one stream against a model"),
     "load": Campaign.of("load", "many streams at once, slow watchers and a large upload"),
     "kills": Campaign(
         "servers killed while clients stream and an organiser works",
         "make crash-test SEED={seed}",
+    ),
+    "mutation": Campaign.of("mutation", "small changes of rules, each of which a test must notice"),
+    "network": Campaign.of(
+        "network", "the clients of six languages through a network and a server that break"
+    ),
+    "sanitized loops": Campaign.of(
+        "sanitized_loops", "loops under AddressSanitizer, by tests and changed inputs"
     ),
 }
 """Campaigns of the record, each by its name."""

@@ -113,7 +113,10 @@ def measures(name: str) -> str:
 
 
 def _shapes_of(name: str) -> str:
-    return _shapes(evaluator_class(name).needs.truth_arities)
+    found = evaluator_class(name)
+    given = describe_parameters(found.Parameters)
+    masked = any("mask" in entry.choices for entry in given if entry.name == "base")
+    return _shapes(found.needs.truth_arities) + ", masks" * masked
 
 
 def _shapes(arities: Sequence[int]) -> str:

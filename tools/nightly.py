@@ -92,8 +92,12 @@ CAMPAIGNS = (
     Campaign("chaos-test", "the SDK through a network that breaks", {"CHAOS_LIVES": "200"}),
     Campaign.of_robustness("crash_images", 50),
     Campaign.of_robustness("disk", 20),
+    Campaign.of_robustness("fuzzing", 30),
     Campaign.of_robustness("histories", 50),
     Campaign.of_robustness("load", 180),
+    Campaign.of_robustness("mutation", 10),
+    Campaign.of_robustness("network", 20),
+    Campaign.of_robustness("sanitized_loops", 30),
     Campaign("planted-test", "bugs that are planted for each campaign, which it has to catch"),
 )
 

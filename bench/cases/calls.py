@@ -62,7 +62,7 @@ def _calls(size: Size) -> Iterator[Row]:
     count = size.of(CALLS, FEWEST_CALLS)
     with echo_server() as echo, scoring_server() as server:
         for at_once in AT_ONCE:
-            found: dict[str, list[float]] = {server.address: [], echo: []}
+            found: dict[str, list[float]] = {server.address: [], echo.address: []}
             for repeat in range(1 + size.repeats):
                 for address, seconds in found.items():
                     taken = asyncio.run(_seconds_a_call(address, count, at_once))
@@ -71,7 +71,7 @@ def _calls(size: Size) -> Iterator[Row]:
             yield Row(
                 f"scoring {FRAMES} frames in a call, {at_once} at once: time a call",
                 Sample(tuple(found[server.address])),
-                Sample(tuple(found[echo])),
+                Sample(tuple(found[echo.address])),
                 "a server that only answers",
                 not_yet(at_most(MOST_OF_ECHO)),
             )

@@ -22,7 +22,7 @@ import orjson
 
 from bench.case import Case, Peer, Size, compare
 from bench.measuring import Sample, run_interleaved
-from bench.rows import Row, at_most, not_yet
+from bench.rows import Row, at_most
 from bench.servers.process import BENCHMARK, VIDSCORE, Host, hosting_server
 from vidscore_cli.bridge.source_run import SourceRun
 from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
@@ -161,7 +161,7 @@ def _added(size: Size) -> Iterator[Row]:
     with _hosted() as host, connect(host.address, token=host.secret) as client:
         found = _frames(count, 1)
         lines = list(map(_line, found))
-        added = not_yet(at_most(MOST_ADDED))
+        added = at_most(MOST_ADDED)
         sdk = Peer("the SDK", partial(_submitted, client, _by_sdk, lines, found), added)
         for name, send in (("pipe", _by_pipe), ("bridge", _by_bridge)):
             ours = partial(_submitted, client, send, lines, found)

@@ -6,32 +6,18 @@ import http.client
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
-
-import numpy as np
-import orjson
 
 from bench.case import Case, Size
 from bench.measuring import Sample, run_interleaved
 from bench.rows import Goal, Row, at_most, not_yet
-from bench.servers.process import BENCHMARK, STORE, Served, hosting_server, serving_store
-from vidscore_client import connect
-from vidscore_client.frames import Frames
-from vidscore_server.store import SqlStore, open_store
-from vidscore_server.store.records import ScoreRecord, SubmissionRecord
-from vidscore_server.store.transaction import Transaction
+from bench.servers.crowd import FIRST, crowded_store, submit
+from bench.servers.process import BENCHMARK, STORE, Served, serving_store
 
 SUBMISSIONS = 10_000
-SUBMISSIONS_PER_TEAM = 5
 LIMIT_S = 0.1
 WITHIN_LIMIT = at_most(1.0)
-FIRST = "first"
-SEQUENCES, FRAMES_PER_SEQUENCE = 20, 10
-ROWS_PER_COMMIT = 500
 
 PAGES = {
     "the benchmark": f"/benchmarks/{BENCHMARK}",
@@ -92,83 +78,10 @@ def _pages(size: Size) -> Iterator[Row]:
     web = ("--web", "127.0.0.1:0")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        truth = folder / "truth.csv"
-        truth.write_text(_truth(), encoding="utf-8")
-        with hosting_server(folder, truth, *web) as host:
-            _submit(host.address, host.secret, FIRST)
-        store = open_store(str(folder / STORE))
-        try:
-            _multiply(store, count)
-        finally:
-            store.close()
+        tokens = crowded_store(folder, count)
         with serving_store(folder / STORE, *web) as served:
-            tokens = {"participant": host.secret, "organiser": host.organiser}
             yield from _measured(served.site, tokens, count, size.repeats)
             yield from _after_scores(served, tokens, count, size.repeats)
-
-
-def _truth() -> str:
-    """A point in every frame of every sequence."""
-    rows = [
-        f"{sequence:02d},{frame},{10 + frame},{20 + sequence}"
-        for sequence in range(SEQUENCES)
-        for frame in range(FRAMES_PER_SEQUENCE)
-    ]
-    return "\n".join(["sequence,frame,x,y", *rows]) + "\n"
-
-
-def _submit(address: str, token: str, name: str) -> None:
-    """Submit detections that miss every tenth object, and wait for their score."""
-    count = SEQUENCES * FRAMES_PER_SEQUENCE
-    numbers = np.tile(np.arange(FRAMES_PER_SEQUENCE), SEQUENCES)
-    owners = np.repeat(np.arange(SEQUENCES), FRAMES_PER_SEQUENCE)
-    found = numbers > 0
-    frames = Frames(
-        sequences=[("", f"{sequence:02d}") for sequence in range(SEQUENCES)],
-        frame_sequences=owners,
-        frame_numbers=numbers,
-        frame_starts=np.concatenate([[0], np.cumsum(found)]),
-        coordinates=np.stack([10.0 + numbers, 20.0 + owners], axis=1)[found],
-    )
-    with (
-        connect(address, token=token) as client,
-        client.submit(BENCHMARK, name) as stream,
-    ):
-        stream.send_batch(frames)
-        stream.seal(expected_frame_count=count)
-        client.submissions.wait(stream.submission, timeout_s=60)
-
-
-def _multiply(store: SqlStore, count: int) -> None:
-    """Make a crowd of teams out of the one that has submitted."""
-    with store.read() as reader:
-        submission = reader.submission(BENCHMARK, FIRST)
-        [score] = reader.scores(BENCHMARK, FIRST, None, 1)
-    if submission is None:
-        raise RuntimeError("there is no submission to multiply")
-    for begin in range(1, count, ROWS_PER_COMMIT):
-        numbers = range(begin, min(begin + ROWS_PER_COMMIT, count))
-        store.submit(partial(_insert, numbers, submission, score), None).result()
-
-
-def _insert(
-    numbers: range, submission: SubmissionRecord, score: ScoreRecord, transaction: Transaction
-) -> None:
-    """Insert further submissions, each with a score a little below the one before."""
-    for number in numbers:
-        name = f"run-{number}"
-        values = orjson.dumps(dict.fromkeys(orjson.loads(score.values), 1.0 - number / 20000))
-        transaction.insert_submission(
-            replace(
-                submission,
-                submission=name,
-                team=f"team-{number // SUBMISSIONS_PER_TEAM}",
-                title=f"Run {number}",
-                create_time=submission.create_time + timedelta(seconds=number),
-                seal_time=submission.state_time + timedelta(seconds=number),
-            )
-        )
-        transaction.insert_score(replace(score, submission=name, values=values.decode()))
 
 
 def _measured(site: str, tokens: dict[str, str], count: int, repeats: int) -> Iterator[Row]:
@@ -189,7 +102,7 @@ def _after_scores(
         visitor.open(PAGES["its board"])
         found = []
         for repeat in range(repeats):
-            _submit(served.address, tokens["participant"], f"{role}-{repeat}")
+            submit(served.address, tokens["participant"], f"{role}-{repeat}")
             begun_s = time.perf_counter()
             visitor.open(PAGES["its board"])
             found.append(time.perf_counter() - begun_s)

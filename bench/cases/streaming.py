@@ -31,6 +31,11 @@ BATCHED_FRAMES = 64
 UNACKNOWLEDGED = 16
 HEALTH_LIMIT_S = 0.05
 HEALTH_PAUSE_S = 0.02
+CAMERAS = (8, 64)
+CAMERA_HZ = 30
+CAMERA_FRAMES, FEWEST_CAMERA_FRAMES = 600, 150
+CAMERA_CPU_S, CAMERA_MEDIAN_S, CAMERA_P99_S = 0.0007, 0.01, 0.1
+_OF_CLIENT = "measured by the client that drives the load, so that its own waiting is in it"
 
 
 @dataclass
@@ -41,9 +46,11 @@ class Load:
         seconds_a_frame: Wall time divided by all frames.
         acknowledged_s: Time from sending to acknowledgement of each message.
         health_s: Times of health checks during the run.
+        processor_s: Processor seconds of the server and its workers, divided by all frames.
     """
 
     seconds_a_frame: float = 0.0
+    processor_s: float = 0.0
     acknowledged_s: list[float] = field(default_factory=list)
     health_s: list[float] = field(default_factory=list)
 
@@ -82,20 +89,35 @@ def _writers(
 
 
 async def _drive(
-    channel: grpc.aio.Channel, writers: Sequence[_Writer], metadata: tuple[tuple[str, str], ...]
+    channel: grpc.aio.Channel,
+    writers: Sequence[_Writer],
+    metadata: tuple[tuple[str, str], ...],
+    interval_s: float = 0.0,
 ) -> Load:
-    """Send everything on all streams at once, each with a bounded number unacknowledged."""
+    """Send everything on all streams at once, each with a bounded number unacknowledged.
+
+    Args:
+        channel: The connection.
+        writers: The streams.
+        metadata: Of each call.
+        interval_s: Time between two messages of a stream, which begin one after the other; 0 sends
+            as fast as can be. A message that cannot be sent when it is due counts from then on.
+    """
     load = Load()
     stub = services.SubmissionServiceStub(channel)
 
-    async def write(writer: _Writer) -> None:
+    async def write(writer: _Writer, place: int) -> None:
+        begun_s = time.perf_counter() + interval_s * place / len(writers)
         window = asyncio.Semaphore(UNACKNOWLEDGED)
         sent: list[float] = []
 
         async def requests() -> AsyncIterator[messages.AppendRequest]:
-            for request in writer.requests:
+            for number, request in enumerate(writer.requests):
+                due_s = begun_s + interval_s * number
+                if interval_s:
+                    await asyncio.sleep(due_s - time.perf_counter())
                 await window.acquire()
-                sent.append(time.perf_counter())
+                sent.append(due_s if interval_s else time.perf_counter())
                 yield request
 
         received = 0
@@ -107,7 +129,7 @@ async def _drive(
             raise RuntimeError(f"{received} of {len(writer.requests)} messages were acknowledged")
 
     start = time.perf_counter()
-    await asyncio.gather(*(write(writer) for writer in writers))
+    await asyncio.gather(*(write(writer, place) for place, writer in enumerate(writers)))
     frames = sum(
         len(request.detections.frame_numbers) for writer in writers for request in writer.requests
     )
@@ -121,7 +143,13 @@ async def _drive_echo(address: str, message_count: int, frames_a_message: int) -
         return await _drive(channel, _writers(names, message_count, frames_a_message), ())
 
 
-async def _drive_ours(host: Host, message_count: int, frames_a_message: int) -> Load:
+async def _drive_ours(
+    host: Host,
+    message_count: int,
+    frames_a_message: int,
+    streams: int = STREAMS,
+    interval_s: float = 0.0,
+) -> Load:
     """Append to a new submission whose live scores somebody watches, and check health meanwhile."""
     metadata = (("authorization", f"Bearer {host.secret}"),)
     async with grpc.aio.insecure_channel(host.address) as channel:
@@ -135,7 +163,7 @@ async def _drive_ours(host: Host, message_count: int, frames_a_message: int) -> 
             await stub.OpenStream(
                 messages.OpenStreamRequest(submission=name, stream=f"t{index}"), metadata=metadata
             )
-            for index in range(STREAMS)
+            for index in range(streams)
         ]
         names = [
             (f"{name}/streams/{answer.stream.stream}", answer.stream.epoch) for answer in opened
@@ -144,7 +172,9 @@ async def _drive_ours(host: Host, message_count: int, frames_a_message: int) -> 
         watching = asyncio.create_task(_watch(stub, name, metadata))
         checks: list[float] = []
         checking = asyncio.create_task(_check_health(channel, checks))
-        load = await _drive(channel, writers, metadata)
+        used_s = host.served.processor_s()
+        load = await _drive(channel, writers, metadata, interval_s)
+        used_s = host.served.processor_s() - used_s
         for task in (watching, checking):
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -152,6 +182,7 @@ async def _drive_ours(host: Host, message_count: int, frames_a_message: int) -> 
         cancelled = messages.CancelSubmissionRequest(name=name)
         await stub.CancelSubmission(cancelled, metadata=metadata)
     load.health_s = checks
+    load.processor_s = used_s / (streams * message_count * frames_a_message)
     return load
 
 
@@ -191,11 +222,11 @@ def _streams(size: Size) -> Iterator[Row]:
         with echo_server() as echo, hosting_server(Path(folder), truth) as host:
             for frames, count in kinds.items():
                 asyncio.run(_drive_ours(host, 4, frames))
-                asyncio.run(_drive_echo(echo, 4, frames))
+                asyncio.run(_drive_echo(echo.address, 4, frames))
                 ours, others = [], []
                 for _ in range(size.repeats):
                     ours.append(asyncio.run(_drive_ours(host, count, frames)))
-                    others.append(asyncio.run(_drive_echo(echo, count, frames)))
+                    others.append(asyncio.run(_drive_echo(echo.address, count, frames)))
                 yield from _rows(frames, ours, others)
 
 
@@ -224,12 +255,54 @@ def _rows(frames_a_message: int, ours: list[Load], others: list[Load]) -> Iterat
         Sample((HEALTH_LIMIT_S,)),
         "limit",
         not_yet(at_most(1.0)),
-        note="measured by the client that drives the load, so that its own waiting is in it",
+        note=_OF_CLIENT,
     )
+
+
+def _cameras(size: Size) -> Iterator[Row]:
+    message_count = size.of(CAMERA_FRAMES, FEWEST_CAMERA_FRAMES)
+    with tempfile.TemporaryDirectory() as folder:
+        truth = Path(folder) / "truth.csv"
+        _write_truth(truth, message_count)
+        with hosting_server(Path(folder), truth) as host:
+            for count in CAMERAS:
+                loads = [
+                    asyncio.run(_drive_ours(host, message_count, 1, count, 1 / CAMERA_HZ))
+                    for _ in range(1 + size.repeats)
+                ]
+                yield from _camera_rows(count, loads[1:])
+
+
+def _camera_rows(count: int, loads: list[Load]) -> Iterator[Row]:
+    what = f"{count} cameras at {CAMERA_HZ} Hz, durable and watched live"
+    few = count == CAMERAS[0]
+    share = 50 if few else 99
+    figures = [
+        ("processor of the server a frame", [load.processor_s for load in loads], CAMERA_CPU_S),
+        (
+            f"acknowledgement, {share}th percentile",
+            [float(np.percentile(load.acknowledged_s, share)) for load in loads],
+            CAMERA_MEDIAN_S if few else CAMERA_P99_S,
+        ),
+        (
+            "health check meanwhile, 99th percentile",
+            [_p99(load.health_s) for load in loads],
+            HEALTH_LIMIT_S,
+        ),
+    ]
+    for name, found, limit_s in figures if few else figures[1:]:
+        yield Row(
+            f"{what}: {name}",
+            Sample(tuple(found)),
+            Sample((limit_s,)),
+            "limit",
+            not_yet(at_most(1.0)),
+            note="" if "processor" in name else _OF_CLIENT,
+        )
 
 
 def _p99(seconds: list[float]) -> float:
     return float(np.percentile(seconds, 99))
 
 
-CASES = (Case("streams", _streams),)
+CASES = (Case("streams", _streams), Case("cameras", _cameras))

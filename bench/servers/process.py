@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from pathlib import Path
 VIDSCORE = str(Path(sys.executable).with_name("vidscore"))
 BENCHMARK = "speed"
 STORE = "site.db"
+IDLE_S = 0.05
+"""Processor seconds in a second, below which a server has nothing to do."""
+
 _ADDRESS = re.compile(r"serves at (\S+:\d+)")
 _SITE = re.compile(r"site is at (\S+)")
 _DEFINITION = """
@@ -73,10 +77,10 @@ class Served:
 
 
 @contextmanager
-def echo_server() -> Iterator[str]:
-    """A server that only answers; gives its address."""
+def echo_server() -> Iterator[Served]:
+    """A server that only answers."""
     with _started([sys.executable, "-m", "bench.servers.echo"]) as served:
-        yield served.address
+        yield served
 
 
 @contextmanager
@@ -123,6 +127,20 @@ def serving_store(store: Path | str, *options: str) -> Iterator[Served]:
     command = [VIDSCORE, "serve", "--store", str(store), "--listen", "127.0.0.1:0", *options]
     with _started(command) as served:
         yield served
+
+
+def settle(served: Served, timeout_s: float = 120.0) -> None:
+    """Wait until a server has done what it does by itself at its start, or for so long.
+
+    Args:
+        served: The server.
+        timeout_s: Longest wait.
+    """
+    end_s = time.monotonic() + timeout_s
+    before_s, used_s = -IDLE_S, served.processor_s()
+    while used_s - before_s >= IDLE_S and time.monotonic() < end_s:
+        time.sleep(1.0)
+        before_s, used_s = used_s, served.processor_s()
 
 
 def _run(arguments: list[str], variables: dict[str, str] | None = None) -> str:

@@ -221,7 +221,7 @@ func unary[Request, Response any](
 	defer cancel()
 	response, err := method(ctx, request)
 	if err != nil {
-		return nil, fromStatus(err)
+		return nil, fromCall(err, ctx, client.context)
 	}
 	return response, nil
 }

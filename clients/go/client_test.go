@@ -103,7 +103,7 @@ func TestLists(t *testing.T) {
 // A server of a version too far away is refused; a text that is no version is let pass.
 func TestVersions(t *testing.T) {
 	fake, wire := serveLists(t)
-	fake.version = "0.3.0"
+	fake.version = "9.0.0"
 	_, err := wire.connect(t).Evaluators(testContext(t))
 	failure := isKind(t, err, ErrVersion)
 	equal(t, failure.Reason, "VERSION_UNSUPPORTED")
@@ -221,6 +221,18 @@ func TestErrorsKeepWhatTheServerSaid(t *testing.T) {
 	equal(t, plain.Error(), "the call ended with UNAVAILABLE")
 	equal(t, plain.Reason, "UNAVAILABLE")
 	equal(t, plain.Retryable(), true)
+}
+
+// A call that was cancelled by nobody here was cut by a server that stops.
+func TestACallThatNobodyCancelledIsUnavailable(t *testing.T) {
+	done, cancel := context.WithCancel(testContext(t))
+	cancel()
+	cut := status.Error(codes.Canceled, "CANCELLED")
+	failure := fromCall(cut, testContext(t))
+	isKind(t, failure, ErrUnavailable)
+	equal(t, failure.Code, "UNAVAILABLE")
+	equal(t, failure.Retryable(), true)
+	isKind(t, fromCall(cut, testContext(t), done), ErrCallCancelled)
 }
 
 // Columns of defaults are left out, names are numbered in the order of their appearance, and further

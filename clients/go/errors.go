@@ -26,7 +26,7 @@ const (
 	ErrUnavailable Kind = "unavailable"
 	// ErrDeadline: it took longer than the caller wanted to wait.
 	ErrDeadline Kind = "deadline"
-	// ErrCallCancelled: the call was cancelled, by this side or by the server.
+	// ErrCallCancelled: the call was cancelled by this side.
 	ErrCallCancelled Kind = "call_cancelled"
 	// ErrAccessDenied: the token is missing, unknown, or not allowed to do this.
 	ErrAccessDenied Kind = "access_denied"

@@ -277,7 +277,7 @@ func (sender *sender) deliverOverCall() *Error {
 	defer cancel(nil)
 	call, err := sender.client.submissions.AppendFrames(ctx)
 	if err != nil {
-		return fromStatus(err)
+		return fromCall(err, ctx)
 	}
 	helpers.Add(2)
 	go func() { defer helpers.Done(); sender.send(ctx, call) }()
@@ -302,7 +302,7 @@ func (sender *sender) breakOf(ctx context.Context, err error) *Error {
 	if errors.Is(err, io.EOF) {
 		return endedEarly()
 	}
-	return fromStatus(err)
+	return fromCall(err, ctx)
 }
 
 // send is the goroutine that sends over a call. A send that fails says nothing: the receiver is told

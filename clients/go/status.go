@@ -1,7 +1,9 @@
 package vidscore
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -75,6 +77,18 @@ func fromStatus(err error) *Error {
 		RetryDelay:     retryDelay,
 		cause:          err,
 	}
+}
+
+// fromCall makes an [*Error] of what a call failed with that was to end with some contexts. One that
+// was cancelled while none of them was done has been cut: so gRPC's server ends what reaches it as
+// it stops.
+func fromCall(err error, contexts ...context.Context) *Error {
+	failure := fromStatus(err)
+	isDone := func(ctx context.Context) bool { return ctx.Err() != nil }
+	if failure.Reason == "CANCELLED" && !slices.ContainsFunc(contexts, isDone) {
+		failure.Kind, failure.Code, failure.Reason = ErrUnavailable, "UNAVAILABLE", "UNAVAILABLE"
+	}
+	return failure
 }
 
 // detailsOf reads google.rpc.ErrorInfo, BadRequest and RetryInfo out of a status.

@@ -55,7 +55,7 @@ func newScoreStream(
 	}
 	call, err := scoring.Score(ctx)
 	if err != nil {
-		return nil, fromStatus(err)
+		return nil, fromCall(err, ctx)
 	}
 	stream := &ScoreStream{
 		guard:   newMonitor(),
@@ -69,7 +69,7 @@ func newScoreStream(
 	}
 	first := &vidscorev1.ScoreRequest{Message: &vidscorev1.ScoreRequest_Configuration{Configuration: configuration}}
 	stream.work.Add(2)
-	go stream.receive()
+	go stream.receive(ctx)
 	go stream.send(ctx, first)
 	return stream, nil
 }
@@ -281,7 +281,7 @@ func (stream *ScoreStream) nextBatch(ctx context.Context) batch {
 }
 
 // receive is the goroutine that reads what the server says.
-func (stream *ScoreStream) receive() {
+func (stream *ScoreStream) receive(ctx context.Context) {
 	defer stream.work.Done()
 	defer stream.cancel() // the call is over, or what the server says is not understood
 	for {
@@ -291,7 +291,7 @@ func (stream *ScoreStream) receive() {
 			return
 		}
 		if err != nil {
-			stream.end(fromStatus(err))
+			stream.end(fromCall(err, ctx))
 			return
 		}
 		if failure := stream.handle(response); failure != nil {

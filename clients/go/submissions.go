@@ -197,7 +197,7 @@ func (watched *watch) follow(ctx context.Context, yield func(*SubmissionUpdate, 
 	if errors.Is(err, io.EOF) {
 		return endedEarly()
 	}
-	return fromStatus(err)
+	return fromCall(err, ctx)
 }
 
 func (watched *watch) pause(ctx context.Context, failure *Error) error {

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from vidscore_evaluators._dont_care import DontCareRule
+from vidscore_evaluators._scene_masks import mask_rows
 from vidscore_evaluators.annotations import POINT, QUADRILATERAL, Annotations
-from vidscore_evaluators.arrays import BoolArray, FloatArray, expand_runs
+from vidscore_evaluators.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    expand_runs,
+    starts_from_counts,
+)
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.masks import Masks, merged, shared_areas
 from vidscore_evaluators.quadrilaterals import corners_of_boxes
@@ -15,8 +24,11 @@ from vidscore_evaluators.regions import (
     shares_inside,
     shares_of_outlines_inside,
 )
-from vidscore_evaluators.scene import MASK_ROW
 from vidscore_evaluators.shapes import boxes_as_shapes
+
+_RUNS_AT_ONCE = 1 << 16
+"""Runs of regions that are united together, unless those of one frame are more: that takes far more
+memory than they do."""
 
 
 def inside_regions(
@@ -88,17 +100,54 @@ def _shares_of_masks_inside(
     side: Annotations, regions: Annotations, masks: tuple[Masks, Masks], *, apart: bool
 ) -> FloatArray:
     """(N,) share of each mask inside the regions of its frame, or inside that with most of it."""
-    own_rows, region_rows = (part.columns[MASK_ROW].astype(np.int64) for part in (side, regions))
-    own, areas, counts = masks[0], masks[1].take(region_rows), regions.object_counts
-    if not apart:
-        occupied = regions.frame_starts[:-1][counts > 0]
-        areas = merged(areas, np.append(occupied, regions.object_count))
-        counts = np.minimum(counts, 1)
-    first = np.cumsum(counts) - counts
-    frames = side.object_frames
-    objects = np.repeat(np.arange(side.object_count), counts[frames])
-    shared = shared_areas(own, own_rows[objects], areas, expand_runs(first[frames], counts[frames]))
+    rows, region_rows = mask_rows(side), mask_rows(regions)
     inside = np.zeros(side.object_count)
-    np.maximum.at(inside, objects, shared)
-    whole = own.areas()[own_rows]
+    for first, last in _frames_at_once(regions, np.diff(masks[1].starts)[region_rows]):
+        objects = slice(side.frame_starts[first], side.frame_starts[last])
+        of_regions = slice(regions.frame_starts[first], regions.frame_starts[last])
+        inside[objects] = _areas_inside(
+            (masks[0], rows[objects], side.object_counts[first:last]),
+            masks[1].take(region_rows[of_regions]),
+            regions.object_counts[first:last],
+            apart=apart,
+        )
+    whole = masks[0].areas()[rows]
     return np.divide(inside, whole, out=np.zeros_like(inside), where=whole > 0.0)
+
+
+def _frames_at_once(regions: Annotations, run_counts: IntArray) -> Iterator[tuple[int, int]]:
+    """First and last frames of parts whose regions have so many runs, or of single frames."""
+    before = starts_from_counts(run_counts)[regions.frame_starts]
+    first = 0
+    while first < regions.frame_count:
+        most = before[first] + _RUNS_AT_ONCE
+        last = max(first + 1, int(np.searchsorted(before, most, side="right")) - 1)
+        yield first, last
+        first = last
+
+
+def _areas_inside(
+    objects: tuple[Masks, IntArray, IntArray], areas: Masks, counts: IntArray, *, apart: bool
+) -> FloatArray:
+    """Pixels of objects inside the regions of their frames, or inside that with most of them.
+
+    Args:
+        objects: Masks, (N,) those of the objects among them, and (F,) objects of each frame.
+        areas: Masks of the regions of all frames.
+        counts: (F,) regions of each frame.
+        apart: Whether the regions of a frame are not united.
+
+    Returns:
+        (N,) pixels.
+    """
+    own, rows, object_counts = objects
+    if not apart:
+        areas = merged(areas, starts_from_counts(counts[counts > 0]))
+        counts = np.minimum(counts, 1)
+    frames = np.repeat(np.arange(len(counts)), object_counts)
+    first = np.cumsum(counts) - counts
+    pairs = np.repeat(np.arange(len(rows)), counts[frames])
+    shared = shared_areas(own, rows[pairs], areas, expand_runs(first[frames], counts[frames]))
+    inside = np.zeros(len(rows))
+    np.maximum.at(inside, pairs, shared)
+    return inside

@@ -10,7 +10,7 @@ import numpy as np
 
 from vidscore_evaluators._dont_care import DontCareRule, box_heights, resolve_dont_care
 from vidscore_evaluators._inside_regions import inside_regions
-from vidscore_evaluators._scene_masks import SideMasks, with_mask_rows
+from vidscore_evaluators._scene_masks import SideMasks, with_mask_rows, with_mask_shapes
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import (
     BOX,
@@ -94,16 +94,19 @@ def make_scene(
         The scene; `Scene.left_out` counts the detections that are not scored.
     """
     evaluated = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
-    kept = (with_sources(aligned) if as_given.sources else aligned).take_frames(evaluated)
+    traced = with_sources(aligned) if as_given.sources else aligned
+    of_masks = None
+    if similarity.base == "mask":
+        traced, of_masks = with_mask_rows(traced, evaluated)
+    kept = traced.take_frames(evaluated)
     if as_given != AsGiven():
         kept = replace(
             kept,
             truth=_as_given(kept.truth, as_given),
             detections=_as_given(kept.detections, as_given),
         )
-    of_masks = None
-    if similarity.base == "mask":
-        kept, of_masks = with_mask_rows(kept)
+    if of_masks is not None:
+        kept = with_mask_shapes(kept, of_masks)
     outlined = similarity.arity == QUADRILATERAL
     objects = select_objects(kept, rule, specification, outlined=outlined, masks=of_masks)
     resolves = resolve_first or rule.absorption == "before"

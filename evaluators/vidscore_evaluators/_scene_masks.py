@@ -31,17 +31,42 @@ class SideMasks:
     detections: Masks
 
 
-def with_mask_rows(kept: Aligned) -> tuple[Aligned, SideMasks]:
-    """Both sides with columns that say which mask an object is, and with the boxes of the masks.
+def with_mask_rows(aligned: Aligned, evaluated: BoolArray) -> tuple[Aligned, SideMasks]:
+    """Both sides with a column that says which mask an object is, in place of the masks.
+
+    Frames and objects are then chosen without a copy of any mask.
+
+    Args:
+        aligned: Both sides.
+        evaluated: (F,) frames that count; in others objects need no mask.
 
     Raises:
-        InputError: If objects have no masks, or those of one frame are of different sizes.
+        InputError: If objects have no masks.
     """
-    truth, detections = kept.truth, kept.detections
-    masks = SideMasks(_masks_of(truth, Side.TRUTH), _masks_of(detections, Side.DETECTIONS))
+    truth, detections = aligned.truth, aligned.detections
+    masks = SideMasks(
+        _masks_of(truth, Side.TRUTH, evaluated), _masks_of(detections, Side.DETECTIONS, evaluated)
+    )
+    rows = replace(aligned, truth=_with_rows(truth), detections=_with_rows(detections))
+    return rows, masks
+
+
+def with_mask_shapes(kept: Aligned, masks: SideMasks) -> Aligned:
+    """Both sides with the boxes, areas and digests of their masks.
+
+    Args:
+        kept: The frames that count, with the columns that `with_mask_rows` adds.
+        masks: The masks.
+
+    Raises:
+        InputError: If the masks of one frame are of different sizes.
+    """
     _require_equal_sizes(kept, masks)
-    truth, detections = _with_rows(truth, masks.truth), _with_rows(detections, masks.detections)
-    return replace(kept, truth=truth, detections=detections), masks
+    return replace(
+        kept,
+        truth=_with_shapes(kept.truth, masks.truth),
+        detections=_with_shapes(kept.detections, masks.detections),
+    )
 
 
 def missing_masks(side: Side) -> Fault:
@@ -51,21 +76,33 @@ def missing_masks(side: Side) -> Fault:
     return Fault(found, expected, source=side.value, field="masks", advice=advice)
 
 
-def _masks_of(side: Annotations, name: Side) -> Masks:
+def mask_rows(side: Annotations) -> IntArray:
+    """(N,) mask of each object of a side that has the column of them."""
+    return side.columns[MASK_ROW].astype(np.int64)
+
+
+def _masks_of(side: Annotations, name: Side, evaluated: BoolArray) -> Masks:
     if side.masks is not None:
         return side.masks
-    if side.object_count:
+    if side.object_counts[evaluated].any():
         raise InputError([missing_masks(name)])
     return no_masks()
 
 
-def _with_rows(side: Annotations, masks: Masks) -> Annotations:
-    """One side without its masks, whose rows, areas and digests are columns."""
-    rows = np.arange(masks.count, dtype=np.float64)
-    columns = {**side.columns, MASK_ROW: rows, GIVEN_AREA: masks.areas()}
+def _with_rows(side: Annotations) -> Annotations:
+    """One side without its masks, whose rows are a column."""
+    rows = np.arange(side.object_count, dtype=np.float64)
+    return replace(side, columns={**side.columns, MASK_ROW: rows}, masks=None)
+
+
+def _with_shapes(side: Annotations, masks: Masks) -> Annotations:
+    """One side whose boxes and areas are those of its masks, whose digests are a column."""
+    rows = mask_rows(side)
+    columns = {**side.columns, GIVEN_AREA: masks.areas()[rows]}
     if ROW not in columns:  # else rows decide between what is equally confident
-        columns[MASK_DIGEST] = (mask_digests(masks) >> np.uint64(11)).astype(np.float64)
-    return replace(side, coordinates=masks.boxes(), columns=columns, masks=None)
+        digests = mask_digests(masks)[rows]
+        columns[MASK_DIGEST] = (digests >> np.uint64(11)).astype(np.float64)
+    return replace(side, coordinates=masks.boxes()[rows], columns=columns)
 
 
 def _require_equal_sizes(kept: Aligned, masks: SideMasks) -> None:
@@ -74,7 +111,10 @@ def _require_equal_sizes(kept: Aligned, masks: SideMasks) -> None:
     Raises:
         InputError: With a fault for each of the first such masks.
     """
-    own = _size_keys(masks.truth), _size_keys(masks.detections)
+    own = (
+        _size_keys(masks.truth)[mask_rows(kept.truth)],
+        _size_keys(masks.detections)[mask_rows(kept.detections)],
+    )
     keys = np.concatenate(own)
     frames = np.concatenate([kept.truth.object_frames, kept.detections.object_frames])
     size_of_frame = np.zeros(kept.truth.frame_count, dtype=np.int64)

@@ -16,6 +16,7 @@ from vidscore_evaluators.formats.manifest import read_manifest
 from vidscore_evaluators.formats.plain_arrays import read_arrays
 from vidscore_evaluators.formats.source import Source, Wanted
 from vidscore_evaluators.presets import create_evaluators, format_of
+from vidscore_evaluators.remote_files import DataPath, data_path
 from vidscore_evaluators.selection import ALL, Selected, Selection
 from vidscore_evaluators.selection import select as choose_part
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
@@ -118,11 +119,11 @@ def _request(
     return EvaluatorSpec(given.name, joined)
 
 
-def _given(data: Data | Source, side: Side) -> Path | Source:
+def _given(data: Data | Source, side: Side) -> DataPath | Source:
     if isinstance(data, Source):
         return data
     if isinstance(data, str | os.PathLike):
-        return Path(data)
+        return data_path(data)
     if isinstance(data, Annotations):
         return Source(data, side.value)
     return read_arrays(columns_of(data, side.value), side.value)

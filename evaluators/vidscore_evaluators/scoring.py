@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from vidscore_evaluators.alignment import resolve
@@ -22,6 +21,7 @@ from vidscore_evaluators.jobs import outcomes_in_parts, tally_in_parts
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes, concatenate_outcomes
 from vidscore_evaluators.preparation import Data, DataChoice, judged_by, prepare, scaled
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
+from vidscore_evaluators.remote_files import data_path
 from vidscore_evaluators.report import Report, with_warnings
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.selection import ALL, Selection
@@ -46,7 +46,7 @@ def read(
     """Read truth or detections.
 
     Args:
-        path: File or folder.
+        path: File or folder, or an address such as ``s3://bucket/truth``.
         side: ``truth`` or ``detections``; some formats allow more in the truth.
         format: Name of a format, or ``auto`` to detect it by content.
         on_error: ``refuse`` to raise an error for a malformed row, ``skip`` to leave it out.
@@ -60,7 +60,7 @@ def read(
         ParameterError: If the scale is invalid.
     """
     source = read_source(
-        Path(path),
+        data_path(path),
         Side(side),
         format_name=format,
         on_error=on_error,

@@ -151,6 +151,8 @@ def _read_table(entry: Mapping[str, Any], body: bytes, offset: int) -> tuple[Tab
         first=None if entry["first"] is None else _of(int, entry["first"], "first"),
         within=_of(int, entry["within"], "within"),
     )
+    if not 0 <= schema.within <= len(texts):
+        raise ValueError(f"rows are kept within {schema.within} of {len(texts)} texts")
     exact = _list_of(list, entry["exact"], "exact")
     rows = len(exact)
     if _of(int, entry["rows"], "rows") != rows:

@@ -210,6 +210,8 @@ class _Builder:
             self._refuse(f"columns.{name}", np.isinf(column), column, "a finite number, or NaN")
 
     def _refuse_repeated_frames(self, built: Annotations) -> None:
+        if built.frame_count < 2:
+            return
         order = np.lexsort((built.frame_numbers, built.frame_sequences))
         first = run_starts(built.frame_sequences[order], built.frame_numbers[order])
         repeated = np.ones(built.frame_count, dtype=np.bool_)
@@ -267,16 +269,22 @@ class _Builder:
         width: int | None = None,
     ) -> AnyArray:
         array = self._row_of_numbers(name, values, "a list of numbers", width)
-        with np.errstate(all="ignore"):
-            return self._fitted(name, array.astype(np.float64), length, default)
+        if array.dtype == np.float64:
+            column = array.copy()
+        else:
+            with np.errstate(all="ignore"):
+                column = array.astype(np.float64)
+        return self._fitted(name, column, length, default)
 
     def _whole(
         self, name: str, values: ArrayLike, length: int | None = None, default: int | None = None
     ) -> AnyArray:
         array = self._row_of_numbers(name, values, "a list of integers")
-        with np.errstate(all="ignore"):
+        if array.dtype.kind == "i":
             column = array.astype(np.int64)
-            if array.dtype.kind != "i":
+        else:
+            with np.errstate(all="ignore"):
+                column = array.astype(np.int64)
                 # The conversion of a float of 2**63 differs between processors.
                 wrong = (column != array) | (np.abs(array.astype(np.float64)) >= 2.0**63)
                 self._refuse(name, wrong, array, "an integer")
@@ -327,7 +335,7 @@ class _Builder:
         self._refuse(name, outside, rows, f"a row of a table of {table_length}")
 
     def _refuse(self, name: str, wrong: BoolArray, values: AnyArray, expected: str) -> None:
-        if name not in self._unreadable:
+        if wrong.any() and name not in self._unreadable:
             for row in np.flatnonzero(wrong)[:FAULTS_PER_COLUMN].tolist():
                 self._fault(name, str(values[row]), expected, row)
 

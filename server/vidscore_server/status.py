@@ -166,7 +166,7 @@ def refusal_of(error: BaseException) -> Refusal:
     In an exception group, the first error determines the code, and all contribute faults.
     """
     errors: list[tuple[VidscoreError, grpc.StatusCode]] = []
-    for leaf in _leaves(error):
+    for leaf in leaves(error):
         code = code_of(leaf) if isinstance(leaf, VidscoreError) else None
         if not isinstance(leaf, VidscoreError) or code is None:
             return _incident(leaf)
@@ -220,10 +220,11 @@ def field_path(fault: Fault) -> str:
     return path if fault.entry is None else f"{path}[{fault.entry}]"
 
 
-def _leaves(error: BaseException) -> Iterator[BaseException]:
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """The errors of a group and of the groups in it; of any other error itself."""
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
-            yield from _leaves(inner)
+            yield from leaves(inner)
     else:
         yield error
 

@@ -94,7 +94,7 @@ class Competition:
             stream.send_batch(frames_of(PLANTED, shift=1.5, skipped=skipped))
             stream.seal()
             if benchmark != "waiting":
-                client.submissions.wait(stream.submission, timeout_s=30)
+                client.submissions.wait(stream.submission, timeout_s=300)
 
 
 @contextmanager

@@ -11,11 +11,13 @@ from tests.browser.exhibits import GOOD, PRIVATE, Exhibits
 pytestmark = pytest.mark.campaign
 
 MOST_STEPS = 200
+MOST_LOOKS = 20_000
+PAUSE_MS = 20
 TIMEOUT_MS = 60_000
 
 
 class Pointer:
-    """Somebody with a mouse."""
+    """Somebody with a mouse, whose browser runs no scripts."""
 
     def __init__(self, page: Any) -> None:
         self.page = page
@@ -35,6 +37,17 @@ class Pointer:
     def take_file(self, target: Any, path: Path) -> None:
         """Choose a file."""
         target.set_input_files(path)
+
+    def wait_until_there(self, target: Any) -> None:
+        """Look again until something is there: no page changes by itself."""
+        for _ in range(MOST_LOOKS):
+            if target.count():
+                return
+            self.page.wait_for_timeout(PAUSE_MS)
+            # Until the page is whole: in half a page what is waited for may not be there yet.
+            with self.page.expect_navigation():
+                self.page.get_by_role("link", name="Look again").click()
+        raise AssertionError(f"{target} did not come")
 
 
 class Keyboard(Pointer):
@@ -58,10 +71,15 @@ class Keyboard(Pointer):
 
     def take_file(self, target: Any, path: Path) -> None:
         """Choose a file."""
-        self._reach(target)
+        # Before the way there: the browser takes a while to learn that somebody waits for it.
         with self.page.expect_file_chooser() as found:
+            self._reach(target)
             self.page.keyboard.press("Enter")
         found.value.set_files(path)
+
+    def wait_until_there(self, target: Any) -> None:
+        """Wait for something: the page's script puts itself in the place of "Look again"."""
+        target.wait_for()
 
     def _reach(self, target: Any) -> None:
         """Go on by Tab until something has the focus, and shows it."""
@@ -126,10 +144,7 @@ def submit_file(person: Pointer, benchmark: str, name: str, folder: Path) -> Non
     person.take_file(page.locator("#file"), path)
     person.press(page.get_by_role("button", name="Check the file"))
     page.wait_for_url("**/uploads/*")
-    for _ in range(MOST_STEPS):
-        if not page.locator("[aria-busy]").count():
-            break
-        page.get_by_role("link", name="Look again").click()
+    person.wait_until_there(page.locator("#name"))
     person.fill(page.locator("#name"), name)
     if page.locator("#accept").count():
         page.locator("#accept").press("Space")
@@ -141,13 +156,7 @@ def choose_as_final(person: Pointer) -> None:
     """Choose a submission for the final order, once it is scored; and take the choice back."""
     page = person.page
     button = page.get_by_role("button", name="Choose as final")
-    again = page.get_by_role("link", name="Look again")
-    for _ in range(100 * MOST_STEPS):
-        if button.count():
-            break
-        if again.count():
-            again.click()
-        page.wait_for_timeout(20)
+    person.wait_until_there(button)
     person.press(button)
     page.get_by_text("Chosen as final.").wait_for()
     person.press(page.get_by_role("button", name="Take the choice back"))

@@ -24,6 +24,11 @@ PATCHES = Path(__file__).parent / "planted"
 SOURCES = ("evaluators", "server", "clients/cli", "clients/python")
 """Folders that are copied, and taken in place of those that are installed."""
 
+BUILT = shutil.ignore_patterns("__pycache__", "build")
+
+KERNELS = "evaluators/vidscore_evaluators/kernels"
+"""Folder whose library is compiled anew where the bug is in its sources."""
+
 TIMEOUT_S = 600.0
 
 
@@ -72,13 +77,16 @@ def catches(bug: Planted, folder: Path) -> str:
             for the files there.
     """
     for name in SOURCES:
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, folder / name, ignore=BUILT)
     subprocess.run(["git", "apply", str(bug.path)], cwd=folder, check=True)
-    module = bug.module
+    if KERNELS in bug.path.read_text("utf-8"):
+        subprocess.run(
+            [sys.executable, str(ROOT / "hatch_build.py"), str(folder / KERNELS)], check=True
+        )
     places = os.pathsep.join(str(folder / name) for name in SOURCES)
     done = subprocess.run(
         [*(sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-m", ""),
-         *("-p", "no:cacheprovider"), f"{module}::{bug.test}" if bug.test else module],
+         *("-p", "no:cacheprovider"), f"{bug.module}::{bug.test}" if bug.test else bug.module],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": places, "SEED": "0", "EFFORT": "1"},
         capture_output=True,

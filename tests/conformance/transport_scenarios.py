@@ -69,6 +69,14 @@ def cut_unary(stage: Stage) -> None:
 
 
 @scenario
+def stopping_server(stage: Stage) -> None:
+    """A call that reaches a server as it stops is unavailability, though gRPC says CANCELLED."""
+    with serving(health=_StoppingHealth()) as server:
+        asking = {"address": server.target, "timeout_s": 60}
+        _unavailable(stage.runner.run("health", **asking).refusal("unavailable"))
+
+
+@scenario
 def wrong_host_name(stage: Stage) -> None:
     """A certificate of the right authority for another name is not trusted."""
     encrypted = stage.encrypted
@@ -175,6 +183,14 @@ class _CuttingHealth(health_pb2_grpc.HealthServicer):
         self.cut()
         ended.wait()  # an answer could still be faster than the cut
         return health_pb2.HealthCheckResponse()
+
+
+class _StoppingHealth(health_pb2_grpc.HealthServicer):
+    """Ends calls as gRPC's server ends those that it has not begun when it stops."""
+
+    def Check(self, request: Any, context: Any) -> Any:  # noqa: N802 - grpc's name
+        del request
+        context.abort(grpc.StatusCode.CANCELLED, "CANCELLED")
 
 
 def _check_waits(

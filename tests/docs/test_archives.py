@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import shlex
 import subprocess
 import sysconfig
 from collections.abc import Mapping
@@ -14,7 +15,10 @@ import pytest
 import yaml
 from tests.clients.cli.helpers import run, well
 from tests.docs.pages_of import page
+from tests.support.object_store import object_store
 from tools.docs_pages import Block, blocks
+
+from vidscore_evaluators.remote_files import RemotePath, listed_files, write_file
 
 pytestmark = pytest.mark.slow
 BLOCKS = blocks(page("archives.md"))
@@ -89,6 +93,22 @@ def test_the_function_of_spark_makes_a_shard(monkeypatch: pytest.MonkeyPatch) ->
     for number in (1, 2, 3):
         names["score_shard"](number)
     assert well(run("merge", *(f"spark-{number}.tally" for number in (1, 2, 3)))) == wanted()
+
+
+def test_the_commands_of_a_store_of_objects_run(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What they write at addresses is what the same commands write on a disk."""
+    with object_store(monkeypatch):
+        for name in ("truth.csv", "detections.csv"):
+            write_file(RemotePath(f"s3://archive/{name}"), (folder / name).read_bytes())
+        for line in block_with("--to parquet").text.splitlines():
+            prompt, program, *words = shlex.split(line)
+            assert (prompt, program) == ("$", "vidscore")
+            well(run(*words))
+        files = listed_files(RemotePath("s3://archive"), 100)
+        assert files[("f1.txt",)].read().decode() == wanted()
+        assert ("systems.parquet",) in files
 
 
 def test_the_adapters_that_are_not_run_are_programs() -> None:

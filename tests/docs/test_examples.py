@@ -21,6 +21,8 @@ NOT_RUN = re.compile(
     r"|vidscore health --tls-root |gh attestation verify "
     # Engines that are not there, and a cluster; tests of their own run what these run.
     r"|kubectl |parallel |sbatch |\.venv/bin/python -m pytest |vidscore score .* --dask "
+    # A store of objects; tests/clients/cli/test_object_store.py runs these.
+    r"|vidscore .*s3://"
     r"|vidscore (init --store|store copy|restore) .*postgresql://"
     # Deployment, which its page says: root, systemd, and another machine.
     r"|(systemctl|systemd-run|install) -|systemctl |/opt/vidscore/bin/pip |python3 -m venv /opt/"

@@ -92,6 +92,17 @@ def test_of_whole_boxes_masks_give_what_boxes_give(name: str) -> None:
         np.testing.assert_array_equal(figures(found), expected)
 
 
+def test_regions_of_single_frames_at_a_time_are_those_of_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("vidscore_evaluators._inside_regions._RUNS_AT_ONCE", 1)
+    for seed in range(8):
+        truth, detections = random_boxes(seed)
+        expected = figures(report_of("f1", truth, detections, base="iou"))
+        found = report_of("f1", with_masks(truth), with_masks(detections), base="mask")
+        np.testing.assert_array_equal(figures(found), expected)
+
+
 @pytest.mark.parametrize("rule", sorted(set(RULES) - {"visdrone"}))
 def test_every_rule_does_to_masks_what_it_does_to_boxes(rule: str) -> None:
     """All but VisDrone's, which rounds boxes."""

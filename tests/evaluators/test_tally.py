@@ -237,3 +237,12 @@ def test_bytes_with_more_rows_than_a_table_keeps_are_refused() -> None:
     forged = replace(table, schema=replace(BOUNDED, first=1))
     with pytest.raises(TallyError, match="more rows than the table keeps"):
         tally_from_bytes(tally_to_bytes(Tally("e 1", {"t": forged})))
+
+
+def test_a_bounded_table_of_one_group_keeps_its_first_rows() -> None:
+    schema = TableSchema(("key",), counts=("n",), first=2)
+    table = build_table(
+        schema, ["a", "b", "c", "d"], [np.array([3, 2, 1, 0])], counts=[np.array([4, 3, 2, 1])]
+    )
+    assert table.texts("key") == ["a", "b"]
+    assert table.count("n").tolist() == [1, 2]

@@ -127,6 +127,8 @@ def test_a_forged_number_of_rows_is_refused(rows: object) -> None:
         {"texts": None},
         {"numbers": []},
         {"vocabulary": ["b"]},
+        {"first": 2, "within": -1},
+        {"within": 2},
         {"vocabulary": "bä"},
         {"vocabulary": ["ä", "b"]},
         {"vocabulary": ["b", "ä", "unused"]},

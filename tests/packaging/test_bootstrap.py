@@ -139,7 +139,7 @@ def test_a_long_silence_is_broken(
             "venv",
             [
                 "--editable",
-                ".[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask]",
+                ".[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask,s3]",
                 "--group",
                 "dev",
             ],

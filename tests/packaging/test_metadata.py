@@ -95,9 +95,9 @@ def test_opencv_comes_only_with_the_video_extra() -> None:
 
 @pytest.mark.parametrize(
     ("package", "extra"),
-    [("matplotlib", "plot"), ("narwhals", "dataframes"), ("pyarrow", "parquet")],
+    [("matplotlib", "plot"), ("narwhals", "dataframes"), ("pyarrow", "parquet"), ("s3fs", "s3")],
 )
-def test_plots_and_data_frames_come_only_with_their_extras(package: str, extra: str) -> None:
+def test_an_extra_alone_brings_its_package(package: str, extra: str) -> None:
     needed = [found for text in requirements() if (found := Requirement(text)).name == package]
     assert [str(found.marker).replace('"', "'") for found in needed] == [f"extra == '{extra}'"]
 

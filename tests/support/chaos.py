@@ -124,6 +124,7 @@ class ChaosProxy:
         self._connections: set[_Connection] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._made = 0
+        self._broken = 0
         self._hanging_up_with_reset: bool | None = None
         self._listening: asyncio.Server | None = None
         self._loop = asyncio.new_event_loop()
@@ -226,6 +227,11 @@ class ChaosProxy:
         """Connections that are open."""
         return len(self._connections)
 
+    @property
+    def connections_broken(self) -> int:
+        """How often a connection was cut, ended, half closed or silenced so far."""
+        return self._broken
+
     def left_to_flip(self, direction: Direction) -> int:
         """How much of what is to be flipped has not gone by."""
         return len(self._ways[direction].to_flip)
@@ -249,6 +255,7 @@ class ChaosProxy:
     def _each(self, action: Callable[[_Connection], None]) -> None:
         async def run() -> None:
             for connection in list(self._connections):
+                self._broken += 1
                 action(connection)
 
         self._run(run())
@@ -287,6 +294,7 @@ class ChaosProxy:
         self._made += 1
         connection = _Connection({Direction.TO_CLIENT: writer})
         if self._hanging_up_with_reset is not None:
+            self._broken += 1
             connection.close(reset=self._hanging_up_with_reset)
             return
         try:
@@ -314,6 +322,7 @@ class ChaosProxy:
                 way.silent_after -= len(piece)
                 if way.silent_after <= 0:
                     way.silent_after = None
+                    self._broken += 1
                     connection.silence()
                     continue
             piece = way.flip(piece)
@@ -323,6 +332,7 @@ class ChaosProxy:
             way.passed += len(piece)
             if cut:
                 way.cut_after = None
+                self._broken += 1
                 connection.close(reset=way.cut_with_reset)
                 return
             if way.cut_after is not None:

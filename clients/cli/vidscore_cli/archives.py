@@ -17,6 +17,7 @@ from vidscore_cli.options import Decorator, together
 from vidscore_cli.output import counted, say, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_evaluators.errors import ParameterError
+from vidscore_evaluators.remote_files import RemotePath, data_path
 
 if TYPE_CHECKING:
     from vidscore_evaluators.formats.source import Wanted
@@ -74,6 +75,8 @@ class ArchiveChoice:
                 raise click.UsageError(f"{option} and --online exclude each other")
         if self.tally is not None and self.dask is not None:
             raise click.UsageError("--tally and --dask exclude each other")
+        if self.run_folder is not None and isinstance(data_path(self.run_folder), RemotePath):
+            raise click.UsageError(f"--run-folder {self.run_folder}: expected a folder on a disk")
         if self.dask is None:
             _refuse_typed({"shards": "--shards", "run_folder": "--run-folder"}, "needs --dask")
         if self.tally is not None:
@@ -142,7 +145,7 @@ def write_tally(
     shard, tally = choice.shard or Shard(1, 1), choice.tally or ""
     data = CheckedData.of(part)
     scored = data.tally(shard, workers=workers, progress=progress.advance)
-    write_atomically(Path(tally), shard_to_bytes(scored))
+    write_atomically(data_path(tally), shard_to_bytes(scored))
     frames = data.sides_of(shard)[0].frame_count
     say(f"{tally}: shard {shard}, {counted(frames, 'frame')}")
 
@@ -163,7 +166,7 @@ def wanted_of_shard(
     """
     from vidscore_evaluators.shards.readings import wanted_by
 
-    sides = (Path(data.truth), Path(data.detections))
+    sides = (data_path(data.truth), data_path(data.detections))
     return wanted_by(shard, specification, *sides, _reading(data, selection))
 
 
@@ -229,7 +232,7 @@ def merge_typed(files: Sequence[str]) -> Merged:
     """
     from vidscore_evaluators.shards.merging import merge_files
 
-    return merge_files([Path(file) for file in files])
+    return merge_files([data_path(file) for file in files])
 
 
 def _is_typed(name: str) -> bool:

@@ -15,6 +15,7 @@ from vidscore_evaluators.errors import (
     UnknownEvaluatorError,
 )
 from vidscore_evaluators.names import name_advice
+from vidscore_evaluators.remote_files import data_path
 
 if TYPE_CHECKING:
     from vidscore_evaluators.evaluator import Evaluator
@@ -136,8 +137,8 @@ def read_data(
 
     check_format_name(choice.input_format)
     pair = read_pair(
-        Path(choice.truth) if truth is None else truth,
-        Path(choice.detections),
+        data_path(choice.truth) if truth is None else truth,
+        data_path(choice.detections),
         format_name=format_of(specification.evaluators, choice.input_format, files=True),
         on_error=choice.on_error,
         image_size=choice.image_size,
@@ -174,7 +175,7 @@ def read_truth(
 
     check_format_name(input_format)
     return read_source(
-        Path(path),
+        data_path(path),
         Side.TRUTH,
         format_name=format_of(specification.evaluators, input_format, files=True),
         on_error=on_error,

@@ -10,7 +10,6 @@ import glob
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +18,7 @@ from vidscore_cli.output import counted, deliver, deliver_json, say, write_atomi
 from vidscore_cli.session import ExitCode
 from vidscore_evaluators.csv_text import csv_text
 from vidscore_evaluators.errors import VidscoreError
+from vidscore_evaluators.remote_files import RemotePath, data_path, matching
 
 if TYPE_CHECKING:
     from vidscore_evaluators.evaluator import Evaluator
@@ -40,10 +40,17 @@ def systems_matching(detections: str) -> list[str] | None:
 
     Raises:
         click.BadParameter: If a pattern names nothing, or too much.
+        InputError: If that cannot be known.
     """
-    if not glob.has_magic(detections) or Path(detections).exists():
+    if not glob.has_magic(detections):
         return None
-    found = sorted(glob.glob(detections))  # noqa: PTH207 - it may begin anywhere
+    path = data_path(detections)
+    if isinstance(path, RemotePath):
+        found = matching(path)
+    elif path.exists():
+        return None
+    else:
+        found = sorted(glob.glob(detections))  # noqa: PTH207 - it may begin anywhere
     if not 0 < len(found) <= MAXIMUM_SYSTEMS:
         expected = f"from 1 to {MAXIMUM_SYSTEMS} files or folders of systems"
         said = f"{detections} names {counted(len(found), 'path')}, expected {expected}"
@@ -117,7 +124,7 @@ def write_systems(
     elif form == "csv":
         deliver(csv_text(table.headings, table.lines), output)
     elif form == PARQUET:
-        write_atomically(Path(output), table.parquet())
+        write_atomically(data_path(output), table.parquet())
     else:
         best = f"{evaluators[0].name} {evaluators[0].version}"
         heading = f"{counted(len(scored), 'system')}, best first by {best}"

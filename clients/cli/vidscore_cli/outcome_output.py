@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vidscore_cli.output import STDOUT, atomic_file, check_output
+from vidscore_evaluators.remote_files import data_path
 
 if TYPE_CHECKING:
     from vidscore_evaluators.outcome_files import OutcomeWriter
@@ -41,6 +42,6 @@ def open_outcomes(output: str) -> Iterator[OutcomeWriter]:
         with WRITERS[".csv"](sys.stdout.buffer) as writer:
             yield writer
         return
-    path = Path(output)
-    with atomic_file(path) as file, WRITERS[path.suffix.lower()](file) as writer:
+    write = WRITERS[Path(output).suffix.lower()]
+    with atomic_file(data_path(output)) as file, write(file) as writer:
         yield writer

@@ -15,6 +15,13 @@ from typing import IO, TYPE_CHECKING, TextIO
 import click
 
 from vidscore_evaluators.names import escape_controls
+from vidscore_evaluators.remote_files import (
+    DataPath,
+    RemotePath,
+    check_store,
+    data_path,
+    write_file,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -62,7 +69,7 @@ def deliver(text: str, output: str) -> None:
     if output == STDOUT:
         click.echo(whole.encode(), nl=False)
     else:
-        write_atomically(Path(output), whole.encode())
+        write_atomically(data_path(output), whole.encode())
 
 
 def deliver_table(renderable: RenderableType, output: str) -> None:
@@ -118,9 +125,14 @@ def check_output(output: str, option: str = "--output") -> None:
 
     Raises:
         click.BadParameter: If it is a folder, or lies in a folder that is not there.
+        InputError: If it is an address of no known kind of store.
+        MissingExtraError: If it is an address, and a package that it takes is not installed.
     """
-    path = Path(output)
+    path = data_path(output)
     if output == STDOUT:
+        return
+    if isinstance(path, RemotePath):
+        check_store(path)
         return
     if path.is_dir():
         raise click.BadParameter(f"{output} is a folder, expected a file", param_hint=option)
@@ -131,10 +143,11 @@ def check_output(output: str, option: str = "--output") -> None:
         )
 
 
-def write_atomically(path: Path, data: bytes, mode: int = 0o666) -> None:
+def write_atomically(path: DataPath, data: bytes, mode: int = 0o666) -> None:
     """Write a file through a neighbour that takes its place when it is whole.
 
-    What is no regular file (a device, a pipe) cannot be replaced and is written as it is.
+    What is no regular file (a device, a pipe) cannot be replaced and is written as it is; a store
+    of objects shows a file when it is whole.
 
     Args:
         path: The file.
@@ -149,7 +162,7 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o666) -> None:
 
 
 @contextmanager
-def atomic_file(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
+def atomic_file(path: DataPath, mode: int = 0o666) -> Iterator[IO[bytes]]:
     """A file to write that takes its place when it is whole; what fails leaves nothing.
 
     What is no regular file (a device, a pipe) cannot be replaced and is written as it is.
@@ -161,6 +174,11 @@ def atomic_file(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
     Raises:
         OSError: If it cannot be written; about the file, not about its neighbour.
     """
+    if isinstance(path, RemotePath):
+        content = io.BytesIO()
+        yield content
+        write_file(path, content.getvalue())
+        return
     target = path.resolve()
     if target.exists() and not target.is_file():
         with target.open("wb") as file:

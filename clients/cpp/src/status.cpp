@@ -172,12 +172,18 @@ std::size_t count_of(const std::map<std::string, std::string>& metadata) {
 
 Error error_of(const grpc::Status& status) {
   ErrorFacts facts;
-  const auto code = static_cast<std::size_t>(status.error_code());
+  read_details(status.error_details(), &facts);
+  grpc::StatusCode said = status.error_code();
+  // So gRPC's server ends what reaches it as it stops. What this side cancels is over before its
+  // status comes.
+  if (said == grpc::StatusCode::CANCELLED && facts.reason.empty()) {
+    said = grpc::StatusCode::UNAVAILABLE;
+  }
+  const auto code = static_cast<std::size_t>(said);
   facts.code = code < kCodeNames.size() ? kCodeNames[code] : "UNKNOWN";
   facts.message = status.error_message();
   if (facts.message.empty()) facts.message = "the call ended with " + facts.code;
-  read_details(status.error_details(), &facts);
-  facts.kind = kind_of(status.error_code(), facts.reason);
+  facts.kind = kind_of(said, facts.reason);
   facts.violation_count = std::max(facts.violations.size(), count_of(facts.metadata));
   return Error(std::move(facts));
 }

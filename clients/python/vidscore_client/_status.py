@@ -18,6 +18,9 @@ from vidscore_client.errors import (
 
 ERROR_DOMAIN = "vidscore"
 DETAILS_KEY = "grpc-status-details-bin"
+LOCAL_CANCELLATIONS = frozenset({"Locally cancelled by application!", "Channel closed!"})
+"""What grpc says of a call that this side has ended."""
+
 VIOLATION_COUNT = "violations"
 """Key of the error's metadata: how many violations there are in all."""
 
@@ -29,7 +32,10 @@ def error_from_failure(failure: grpc.RpcError) -> VidscoreError:
         failure: The error that grpc raised, of the synchronous or the asyncio library.
     """
     status = _status(failure.trailing_metadata() or ())
-    return _error(failure.code().name, failure.details() or "", status)
+    code, message = failure.code().name, failure.details() or ""
+    if code == "CANCELLED" and not (status.details or message in LOCAL_CANCELLATIONS):
+        code = "UNAVAILABLE"  # so gRPC's server ends what reaches it as it stops
+    return _error(code, message, status)
 
 
 def error_from_status(status: status_pb2.Status) -> VidscoreError:

@@ -140,12 +140,21 @@ class TaskCall:
         except (grpc.RpcError, asyncio.InvalidStateError):
             return  # the call is over, and the reader gets the reason
         except Exception as error:  # noqa: BLE001 - the reader raises it
+            if _is_undelivered(error):
+                return  # the call is over, though it is not yet known why
             self._error = error
             self._call.cancel()
 
     def _raise_error(self) -> None:
         if self._error is not None:
             raise self._error from None
+
+
+def _is_undelivered(error: Exception) -> bool:
+    """Whether gRPC began to send something and could not: only a call that is over has that."""
+    return isinstance(error, grpc.aio.InternalError) and str(error).startswith(
+        'Failed "execute_batch"'
+    )
 
 
 class TaskMonitor:

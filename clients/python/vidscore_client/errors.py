@@ -99,7 +99,7 @@ class DeadlineError(VidscoreError):
 
 
 class CallCancelledError(VidscoreError):
-    """The call was cancelled, by this side or by the server."""
+    """The call was cancelled by this side, or work on the server by somebody."""
 
 
 class AccessDeniedError(VidscoreError):

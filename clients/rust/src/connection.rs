@@ -221,7 +221,13 @@ pub(crate) fn call_error(status: &Status) -> Error {
     if is_cut(status) {
         return Error::from_status(status).and_code(Code::Unavailable);
     }
-    Error::from_status(status)
+    let error = Error::from_status(status);
+    // So gRPC's server ends what reaches it as it stops. This side drops the calls that it gives up,
+    // and hears nothing of them any more.
+    if status.code() == Code::Cancelled && error.reason() == error.code() {
+        return error.and_code(Code::Unavailable);
+    }
+    error
 }
 
 /// Whether a status is not a server's answer, but this side's word for a connection that was cut.

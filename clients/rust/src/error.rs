@@ -30,7 +30,7 @@ pub enum ErrorKind {
     Unavailable,
     /// It took longer than the caller wanted to wait.
     Deadline,
-    /// The call was cancelled, by this side or by the server.
+    /// The call was cancelled by this side.
     CallCancelled,
     /// The token is missing, unknown, or not allowed to do this.
     AccessDenied,

@@ -135,12 +135,15 @@ async function submit(client, given) {
     return { undelivered_frames: stream.undeliveredFrames };
   }
   await stream.flush();
-  let submission = await client.submissions.get(stream.submission);
-  if (!given["no-seal"]) {
+  let submission;
+  let scores = [];
+  if (given["no-seal"]) {
+    submission = await client.submissions.get(stream.submission);
+  } else {
     await stream.seal(detections.length);
     submission = await stream.wait({ timeoutMs: 1000 * Number(given["wait-s"] ?? 60) });
+    scores = await stream.scores();
   }
-  const scores = given["no-seal"] ? [] : await stream.scores();
   return {
     submission: stream.submission,
     opened_offset,

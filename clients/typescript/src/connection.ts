@@ -94,7 +94,7 @@ export class Connection {
     try {
       return await call({ timeoutMs: this.timeoutMs, signal });
     } catch (thrown) {
-      throw this.errorFrom(thrown);
+      throw this.errorFrom(thrown, signal);
     } finally {
       ended.abort();
     }
@@ -119,9 +119,15 @@ export class Connection {
     return found;
   }
 
-  /** The error for what a call has thrown: after `close`, that it was closed. */
-  errorFrom(thrown: unknown): VidscoreError {
-    return this.closing.aborted ? new ClosedError("the client is closed") : errorFrom(thrown);
+  /**
+   * The error for what a call has thrown: after `close`, that it was closed.
+   *
+   * @param given - What may have ended the call on this side.
+   */
+  errorFrom(thrown: unknown, given?: AbortSignal): VidscoreError {
+    return this.closing.aborted
+      ? new ClosedError("the client is closed")
+      : errorFrom(thrown, given);
   }
 
   /**

@@ -92,7 +92,7 @@ export class UnavailableError extends VidscoreError {
 /** It took longer than the caller wanted to wait. */
 export class DeadlineError extends VidscoreError {}
 
-/** The call was cancelled, by this side or by the server. */
+/** The call was cancelled by this side. */
 export class CallCancelledError extends VidscoreError {}
 
 /** The token is missing, unknown, or not allowed to do this. */

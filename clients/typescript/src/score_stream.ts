@@ -250,7 +250,7 @@ export class ScoreStream implements AsyncDisposable {
         await this.#handle(response);
       }
     } catch (thrown) {
-      error = this.#connection.errorFrom(thrown);
+      error = this.#connection.errorFrom(thrown, signal);
     }
     this.#end(error);
     this.#call.abort();

@@ -25,16 +25,22 @@ interface Details {
   readonly violations: FieldViolation[];
 }
 
-/** The error for whatever a call has thrown. */
-export function errorFrom(thrown: unknown): VidscoreError {
+/**
+ * The error for whatever a call has thrown.
+ *
+ * @param given - What may have ended the call on this side.
+ */
+export function errorFrom(thrown: unknown, given?: AbortSignal): VidscoreError {
   if (thrown instanceof VidscoreError) {
     return thrown;
   }
   if (!(thrown instanceof ConnectError)) {
     return new InternalError(`this client failed: ${thrown}`, { cause: thrown });
   }
-  const code = isBroken(thrown) ? "UNAVAILABLE" : codeName(thrown.code);
   const { reason, metadata, violations, retryDelayMs } = detailsOf(thrown);
+  // So gRPC's server ends what reaches it as it stops.
+  const isCut = thrown.code === Code.Canceled && reason === "" && !given?.aborted;
+  const code = isCut || isBroken(thrown) ? "UNAVAILABLE" : codeName(thrown.code);
   const kind = ERRORS_BY_REASON[reason] ?? ERRORS_BY_CODE[code] ?? InternalError;
   return new kind(thrown.rawMessage || `the call ended with ${code}`, {
     code,

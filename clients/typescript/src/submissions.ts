@@ -158,7 +158,7 @@ export class Submissions {
         }
         throw endedEarly();
       } catch (thrown) {
-        const error = this.#connection.errorFrom(thrown);
+        const error = this.#connection.errorFrom(thrown, options.signal);
         if (options.signal?.aborted) {
           throw error;
         }

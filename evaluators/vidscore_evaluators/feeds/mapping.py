@@ -132,7 +132,12 @@ class FrameMap:
         if self.rate_hz is not None:
             number, advice = None, "leave rate_hz out, if frames have numbers"
             if frame.time_s is not None:
-                number = round((frame.time_s - self.start_s) * self.rate_hz)
+                place = (frame.time_s - self.start_s) * self.rate_hz
+                if not abs(place) <= MAXIMUM_FRAME_NUMBER:  # NaN is not either
+                    expected = f"a time within {MAXIMUM_FRAME_NUMBER} frames of start_s"
+                    faults.append(Fault(f"{frame.time_s:g} s", expected, field="time_s"))
+                    return 0
+                number = round(place)
         if number is None:
             found = "no number of the frame" if self.rate_hz is None else "no time of the frame"
             faults.append(Fault(found, "one", field="frame", advice=advice))

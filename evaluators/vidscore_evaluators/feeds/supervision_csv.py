@@ -79,7 +79,8 @@ def _row(
 ) -> tuple[tuple[str, int, float | None], dict[str, Any]]:
     number = _number(row, FRAME_COLUMNS, place, reading)
     if number is None or number < 0 or not number.is_integer():
-        reading.fault(f"{place}, frame", _first(row, FRAME_COLUMNS), "an integer, 0 or more")
+        found = _first(row, FRAME_COLUMNS) or "nothing"
+        reading.fault(f"{place}, frame", found, "an integer, 0 or more")
         number = 0.0
     time_s = _number(row, TIME_COLUMNS, place, reading)
     box = [_number(row, (name,), place, reading) or 0.0 for name in _CORNERS]

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from importlib import import_module
-from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
@@ -40,6 +39,7 @@ from vidscore_evaluators.formats._heads import (
     SPOTGEO_HEAD,
     is_empty_array,
 )
+from vidscore_evaluators.formats._tree_paths import TreePath
 from vidscore_evaluators.formats.source import (
     Listing,
     ReadLimits,
@@ -49,6 +49,7 @@ from vidscore_evaluators.formats.source import (
 )
 from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.plausibility.warnings import warnings_of_positions
+from vidscore_evaluators.remote_files import DataPath, RemotePath
 from vidscore_evaluators.report import FrameExample, ReportWarning
 
 __all__ = [
@@ -149,7 +150,7 @@ class Pair:
 
 
 def read_source(
-    path: Path,
+    path: DataPath,
     side: Side,
     *,
     format_name: str = AUTO,
@@ -162,7 +163,7 @@ def read_source(
     """Read one side.
 
     Args:
-        path: File or folder, also in zip or gzip, a pipe, or ``-`` for standard input.
+        path: File or folder, also in zip or gzip or remote, a pipe, or ``-`` for standard input.
         side: Which side it is; some formats allow in the truth what detections must not have.
         format_name: A name of `FORMATS`, or ``auto`` to go by the content.
         on_error: ``refuse`` to raise where a row or entry is broken, ``skip`` to leave it out with
@@ -199,8 +200,8 @@ def read_source(
 
 
 def read_pair(
-    truth: Path | Source,
-    detections: Path | Source,
+    truth: DataPath | Source,
+    detections: DataPath | Source,
     *,
     format_name: str = AUTO,
     on_error: OnError = "refuse",
@@ -261,7 +262,7 @@ def read_pair(
     return Pair(left, with_skipped(paired.detections, paired.skipped))
 
 
-def reads_by_sequence(path: Path, format_name: str = AUTO) -> bool:
+def reads_by_sequence(path: DataPath, format_name: str = AUTO) -> bool:
     """Whether sequences of a path are found without reading the others.
 
     Args:
@@ -271,8 +272,20 @@ def reads_by_sequence(path: Path, format_name: str = AUTO) -> bool:
     Raises:
         InputError: If nothing is there, or nothing of a known format.
     """
-    known = find_format(format_name) if format_name != AUTO else detect_format(path)
-    return known.by_sequence and (path.is_dir() or known.name == PARQUET)
+    named = None if format_name == AUTO else find_format(format_name)
+    if named is not None and not named.by_sequence:
+        return False
+    place: InputPath
+    if isinstance(path, RemotePath):
+        with opened(path, ReadLimits()) as place:
+            return _reads_by_sequence(place, named)
+    return _reads_by_sequence(path, named)
+
+
+def _reads_by_sequence(path: InputPath, named: Format | None) -> bool:
+    known = named or detect_format(path)
+    in_archive = isinstance(path, TreePath) and path.is_in_archive
+    return known.by_sequence and not in_archive and (path.is_dir() or known.name == PARQUET)
 
 
 def _only_wanted(source: Source, wanted: Wanted, listing: Listing) -> Source:

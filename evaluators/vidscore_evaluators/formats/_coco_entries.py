@@ -10,8 +10,8 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, compress
-from operator import itemgetter
+from itertools import chain, compress, repeat
+from operator import contains, itemgetter
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -161,9 +161,12 @@ def _columns(entries: list[Any], rules: Rules) -> dict[str, Any]:
 
 def _values(entries: list[Any], key: str, default: Any) -> list[Any]:
     """Values of a key that some entries have; all must have it where there is no default."""
-    if default is None:
+    try:
         return list(map(itemgetter(key), entries))
-    return [entry.get(key, default) for entry in entries]
+    except KeyError:
+        if default is None:
+            raise
+        return [entry.get(key, default) for entry in entries]
 
 
 def _explain(
@@ -335,8 +338,11 @@ def _objects(values: list[Any]) -> AnyArray:
 
 def _are_segmentations(values: Sequence[object]) -> bool:
     """Whether values are all of a form that COCO knows; the polygons and runs may be wrong ones."""
-    if not set(map(type, values)) <= {list, tuple, dict, type(None)}:
+    kinds = set(map(type, values))
+    if not kinds <= {list, tuple, dict, type(None)}:
         return False
+    if kinds <= {tuple}:  # JSON has none: all are left out
+        return True
     lists: list[Any] = [value for value in values if value and type(value) is not dict]
     parts = list(chain.from_iterable(lists))
     return (
@@ -364,7 +370,10 @@ def fitting(rules: Rules, entries: list[Any]) -> Rules:
 
     The box that is left out is NaN.
     """
-    if all("bbox" in entry or "segmentation" not in entry for entry in entries):
+    objects = [entry for entry in entries if isinstance(entry, dict)]
+    if all(map(contains, objects, repeat("bbox"))):
+        return rules
+    if all("bbox" in entry or "segmentation" not in entry for entry in objects):
         return rules
     box = rules["bbox"]
 

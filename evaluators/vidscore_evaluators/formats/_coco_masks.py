@@ -136,6 +136,8 @@ def _read_masks(
     values: AnyArray, image_sizes: IntArray, good: BoolArray, refuse: Refuse
 ) -> _EntryMasks | None:
     """The masks of segmentations; `good` says which of them have not been refused."""
+    if not any(values.tolist()):
+        return None
     found = _Segmentations.of(values, image_sizes)
     given, known = found.given, (found.sizes > 0).all(axis=1)
     if not (given & known).any() and len(found.rows["polygons"]) == given.sum():

@@ -33,6 +33,8 @@ EVERY_FLAG = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.REGION | ObjectFl
 
 _NO_FORMULA = "a name that no spreadsheet takes for a formula, as one that begins with =, +, - or @"
 
+_OF_NO_VIDEO = SequenceKey("", IMAGES)
+
 UNNAMED = "object"
 """Class of objects without a class, in files whose objects must have one."""
 
@@ -254,8 +256,8 @@ class ImageNumbers:
 
     Attributes:
         sequences: Sequences of the truth, sorted, numbered from 1.
-        frames: Number of each image by sequence and frame: its frame number where all are images
-            of no video, else its place, from 1.
+        frames: Number of each image by sequence and frame: its frame number where it is of no
+            video, else the next that none of those has, from 1.
         classes: Different labels of the truth, sorted.
     """
 
@@ -277,8 +279,9 @@ class ImageNumbers:
         used = np.unique(truth.frame_sequences).tolist()
         sequences = tuple(sorted(truth.sequences[index] for index in used))
         keys = frame_keys(truth)
-        single = sequences == (SequenceKey("", IMAGES),)
-        places = [number for _, number in keys] if single else range(1, len(keys) + 1)
+        lone = {number for key, number in keys if key == _OF_NO_VIDEO}
+        others = (number for number in count(1) if number not in lone)
+        places = [number if key == _OF_NO_VIDEO else next(others) for key, number in keys]
         labels = {truth.labels[index] for index in np.unique(truth.label_indices).tolist()}
         return cls(sequences, dict(zip(keys, places, strict=True)), tuple(sorted(labels)))
 

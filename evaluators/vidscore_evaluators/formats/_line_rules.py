@@ -62,10 +62,13 @@ _PLAIN_OBJECT_KEYS = _FLAT_SHAPES | {"label", "confidence", "track"}
 _SHORT_NAME = 64
 _OTHER_NAMES = MappingProxyType(
     {
-        **{name: {"class": "label"}.get(meant, meant) for name, meant in ALIASES.items()},
+        **{
+            name: {"class": "label", "track_id": "track"}.get(meant, meant)
+            for name, meant in ALIASES.items()
+        },
         **dict.fromkeys(("class", "cls"), "label"),
         **dict.fromkeys(("bbox", "xyxy", "x1y1x2y2"), "box"),
-        **dict.fromkeys(("track_id", "tracker_id", "tracking_id", "id"), "track"),
+        **dict.fromkeys(("track_id", "id"), "track"),
         **dict.fromkeys(("time", "timestamp"), COLUMN),
         **dict.fromkeys(("frame_id", "frame_number"), "frame"),
         **dict.fromkeys(("detections", "annotations", "boxes"), "objects"),

@@ -15,13 +15,13 @@ from urllib.parse import unquote
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import (
     InputPath,
-    PackedPath,
     is_folder,
     read_bytes,
     require_file,
     visible_entries,
 )
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
+from vidscore_evaluators.formats._tree_paths import TreePath
 from vidscore_evaluators.formats.source import ReadLimits, listed_names, show_text
 from vidscore_evaluators.parquet_tables import GROUP_ROWS, parquet_library
 from vidscore_evaluators.report import ReportWarning
@@ -146,16 +146,19 @@ class OpenFile:
     def _opened(self, path: InputPath) -> Any:
         import pyarrow as pa  # noqa: PLC0415 - an extra
 
-        if isinstance(path, PackedPath):
+        require_file(path, EXPECTED, self._limits)
+        file = path.opened() if isinstance(path, TreePath) else path.open("rb")
+        if file is None:
             source: Any = pa.BufferReader(read_bytes(path, EXPECTED, self._limits))
         else:
-            require_file(path, EXPECTED, self._limits)
-            source = self._stack.enter_context(path.open("rb"))
+            source = self._stack.enter_context(file)
         bounds: dict[str, Any] = {
             "thrift_string_size_limit": _METADATA_BYTES,
             "thrift_container_size_limit": _METADATA_BYTES,
         }
-        file = self._parquet.ParquetFile(source, pre_buffer=False, **bounds)
+        # Elsewhere, columns that lie side by side come with one request.
+        bounds["pre_buffer"] = isinstance(path, TreePath)
+        file = self._parquet.ParquetFile(source, **bounds)
         # As dictionaries, texts that repeat are held once.
         types = pa.types
         texts = [
@@ -164,7 +167,7 @@ class OpenFile:
             if types.is_string(one.type) or types.is_binary(one.type)
         ]
         bounds |= {"metadata": file.metadata, "read_dictionary": texts}
-        return self._parquet.ParquetFile(source, pre_buffer=False, **bounds)
+        return self._parquet.ParquetFile(source, **bounds)
 
     def __enter__(self) -> Self:
         """The file itself."""

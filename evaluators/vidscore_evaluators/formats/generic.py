@@ -98,6 +98,7 @@ ALIASES = MappingProxyType(
     {
         **dict.fromkeys(("score", "scores", "conf", "prob", "probability"), "confidence"),
         **dict.fromkeys(("label", "category", "class_id", "class_name"), "class"),
+        **dict.fromkeys(("track", "tracker_id", "tracking_id"), "track_id"),
     }
 )
 """Columns by their other names."""

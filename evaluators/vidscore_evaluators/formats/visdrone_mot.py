@@ -77,6 +77,8 @@ from vidscore_evaluators.formats._visdrone import (
 )
 from vidscore_evaluators.formats._visdrone import COLUMNS as OBJECT_COLUMNS
 from vidscore_evaluators.formats.source import FaultList, Files, Reading, ReadOptions
+from vidscore_evaluators.specification import MAXIMUM_FRAMES
+from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 NAME = "visdrone-mot"
 COLUMNS = ("frame", "id", *OBJECT_COLUMNS)
@@ -163,6 +165,12 @@ def _find_files(path: InputPath) -> SequenceFiles:
 def _check_rows(table: RowTable, side: Side) -> RowChecks:
     checks = RowChecks(table)
     checks.require_frames("frame", least=1)
+    if side is Side.TRUTH:  # each frame up to the last is one of the sequence
+        frames = table.integers["frame"]
+        expected = f"an integer from 1 to {MAXIMUM_FRAMES}"
+        checks.refuse(
+            (frames > MAXIMUM_FRAMES) & (frames <= MAXIMUM_FRAME_NUMBER), "frame", frames, expected
+        )
     checks.require_tracks("id")
     check_objects(checks, table, side)
     return checks

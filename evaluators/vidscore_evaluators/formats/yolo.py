@@ -273,7 +273,8 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
         )
     images = ImageNumbers.of(annotations, options)
     lines = _lines(annotations, images, side, options.image_size)
-    files = {CLASSES_FILE: "".join(f"{name}\n" for name in images.names).encode()}
+    names = "".join(f"{name}\n" for name in images.names)
+    files = {CLASSES_FILE: names.encode()} if names else {}
     starts = annotations.frame_starts.tolist()
     for row, number in enumerate(annotations.frame_numbers.tolist()):
         name = annotations.sequences[annotations.frame_sequences[row]].sequence

@@ -147,8 +147,8 @@ _JUMP_OF_SIZE = 3.0
 _LEAST_OVERLAP_OF_BOXES = 0.5
 """Least IoU of a box and the box around its mask that is no reason for doubt."""
 
-_LEAST_SIDE_PX = 4.0
-"""Boxes with a shorter side may miss that by rounding alone."""
+_ROUNDED_PX = 2.0
+"""Most that an edge is off by rounding: of the outline to pixels, and of the box."""
 
 
 def mask_warnings(side: Side, annotations: Annotations) -> Iterator[ReportWarning]:
@@ -164,11 +164,9 @@ def mask_warnings(side: Side, annotations: Annotations) -> Iterator[ReportWarnin
     areas, own = masks.areas(), masks.boxes()
     yield from _warning(annotations, "masks_are_empty", areas == 0.0, side)
     yield from _warning(annotations, "masks_fill_the_image", areas == masks.pixels(), side)
-    shortest = np.minimum(given[:, 2:] - given[:, :2], own[:, 2:] - own[:, :2]).min(axis=1)
     apart = overlap_ratios(given, own) < _LEAST_OVERLAP_OF_BOXES
-    yield from _warning(
-        annotations, "boxes_beside_masks", apart & (shortest >= _LEAST_SIDE_PX), side
-    )
+    apart &= (areas > 0.0) & (np.abs(given - own).max(axis=1) > _ROUNDED_PX)
+    yield from _warning(annotations, "boxes_beside_masks", apart, side)
 
 
 def truth_warnings(truth: Annotations) -> Iterator[ReportWarning]:

@@ -450,7 +450,7 @@ def _most_confident(positions: IntArray, confidences: FloatArray, boxes: FloatAr
 _MEANINGS = {
     "confidence": ("score", "scores", "conf", "confidence", "prob", "probability", "logit"),
     "class": ("label", "labels", "category", "cls", "class"),
-    "track": ("track", "tracklet", "id"),
+    "track_id": ("track", "tracklet", "id"),
     "x1, y1, x2, y2": (
         *("w", "h", "width", "height", "left", "top", "right", "bottom"),
         *("xmin", "ymin", "xmax", "ymax", "cx", "cy", "xc", "yc", "bbox", "box"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from vidscore_evaluators.errors import Fault, InputError, TallyError
 from vidscore_evaluators.evaluator import Evaluator, software_versions
-from vidscore_evaluators.formats._files import read_bytes
+from vidscore_evaluators.formats._files import read_at
 from vidscore_evaluators.formats.source import ReadLimits
+from vidscore_evaluators.remote_files import DataPath
 from vidscore_evaluators.report import FrameExample, Report, with_warnings
 from vidscore_evaluators.shards.dealing import Shard
 from vidscore_evaluators.shards.readings import warnings_of
@@ -88,7 +88,7 @@ def _added(parts: Sequence[Sequence[Tally]]) -> Sequence[Tally]:
     return [merge_tallies(own) for own in zip(*parts, strict=True)]
 
 
-def merge_files(paths: Sequence[Path]) -> Merged:
+def merge_files(paths: Sequence[DataPath]) -> Merged:
     """Merge tally files.
 
     Args:
@@ -99,8 +99,8 @@ def merge_files(paths: Sequence[Path]) -> Merged:
             torn or of another scoring, a shard that is there twice or not at all.
     """
 
-    def loader(path: Path) -> Load:
-        return lambda: read_bytes(path, "a tally file", ReadLimits())
+    def loader(path: DataPath) -> Load:
+        return lambda: read_at(path, "a tally file", ReadLimits())
 
     repeated = [path for path, count in Counter(paths).items() if count > 1]
     if repeated:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from vidscore_evaluators.annotations import SequenceKey, Side
@@ -20,6 +19,7 @@ from vidscore_evaluators.plausibility.summary import ImageSizes
 from vidscore_evaluators.plausibility.warnings import beyond_image_warnings, count_beyond_image
 from vidscore_evaluators.preparation import DataChoice
 from vidscore_evaluators.presets import format_of
+from vidscore_evaluators.remote_files import DataPath
 from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.shards.dealing import Shard, shard_number
 from vidscore_evaluators.shards.plain import plain_warnings, typed, warnings_from_plain
@@ -67,7 +67,11 @@ Readings = tuple[PartReading, PartReading]
 
 
 def wanted_by(
-    shard: Shard, specification: BenchmarkSpec, truth: Path, detections: Path, choice: DataChoice
+    shard: Shard,
+    specification: BenchmarkSpec,
+    truth: DataPath,
+    detections: DataPath,
+    choice: DataChoice,
 ) -> Wanted | None:
     """The sequences that a shard reads; None where it has to read all of them.
 

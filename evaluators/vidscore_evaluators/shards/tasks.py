@@ -20,8 +20,9 @@ from vidscore_evaluators.errors import EvaluatorVersionError, Fault, ParameterEr
 from vidscore_evaluators.evaluator import software_versions
 from vidscore_evaluators.formats import Pair
 from vidscore_evaluators.formats._files import STANDARD_INPUT
-from vidscore_evaluators.formats.source import Source, Wanted
+from vidscore_evaluators.formats.source import ReadLimits, Source, Wanted
 from vidscore_evaluators.preparation import Data, DataChoice, prepare
+from vidscore_evaluators.remote_files import DataPath, RemotePath, data_path, listed_files
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.shards.dealing import SHARDS, Shard
@@ -66,9 +67,12 @@ class ScoringTask:
                 expected = "a file or a folder, which other processes can read"
                 raise ParameterError([Fault("standard input", expected, source=side)])
 
-    def path_of(self, name: str) -> Path:
+    def path_of(self, name: str) -> DataPath:
         """A path as it was typed, where relative ones begin in the same folder; else whole."""
-        return Path(name) if Path.cwd() == self.folder else Path(self.folder, name)
+        path = data_path(name)
+        if isinstance(path, RemotePath) or Path.cwd() == self.folder:
+            return path
+        return Path(self.folder, path)
 
 
 def reports_by(
@@ -262,8 +266,11 @@ def _named_as(typed: str, path: str, source: Source) -> Source:
     return replace(source, name=typed, positions=positions, warnings=warnings)
 
 
-def _state(path: Path) -> list[tuple[str, int, int]]:
+def _state(path: DataPath) -> list[tuple[str, int, int | str]]:
     """Size and time of a file, or of all files of a folder; empty where nothing is."""
+    if isinstance(path, RemotePath):
+        listed = listed_files(path, ReadLimits().maximum_files).values()
+        return sorted((file.shown, file.byte_count, file.state) for file in listed)
     files = sorted(path.rglob("*")) if path.is_dir() else [path]
     found = ((str(file), file.stat()) for file in files if file.is_file())
     return [(name, state.st_size, state.st_mtime_ns) for name, state in found]

@@ -176,4 +176,5 @@ def _reorder_objects(annotations: Annotations, rows: IntArray) -> Annotations:
         track_ids=annotations.track_ids[rows],
         flags=annotations.flags[rows],
         columns={name: column[rows] for name, column in annotations.columns.items()},
+        masks=None if annotations.masks is None else annotations.masks.take(rows),
     )

@@ -21,7 +21,7 @@ Readings of this project:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -243,7 +243,8 @@ class TrackingCriterion(Criterion[ParametersType]):
 
     def faults(self, side: Side, annotations: Annotations) -> Sequence[Fault]:
         """Tracked objects have an identity, which occurs once in a frame."""
-        chosen = annotations.take_objects(self._is_tracked(side, annotations))
+        tracked = self._is_tracked(side, annotations)
+        chosen = replace(annotations, masks=None).take_objects(tracked)
         return [
             *super().faults(side, annotations),
             *_without_track(side, chosen),

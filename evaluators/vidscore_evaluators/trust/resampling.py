@@ -1,16 +1,12 @@
-"""Would the order of systems change with other sequences, or with slightly different annotations?
+"""Would the order of systems change with other sequences?
 
-The bootstrap answers for sequences. They are drawn with replacement, as many as there are in each
-domain, and every system is scored on the same draw, out of the tallies of single sequences, which
-add. Source of the method: B. Efron, "Bootstrap Methods: Another Look at the Jackknife", 1979.
+The bootstrap answers. Sequences are drawn with replacement, as many as there are in each domain,
+and every system is scored on the same draw, out of the tallies of single sequences, which add.
+Source of the method: B. Efron, "Bootstrap Methods: Another Look at the Jackknife", 1979.
 
 Readings of this project: a sequence that is drawn twice counts as two sequences; intervals are
 those between percentiles; a draw in which a score is undefined has no part in its interval; where
 two systems tie in a draw, each is above the other in half of it.
-
-Noise answers for annotations. The truth is what annotators have marked, not what is there (the
-paper, section 3.3). Every coordinate of every real object is moved by a uniform number within a
-stated bound, many times, and systems are ranked anew.
 """
 
 from __future__ import annotations
@@ -22,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from vidscore_evaluators.annotations import BOX, Annotations, ObjectFlag, SequenceKey
+from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator, RankKey
@@ -34,9 +30,7 @@ from vidscore_evaluators.trust.systems import (
     Contest,
     Request,
     bare_report,
-    kendall_distances,
     only_sequence,
-    rank_reports,
 )
 
 DRAWS = 1000
@@ -319,131 +313,3 @@ def percentile_intervals(
         )
         found[key] = Interval(value, low, high)
     return found
-
-
-# --- noise -----------------------------------------------------------------------------------
-
-TRIALS = 20
-
-
-@dataclass(frozen=True, eq=False)
-class NoiseEffect:
-    """How slightly wrong annotations change the order of K systems.
-
-    Attributes:
-        bound_px: Greatest displacement of a coordinate.
-        ranks: (K,) ranks by the given annotations.
-        trials: (T, K) ranks by annotations with noise.
-    """
-
-    bound_px: float
-    ranks: IntArray
-    trials: IntArray
-
-    @property
-    def changed(self) -> float:
-        """Share of the trials in which the order changes."""
-        return float((self.trials != self.ranks).any(axis=1).mean())
-
-    @property
-    def distance(self) -> float:
-        """Mean normalised Kendall distance from the order by the given annotations."""
-        own = np.broadcast_to(self.ranks, self.trials.shape).astype(np.float64)
-        return float(kendall_distances(own, self.trials.astype(np.float64)).mean())
-
-    @property
-    def above(self) -> FloatArray:
-        """(K, K) share of the trials in which a system ranks above another; ties are half."""
-        one, other = self.trials[:, :, np.newaxis], self.trials[:, np.newaxis, :]
-        shares: FloatArray = ((one < other) + 0.5 * (one == other)).mean(axis=0)
-        return shares
-
-
-def noise_effect(
-    evaluator: Evaluator[Any],
-    contest: Contest,
-    bound_px: float,
-    *,
-    trials: int = TRIALS,
-    seed: int = 1,
-    workers: int = 1,
-    progress: Progress | None = None,
-) -> NoiseEffect:
-    """Rank systems by annotations with noise.
-
-    Args:
-        evaluator: The evaluator.
-        contest: The systems.
-        bound_px: Greatest displacement of a coordinate.
-        trials: Number of trials.
-        seed: Seed of the noise.
-        workers: Processes to use; the outcome does not depend on it.
-        progress: Called with (trials done, trials in all).
-    """
-    systems = tuple(contest.systems.values())
-    request = Request.of(evaluator)
-    jobs = [
-        _Trial(request, contest.truth, systems, bound_px, (seed, trial)) for trial in range(trials)
-    ]
-    ranked = map_in_order(_rank_trial, jobs, workers=workers, progress=progress)
-    return NoiseEffect(bound_px, _rank(evaluator, contest.truth, systems), np.array(ranked))
-
-
-def jittered(truth: Annotations, bound_px: float, random: np.random.Generator) -> Annotations:
-    """The truth with noise of up to a bound on each coordinate of its real objects; regions stay.
-
-    The noise of an object depends on its content, never on its place among the others.
-    """
-    moves = np.empty_like(truth.coordinates)
-    moves[_order_by_content(truth)] = random.uniform(-bound_px, bound_px, moves.shape)
-    moves[(truth.flags & ObjectFlag.REGION) != 0] = 0.0
-    moved = truth.coordinates + moves
-    if truth.arity == BOX:
-        # A box that is thinner than the noise must not be turned inside out.
-        low, high = np.minimum(moved[:, :2], moved[:, 2:]), np.maximum(moved[:, :2], moved[:, 2:])
-        moved = np.hstack([low, high])
-    return replace(truth, coordinates=moved)
-
-
-def _order_by_content(truth: Annotations) -> IntArray:
-    """Rows of the objects by sequence, frame, label, track and coordinates."""
-    names = [
-        np.array(sorted(range(len(table)), key=table.__getitem__), dtype=np.int64)
-        for table in (truth.sequences, truth.labels)
-    ]
-    places = [np.argsort(order, kind="stable") for order in names]
-    frames = truth.object_frames
-    keys = (
-        *truth.coordinates.T[::-1],
-        truth.flags,
-        truth.track_ids,
-        places[1][truth.label_indices],
-        truth.frame_numbers[frames],
-        places[0][truth.frame_sequences[frames]],
-    )
-    return np.lexsort(keys)
-
-
-@dataclass(frozen=True, eq=False)
-class _Trial:
-    request: Request
-    truth: Annotations
-    systems: tuple[Annotations, ...]
-    bound_px: float
-    seed: tuple[int, int]
-
-
-def _rank_trial(trial: _Trial) -> IntArray:
-    random = np.random.default_rng(trial.seed)
-    truth = jittered(trial.truth, trial.bound_px, random)
-    return _rank(trial.request.create(), truth, trial.systems)
-
-
-def _rank(
-    evaluator: Evaluator[Any], truth: Annotations, systems: Sequence[Annotations]
-) -> IntArray:
-    reports = [
-        bare_report(evaluator, evaluator.scores(evaluator.tally(truth, detections)))
-        for detections in systems
-    ]
-    return rank_reports(evaluator, reports)

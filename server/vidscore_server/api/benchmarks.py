@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from vidscore_evaluators.errors import Fault, InputError
@@ -34,6 +35,7 @@ from vidscore_server.api.definitions import (
     write_quota,
     write_truth_revision,
 )
+from vidscore_server.api.kept_answers import KeptAnswers, next_change
 from vidscore_server.api.operations import write_operation
 from vidscore_server.api.requests import (
     cut_page,
@@ -91,6 +93,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         self._context = hosting.context
         self._sessions = sessions
         self._boards = hosting.kept_boards
+        self._answers = KeptAnswers(hosting.context)
 
     async def CreateBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: organiser_pb2.CreateBenchmarkRequest, _: Responses[Any]
@@ -106,21 +109,28 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         self, request: pb.GetBenchmarkRequest, _: Responses[Any]
     ) -> pb.GetBenchmarkResponse:
         """One benchmark."""
+        return await self._answers.answer(request, lambda: self._benchmark(request))
+
+    async def _benchmark(
+        self, request: pb.GetBenchmarkRequest
+    ) -> tuple[pb.GetBenchmarkResponse, datetime | None]:
+        """One benchmark, and when the clock changes it next."""
         name, caller = read_benchmark(request.name), current_caller()
-        team = caller.submits_for
+        team, now = caller.submits_for, self._context.clock()
 
         def read(reader: Reader) -> tuple[BenchmarkRecord, list[Quota]]:
             record = self._hosting.benchmarks.seen(reader, name, caller)
             definition = self._hosting.benchmarks.definition(record)
             if not team:
                 return record, []
-            quotas = quotas_of(reader, name, team, definition, self._context.clock())
+            quotas = quotas_of(reader, name, team, definition, now)
             return record, quotas + team_usage(reader, name, team, self._context.settings)
 
         record, quotas = await self._context.read(read)
-        return pb.GetBenchmarkResponse(
+        response = pb.GetBenchmarkResponse(
             benchmark=await self._written(record), quotas=map(write_quota, quotas)
         )
+        return response, next_change(now, *(quota.renew_time for quota in quotas))
 
     async def ListBenchmarks(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.ListBenchmarksRequest, _: Responses[Any]
@@ -282,8 +292,11 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
     ) -> pb.GetLeaderboardResponse:
         """A page of a board."""
         benchmarks, caller, now = self._hosting.benchmarks, current_caller(), self._context.clock()
-        return await self._context.read(
-            lambda reader: board_page(reader, benchmarks, self._boards, request, caller, now)
+        return await self._answers.answer(
+            request,
+            lambda: self._context.read(
+                lambda reader: board_page(reader, benchmarks, self._boards, request, caller, now)
+            ),
         )
 
     async def PublishLeaderboard(  # type: ignore[override]  # noqa: N802 - gRPC's name

@@ -10,6 +10,7 @@ from vidscore_evaluators.evaluator import Evaluator
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
 from vidscore_protos.v1 import organiser_pb2
 from vidscore_server.api.convert import write_curve, write_time
+from vidscore_server.api.kept_answers import next_change
 from vidscore_server.api.requests import page_size_of, read_page_token, write_page_token
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import board_state, newest_complete, shown_basis
@@ -43,8 +44,8 @@ def board_page(
     request: pb.GetLeaderboardRequest,
     caller: Caller,
     now: datetime,
-) -> pb.GetLeaderboardResponse:
-    """A page of a board, as the caller may see it.
+) -> tuple[pb.GetLeaderboardResponse, datetime | None]:
+    """A page of a board, as the caller may see it, and when the clock changes it next.
 
     Args:
         reader: A state of the store.
@@ -99,7 +100,7 @@ def board_page(
         state = board_state(reader, definition, record)
         response.submissions_to_rescore = len(state.waiting)
         response.publishable = state.is_ready
-    return response
+    return response, next_change(now, record.close_time)
 
 
 def _board_of(

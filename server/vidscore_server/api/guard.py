@@ -40,7 +40,7 @@ from vidscore_server.logs import begin_call, log
 from vidscore_server.metrics import CallMeter, CallMetrics
 from vidscore_server.runtime import RunningCall
 from vidscore_server.settings import Settings
-from vidscore_server.status import refusal_of
+from vidscore_server.status import Refusal, leaves, refusal_of
 from vidscore_server.version import CLIENT_KEY, SERVER_KEY, check_client, server_version
 
 GUARDED_PREFIXES = ("/vidscore.", "/google.longrunning.")
@@ -57,6 +57,14 @@ gRPC itself refuses larger ones, without naming the setting.
 
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 Behaviour = Callable[[Any, Responses[Any]], Awaitable[Any]]
+
+
+LOST = Refusal(
+    grpc.StatusCode.UNAVAILABLE,
+    "CONNECTION_LOST",
+    "The connection broke while a response was on its way.",
+)
+"""What hardly anybody gets, since the client is gone; the log has it."""
 
 
 class Guard(grpc.aio.ServerInterceptor):
@@ -132,7 +140,8 @@ class Guard(grpc.aio.ServerInterceptor):
             except Exception as error:
                 if context.cancelled():
                     raise asyncio.CancelledError from error
-                refusal = refusal_of(error)
+                lost = any(map(_is_undelivered, leaves(error)))
+                refusal = LOST if lost else refusal_of(error)
                 code, reason = refusal.code.name, refusal.reason
                 await responses.drain()
                 await refuse(context, refusal, given)
@@ -178,6 +187,16 @@ _KINDS = {
     (True, False): "stream_unary",
     (True, True): "stream_stream",
 }
+
+
+def _is_undelivered(error: BaseException) -> bool:
+    """Whether gRPC could not send something: the client is gone, and gRPC has yet to notice.
+
+    What could not even begin to be sent is a mistake of the server's.
+    """
+    return isinstance(error, grpc.aio.InternalError) and str(error).startswith(
+        'Failed "execute_batch"'
+    )
 
 
 def _log_call(method: str, code: str, reason: str, duration_s: float, context: CallContext) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import re
 import shutil
 import tempfile
+from collections import OrderedDict
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -280,11 +281,22 @@ def write_preset(preset: Preset) -> evaluator_service_pb2.Preset:
     )
 
 
+KEPT_PAGES = 16
+"""Pages of evaluators that are kept; one of all of them takes 75 kB."""
+
 _NAME = re.compile(re.escape(RESOURCE_PREFIX) + r"([^/]+)")
 
 
 class EvaluatorService(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
-    """Describes every evaluator, in a thread: the first call may wait for imports."""
+    """Describes every evaluator, in a thread: the first call may wait for imports.
+
+    The evaluators of a process stay what they are, so that a page of them is made once.
+    """
+
+    def __init__(self) -> None:
+        self._pages: OrderedDict[tuple[int, int], evaluator_service_pb2.ListEvaluatorsResponse] = (
+            OrderedDict()
+        )
 
     async def ListEvaluators(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self,
@@ -294,12 +306,13 @@ class EvaluatorService(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
         """A page of evaluators."""
         [start] = read_page_token(request, int) or (0,)
         size = page_size_of(request)
-        names = evaluator_names()
-        more = start + size < len(names)
-        return evaluator_service_pb2.ListEvaluatorsResponse(
-            evaluators=await asyncio.to_thread(_described, names[start : start + size]),
-            next_page_token=write_page_token(start + size) if more else "",
-        )
+        page = self._pages.get((start, size))
+        if page is None:
+            page = await asyncio.to_thread(_evaluator_page, start, size)
+            self._pages[start, size] = page
+            if len(self._pages) > KEPT_PAGES:
+                self._pages.popitem(last=False)
+        return page
 
     async def GetEvaluator(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self,
@@ -337,6 +350,15 @@ def _written_presets(names: Sequence[str]) -> list[evaluator_service_pb2.Preset]
         with suppress(UnknownEvaluatorError):
             written.append(write_preset(find_preset(name)))
     return written
+
+
+def _evaluator_page(start: int, size: int) -> evaluator_service_pb2.ListEvaluatorsResponse:
+    names = evaluator_names()
+    more = start + size < len(names)
+    return evaluator_service_pb2.ListEvaluatorsResponse(
+        evaluators=_described(names[start : start + size]),
+        next_page_token=write_page_token(start + size) if more else "",
+    )
 
 
 def _described(names: Sequence[str]) -> list[evaluator_service_pb2.Evaluator]:

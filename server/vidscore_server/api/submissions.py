@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 from vidscore_evaluators.errors import Fault, InputError
@@ -12,6 +13,7 @@ from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.appends import Appender
 from vidscore_server.api.batches import batch_size, read_batch
 from vidscore_server.api.convert import write_report, write_time
+from vidscore_server.api.kept_answers import KeptAnswers, next_change
 from vidscore_server.api.live_answers import LiveAnswering
 from vidscore_server.api.outcomes import send_outcomes
 from vidscore_server.api.requests import (
@@ -197,6 +199,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         self._sessions = sessions
         self._writers = Writers()
         self._scores = ScoreWriter(hosting)
+        self._answers = KeptAnswers(hosting.context)
 
     async def CreateSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.CreateSubmissionRequest, _: Responses[Any]
@@ -212,6 +215,14 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         self, request: pb.GetSubmissionRequest, _: Responses[Any]
     ) -> pb.GetSubmissionResponse:
         """One submission."""
+        # When a quiet one ends depends on what the server knows of outages.
+        quiet_from = self._hosting.heartbeat.quiet_from
+        return await self._answers.answer(request, lambda: self._submission(request), quiet_from)
+
+    async def _submission(
+        self, request: pb.GetSubmissionRequest
+    ) -> tuple[pb.GetSubmissionResponse, None]:
+        """One submission, which the clock alone does not change."""
         name, caller = read_submission(request.name), current_caller()
         submissions = self._hosting.submissions
 
@@ -222,7 +233,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         found, history = await self._context.read(read)
         message = write_submission(found)
         message.history.extend(map(_write_event, history))
-        return pb.GetSubmissionResponse(submission=message)
+        return pb.GetSubmissionResponse(submission=message), None
 
     async def ListSubmissions(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.ListSubmissionsRequest, _: Responses[Any]
@@ -378,16 +389,19 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         name, caller = read_submission(request.submission, "submission"), current_caller()
         size = page_size_of(request)
         [before] = read_page_token(request, int) or (None,)
+        now = self._context.clock()
 
-        def read(reader: Reader) -> pb.ListScoresResponse:
+        def read(reader: Reader) -> tuple[pb.ListScoresResponse, datetime | None]:
             visible(reader, name, caller)
             records = reader.scores(*name, before, size + 1, published_only=not caller.is_organiser)
             shown, token = cut_page(records, size, lambda last: (last.number,))
-            return pb.ListScoresResponse(
+            response = pb.ListScoresResponse(
                 scores=self._scores.write(reader, name, shown, caller), next_page_token=token
             )
+            # From then on the private part is shown.
+            return response, next_change(now, required_benchmark(reader, name.benchmark).close_time)
 
-        return await self._context.read(read)
+        return await self._answers.answer(request, lambda: self._context.read(read))
 
     async def AnswerFrames(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
         self,

@@ -85,8 +85,6 @@ class IllegalTransitionError(Exception):
 
     def __init__(self, record: SubmissionRecord, event: Event) -> None:
         super().__init__(f"{event} cannot happen to a submission that is {record.state}")
-        self.state = record.state
-        self.event = event
 
 
 def move(

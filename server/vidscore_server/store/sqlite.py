@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,7 +115,7 @@ def open_sqlite_beside(path: Path, mounts: Path = Path("/proc/mounts")) -> SqlSt
             raise
     except _FAILURES as error:
         raise _cannot_open(path, error) from error
-    return _store(engine)
+    return _store(engine, path)
 
 
 def _open(path: Path, *, must_exist: bool) -> SqlStore:
@@ -136,16 +137,53 @@ def _open(path: Path, *, must_exist: bool) -> SqlStore:
     except BaseException:
         release()
         raise
-    return _store(engine, release, _presence(path))
+    return _store(engine, path, release, _presence(path))
 
 
 def _store(
     engine: Engine,
+    path: Path,
     release: Callable[[], None] = lambda: None,
     check: Callable[[], None] = lambda: None,
 ) -> SqlStore:
-    sharing = Sharing(lock_nothing, engine, MAXIMUM_GROUP, shared=False)
-    return SqlStore(_writing(engine), sharing, release, check)
+    counter = _CommitCounter(path)
+
+    def release_all() -> None:
+        counter.close()
+        release()
+
+    sharing = Sharing(
+        lock_nothing, engine, MAXIMUM_GROUP, shared=False, state_number=counter.number
+    )
+    return SqlStore(_writing(engine), sharing, release_all, check)
+
+
+class _CommitCounter:
+    """Tells by SQLite's own counter whether any other connection has committed to a file.
+
+    It has a connection of its own, because what a connection commits itself does not count there.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._connection = sqlite3.connect(
+            path, timeout=0, isolation_level=None, check_same_thread=False
+        )
+
+    def number(self) -> int | None:
+        """The counter; None where the file is locked at the moment, or closed."""
+        try:
+            # All rows: a statement that is not at its end would keep the log from being reset.
+            [(number,)] = self._connection.execute("PRAGMA data_version").fetchall()
+        except sqlite3.Error:
+            return None
+        return int(number)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
 
 
 def _writing(engine: Engine) -> Engine:

@@ -12,7 +12,7 @@ from google.protobuf.wrappers_pb2 import StringValue
 from google.rpc import error_details_pb2, status_pb2
 from tests.clients.python.fake_server import bad_request, error_info
 
-from vidscore_client import InvalidArgumentError, VidscoreError
+from vidscore_client import CallCancelledError, InvalidArgumentError, VidscoreError
 from vidscore_client._status import error_from_failure
 from vidscore_client.errors import ERRORS_BY_CODE, ERRORS_BY_REASON
 from vidscore_evaluators.errors import Fault, InputError, LimitError
@@ -51,9 +51,18 @@ def packed(*details: Any) -> bytes:
 @pytest.mark.parametrize("code", [code for code in grpc.StatusCode if code.name != "OK"])
 def test_every_code_has_its_exception(code: grpc.StatusCode) -> None:
     error = error_from_failure(failure(code, "why"))
-    assert type(error) is ERRORS_BY_CODE[code.name]
-    assert (error.code, error.reason, str(error)) == (code.name, code.name, "why")
+    # Nobody here has cancelled: a server that stops ends so what reaches it.
+    name = "UNAVAILABLE" if code is grpc.StatusCode.CANCELLED else code.name
+    assert type(error) is ERRORS_BY_CODE[name]
+    assert (error.code, error.reason, str(error)) == (name, name, "why")
     assert error.violations == ()
+
+
+@pytest.mark.parametrize("said", ["Locally cancelled by application!", "Channel closed!"])
+def test_a_call_that_this_side_has_ended_is_cancelled(said: str) -> None:
+    error = error_from_failure(failure(grpc.StatusCode.CANCELLED, said))
+    assert isinstance(error, CallCancelledError)
+    assert not error.retryable
 
 
 def test_reason_metadata_and_violations_come_from_the_details() -> None:

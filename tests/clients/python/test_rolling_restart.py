@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import grpc
@@ -17,9 +18,12 @@ from tests.crash.organiser import TIMEOUT_S, Organiser
 from tests.crash.servers import KilledServer
 from tests.server.domain.sky import batch_report, truth
 
+from vidscore_client import UnavailableError, VidscoreError, connect
+
 pytestmark = pytest.mark.slow
 
 RESTARTS = 1
+CALLERS = 16
 
 
 @pytest.mark.parametrize("writer", ["threads", "asyncio"])
@@ -32,6 +36,35 @@ def test_a_stream_goes_on_over_restarts_of_its_server(tmp_path: Path, writer: st
     finally:
         server.kill()
     assert server.incidents() == []
+
+
+def test_calls_that_reach_a_server_as_it_stops_are_unavailable(tmp_path: Path) -> None:
+    """gRPC's server itself ends some of them with CANCELLED, which nobody here has asked for."""
+    server = KilledServer(tmp_path)
+    try:
+        server.start()
+        calling = threading.Barrier(CALLERS + 1)
+        with ThreadPoolExecutor(CALLERS) as callers:
+            ended = [callers.submit(_call_until_it_fails, server.address, calling)
+                     for _ in range(CALLERS)]  # fmt: skip
+            calling.wait(TIMEOUT_S)
+            assert server.stop() == 0
+        assert {(type(end.result()), end.result().code) for end in ended} == {
+            (UnavailableError, "UNAVAILABLE")
+        }
+    finally:
+        server.kill()
+
+
+def _call_until_it_fails(address: str, calling: threading.Barrier) -> VidscoreError:
+    with connect(address) as client:
+        client.health()
+        calling.wait(TIMEOUT_S)
+        while True:
+            try:
+                client.health()
+            except VidscoreError as error:
+                return error
 
 
 def _stream_over_restarts(server: KilledServer, writer: str) -> None:

@@ -102,6 +102,12 @@ def test_a_time_before_the_first_frame_is_refused() -> None:
         FrameMap(rate_hz=10.0, start_s=1.0).line(FeedFrame("cam", None, 0.5, []), "")
 
 
+@pytest.mark.parametrize("time_s", [1e308, -1e308, 1e300])
+def test_a_time_beyond_all_frames_is_refused(time_s: float) -> None:
+    with pytest.raises(InputError, match="frames of start_s"):
+        FrameMap(rate_hz=10.0, start_s=1.0).line(FeedFrame("cam", None, time_s, []), "")
+
+
 # --- frames that were taken ------------------------------------------------------------------
 
 

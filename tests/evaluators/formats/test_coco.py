@@ -161,6 +161,16 @@ def test_a_broken_entry_is_named(
         assert truth_of(path, on_error="skip").annotations.object_count == 2
 
 
+@pytest.mark.parametrize("entry", [5, None, "bbox"])
+def test_an_entry_that_is_no_object_is_named(tmp_path: Path, entry: object) -> None:
+    document = copy.deepcopy(TRUTH)
+    document["annotations"].insert(1, entry)
+    path = saved(tmp_path / "truth.json", document)
+    (fault,) = validate_file(path)
+    assert (fault.entry, fault.field) == (1, "annotations")
+    assert fault.expected.startswith("an object with ")
+
+
 def test_all_faults_are_listed(tmp_path: Path) -> None:
     document = changed("annotations", 0, bbox=[], iscrowd=7)
     document["annotations"][2] = "nothing"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,20 @@ from vidscore_evaluators.formats.generic import ALIASES
 from vidscore_evaluators.formats.plain_arrays import read_arrays
 from vidscore_evaluators.report import ReportWarning
 
-ROWS = "a,1,car,0,0,10,10,0.5\na,2,bus,0,0,10,10,0.25\n"
+ROWS = "a,1,car,0,0,10,10,0.5,3\na,2,bus,0,0,10,10,0.25,4\n"
 
 
 def csv(**renamed: str) -> str:
-    names = ("sequence", "frame", "class", "x1", "y1", "x2", "y2", "confidence")
+    names = ("sequence", "frame", "class", "x1", "y1", "x2", "y2", "confidence", "track_id")
     return ",".join(renamed.get(name, name) for name in names) + "\n" + ROWS
+
+
+VALUES: Mapping[str, Sequence[Any]] = {
+    "confidence": [0.5, 0.25, 1.0],
+    "class": ["car", "bus", "car"],
+    "track_id": [3, 3, 4],
+}
+"""Values for each column that has other names."""
 
 
 def arrays(**changes: Any) -> dict[str, Any]:
@@ -43,7 +51,10 @@ def test_the_aliases_are_those_that_the_documentation_lists() -> None:
     assert {name for name, meant in ALIASES.items() if meant == "class"} == {
         *("label", "category", "class_id", "class_name")
     }
-    assert set(ALIASES.values()) == {"confidence", "class"}
+    assert {name for name, meant in ALIASES.items() if meant == "track_id"} == {
+        *("track", "tracker_id", "tracking_id")
+    }
+    assert set(ALIASES.values()) == {"confidence", "class", "track_id"}
 
 
 @pytest.mark.parametrize("alias", ALIASES)
@@ -62,7 +73,7 @@ def test_an_alias_is_its_column_with_a_note(alias: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("alias", ALIASES)
 def test_arrays_have_the_same_aliases(alias: str) -> None:
     meant = ALIASES[alias]
-    values = [0.5, 0.25, 1.0] if meant == "confidence" else ["car", "bus", "car"]
+    values = VALUES[meant]
     plain = read_arrays(arrays(**{meant: values}), "truth").annotations
     aliased = read_arrays(arrays(**{alias: values}), "truth")
     assert fingerprint(aliased.annotations) == fingerprint(plain)

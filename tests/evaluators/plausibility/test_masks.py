@@ -42,6 +42,13 @@ def test_rounding_is_no_reason_for_doubt() -> None:
     assert codes(Side.TRUTH, with_masks(frame(*off), images)) == {}
 
 
+@pytest.mark.parametrize("own", [(10, 10, 13, 40), (10, 10, 12, 12), (12, 39, 13, 40)])
+def test_a_mask_that_is_a_sliver_of_its_box_is_doubted(own: tuple[int, ...]) -> None:
+    """However thin it is: no rounding is that large."""
+    found = with_masks(frame((10.0, 10.0, 40.0, 40.0)), [box_pixels(own)])
+    assert codes(Side.DETECTIONS, found) == {"boxes_beside_masks": 1}
+
+
 def test_the_doubt_names_the_frame() -> None:
     side = replace(frame(BOX), masks=masks_of([np.zeros((HEIGHT, WIDTH), dtype=np.bool_)]))
     [warning] = [

@@ -40,7 +40,7 @@ def test_all_figures_are_those_of_pycocotools(tmp_path: Path, seed: int) -> None
     compare(tmp_path, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_all_figures_of_many_files_are_those_of_pycocotools(tmp_path: Path) -> None:
     assert sum(compare(tmp_path / str(seed), seed) for seed in range(1000, 1500)) > 30_000
 

@@ -99,7 +99,7 @@ def test_every_figure_is_that_of_the_rules(tmp_path: Path, seed: int) -> None:
     compare(tmp_path, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_figure_of_many_scenes_is_that_of_the_rules(tmp_path: Path) -> None:
     assert sum(compare(tmp_path / str(seed), seed) for seed in range(1000, 1300)) > 1000
 

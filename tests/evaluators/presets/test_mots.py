@@ -40,7 +40,7 @@ def test_every_figure_of_kitti_mots_is_that_of_trackeval(seed: int, tmp_path: Pa
     check_kitti_mots(tmp_path, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_many_sequences_of_both_are_scored_as_by_trackeval(tmp_path: Path) -> None:
     for seed in range(100, 140):
         check_mots(tmp_path / f"mots-{seed}", seed)

@@ -46,7 +46,7 @@ def test_every_figure_of_motchallenge_is_that_of_trackeval(
     check_motchallenge(preset, tmp_path, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("preset", MOT)
 def test_hundreds_of_sequences_of_motchallenge_are_scored_as_by_trackeval(
     preset: str, tmp_path: Path
@@ -73,7 +73,7 @@ def test_every_figure_of_kitti_is_that_of_trackeval(seed: int, tmp_path: Path) -
     check_kitti(tmp_path, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_hundreds_of_sequences_of_kitti_are_scored_as_by_trackeval(tmp_path: Path) -> None:
     for seed in MANY:
         check_kitti(tmp_path / str(seed), seed)

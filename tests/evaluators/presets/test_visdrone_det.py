@@ -103,7 +103,7 @@ def test_all_seven_figures_are_those_of_the_rules(tmp_path: Path, seed: int) -> 
     compare(tmp_path, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_all_figures_of_many_scenes_are_those_of_the_rules(tmp_path: Path) -> None:
     assert sum(compare(tmp_path / str(seed), seed) for seed in range(1000, 1300)) > 2000
 

@@ -72,7 +72,7 @@ def test_every_figure_is_that_of_the_oracle(seed: int, tmp_path: Path) -> None:
     check(tmp_path, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_hundreds_of_sequences_are_scored_as_by_the_oracle(tmp_path: Path) -> None:
     for seed in range(100, 200):
         check(tmp_path / str(seed), seed)

@@ -1,4 +1,4 @@
-"""Systems to be ranked, for tests: points on videos, found more or less well."""
+"""Systems to be ranked, for tests: points and squares on videos, found more or less well."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import numpy as np
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.trust.systems import Contest
+
+SQUARE = Thing((0.0, 0.0, 10.0, 10.0))
+VIDEO = ("", "video")
 
 ERRORS_PX = {"sharp": 0.5, "middling": 3.0, "blurred": 7.0}
 
@@ -35,3 +38,19 @@ def points_contest(seed: int = 0, sequences: int = 5) -> Contest:
 
 def things(points: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> list[Thing]:
     return [Thing((float(x), float(y))) for x, y in points]
+
+
+def shifted(by_px: float, confidence: float = 1.0) -> Thing:
+    return Thing((by_px, 0.0, 10.0 + by_px, 10.0), confidence=confidence)
+
+
+def squares_contest() -> Contest:
+    """Two of two found at IoU 0.54 (many), against one of two found exactly (exact)."""
+    far = Thing((100.0, 0.0, 110.0, 10.0))
+    truth = make_annotations({VIDEO: {0: [SQUARE, far]}})
+    many = [shifted(3.0, 0.4), Thing((103.0, 0.0, 113.0, 10.0), confidence=0.4)]
+    systems = {
+        "many": make_annotations({VIDEO: {0: many}}),
+        "exact": make_annotations({VIDEO: {0: [shifted(0.0, 0.9)]}}),
+    }
+    return Contest.of(truth, systems)

@@ -8,14 +8,11 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from tests.evaluators.trust.contests import points_contest
+from tests.evaluators.trust.contests import points_contest, squares_contest
 
-from vidscore_evaluators.annotations import ObjectFlag
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.testing import Thing, make_annotations, shuffled
 from vidscore_evaluators.trust.analyses import ranking_document
 from vidscore_evaluators.trust.ranking import (
     CONFIDENCE,
@@ -24,28 +21,8 @@ from vidscore_evaluators.trust.ranking import (
     examine,
     sweeps,
 )
-from vidscore_evaluators.trust.resampling import jittered, noise_effect
-from vidscore_evaluators.trust.systems import Contest, rank_reports, title_of, with_both_bases
+from vidscore_evaluators.trust.systems import rank_reports, title_of, with_both_bases
 from vidscore_evaluators.trust.tables import colour_of, rank_picture, ranking_tables
-
-SQUARE = Thing((0.0, 0.0, 10.0, 10.0))
-VIDEO = ("", "video")
-
-
-def shifted(by_px: float, confidence: float = 1.0) -> Thing:
-    return Thing((by_px, 0.0, 10.0 + by_px, 10.0), confidence=confidence)
-
-
-def squares_contest() -> Contest:
-    """Two of two found at IoU 0.54 (many), against one of two found exactly (exact)."""
-    far = Thing((100.0, 0.0, 110.0, 10.0))
-    truth = make_annotations({VIDEO: {0: [SQUARE, far]}})
-    many = [shifted(3.0, 0.4), Thing((103.0, 0.0, 113.0, 10.0), confidence=0.4)]
-    systems = {
-        "many": make_annotations({VIDEO: {0: many}}),
-        "exact": make_annotations({VIDEO: {0: [shifted(0.0, 0.9)]}}),
-    }
-    return Contest.of(truth, systems)
 
 
 def test_a_threshold_turns_the_order_where_it_passes_the_overlap() -> None:
@@ -93,50 +70,6 @@ def test_ranks_are_those_of_the_evaluators_own_order() -> None:
     assert rank_reports(evaluator, reports).tolist() == [3, 1, 1]
 
 
-def test_noise_keeps_to_its_bound_and_leaves_regions_alone() -> None:
-    truth = make_annotations(
-        {
-            VIDEO: {
-                0: [
-                    *[SQUARE] * 200,
-                    Thing((0.0, 0.0, 1.0, 1.0)),
-                    Thing((5.0, 5.0, 9.0, 9.0), flags=int(ObjectFlag.REGION)),
-                ]
-            }
-        }
-    )
-    moved = jittered(truth, 2.0, np.random.default_rng(0))
-    change = moved.coordinates - truth.coordinates
-    assert np.abs(change[:200]).max() <= 2.0
-    assert np.abs(change[:200]).max() > 1.9
-    assert (moved.coordinates[:, 2:] >= moved.coordinates[:, :2]).all()
-    assert (change[-1] == 0.0).all()
-
-
-def test_noise_changes_an_order_that_hangs_on_a_threshold_and_no_clear_one() -> None:
-    """An overlap of 7/13 is close to 0.5: with 2 px of noise it is often below."""
-    close = noise_effect(create_evaluator("f1"), squares_contest(), 2.0, trials=40)
-    assert 0.0 < close.changed < 1.0
-    assert 0.0 < close.distance < 1.0
-    assert close.above[0, 1] + close.above[1, 0] == pytest.approx(1.0)
-    clear = noise_effect(create_evaluator("spotgeo"), points_contest(), 0.1, trials=5)
-    assert (clear.changed, clear.distance) == (0.0, 0.0)
-
-
-def test_noise_does_not_depend_on_the_order_of_frames_and_objects() -> None:
-    """Files and uploads in any order: every object is moved by the same, so ranks are the same."""
-    contest = points_contest()
-    mixed = replace(contest, truth=shuffled(contest.truth, 3))
-    evaluator = create_evaluator("ospa", {"base": "euclidean"})
-    effects = [noise_effect(evaluator, one, 40.0, trials=10) for one in (contest, mixed)]
-    assert effects[0].changed > 0.0
-    assert np.array_equal(effects[0].trials, effects[1].trials)
-    moved = [
-        fingerprint(jittered(one.truth, 4.0, np.random.default_rng(7))) for one in (contest, mixed)
-    ]
-    assert moved[0] == moved[1]
-
-
 @pytest.mark.slow
 def test_sweeps_do_not_depend_on_workers() -> None:
     contest = squares_contest()
@@ -148,14 +81,6 @@ def test_sweeps_do_not_depend_on_workers() -> None:
             other.scores,
         )
         assert np.array_equal(one.ranks, other.ranks)
-
-
-@pytest.mark.slow
-def test_noise_does_not_depend_on_workers() -> None:
-    contest = squares_contest()
-    alone = noise_effect(create_evaluator("f1"), contest, 2.0, trials=6)
-    shared = noise_effect(create_evaluator("f1"), contest, 2.0, trials=6, workers=2)
-    assert np.array_equal(alone.trials, shared.trials)
 
 
 def test_everything_is_asked_of_each_evaluator() -> None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+from typing import Any, NoReturn
 
 import grpc
 import pytest
+from grpc._cython import cygrpc
 from tests.server.domain.hosted import BENCHMARK, Hosted, append
 from tests.server.scene import HERE, points, refused
 from tests.support.waiting import until
 
 from vidscore_protos.v1 import submission_service_pb2 as pb
+from vidscore_server.api.stream import Responses
+from vidscore_server.logs import LOGGER_NAME
 
 SUBMISSION = f"{BENCHMARK}/submissions/one"
 REASON = "SERVER_DRAINING"
@@ -101,3 +106,23 @@ async def test_a_watch_from_a_revision_on_sends_what_is_newer(hosted: Hosted, st
     assert response.submission.revision == revision + 1
     assert response.submission.frame_count == 2
     call.cancel()
+
+
+async def test_a_client_that_is_gone_before_grpc_has_noticed_is_no_incident(
+    hosted: Hosted, stream: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """gRPC fails to send, as to a connection that broke just now."""
+    del stream
+
+    async def send(responses: Responses[Any], response: Any) -> NoReturn:
+        del responses, response
+        raise cygrpc.ExecuteBatchError('Failed "execute_batch": (<SendMessageOperation>,)')
+
+    monkeypatch.setattr(Responses, "send", send)
+    call = hosted.red.submissions.WatchSubmission(
+        pb.WatchSubmissionRequest(name=SUBMISSION), metadata=hosted.red.metadata
+    )
+    with caplog.at_level(logging.INFO, LOGGER_NAME), pytest.raises(grpc.aio.AioRpcError):
+        await call.read()
+    assert [record.message for record in caplog.records if record.message == "incident"] == []
+    assert [record for record in caplog.records if record.message == "call"]

@@ -67,7 +67,7 @@ class Trio:
 def trio(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trio]:
     site = new_site(cluster.database())
     folder = tmp_path_factory.mktemp("servers")
-    mortal, fast, slow = (KilledServer(folder, site, **SETTINGS) for _ in range(3))
+    mortal, fast, slow = (KilledServer(folder, site, None, **SETTINGS) for _ in range(3))
     try:
         fast.start(f"clock=shift:{HOUR_S}")
         slow.start(f"clock=shift:-{HOUR_S}")

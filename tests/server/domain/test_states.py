@@ -7,7 +7,14 @@ from dataclasses import replace
 import pytest
 from tests.server.store import records as r
 
-from vidscore_server.domain.states import ENDED, TAKES_FRAMES, Event, IllegalTransitionError, move
+from vidscore_server.domain.states import (
+    ENDED,
+    TAKES_FRAMES,
+    Event,
+    IllegalTransitionError,
+    is_draft,
+    move,
+)
 from vidscore_server.store.records import SubmissionState
 
 S = SubmissionState
@@ -53,7 +60,8 @@ LEADS_TO = {
 def test_every_event_leads_where_the_table_says_or_is_refused(state: S, event: Event) -> None:
     record = r.submission(state=state)
     if (state, event) not in LEADS_TO:
-        with pytest.raises(IllegalTransitionError):
+        said = f"{event} cannot happen to a submission that is {state}"
+        with pytest.raises(IllegalTransitionError, match=said):
             move(record, event, r.later(5))
         return
     moved = move(record, event, r.later(5), "why")
@@ -91,3 +99,8 @@ def test_nothing_leads_out_of_an_end_but_a_retry_of_what_has_failed() -> None:
     assert out_of_an_end == {(S.FAILED, Event.SCORING_RETRIED)}
     assert {state for state, _ in LEADS_TO} >= set(S) - ENDED
     assert {S.OPEN, S.RECEIVING} == TAKES_FRAMES
+
+
+def test_a_submission_is_a_draft_until_its_first_frame() -> None:
+    assert is_draft(r.submission(frame_count=0))
+    assert not is_draft(r.submission(frame_count=1))

@@ -28,6 +28,14 @@ from vidscore_cli.output import (
 )
 from vidscore_cli.progress import ProgressBar
 from vidscore_evaluators.names import name_advice
+from vidscore_evaluators.remote_files import (
+    DataPath,
+    RemotePath,
+    check_store,
+    data_path,
+    is_there,
+    write_files,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -114,7 +122,7 @@ def convert(**choices: Any) -> None:
         conversion = convert_source(
             source, typed.to_format, side, truth=truth, image_size=typed.image_size
         )
-        _save(conversion, Path(typed.target))
+        _save(conversion, data_path(typed.target))
     deliver_table(_summary(typed, source, conversion), STDOUT)
 
 
@@ -123,9 +131,12 @@ def _check_target(typed: FileConversion) -> None:
     from vidscore_evaluators.annotations import Side
     from vidscore_evaluators.formats import FORMATS
 
-    target, hint = Path(typed.target), "TARGET"
+    target, hint = data_path(typed.target), "TARGET"
     if typed.truth is not None and Side(typed.side) is Side.TRUTH:
         raise click.UsageError("--truth goes with --side detections")
+    if isinstance(target, RemotePath):
+        _check_remote(typed, target)
+        return
     if not target.resolve().parent.is_dir():
         raise click.BadParameter(f"there is no folder {target.resolve().parent}", param_hint=hint)
     if target.exists() and target.resolve() == Path(typed.source).resolve():
@@ -137,6 +148,17 @@ def _check_target(typed: FileConversion) -> None:
         raise click.BadParameter(f"{target} is a folder, expected a file", param_hint=hint)
 
 
+def _check_remote(typed: FileConversion, target: RemotePath) -> None:
+    from vidscore_evaluators.formats import FORMATS
+
+    if typed.target.rstrip("/") == typed.source.rstrip("/"):
+        raise click.BadParameter(f"{target} is what is converted", param_hint="TARGET")
+    check_store(target)
+    if FORMATS[typed.to_format].writer.folder and is_there(target):
+        said = f"{target} is there, expected a new folder"
+        raise click.BadParameter(said, param_hint="TARGET")
+
+
 def _read(typed: FileConversion, side: Side) -> tuple[Source, Source | None]:
     from vidscore_evaluators.formats import read_pair, read_source
     from vidscore_evaluators.preparation import scaled
@@ -144,21 +166,26 @@ def _read(typed: FileConversion, side: Side) -> tuple[Source, Source | None]:
 
     if typed.truth is None:
         source = read_source(
-            Path(typed.source), side, format_name=typed.from_format, image_size=typed.image_size
+            data_path(typed.source),
+            side,
+            format_name=typed.from_format,
+            image_size=typed.image_size,
         )
         refuse_image_names(source)
         return scaled(source, typed.confidence_scale), None
     pair = read_pair(
-        Path(typed.truth),
-        Path(typed.source),
+        data_path(typed.truth),
+        data_path(typed.source),
         format_name=typed.from_format,
         image_size=typed.image_size,
     )
     return scaled(pair.detections, typed.confidence_scale), pair.truth
 
 
-def _save(conversion: Conversion, target: Path) -> None:
-    if conversion.folder:
+def _save(conversion: Conversion, target: DataPath) -> None:
+    if isinstance(target, RemotePath):
+        write_files(target, conversion.files)
+    elif conversion.folder:
         _write_folder(conversion.files, target)
     else:
         write_atomically(target, conversion.files[""])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,6 +32,7 @@ from vidscore_cli.progress import ProgressBar
 from vidscore_cli.reporting import show_warnings
 from vidscore_cli.session import ExitCode, Session
 from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.remote_files import data_path
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -172,15 +172,15 @@ def _read(typed: FileCheck) -> tuple[Source, Pair | None]:
     format_name = format_of(entries, typed.input_format, files=True)
     if typed.truth is None:
         source = read_source(
-            Path(typed.path),
+            data_path(typed.path),
             typed.checked_side,
             format_name=format_name,
             image_size=typed.image_size,
         )
         return scaled(source, typed.confidence_scale), None
     pair = read_pair(
-        Path(typed.truth),
-        Path(typed.path),
+        data_path(typed.truth),
+        data_path(typed.path),
         format_name=format_name,
         image_size=typed.image_size,
     )

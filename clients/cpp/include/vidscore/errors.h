@@ -120,7 +120,7 @@ class DeadlineError : public Error {
   using Error::Error;
 };
 
-/// The call was cancelled, by this side or by the server.
+/// The call was cancelled by this side.
 class CallCancelledError : public Error {
   using Error::Error;
 };

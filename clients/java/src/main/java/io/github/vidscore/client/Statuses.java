@@ -5,9 +5,11 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.rpc.BadRequest;
 import com.google.rpc.ErrorInfo;
 import com.google.rpc.RetryInfo;
+import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.protobuf.ProtoUtils;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -64,7 +66,6 @@ final class Statuses {
     if (status.getCause() instanceof VidscoreException own) {
       return own.again();
     }
-    String code = status.getCode().name();
     ErrorInfo information = ErrorInfo.getDefaultInstance();
     List<FieldViolation> violations = new ArrayList<>();
     Duration retryDelay = null;
@@ -73,17 +74,32 @@ final class Statuses {
       retryDelay = retryDelayOf(detail, retryDelay);
       addViolations(detail, violations);
     }
+    boolean cut = information.getReason().isEmpty() && isCut(status);
+    Status.Code code = cut ? Status.Code.UNAVAILABLE : status.getCode();
     return new Failure(
             message(status),
-            code,
+            code.name(),
             information.getReason(),
             List.copyOf(violations),
             count(information.getMetadataMap(), violations.size()),
             Map.copyOf(information.getMetadataMap()),
             retryDelay,
             thrown)
-        .exception(
-            SPECIAL_KINDS.getOrDefault(information.getReason(), KINDS.get(status.getCode())));
+        .exception(SPECIAL_KINDS.getOrDefault(information.getReason(), KINDS.get(code)));
+  }
+
+  /**
+   * Whether a status is not a server's answer, but that of a connection which was closed under the
+   * call, or of a call that came to gRPC's server as it stopped. No answer has a cause; a call that
+   * this side has cancelled has one, or a context.
+   */
+  private static boolean isCut(Status status) {
+    Throwable cause = status.getCause();
+    return switch (status.getCode()) {
+      case CANCELLED -> cause == null && !Context.current().isCancelled();
+      case UNKNOWN -> cause instanceof IOException;
+      default -> false;
+    };
   }
 
   /**

@@ -171,7 +171,7 @@ class ClientTest {
 
   @Test
   void aServerOfAVersionTooFarAwayIsRefused() {
-    headers.version = "0.3.0";
+    headers.version = "9.0.0";
     try (VidscoreClient client = site.client().build()) {
       VersionException apart = assertThrows(VersionException.class, client::evaluators);
       assertEquals("VERSION_UNSUPPORTED", apart.reason());

@@ -1,0 +1,181 @@
+"""Paths of files that lie on no disk: within something packed, or remote; listed once, at first."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+AnyFile = io.RawIOBase | io.BufferedIOBase
+"""A file of bytes that is open."""
+
+Parts = tuple[str, ...]
+"""A path below the root of a tree; empty for the root itself."""
+
+
+class Content(Protocol):
+    """What is in a file."""
+
+    @property
+    def byte_count(self) -> int:
+        """Its size, unpacked."""
+        ...
+
+    def read(self, count: int = -1) -> bytes:
+        """All of it, or its first bytes.
+
+        Raises:
+            InputError: If it cannot be read.
+        """
+        ...
+
+    def opened(self) -> AnyFile | None:
+        """A file of which any part can be read alone; None where that is no less than all.
+
+        Raises:
+            InputError: If it cannot be opened; its methods raise it, too.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class HeldContent:
+    """Content that has been read."""
+
+    data: bytes
+
+    @property
+    def byte_count(self) -> int:
+        """Its size."""
+        return len(self.data)
+
+    def read(self, count: int = -1) -> bytes:
+        """All of it, or its first bytes."""
+        return self.data if count < 0 else self.data[:count]
+
+    def opened(self) -> AnyFile:
+        """It as a file."""
+        return io.BytesIO(self.data)
+
+
+@dataclass(frozen=True, eq=False)
+class FileTree:
+    """A file, or a folder with all that is below it.
+
+    Attributes:
+        shown: Its name in messages.
+        own_name: Name of the file or folder.
+        place: The path on a disk of what it was packed in; None where there is none.
+        files: Content by path; the path of a single file is empty.
+        folders: Names in each folder by path.
+        is_archive: Whether its only entry may be what is meant.
+    """
+
+    shown: str
+    own_name: str
+    place: Path | None
+    files: Mapping[Parts, Content]
+    folders: Mapping[Parts, Sequence[str]] = field(default_factory=dict)
+    is_archive: bool = False
+
+
+def folders_of(files: Iterable[Parts], named: Iterable[Parts] = ()) -> dict[Parts, list[str]]:
+    """Names in each folder, in order.
+
+    Args:
+        files: Paths of the files.
+        named: Folders that are named themselves, in which nothing may be.
+    """
+    files = set(files)
+    folders: dict[Parts, list[str]] = {(): []}
+    for parts in (*files, *((*folder, "") for folder in named)):
+        for end in range(len(parts)):
+            folders.setdefault(parts[:end], [])
+    for path in sorted(files | folders.keys() - {()}):
+        folders[path[:-1]].append(path[-1])
+    return folders
+
+
+@dataclass(frozen=True)
+class TreePath:
+    """A file or folder of a tree, with the part of the interface of `Path` in use."""
+
+    _tree: FileTree
+    _parts: Parts = ()
+
+    def __str__(self) -> str:
+        """The name of the tree, and the path within it."""
+        return "/".join((self._tree.shown, *self._parts))
+
+    def __truediv__(self, key: str, /) -> TreePath:
+        """A path below this one."""
+        return TreePath(self._tree, (*self._parts, *PurePosixPath(key).parts))
+
+    @property
+    def name(self) -> str:
+        """Last part; at the root, the own name of the tree."""
+        return self._parts[-1] if self._parts else self._tree.own_name
+
+    @property
+    def stem(self) -> str:
+        """Last part without its suffix."""
+        return PurePosixPath(self.name).stem
+
+    @property
+    def suffix(self) -> str:
+        """The suffix, with its dot."""
+        return PurePosixPath(self.name).suffix
+
+    @property
+    def parent(self) -> Path | TreePath:
+        """Its folder; at the root, the folder on the disk."""
+        if self._parts:
+            return TreePath(self._tree, self._parts[:-1])
+        return self if self._tree.place is None else self._tree.place.parent
+
+    def absolute(self) -> TreePath:
+        """Itself."""
+        return self
+
+    def exists(self) -> bool:
+        """Whether something is there."""
+        return self.is_file() or self.is_dir()
+
+    def is_file(self) -> bool:
+        """Whether a file is there."""
+        return self._parts in self._tree.files
+
+    def is_dir(self) -> bool:
+        """Whether a folder is there."""
+        return self._parts in self._tree.folders
+
+    def iterdir(self) -> Iterator[TreePath]:
+        """Entries of a folder."""
+        return (self / name for name in self._tree.folders.get(self._parts, ()))
+
+    @property
+    def is_in_archive(self) -> bool:
+        """Whether it is of an archive, whose only entry may be what is meant."""
+        return self._tree.is_archive
+
+    def byte_count(self) -> int:
+        """Size of a file, unpacked."""
+        return self._tree.files[self._parts].byte_count
+
+    def read_bytes(self, count: int = -1) -> bytes:
+        """The content of a file, or the first bytes of it.
+
+        Raises:
+            InputError: If it cannot be read.
+        """
+        return self._tree.files[self._parts].read(count)
+
+    def opened(self) -> AnyFile | None:
+        """A file of which any part can be read alone; None where that is no less than all.
+
+        Raises:
+            InputError: If it cannot be opened.
+        """
+        return self._tree.files[self._parts].opened()

@@ -1,0 +1,333 @@
+"""Files that no disk of this machine has, at addresses such as ``s3://bucket/runs``.
+
+`fsspec` finds, reads and writes them; it is an extra, as is the package of each kind of store.
+What is at an address is listed once; files are read whole, or in the parts that are asked for, and
+a file that has changed since is refused. Where the store is, and as whom to come to it, is said to
+that package by its own means: variables of the environment, files of the user, the machine's role.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from vidscore_evaluators.errors import Fault, InputError, MissingExtraError, VidscoreError
+
+MOST_SHOWN = 200
+"""Characters that a fault shows of what a store says."""
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://.+", re.DOTALL)
+_EXTRAS = {"s3": "s3fs", "s3a": "s3fs"}
+"""Package of the kinds of store for which there is the extra."""
+
+_CONNECT_TIMEOUT_S = 10
+_NO_CREDENTIALS = ("NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError")
+_ADVICE = dict.fromkeys(
+    _EXTRAS,
+    "AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, say as whom; FSSPEC_S3_ANON=true "
+    "reads what is public",
+)
+
+
+@dataclass(frozen=True)
+class RemotePath:
+    """Where a file or folder is that no disk of this machine has.
+
+    Attributes:
+        address: What was typed, without a slash at its end.
+    """
+
+    address: str
+
+    def __str__(self) -> str:
+        """The address."""
+        return self.address
+
+    def __fspath__(self) -> str:
+        """The address, so that it goes wherever the name of data does."""
+        return self.address
+
+    @property
+    def name(self) -> str:
+        """Last part."""
+        return PurePosixPath(self.address).name
+
+
+DataPath = Path | RemotePath
+"""Where data is, or is to be."""
+
+
+def data_path(named: str | os.PathLike[str]) -> DataPath:
+    """What a name names: an address where it begins as one, else a path on a disk."""
+    text = os.fspath(named)
+    return RemotePath(text.rstrip("/")) if _ADDRESS.fullmatch(text) else Path(named)
+
+
+@dataclass(frozen=True, eq=False)
+class RemoteFile:
+    """A file at an address, as it was when it was listed.
+
+    Attributes:
+        shown: Its address.
+        byte_count: Its size.
+        state: What changes with its content, as the store says it.
+    """
+
+    shown: str
+    byte_count: int
+    state: str
+    _store: Any
+    _name: str
+
+    def read(self, count: int = -1) -> bytes:
+        """All of it, or its first bytes.
+
+        Raises:
+            InputError: If it cannot be read, or has another size by now.
+        """
+        size = self.byte_count if count < 0 else min(count, self.byte_count)
+        if not size:
+            return b""
+        with _reading(self.shown):
+            # A byte more shows a file that has grown.
+            end = size if size < self.byte_count else size + 1
+            data: bytes = self._store.cat_file(self._name, start=0, end=end)
+        if len(data) != size:
+            found = f"a file that has changed since it was listed with {self.byte_count} bytes"
+            raise InputError([Fault(found, "", source=self.shown)])
+        return data
+
+    def opened(self) -> io.RawIOBase:
+        """A file of which any part can be read alone.
+
+        Raises:
+            InputError: If it cannot be opened; its methods raise it, too.
+        """
+        with _reading(self.shown):
+            # Each part that is asked for is one request, for that part.
+            file = self._store.open(self._name, "rb", cache_type="none")
+        return _PartReader(file, self)
+
+
+class _PartReader(io.RawIOBase):
+    """Reads parts of a remote file; what goes wrong is a fault of it."""
+
+    def __init__(self, file: Any, of: RemoteFile) -> None:
+        super().__init__()
+        self._file = file
+        self._of = of
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return int(self._file.tell())
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        with _reading(self._of.shown):
+            return int(self._file.seek(offset, whence))
+
+    def readinto(self, buffer: Any, /) -> int:
+        view = memoryview(buffer).cast("B")
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+    def read(self, size: int = -1, /) -> bytes:
+        with _reading(self._of.shown):
+            data: bytes = self._file.read(size)
+        return data
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+
+def listed_files(path: RemotePath, most: int) -> Mapping[tuple[str, ...], RemoteFile]:
+    """The files at an address by their paths below it; a file itself has the path ``()``.
+
+    Args:
+        path: The address.
+        most: How many there may be.
+
+    Raises:
+        InputError: If nothing is there, there is too much, or it cannot be known.
+        MissingExtraError: If a package that it takes is not installed.
+    """
+    with _reading(path.address):
+        store, root = _store_of(path)
+        facts = store.info(root)
+        listed = {root: facts}
+        if facts["type"] != "file":
+            listed = store.find(root, detail=True)
+    if len(listed) > most:
+        expected = f"at most maximum_files = {most}"
+        raise InputError([Fault(f"{len(listed)} files", expected, source=path.address)])
+    files = {}
+    for name, facts in listed.items():
+        below = name.removeprefix(root).strip("/")
+        if facts["type"] != "file" or name.endswith("/"):
+            continue  # what some programs leave in place of a folder
+        shown = "/".join(filter(None, (path.address, below)))
+        parts = tuple(below.split("/")) if below else ()
+        files[parts] = RemoteFile(shown, int(facts["size"]), _state(facts), store, name)
+    return files
+
+
+def matching(pattern: RemotePath) -> list[str]:
+    """Addresses of files and folders that a pattern names, in order.
+
+    Raises:
+        InputError: If it cannot be known.
+        MissingExtraError: If a package that it takes is not installed.
+    """
+    with _reading(pattern.address):
+        store, within = _store_of(pattern)
+        return sorted(store.unstrip_protocol(name.rstrip("/")) for name in store.glob(within))
+
+
+def is_there(path: RemotePath) -> bool:
+    """Whether a file or folder is at an address.
+
+    Raises:
+        InputError: If it cannot be known.
+        MissingExtraError: If a package that it takes is not installed.
+    """
+    with _reading(path.address):
+        store, name = _store_of(path)
+        try:
+            store.info(name)
+        except FileNotFoundError:
+            return False
+        return True
+
+
+def check_store(path: RemotePath) -> None:
+    """Refuse an address that nothing can be written to, as far as that is known without a request.
+
+    Raises:
+        InputError: If there is no such kind of store.
+        MissingExtraError: If a package that it takes is not installed.
+    """
+    with _reading(path.address):
+        _store_of(path)
+
+
+def write_file(path: RemotePath, data: bytes) -> None:
+    """Write a file at an address; stores of objects show it when it is whole.
+
+    Raises:
+        MissingExtraError: If a package that it takes is not installed.
+        OSError: If it cannot be written.
+    """
+    write_files(path, {"": data})
+
+
+def write_files(path: RemotePath, files: Mapping[str, bytes]) -> None:
+    """Write files below an address; where one fails, those before it are taken away again.
+
+    Args:
+        path: The address.
+        files: Content by relative path.
+
+    Raises:
+        MissingExtraError: If a package that it takes is not installed.
+        OSError: If one cannot be written.
+    """
+    with _writing(path.address):
+        store, root = _store_of(path)
+        written: list[str] = []
+        try:
+            for below, data in files.items():
+                name = "/".join(filter(None, (root, below)))
+                store.pipe_file(name, data)
+                written.append(name)
+        except BaseException:
+            for name in written:
+                with suppress(Exception):  # what has gone wrong first is what is told
+                    store.rm_file(name)
+            raise
+
+
+# --- stores and their errors -----------------------------------------------------------------
+
+
+def _store_of(path: RemotePath) -> tuple[Any, str]:
+    """The file system of an address, and the name within it."""
+    import fsspec  # noqa: PLC0415 - an extra
+
+    # What is there is asked anew for each reading: it may have changed.
+    options: dict[str, Any] = {"use_listings_cache": False}
+    if _scheme(path.address) in _EXTRAS:
+        options["config_kwargs"] = {"connect_timeout": _CONNECT_TIMEOUT_S}
+    store, name = fsspec.core.url_to_fs(path.address, **options)
+    return store, str(name).rstrip("/")
+
+
+def _scheme(address: str) -> str:
+    return address.partition("://")[0].lower()
+
+
+def _state(facts: Mapping[str, Any]) -> str:
+    known = (facts.get(name) for name in ("ETag", "etag", "mtime", "LastModified", "created"))
+    return str(next((fact for fact in known if fact is not None), ""))
+
+
+@contextmanager
+def _reading(address: str) -> Iterator[None]:
+    """What goes wrong as an error of an input."""
+    try:
+        yield
+    except VidscoreError:
+        raise
+    except Exception as error:  # noqa: BLE001 - each store has errors of its own, of no one class
+        raise InputError([_fault(error, address)]) from None
+
+
+@contextmanager
+def _writing(address: str) -> Iterator[None]:
+    """What goes wrong as an error of the system, as those of a disk are."""
+    try:
+        yield
+    except VidscoreError:
+        raise
+    except Exception as error:  # noqa: BLE001 - as above
+        found = f"cannot be written: {_fault(error, address).description}"
+        raise OSError(getattr(error, "errno", None) or errno.EIO, found, address) from None
+
+
+def _fault(error: Exception, address: str) -> Fault:
+    """What a store says, as one fault.
+
+    Raises:
+        MissingExtraError: If it is a package of the extra that is not there.
+    """
+    said = (str(error).splitlines() or [""])[0][:MOST_SHOWN]
+    scheme = _scheme(address)
+    if isinstance(error, ImportError):
+        if scheme in _EXTRAS or error.name == "fsspec":
+            package = _EXTRAS.get(scheme, "fsspec")
+            raise MissingExtraError(f"paths such as {scheme}://", package, "s3")
+        found = f"{scheme}:// needs a package that is not installed ({said})"
+        return Fault(found, "", source=address)
+    if isinstance(error, FileNotFoundError):
+        why = f" ({said})" if " " in said and said not in address else ""
+        return Fault(f"file or folder not found{why}", "", source=address)
+    if isinstance(error, PermissionError):
+        return Fault(f"no permission ({said})", "", source=address, advice=_ADVICE.get(scheme))
+    if type(error).__name__ in _NO_CREDENTIALS:
+        return Fault("no credentials", "", source=address, advice=_ADVICE.get(scheme))
+    if isinstance(error, ValueError) and said.startswith("Protocol not known"):
+        return Fault(f"{scheme}://", "a kind of store that fsspec knows, as s3://", source=address)
+    return Fault(f"the store cannot be used ({said or type(error).__name__})", "", source=address)

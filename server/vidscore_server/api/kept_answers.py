@@ -1,0 +1,106 @@
+"""Answers to small reads, kept until anything in the store has changed.
+
+Pages and programs ask for the same benchmark, submission or board again and again, and most of the
+time nothing was committed in between. The store tells that in microseconds; to read and write the
+same answer again takes a thread, several queries and a thousand times as long.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable
+from datetime import datetime
+from typing import NamedTuple, TypeVar, cast
+
+from google.protobuf.message import Message
+
+from vidscore_server.domain.access import current_caller
+from vidscore_server.domain.context import Context
+
+MAXIMUM_BYTES = 8 << 20
+"""Size of all answers that are kept; the one that nobody has asked for longest goes first."""
+
+MAXIMUM_ANSWER_BYTES = MAXIMUM_BYTES // 32
+"""Size of a request and its answer that are kept together."""
+
+OVERHEAD_BYTES = 1024
+"""About what keeping an answer takes beside it."""
+
+Answer = TypeVar("Answer", bound=Message)
+
+
+class _Kept(NamedTuple):
+    state: int
+    until: datetime | None
+    answer: Message
+    byte_count: int
+
+
+class KeptAnswers:
+    """The answers that were asked for last.
+
+    An answer that is kept is the one that would be made anew: nothing was committed since before it
+    was made, and it holds by the clock. Nobody may change it.
+
+    Args:
+        context: The hosting context.
+        maximum_bytes: Size of all that is kept.
+    """
+
+    def __init__(self, context: Context, maximum_bytes: int = MAXIMUM_BYTES) -> None:
+        self._context = context
+        self._maximum_bytes = maximum_bytes
+        self._byte_count = 0
+        self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
+
+    async def answer(
+        self,
+        request: Message,
+        make: Callable[[], Awaitable[tuple[Answer, datetime | None]]],
+        *also: Hashable,
+    ) -> Answer:
+        """The answer to a request of the present caller, kept or made anew.
+
+        Args:
+            request: The request.
+            make: Makes the answer out of request, caller, store and clock alone; also gives when
+                the clock changes it next, None for never.
+            also: Whatever else it is made of.
+        """
+        data = request.SerializeToString(deterministic=True)
+        key = (request.DESCRIPTOR.full_name, data, current_caller(), *also)
+        state = self._context.store.state_number()
+        kept = self._kept.get(key)
+        if kept is not None and kept.state == state and self._holds(kept):
+            self._kept.move_to_end(key)
+            return cast("Answer", kept.answer)
+        answer, until = await make()
+        if state is not None:
+            byte_count = OVERHEAD_BYTES + len(data) + answer.ByteSize()
+            self._keep(key, _Kept(state, until, answer, byte_count))
+        return answer
+
+    def _holds(self, kept: _Kept) -> bool:
+        return kept.until is None or self._context.clock() < kept.until
+
+    def _keep(self, key: Hashable, kept: _Kept) -> None:
+        before = self._kept.pop(key, None)
+        if before is not None:
+            self._byte_count -= before.byte_count
+        if kept.byte_count > MAXIMUM_ANSWER_BYTES:
+            return
+        self._kept[key] = kept
+        self._byte_count += kept.byte_count
+        while self._byte_count > self._maximum_bytes:
+            _, oldest = self._kept.popitem(last=False)
+            self._byte_count -= oldest.byte_count
+
+
+def next_change(now: datetime, *times: datetime | None) -> datetime | None:
+    """The first of some times that is still to come; None where none is.
+
+    Args:
+        now: The time.
+        times: When something changes; None for never.
+    """
+    return min((time for time in times if time is not None and time > now), default=None)

@@ -1,0 +1,132 @@
+"""Give inputs to a target under atheris, which looks at what of the code they reach.
+
+    python -m tests.campaigns.fuzzing.engine TARGET FOLDER SECONDS SEED
+
+A process of its own, because libFuzzer ends its process. The folder has the inputs to begin with
+(`corpus`); findings are written into it (`findings`), and how many inputs there were (`counts`).
+A finding is told once, by its kind and place, and the run goes on.
+"""
+
+from __future__ import annotations
+
+import atexit
+import mmap
+import os
+import resource
+import struct
+import sys
+import tempfile
+import traceback
+import warnings
+from hashlib import sha256
+from pathlib import Path
+
+import atheris
+from tests.campaigns.fuzzing.catalogue import ENTRIES, target_of
+from tests.campaigns.fuzzing.targets import Target, changed, judged
+from tests.campaigns.fuzzing.trees import packed, unpacked
+
+COUNTS = struct.Struct("<qq")
+"""Inputs that were given, and those of them that were accepted."""
+
+LONGEST_INPUT_BYTES = 1 << 16
+MEMORY_MIB = 1_024
+"""What a process may hold; one that reads an input of 64 KiB needs a fifth of it."""
+ADDRESSES_BYTES = 2 << 30
+"""Address space beside what a process has after its start."""
+INPUT_TIMEOUT_S = 20
+"""So long no input takes, on a machine with much else to do."""
+MOST_FINDINGS = 20
+
+
+class Run:
+    """A run over a target.
+
+    Attributes:
+        target: The target.
+        folder: Where corpus, findings and counts are.
+        work: A folder for the files of an input.
+    """
+
+    def __init__(self, target: Target, folder: Path, work: Path) -> None:
+        self.target = target
+        self.folder = folder
+        self.work = work
+        self.pool = [dict(files) for files in target.seeds()]
+        self.places: set[str] = set()
+        path = folder / "counts"
+        path.write_bytes(COUNTS.pack(0, 0))
+        with path.open("r+b") as file:
+            self.counts = mmap.mmap(file.fileno(), COUNTS.size)
+
+    def one(self, data: bytes) -> None:
+        """Give an input."""
+        files = unpacked(data)
+        if files is None:
+            return
+        given, accepted = COUNTS.unpack(self.counts[:])
+        try:
+            accepted += judged(self.target, files, self.work)
+        except Exception as error:  # noqa: BLE001 - it is what is looked for
+            self.find(data, error)
+        self.counts[:] = COUNTS.pack(given + 1, accepted)
+
+    def change(self, data: bytes, most: int, seed: int) -> bytes:
+        """An input with changes, for libFuzzer."""
+        try:
+            found = changed(self.target, self.pool, data, seed)
+        except Exception:  # noqa: BLE001 - what was broken before may be past changing by its rules
+            found = packed(self.pool[seed % len(self.pool)])
+        return found if len(found) <= most else data
+
+    def find(self, data: bytes, error: Exception) -> None:
+        """Keep an input that breaks the law, unless one like it is kept."""
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{type(error).__name__} in {last.name} of {last.filename}, line {last.lineno}"
+        if place in self.places:
+            return
+        self.places.add(place)
+        path = self.folder / "findings" / sha256(data).hexdigest()[:16]
+        path.write_bytes(data)
+        path.with_suffix(".txt").write_text("".join(traceback.format_exception(error)))
+        if len(self.places) >= MOST_FINDINGS:
+            os._exit(0)
+
+
+def main() -> None:
+    """Run until the time is over."""
+    name, place, seconds, seed = sys.argv[1:]
+    folder = Path(place)
+    corpus, findings = folder / "corpus", folder / "findings"
+    for path in (corpus, findings):
+        path.mkdir(parents=True, exist_ok=True)
+    warnings.simplefilter("error")
+    with atheris.instrument_imports(include=[*ENTRIES[name].code]):
+        run = Run(target_of(name), folder, Path(tempfile.mkdtemp(dir="/dev/shm")))
+        for files in run.pool:  # now, for what is imported where it is needed
+            data = packed(files)
+            (corpus / sha256(data).hexdigest()[:16]).write_bytes(data)
+            run.one(data)
+    sanitized = "LD_PRELOAD" in os.environ
+    if not sanitized:
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE
+        resource.setrlimit(resource.RLIMIT_AS, (used + ADDRESSES_BYTES,) * 2)
+    options = [
+        f"-max_total_time={seconds}",
+        f"-seed={int(seed) + 1}",  # 0 stands for any
+        f"-max_len={LONGEST_INPUT_BYTES}",
+        f"-timeout={INPUT_TIMEOUT_S}",
+        f"-rss_limit_mb={4 * MEMORY_MIB if sanitized else MEMORY_MIB}",
+        f"-artifact_prefix={findings}{os.sep}",
+        "-len_control=0",
+        "-print_final_stats=1",
+        str(corpus),
+    ]
+    # libFuzzer ends by `exit`; its timer would kill a process that takes its time over that.
+    atexit.register(os._exit, 0)
+    atheris.Setup([sys.argv[0], *options], run.one, custom_mutator=run.change)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""Inputs of a target: a few files as one piece of bytes, which a fuzzer can keep and change.
+
+The first line is JSON, the length of each file by its name; the files follow in that order. An
+input that is no file, such as a message, has the one name `LONE`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+Tree = Mapping[str, bytes]
+"""Content by relative path."""
+
+LONE = ""
+"""Name of what is no file."""
+
+LONGEST_NAME = 200
+
+
+def packed(files: Tree) -> bytes:
+    """Files as one piece."""
+    head = json.dumps({name: len(content) for name, content in files.items()})
+    return b"".join([head.encode(), b"\n", *files.values()])
+
+
+def unpacked(data: bytes) -> dict[str, bytes] | None:
+    """Inverse of `packed`; None for other bytes."""
+    head, _, body = data.partition(b"\n")
+    try:
+        lengths = json.loads(head)
+        files, start = {}, 0
+        for name, length in lengths.items():
+            if type(length) is not int or length < 0:
+                return None
+            files[name] = body[start : start + length]
+            start += length
+    except (ValueError, AttributeError):
+        return None
+    return files if start == len(body) else None
+
+
+def saved(files: Tree, folder: Path) -> bool:
+    """Write files into a folder in place of what is there; whether their names can all be files."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    for name, content in files.items():
+        parts = PurePosixPath(name).parts
+        if not parts or name.startswith("/") or ".." in parts or len(name) > LONGEST_NAME:
+            return False
+        try:
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        except (OSError, ValueError):  # a folder of that name, or no name of a file at all
+            return False
+    return True

@@ -1,0 +1,30 @@
+"""Which modules are mutated, which tests concern each, and the mutants that nothing can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TARGETS: Mapping[str, tuple[str, ...]] = {
+    "vidscore_evaluators.tally": (
+        "tests/evaluators/test_tally.py",
+        "tests/evaluators/test_exact.py",
+        "tests/evaluators/test_tally_bytes.py",
+    ),
+    "vidscore_server.domain.states": ("tests/server/domain/test_states.py",),
+}
+"""Modules, and the files of the tests that hold their rules."""
+
+EQUIVALENT: Mapping[str, str] = {
+    "tally._merge_by_name: 0 => 1": "all parts have the same names here, and there are two or more",
+    "tally._bounded: table.row_count <= table.schema.first"
+    " => table.row_count < table.schema.first": (
+        "as many rows as are kept are all kept by what follows, too"
+    ),
+    "tally._sorted_vocabulary: 1 => 2": "numpy takes any negative length for the unknown one",
+    "tally._reduce: 0 => 1 (#2)": "where there is no first row, there is no row at all",
+    "tally._add_exactly: 1 => 2": "the further bit of the mask is the leading 1, which is set next",
+    "tally._add_exactly: bits < 0 => bits <= 0": "minus zero is zero",
+    "tally._add_exactly: 0 => 1 (#2)": "bits of 0 are the number zero, and minus zero is zero",
+    "tally._add_exactly: True => False": "the three columns have a length of one make",
+}
+"""Mutants that do what the module does, each with the reason."""

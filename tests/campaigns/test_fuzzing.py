@@ -1,0 +1,29 @@
+"""No input of any reader gives anything but a result, or an error of vidscore that names a place.
+
+Each target gets changed inputs for ten seconds times `EFFORT` under atheris, which looks at what
+of the code they reach. Every input that was ever found to break the law is kept, and is given
+again by tests/campaigns/fuzzing/test_kept_inputs.py.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.campaigns.fuzzing.catalogue import ENTRIES, target_of
+from tests.campaigns.fuzzing.running import fuzz
+from tests.campaigns.settings import SEED
+from tools.campaign_record import record
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", ENTRIES)
+def test_whatever_is_read_gives_a_result_or_an_error_with_a_place(
+    name: str, tmp_path: Path
+) -> None:
+    fuzzed = fuzz(name, tmp_path)
+    tried = {target_of(name).counted_as: fuzzed.given}
+    titles = [f"{name}: {finding.partition(chr(10))[0]}" for finding in fuzzed.findings]
+    record("fuzzing", SEED, tried, titles, fuzzed.seconds)
+    assert not fuzzed.findings, "\n\n".join(fuzzed.findings)
+    assert 0 < fuzzed.accepted < fuzzed.given

@@ -1,0 +1,52 @@
+"""Tests of the rules that must not be wrong notice every small change of these rules.
+
+Each mutant is a change of one place of a function; a mutant that no test notices is a gap of the
+tests, unless nothing can tell it from the module as it is. At the setting of CI a sample of each
+module is tried, which follows from the seed and from the text of the mutants.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from tests.campaigns.mutation.rounds import name_of, sampled, verdicts
+from tests.campaigns.mutation.targets import EQUIVALENT, TARGETS
+from tests.campaigns.settings import EFFORT, SEED
+from tools.campaign_record import record
+
+pytestmark = pytest.mark.campaign
+
+SAMPLE = 8
+"""Mutants of a module at the setting of CI; ten times as much effort and more is all of them."""
+
+WHOLE_EFFORT = 10
+
+PARALLEL = max(1, (os.cpu_count() or 1) // 2)
+
+
+@pytest.mark.parametrize("module", TARGETS)
+def test_a_small_change_of_a_rule_is_noticed(module: str, tmp_path: Path) -> None:
+    began_s = time.monotonic()
+    count = None if EFFORT >= WHOLE_EFFORT else SAMPLE * EFFORT
+    found = verdicts(module, sampled(module, SEED, count), tmp_path, PARALLEL)
+    survived = [one.name for one in found if one.survived and one.name not in EQUIVALENT]
+    noticed = sum(not one.survived for one in found)
+    tried = {
+        f"mutants of {module.rpartition('.')[2]} noticed": noticed,
+        f"mutants of {module.rpartition('.')[2]} that nothing can tell": len(found)
+        - noticed
+        - len(survived),
+    }
+    findings = [f"no test notices {name}" for name in survived]
+    record("mutation", SEED, tried, findings, time.monotonic() - began_s)
+    assert findings == []
+
+
+def test_every_mutant_that_nothing_can_tell_is_one_of_a_module() -> None:
+    names = {
+        name_of(module, mutant) for module in TARGETS for mutant in sampled(module, SEED, None)
+    }
+    assert set(EQUIVALENT) <= names

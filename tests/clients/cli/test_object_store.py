@@ -1,0 +1,149 @@
+"""Data at addresses such as `s3://bucket/runs`, by commands, against a store of objects."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from tests.clients.cli.helpers import run, well
+from tests.evaluators.shards.scenes import HEADER, write_scene
+from tests.support.object_store import fresh_connections, object_store, refusing_everybody
+
+from vidscore_evaluators.remote_files import RemotePath, listed_files, write_file
+
+ROOT = "s3://archive"
+SIDES = ("--truth", f"{ROOT}/truth.csv", "--detections", f"{ROOT}/detections.csv")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A store with a scene in it; gives the folder with the same files, to stand in."""
+    folder = tmp_path_factory.mktemp("scene")
+    write_scene(folder)
+    with pytest.MonkeyPatch.context() as monkeypatch, object_store(monkeypatch):
+        monkeypatch.chdir(folder)
+        for name in ("truth.csv", "detections.csv"):
+            write_file(RemotePath(f"{ROOT}/{name}"), (folder / name).read_bytes())
+        yield folder
+
+
+def here() -> str:
+    """The report of the files on the disk."""
+    sides = ("--truth", "truth.csv", "--detections", "detections.csv")
+    return well(run("score", "f1", *sides, "--format", "json"))
+
+
+def content(address: str) -> bytes:
+    return listed_files(RemotePath(address), 10)[()].read()
+
+
+def refused(*words: str) -> str:
+    """The one line that says why a command was refused."""
+    result = run(*words)
+    assert result.exit_code == 1
+    [line] = result.stderr.splitlines()
+    return line
+
+
+@pytest.mark.usefixtures("store")
+def test_the_report_is_that_of_the_same_files_on_a_disk() -> None:
+    assert well(run("score", "f1", *SIDES, "--format", "json")) == here()
+
+
+@pytest.mark.usefixtures("store")
+def test_a_report_is_written_to_an_address() -> None:
+    output = f"{ROOT}/reports/f1.json"
+    well(run("score", "f1", *SIDES, "--format", "json", "--output", output))
+    assert content(output).decode() == here()
+
+
+@pytest.mark.usefixtures("store")
+def test_tally_files_are_written_and_merged_at_addresses() -> None:
+    tallies = [f"{ROOT}/tallies/{number}.tally" for number in (1, 2)]
+    for number, tally in enumerate(tallies, start=1):
+        well(run("score", "f1", *SIDES, "--shard", f"{number}/2", "--tally", tally))
+    assert well(run("merge", *reversed(tallies), "--format", "json")) == here()
+
+
+@pytest.mark.usefixtures("store")
+def test_convert_writes_a_file_or_a_folder_that_validate_reads() -> None:
+    source = f"{ROOT}/tracks.csv"
+    write_file(RemotePath(source), f"{HEADER},track_id\na,1,car,0,0,10,10,1\n".encode())
+    for name, target in (("parquet", f"{ROOT}/truth.parquet"), ("motchallenge", f"{ROOT}/mot")):
+        well(run("convert", source, target, "--to", name))
+        assert name in well(run("validate", target, "--format", "json"))
+    again = run("convert", source, f"{ROOT}/mot", "--to", "motchallenge")
+    assert again.exit_code == 2
+    assert "is there, expected a new folder" in again.stderr
+
+
+def test_a_pattern_names_systems_and_their_table_is_written(store: Path) -> None:
+    for name, moved_px in (("far", 500), ("near", 0)):
+        write_scene(store, moved_px=moved_px)
+        data = (store / "detections.csv").read_bytes()
+        write_file(RemotePath(f"{ROOT}/runs/{name}/found.csv"), data)
+    every = (*SIDES[:2], "--detections", f"{ROOT}/runs/*/found.csv")
+    table = well(run("score", "f1", *every, "--format", "csv"))
+    systems = [row[1] for row in list(csv.reader(io.StringIO(table)))[1:]]
+    assert systems == [f"{ROOT}/runs/near/found.csv", f"{ROOT}/runs/far/found.csv"]
+    output = f"{ROOT}/runs.parquet"
+    well(run("score", "f1", *every, "--format", "parquet", "--output", output))
+    assert pq.read_table(io.BytesIO(content(output)))["system"].to_pylist() == systems
+
+
+@pytest.mark.usefixtures("store")
+def test_what_is_not_there_is_said_in_one_line() -> None:
+    for place, why in (
+        (f"{ROOT}/truht.csv", "file or folder not found"),
+        (
+            "s3://nowhere/truth.csv",
+            "file or folder not found (The specified bucket does not exist)",
+        ),
+    ):
+        said = refused("score", "f1", "--truth", place, *SIDES[2:])
+        assert said == f"Error: {place}: {why}"
+
+
+@pytest.mark.usefixtures("store")
+def test_what_cannot_be_written_is_said_in_one_line() -> None:
+    said = refused("score", "f1", *SIDES, "--output", "s3://nowhere/f1.txt")
+    assert said.startswith("Error: s3://nowhere/f1.txt: cannot be written: ")
+    assert said.endswith("(The specified bucket does not exist)")
+
+
+@pytest.mark.usefixtures("store")
+def test_a_run_folder_lies_on_a_disk() -> None:
+    options = ("--dask", "local", "--run-folder", f"{ROOT}/kept")
+    result = run("score", "f1", *SIDES, *options)
+    assert result.exit_code == 2
+    assert "expected a folder on a disk" in result.stderr
+
+
+@pytest.mark.usefixtures("store")
+def test_a_store_that_does_not_let_in_is_said_with_what_helps() -> None:
+    with refusing_everybody(os.environ["AWS_ENDPOINT_URL"]):
+        said = refused("score", "f1", *SIDES[:2], "--detections", "detections.csv")
+    assert said.startswith(f"Error: {SIDES[1]}: no permission (")
+    assert "AWS_PROFILE" in said
+
+
+@pytest.mark.usefixtures("store")
+def test_a_store_that_is_not_there_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    with fresh_connections():
+        said = refused("score", "f1", *SIDES[:2], "--detections", "detections.csv")
+    assert said.startswith(f"Error: {SIDES[1]}: the store cannot be used (Could not connect to")
+
+
+def test_the_error_names_the_extra_where_a_package_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    said = refused("score", "f1", *SIDES)
+    assert said == "Error: paths such as s3:// need s3fs: pip install 'vidscore[s3]'"

@@ -1,0 +1,66 @@
+"""A store of objects that speaks the protocol of S3: moto's server, in a thread."""
+
+from __future__ import annotations
+
+import math
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+BUCKET = "archive"
+KEY = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
+
+
+@contextmanager
+def object_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A store with an empty bucket, where the environment says it is; gives its URL."""
+    s3fs = pytest.importorskip("s3fs")
+    server = pytest.importorskip("moto.server").ThreadedMotoServer(
+        ip_address="127.0.0.1", port=0, verbose=False
+    )
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        url = f"http://{host}:{port}"
+        for name, value in KEY.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+        with fresh_connections():
+            s3fs.S3FileSystem().mkdir(BUCKET)
+            yield url
+    finally:
+        server.stop()
+
+
+@contextmanager
+def fresh_connections() -> Iterator[None]:
+    """Connections of the context are made as the environment says now, and forgotten at its end."""
+    s3fs = pytest.importorskip("s3fs")
+    s3fs.S3FileSystem.clear_instance_cache()
+    try:
+        yield
+    finally:
+        s3fs.S3FileSystem.clear_instance_cache()
+
+
+@contextmanager
+def refusing_everybody(url: str) -> Iterator[None]:
+    """The store asks who comes, and knows nobody."""
+    _let_in(url, 0)
+    try:
+        yield
+    finally:
+        _let_in(url, math.inf)
+
+
+def _let_in(url: str, requests: float) -> None:
+    """Let in so many requests of anybody."""
+    request = urllib.request.Request(
+        f"{url}/moto-api/reset-auth", str(requests).encode(), {"Content-Type": "text/plain"}
+    )
+    with urllib.request.urlopen(request, timeout=10):
+        pass

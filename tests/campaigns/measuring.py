@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
@@ -29,10 +30,23 @@ def open_descriptors(process_id: int) -> int:
 
 @dataclass
 class Peaks:
-    """The most that a process had at a time."""
+    """The most that a process had at a time, and how busy its machine was meanwhile.
+
+    Attributes:
+        memory_mib: Its memory.
+        descriptors: Descriptors that it had open.
+        loads: Load averages of the machine, of a minute each.
+    """
 
     memory_mib: float = 0.0
     descriptors: int = 0
+    loads: list[float] = field(default_factory=list)
+
+    def look(self, process_id: int) -> None:
+        """See what it has now."""
+        self.memory_mib = max(self.memory_mib, resident_mebibytes(process_id))
+        self.descriptors = max(self.descriptors, open_descriptors(process_id))
+        self.loads.append(os.getloadavg()[0])
 
 
 @asynccontextmanager
@@ -42,8 +56,7 @@ async def peaks_of(process_id: int) -> AsyncIterator[Peaks]:
 
     async def look() -> None:
         while True:
-            peaks.memory_mib = max(peaks.memory_mib, resident_mebibytes(process_id))
-            peaks.descriptors = max(peaks.descriptors, open_descriptors(process_id))
+            peaks.look(process_id)
             await asyncio.sleep(INTERVAL_S)
 
     looking = asyncio.create_task(look())

@@ -180,6 +180,7 @@ async def test_a_server_under_load_stays_within_bounds_and_leaves_nobody_stuck(
         maximum_streams=str(2 * STREAMS + 50),
         maximum_calls="1000",
         idle_timeout_s="300",
+        upkeep_interval_ms="1000",
     )
     server.start()
     try:

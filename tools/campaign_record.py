@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tools.docs_pages import ROOT, table
@@ -25,6 +26,7 @@ VARIABLE = "CAMPAIGN_RECORD"
 """Environment variable with the file to add to; nothing is kept without it."""
 
 Counts = Mapping[str, int]
+Figures = Mapping[str, str | int]
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ CAMPAIGNS: Mapping[str, Campaign] = {
     "disk": Campaign.of("disk", "a disk that is full, fails, writes short or loses its file"),
     "fuzzing": Campaign.of("fuzzing", "changed inputs of every reader, of files and messages"),
     "histories": Campaign.of("histories", "several writers of one stream against a model"),
+    "load": Campaign.of("load", "many streams at once, slow watchers and a large upload"),
     "kills": Campaign(
         "servers killed while clients stream and an organiser works",
         "make crash-test SEED={seed}",
@@ -68,7 +71,12 @@ CAMPAIGNS: Mapping[str, Campaign] = {
 
 
 def record(
-    campaign: str, seed: int, faults: Counts, findings: Sequence[str], seconds: float
+    campaign: str,
+    seed: int,
+    faults: Counts,
+    findings: Sequence[str],
+    seconds: float,
+    figures: Figures = MappingProxyType({}),
 ) -> None:
     """Add what a run of a campaign came to, where the environment names a file for it.
 
@@ -78,6 +86,7 @@ def record(
         faults: How many faults of each kind, or executions, were tried.
         findings: What was wrong, a line each; none where all went well.
         seconds: How long it took.
+        figures: What it measured, by name; those of the last run are kept.
 
     Raises:
         KeyError: If there is no such campaign.
@@ -92,7 +101,10 @@ def record(
     path = Path(name)
     with _locked(path):
         kept = _read(path)
-        kept[campaign] = _added(kept.get(campaign), seed, faults, findings, seconds)
+        kept[campaign] = {
+            **_added(kept.get(campaign), seed, faults, findings, seconds),
+            **({"figures": dict(figures)} if figures else {}),
+        }
         beside = path.with_name(path.name + ".new")
         beside.write_text(_text(kept), encoding="utf-8")
         beside.replace(path)
@@ -125,6 +137,16 @@ def campaigns_table(path: Path = RECORD) -> str:
         )
     head = ("campaign", "tried", "runs", "time", "findings", "the last run again", "when, commit")
     return table(head, rows)
+
+
+def figures_table(path: Path = RECORD) -> str:
+    """What the last run of each campaign measured, as a table for docs/robustness.md."""
+    rows = [
+        [campaign, name, str(value)]
+        for campaign, entry in _read(path).items()
+        for name, value in entry.get("figures", {}).items()
+    ]
+    return table(("campaign", "figure", "last run"), rows)
 
 
 def _added(

@@ -1,11 +1,12 @@
 """Run what takes longer than the gate has time for, and keep the results on a page.
 
-    python -m tools.nightly [--resume] [CAMPAIGN]...
+    python -m tools.nightly [--resume] [--effort TIMES] [CAMPAIGN]...
 
 Each campaign is a target of the Makefile at a long setting; its row of docs/nightly.md is replaced,
 so that a part of them can be run at a time. What a campaign said is kept in build/nightly/. Those
 of the robustness record go on with the seed after their last one and add to docs/robustness.json.
-A night that was stopped goes on with --resume: what it has done already is left out.
+A night that was stopped goes on with --resume: what it has done already is left out. For a short
+one, --effort says how many times the time of the gate the campaigns of `make robustness` take.
 """
 
 from __future__ import annotations
@@ -66,12 +67,18 @@ class Campaign:
         """What it is asked for by."""
         return self.settings.get("CAMPAIGN", self.target)
 
-    def of_tonight(self) -> Campaign:
-        """The same with the seed whose turn it is, if it has one."""
-        if not self.recorded:
-            return self
-        seed = str(campaign_record.next_seed(self.recorded))
-        return replace(self, settings={**self.settings, "SEED": seed})
+    def of_tonight(self, effort: int | None = None) -> Campaign:
+        """The same with the seed whose turn it is, if it has one.
+
+        Args:
+            effort: In place of its own `EFFORT`, if it has one.
+        """
+        settings = dict(self.settings)
+        if effort is not None and "EFFORT" in settings:
+            settings["EFFORT"] = str(effort)
+        if self.recorded:
+            settings["SEED"] = str(campaign_record.next_seed(self.recorded))
+        return replace(self, settings=settings)
 
     @property
     def command(self) -> str:
@@ -94,6 +101,7 @@ CAMPAIGNS = (
     Campaign.of_robustness("disk", 20),
     Campaign.of_robustness("fuzzing", 30),
     Campaign.of_robustness("histories", 50),
+    Campaign.of_robustness("load", 180),
     Campaign.of_robustness("mutation", 10),
     Campaign.of_robustness("network", 20),
     Campaign.of_robustness("sanitized_loops", 30),
@@ -107,6 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="nightly", description="Run the long campaigns")
     parser.add_argument("campaigns", nargs="*", metavar="CAMPAIGN", help=", ".join(names))
     parser.add_argument("--resume", action="store_true", help="go on with the last night")
+    parser.add_argument("--effort", type=int, metavar="TIMES", help="for a shorter night")
     options = parser.parse_args(arguments)
     wanted = options.campaigns or names
     if unknown := sorted(set(wanted) - set(names)):
@@ -114,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     done = _done() if options.resume else {}
     for campaign in CAMPAIGNS:
         if campaign.name in wanted and campaign.name not in done:
-            done[campaign.name] = run(campaign.of_tonight())
+            done[campaign.name] = run(campaign.of_tonight(options.effort))
             DONE.parent.mkdir(parents=True, exist_ok=True)
             DONE.write_text(json.dumps(done), encoding="utf-8")
     return int(not all(done[name] for name in wanted))

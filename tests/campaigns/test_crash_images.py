@@ -33,8 +33,11 @@ from tools.campaign_record import record
 
 pytestmark = pytest.mark.campaign
 
-IMAGES = 480
-"""Images of a round, of which there are `EFFORT`."""
+IMAGES = 480 * min(EFFORT, 5)
+"""Images of a round, of which there are `EFFORT`.
+
+The trace of a round has many more moments than some hundreds, and takes longer than their images.
+"""
 
 LEAST_ACKNOWLEDGED = 60
 """Acknowledgements of a life of the server, of which a round has three."""

@@ -120,6 +120,15 @@ class KilledServer:
         return ""
 
     @property
+    def metrics_address(self) -> str:
+        """Where its metrics are, in its present life, once it listens.
+
+        It has them where the setting `metrics_listen` says so.
+        """
+        lines = [line for line in self._log if '"event": "metrics"' in line]
+        return str(json.loads(lines[-1])["address"])
+
+    @property
     def process_id(self) -> int:
         """Its process."""
         assert self._process is not None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.tree import ROOT
-from tools import nightly
+from tools import campaign_record, nightly
 from tools.nightly import CAMPAIGNS, PAGE, Campaign, row_of, summary, with_row
 
 EMPTY = "# Page\n\n| command | tries |\n| --- | --- |\n"
@@ -78,3 +78,19 @@ def test_a_night_that_was_stopped_goes_on_with_what_it_has_not_done(
     assert ran == ["first", "second", "third", "third"]
     assert nightly.main(["second"]) == 0, "without --resume all of it runs again"
     assert ran[-1] == "second"
+
+
+def test_a_short_night_takes_less_time_and_the_next_seed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+
+    def run(campaign: Campaign) -> bool:
+        ran.append(campaign.command)
+        return True
+
+    monkeypatch.setattr(nightly, "DONE", tmp_path / "done.json")
+    monkeypatch.setattr(nightly, "run", run)
+    monkeypatch.setattr(campaign_record, "next_seed", lambda _: 7)
+    assert nightly.main(["--effort", "2", "disk", "clients"]) == 0
+    assert ran == ["make clients", "make robustness CAMPAIGN=disk EFFORT=2 SEED=7"]

@@ -320,6 +320,15 @@ class ChaosProxy:
     async def _pump(
         self, connection: _Connection, reader: asyncio.StreamReader, direction: Direction
     ) -> None:
+        try:
+            await self._hand_on(connection, reader, direction)
+        except OSError:
+            if direction not in connection.deaf:  # an end that is dropped, of whatever kind
+                raise
+
+    async def _hand_on(
+        self, connection: _Connection, reader: asyncio.StreamReader, direction: Direction
+    ) -> None:
         way, writer = self._ways[direction], connection.writers[direction]
         while piece := await reader.read(way.piece_bytes):
             await self._hold_back(way, len(piece))

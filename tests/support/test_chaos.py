@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 
 import pytest
-from tests.support.chaos import ChaosProxy, Direction
+from tests.support.chaos import RESET_ON_CLOSE, ChaosProxy, Direction
 from tests.support.waiting import eventually
 
 TIMEOUT_S = 60.0
@@ -256,3 +256,26 @@ def test_new_connections_are_hung_up_until_it_is_calmed(proxy: ChaosProxy, reset
     proxy.calm()
     with connected(proxy) as second:
         assert echoed(second, b"two") == b"two"
+
+
+def test_a_silent_connection_hears_nothing_of_a_server_that_dies() -> None:
+    listening = socket.create_server(("127.0.0.1", 0))
+    host, port = listening.getsockname()
+    with listening, ChaosProxy(f"{host}:{port}") as proxy, connected(proxy) as client:
+        served = _greeted(listening, client)
+        proxy.silence()
+        served.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+        served.close()
+        with connected(proxy) as other:  # once it is through, so is what was before
+            _greeted(listening, other).close()
+        client.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            client.recv(1)
+
+
+def _greeted(listening: socket.socket, client: socket.socket) -> socket.socket:
+    """The server's side of a connection, over which a word has come to the client."""
+    served, _ = listening.accept()
+    served.sendall(b"hello")
+    assert all_of(client, 5) == b"hello"
+    return served

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cache, partial
 
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.benchmarks import Benchmarks
@@ -88,8 +88,9 @@ class Expirer:
     def _due(self, reader: Reader, now: datetime) -> list[SubmissionName]:
         """Submissions to which time alone does something now."""
         due = []
+        benchmark_of = cache(reader.benchmark)  # of which there are few, of submissions many
         for record in reader.submissions_in(TAKES_FRAMES):
-            benchmark = reader.benchmark(record.benchmark)
+            benchmark = benchmark_of(record.benchmark)
             if benchmark is not None:
                 policy = self._benchmarks.definition(benchmark).policy
                 quiet_from = self._heartbeat.quiet_from

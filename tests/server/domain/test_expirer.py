@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,8 @@ from tests.server.store import records as r
 from vidscore_server.domain.policy import Policy
 from vidscore_server.domain.schedule import ScheduledEvent, due_event, scheduled_event
 from vidscore_server.domain.states import Event
-from vidscore_server.store.records import SubmissionState
+from vidscore_server.store.reader import Reader
+from vidscore_server.store.records import BenchmarkRecord, SubmissionState
 
 SEAL = Policy(quiet_timeout_s=30.0)
 OPEN = replace(r.benchmark(), close_time=None)
@@ -44,6 +46,24 @@ def test_time_in_which_nobody_could_send_is_no_quiet_time() -> None:
     assert due_event(r.submission(), OPEN, SEAL, r.later(1029.9), quiet_from=before) is None
     scheduled_event = due_event(r.submission(), OPEN, SEAL, r.later(1030), quiet_from=before)
     assert scheduled_event is Event.SEALED_WHEN_QUIET
+
+
+async def test_a_benchmark_is_read_once_however_many_of_its_submissions_are_open(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await hosted.organiser.create_benchmark()
+    for number in range(5):
+        await hosted.red.submission(f"run-{number}")
+    asked: Counter[Reader] = Counter()
+    real = Reader.benchmark
+
+    def read(reader: Reader, benchmark: str) -> BenchmarkRecord | None:
+        asked[reader] += 1  # each look at what is due has its own
+        return real(reader, benchmark)
+
+    monkeypatch.setattr(Reader, "benchmark", read)
+    await _swept(hosted)
+    assert set(asked.values()) == {1}
 
 
 async def test_answers_to_requests_are_forgotten_after_a_week(hosted: Hosted) -> None:

@@ -21,7 +21,7 @@ Decorator = Callable[[Function], Function]
 
 FORMAT_NAMES = (
     "spotgeo-json, neovision2-csv, coco-json, pascal-voc, dota, mots, motchallenge, "
-    "kitti-tracking, visdrone-det, visdrone-mot, yolo-text, generic-csv, jsonl, parquet"
+    "kitti-tracking, visdrone-det, visdrone-mot, yolo-text, generic-csv, jsonl, parquet, arrow"
 )
 """Names of all formats; asking the formats themselves would cost every command their imports."""
 

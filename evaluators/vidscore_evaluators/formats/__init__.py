@@ -28,6 +28,7 @@ from vidscore_evaluators.formats._files import (
 )
 from vidscore_evaluators.formats._format import Format
 from vidscore_evaluators.formats._heads import (
+    ARROW,
     COCO,
     COCO_HEAD,
     DATA,
@@ -83,6 +84,7 @@ _MODULES: Mapping[str, str] = MappingProxyType(
         GENERIC: "generic",
         JSON_LINES: "json_lines",
         PARQUET: "parquet",
+        ARROW: "arrow",
     }
 )
 """Module of each format by name."""
@@ -113,7 +115,10 @@ class _Formats(Mapping[str, Format]):
 FORMATS: Mapping[str, Format] = _Formats()
 """Every format by name; content is held against them in this order, but JSON lines first."""
 
-_MIXING = (GENERIC, JSON_LINES, PARQUET)
+_COLUMNS = (PARQUET, ARROW)
+"""Formats of which a single file has sequences that are found alone."""
+
+_MIXING = (GENERIC, JSON_LINES, *_COLUMNS)
 """Formats of one side that go with any format of the other."""
 
 OnError = Literal["refuse", "skip"]
@@ -285,7 +290,7 @@ def reads_by_sequence(path: DataPath, format_name: str = AUTO) -> bool:
 def _reads_by_sequence(path: InputPath, named: Format | None) -> bool:
     known = named or detect_format(path)
     in_archive = isinstance(path, TreePath) and path.is_in_archive
-    return known.by_sequence and not in_archive and (path.is_dir() or known.name == PARQUET)
+    return known.by_sequence and not in_archive and (path.is_dir() or known.name in _COLUMNS)
 
 
 def _only_wanted(source: Source, wanted: Wanted, listing: Listing) -> Source:

@@ -25,6 +25,9 @@ FORMAT_NAMES = (
 )
 """Names of all formats; asking the formats themselves would cost every command their imports."""
 
+ANYWHERE = "a file, a folder or an address such as s3://bucket/folder"
+"""Where the data of commands may be."""
+
 
 def format_option(*choices: str) -> Decorator[Any]:
     """``--format``; the first choice is the default."""
@@ -74,7 +77,7 @@ def data_options() -> Decorator[Any]:
             metavar="PATH",
             type=click.Path(),
             required=True,
-            help="Detections to score: a file or a folder.",
+            help=f"Detections to score: {ANYWHERE}.",
         ),
         input_format_option(),
         image_size_option(),
@@ -123,7 +126,7 @@ def confidence_scale_option() -> Decorator[Any]:
 
 
 def truth_option(
-    *, required: bool = True, help_: str = "Ground truth: a file or a folder."
+    *, required: bool = True, help_: str = f"Ground truth: {ANYWHERE}."
 ) -> Decorator[Any]:
     """``--truth``."""
     return click.option(

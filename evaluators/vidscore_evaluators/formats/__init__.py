@@ -56,6 +56,7 @@ from vidscore_evaluators.formats.source import (
     ReadOptions,
     Source,
     Wanted,
+    WantedFrames,
 )
 from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.plausibility.warnings import warnings_of_positions
@@ -371,8 +372,12 @@ def _reads_by_sequence(path: InputPath, named: Format | None) -> bool:
 def _only_wanted(source: Source, wanted: Wanted, listing: Listing) -> Source:
     """The wanted frames of a side, over a table of all sequences."""
     annotations = source.annotations
-    own = np.array([wanted(key) for key in annotations.sequences], dtype=np.bool_)
-    keep = own[annotations.frame_sequences]
+    if isinstance(wanted, WantedFrames):
+        keys, sequences = annotations.sequences, annotations.frame_sequences
+        keep = wanted.of(keys, sequences, annotations.frame_numbers)
+    else:
+        own = np.array([wanted(key) for key in annotations.sequences], dtype=np.bool_)
+        keep = own[annotations.frame_sequences]
     kept = annotations.take_frames(keep)
     positions = source.positions
     return replace(

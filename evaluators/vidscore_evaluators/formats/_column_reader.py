@@ -50,7 +50,7 @@ from vidscore_evaluators.formats.generic import (
     read_table,
     sequences_of,
 )
-from vidscore_evaluators.formats.source import FaultList, Reading, ReadOptions
+from vidscore_evaluators.formats.source import FaultList, Reading, ReadOptions, WantedFrames
 from vidscore_evaluators.masks import Masks
 
 
@@ -158,11 +158,15 @@ class _Reader:
         """Read a group of rows, of which the first one has this place in the file."""
         if self._skips(group, name, file):
             return
-        self.rows += group.row_count
-        check_rows(self.rows, len(self._names), name, self.options)
+        if not isinstance(self.options.wanted, WantedFrames):  # else only some of them are held
+            self._hold(group.row_count, name)
         for arrays in group.batches(self._names):
             self._add(arrays, name, first, file.partition)
             first += len(arrays[0])
+
+    def _hold(self, rows: int, name: str) -> None:
+        self.rows += rows
+        check_rows(self.rows, len(self._names), name, self.options)
 
     def look_at(self, file: DataFile) -> None:
         """Read the columns of a file without its rows, where no sequence of any file is wanted.
@@ -194,7 +198,18 @@ class _Reader:
         domain, sequence = (self._only_text(group, name, file) for name in PARTITIONED)
         if domain is None or sequence is None:
             return not self._is_wanted(self._keys_within(group, source, file))
-        return not self._is_wanted({SequenceKey(domain, sequence)})
+        key = SequenceKey(domain, sequence)
+        if not self._is_wanted({key}):
+            return True
+        frames = group.bounds("frame") if isinstance(self.options.wanted, WantedFrames) else None
+        return frames is not None and not self._is_between(key, frames)
+
+    def _is_between(self, key: SequenceKey, frames: tuple[object, object]) -> bool:
+        """Whether a frame of a sequence may be wanted, by the least and the greatest."""
+        wanted, (first, last) = self.options.wanted, frames
+        if not (isinstance(wanted, WantedFrames) and isinstance(first, int | float)):
+            return True
+        return not isinstance(last, int | float) or wanted.between(key, int(first), int(last))
 
     def _only_text(self, group: RowGroup, name: str, file: DataFile) -> str | None:
         """The text of a column in all rows of a group, by its bounds; None of several."""
@@ -260,8 +275,13 @@ class _Reader:
             names, kinds = (*names, *MASK_SIZE), (*kinds, *[Kind.INTEGER] * len(MASK_SIZE))
             table, checks = rows_of(arrays[:-1], names, kinds, source, first)
             table = masks.read(arrays[-1], table, checks)
-        table = table.without(checks.faulty)
-        self.tables.append(_with_partition(table, partition))
+        table = _with_partition(table.without(checks.faulty), partition)
+        wanted = self.options.wanted
+        if isinstance(wanted, WantedFrames):
+            keys, sequences = sequences_of(table)
+            table = table.without(~wanted.of(keys, sequences, table.integers["frame"]))
+            self._hold(len(table), source)
+        self.tables.append(table)
         self.faults.absorb(checks.faults)
         self.skipped += int(checks.faulty.sum())
 

@@ -38,7 +38,8 @@ class ArrowFile(OpenFile):
         self._readers: dict[tuple[int, ...], Any] = {}
 
     def _check_size(self, source: Any, *, is_local: bool) -> None:
-        size = check_messages(source, source.seek(0, io.SEEK_END), look_inside=is_local)
+        claims = check_messages(source, source.seek(0, io.SEEK_END), look_inside=is_local)
+        self._row_counts, size = claims.row_counts, claims.byte_count
         most = self._limits.maximum_unpacked_bytes
         if size > most:
             expected = f"at most maximum_unpacked_bytes = {most}"
@@ -51,19 +52,24 @@ class ArrowFile(OpenFile):
                 with self.readable():
                     batch = next(self._reader, None)
                 if batch is None:
-                    return
+                    break
                 yield ArrowGroup(self, None, batch.num_rows, batch)
-        for index in range(self._reader.num_record_batches):
-            batch = self.batch(index, (0,))
-            yield ArrowGroup(self, index, batch.num_rows, batch)
+            return
+        for index, row_count in enumerate(self._row_counts):
+            if row_count < 0:
+                raise InputError([Fault(f"{row_count} rows", "", source=self.name)])
+            yield ArrowGroup(self, index, row_count)
 
-    def batch(self, index: int, fields: tuple[int, ...]) -> Any:
+    def batch(self, index: int, fields: tuple[int, ...], row_count: int) -> Any:
         """The columns at these places of a record batch of a file; no other is read."""
         with self.readable():
             if fields not in self._readers:
                 options = self._pa.ipc.IpcReadOptions(included_fields=list(fields))
                 self._readers[fields] = self._pa.ipc.open_file(self._source, options=options)
-            return self._readers[fields].get_batch(index)
+            found = self._readers[fields].get_batch(index)
+            if found.num_rows != row_count:
+                raise ValueError(f"{found.num_rows} rows in place of {row_count}")
+            return found
 
 
 @dataclass(frozen=True)
@@ -74,13 +80,13 @@ class ArrowGroup:
         of: The file.
         index: Its place; None in a stream.
         row_count: How many rows it has.
-        read: What has been read of it; in a stream all of it.
+        read: The batch, in a stream.
     """
 
     of: ArrowFile
     index: int | None
     row_count: int
-    read: Any
+    read: Any = None
 
     def bounds(self, column: str) -> None:
         """None, for such files have no statistics."""
@@ -90,7 +96,7 @@ class ArrowGroup:
         whole = self.read
         if self.index is not None:
             fields = sorted(self.of.schema.get_field_index(name) for name in columns)
-            whole = self.of.batch(self.index, tuple(fields))
+            whole = self.of.batch(self.index, tuple(fields), self.row_count)
         with self.of.readable():
             arrays = [checked_array(whole.column(name)) for name in columns]
         for first in range(0, max(1, self.row_count), GROUP_ROWS):

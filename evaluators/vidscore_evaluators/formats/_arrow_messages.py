@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from vidscore_evaluators.formats._heads import ARROW_FILE_HEAD
@@ -70,16 +70,26 @@ def _number(kind: str, data: bytes, at: int) -> int:
     return int(value)
 
 
-def check_messages(file: BinaryIO, byte_count: int, *, look_inside: bool) -> int:
+@dataclass(frozen=True)
+class Claims:
+    """What a file or a stream claims to hold.
+
+    Attributes:
+        byte_count: Bytes of all columns, unpacked.
+        row_counts: Rows of each record batch, in order.
+    """
+
+    byte_count: int
+    row_counts: tuple[int, ...]
+
+
+def check_messages(file: BinaryIO, byte_count: int, *, look_inside: bool) -> Claims:
     """Check what the messages of a file or a stream claim.
 
     Args:
         file: The file.
         byte_count: Its size.
         look_inside: Whether to look at what packed buffers say, each of which is a part of its own.
-
-    Returns:
-        Bytes of all columns, unpacked.
 
     Raises:
         ValueError: If a message goes beyond the file, or one of its buffers beyond it.
@@ -88,8 +98,11 @@ def check_messages(file: BinaryIO, byte_count: int, *, look_inside: bool) -> int
         messages = _Messages(file, byte_count, look_inside=look_inside)
         file.seek(0)
         if file.read(len(ARROW_FILE_HEAD)) == ARROW_FILE_HEAD:
-            return sum(messages.size_at(place) for place in messages.places())
-        return messages.size_of_stream()
+            for place in messages.places():
+                messages.look_at(place)
+        else:
+            messages.look_at_stream()
+        return Claims(messages.size, tuple(messages.row_counts))
     except struct.error:
         raise ValueError("a message that ends too early") from None
 
@@ -101,6 +114,8 @@ class _Messages:
     look_inside: bool
     end: int = 0
     """Where the message ends that was looked at last."""
+    size: int = 0
+    row_counts: list[int] = field(default_factory=list)
 
     def read(self, at: int, count: int) -> bytes:
         if not (0 <= at <= self.byte_count and 0 <= count <= self.byte_count - at):
@@ -117,23 +132,22 @@ class _Messages:
         footer = _Table.root(self.read(tail - length, length))
         return [block[0] for field in (2, 3) for block in footer.structs(_BLOCK, field)]
 
-    def size_of_stream(self) -> int:
-        at, total = 0, 0
+    def look_at_stream(self) -> None:
+        at = 0
         while at < self.byte_count:
-            total += self.size_at(at)
+            self.look_at(at)
             if self.end == at:
                 break
             at = self.end
-        return total
 
-    def size_at(self, at: int) -> int:
-        """Bytes of the columns of the message at a place, unpacked."""
+    def look_at(self, at: int) -> None:
+        """Count rows and bytes of the message at a place."""
         continued, length = struct.unpack("<II", self.read(at, 8))
         if continued != _CONTINUED:
             raise ValueError("a message of a version that is not read")
         if not length:
             self.end = at
-            return 0
+            return
         if length > _MOST_METADATA_BYTES:
             raise ValueError("a message that says too much of itself")
         message = _Table.root(self.read(at + 8, length))
@@ -145,8 +159,11 @@ class _Messages:
         if kind == _DICTIONARY and header is not None:
             header = header.table(1)
         elif kind != _BATCH:
-            return 0
-        return 0 if header is None else self._size_of_batch(header, body, size)
+            return
+        if header is not None:
+            self.size += self._size_of_batch(header, body, size)
+            if kind == _BATCH:
+                self.row_counts.append(header.number("<q", 0))
 
     def _size_of_batch(self, batch: _Table, body: int, size: int) -> int:
         is_packed, total = bool(batch.place(3)), 0

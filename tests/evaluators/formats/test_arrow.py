@@ -142,9 +142,9 @@ def test_of_wanted_sequences_only_their_batches_are_read_whole(
     read: list[tuple[int, tuple[int, ...]]] = []
     batch = ArrowFile.batch
 
-    def noted(self: Any, index: int, fields: tuple[int, ...]) -> Any:
+    def noted(self: Any, index: int, fields: tuple[int, ...], row_count: int) -> Any:
         read.append((index, fields))
-        return batch(self, index, fields)
+        return batch(self, index, fields, row_count)
 
     monkeypatch.setattr(ArrowFile, "batch", noted)
     source = read_source(path, Side.DETECTIONS, wanted=lambda key: key.sequence == "b")

@@ -258,7 +258,7 @@ def _score_systems(
                 pair = read_data(choice, specification, truth)
                 return _reports(typed, evaluators, pair, specification, bar)
 
-        scored = score_each(systems, score_one, strict=typed.strict)
+        scored = score_each(systems, evaluators, score_one, strict=typed.strict)
     missing_count = len(systems) - len(scored)
     return write_systems(evaluators, scored, missing_count, typed.format_, typed.output)
 

@@ -49,13 +49,12 @@ class DataFile:
 
 
 class RowGroup(Protocol):
-    """Neighbouring rows of a file, which are read without the others.
+    """Neighbouring rows of a file, which are read without the others."""
 
-    Attributes:
-        row_count: How many there are.
-    """
-
-    row_count: int
+    @property
+    def row_count(self) -> int:
+        """How many there are."""
+        ...
 
     def bounds(self, column: str) -> tuple[Any, Any] | None:
         """Least and greatest value of a column; None where that is not known without reading."""

@@ -9,10 +9,10 @@ import click
 from click.core import ParameterSource
 
 from vidscore_cli.command_tree import command
+from vidscore_cli.completions import complete_evaluator
 from vidscore_cli.options import (
     ANYWHERE,
     all_faults_option,
-    complete_evaluator,
     confidence_scale_option,
     format_option,
     image_size_option,

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 def index(folder: str, input_format: str, side: Side | str) -> None:
     """Write which file of a folder holds which sequences.
 
-    Shards then read no other file. FOLDER holds files that name their sequences themselves, in generic CSV, JSON lines, Parquet or
-    Arrow. The list is written into it as _sequences.csv, and may be written by hand as well.
+    Shards then read no other file. FOLDER holds files that name their sequences themselves, in
+    generic CSV, JSON lines, Parquet or Arrow. The list is written into it as _sequences.csv, and
+    may be written by hand as well.
     """
     from vidscore_evaluators.annotations import Side
     from vidscore_evaluators.formats import index_folder

@@ -33,7 +33,7 @@ INSTALLS: Mapping[str, str] = {
     "vidscore[web]": "`vidscore view`",
     "vidscore[plot]": "curves by matplotlib",
     "vidscore[dataframes]": "tables of polars and Arrow, if these are there",
-    "vidscore[parquet]": "truth, detections and outcomes as Parquet",
+    "vidscore[parquet]": "truth and detections as Parquet and Arrow, outcomes as Parquet",
     "vidscore[s3]": "data at addresses such as `s3://bucket/runs`",
     "vidscore[mqtt]": "a bridge from MQTT",
     "vidscore[nats]": "a bridge from NATS JetStream",

@@ -12,6 +12,19 @@ GROUP_ROWS = 1 << 16
 """Rows of a row group."""
 
 
+def arrow_library() -> Any:
+    """The module `pyarrow`.
+
+    Raises:
+        MissingExtraError: If it is not installed.
+    """
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise MissingExtraError("Parquet and Arrow files", "pyarrow", "parquet") from None
+    return pa
+
+
 def parquet_library() -> Any:
     """The module `pyarrow.parquet`.
 
@@ -21,7 +34,7 @@ def parquet_library() -> Any:
     try:
         from pyarrow import parquet  # noqa: PLC0415 - an extra
     except ImportError:
-        raise MissingExtraError("Parquet files", "pyarrow", "parquet") from None
+        raise MissingExtraError("Parquet and Arrow files", "pyarrow", "parquet") from None
     return parquet
 
 

@@ -36,6 +36,8 @@ class DataChoice:
         confidence_scale: How confidences are mapped to numbers from 0 to 1, where they are.
         selection: The part of the data that is scored.
         image_size: Width and height of every image in pixels, where it is needed and known.
+        cut_frames: Frame numbers of a part of a sequence, where shards cut them; None where they
+            leave them whole.
     """
 
     format_name: str = AUTO
@@ -43,6 +45,7 @@ class DataChoice:
     confidence_scale: str | None = None
     selection: Selection = ALL
     image_size: tuple[int, int] | None = None
+    cut_frames: int | None = None
 
 
 def judged_by(

@@ -37,6 +37,23 @@ def object_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 @contextmanager
+def bytes_sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """How many bytes the store answers each request for content with, in the context."""
+    dispatcher = pytest.importorskip("moto.server").DomainDispatcherApplication
+    answer, counts = dispatcher.__call__, list[int]()
+
+    def counted(self: object, environ: dict[str, str], start_response: object) -> list[bytes]:
+        parts = list(answer(self, environ, start_response))
+        if environ["REQUEST_METHOD"] == "GET":
+            counts.append(sum(map(len, parts)))
+        return parts
+
+    with monkeypatch.context() as patched:
+        patched.setattr(dispatcher, "__call__", counted)
+        yield counts
+
+
+@contextmanager
 def fresh_connections() -> Iterator[None]:
     """Connections of the context are made as the environment says now, and forgotten at its end."""
     s3fs = pytest.importorskip("s3fs")

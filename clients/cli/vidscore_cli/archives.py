@@ -51,6 +51,7 @@ class ArchiveChoice:
         dask: Address of a Dask scheduler, or ``local``; None for this process.
         shards: Shards that Dask gets.
         run_folder: Where Dask's finished shards are kept; None for nowhere.
+        cut_frames: Frame numbers of a part of a sequence; None where sequences stay whole.
     """
 
     shard: Shard | None
@@ -58,6 +59,7 @@ class ArchiveChoice:
     dask: str | None
     shards: int
     run_folder: str | None
+    cut_frames: int | None
 
     def check(self, *, online: bool) -> None:
         """Refuse options that do not go together.
@@ -73,6 +75,8 @@ class ArchiveChoice:
         for option, wanted in (("--tally", self.tally), ("--dask", self.dask)):
             if wanted is not None and online:
                 raise click.UsageError(f"{option} and --online exclude each other")
+        if self.cut_frames is not None and self.tally is None and self.dask is None:
+            raise click.UsageError("--cut-frames needs --tally or --dask")
         if self.tally is not None and self.dask is not None:
             raise click.UsageError("--tally and --dask exclude each other")
         if self.run_folder is not None and isinstance(data_path(self.run_folder), RemotePath):
@@ -86,7 +90,7 @@ class ArchiveChoice:
 
 
 def archive_options() -> Decorator[Any]:
-    """``--shard``, ``--tally``, ``--dask``, ``--shards`` and ``--run-folder``."""
+    """``--shard``, ``--tally``, ``--dask``, ``--shards``, ``--run-folder``, ``--cut-frames``."""
     return together(
         click.option(
             "--shard",
@@ -120,6 +124,13 @@ def archive_options() -> Decorator[Any]:
             type=click.Path(file_okay=False),
             help="Keep finished shards here, and score only what is not there yet; for --dask.",
         ),
+        click.option(
+            "--cut-frames",
+            metavar="N",
+            type=click.IntRange(1, 1_000_000_000),
+            help="Cut sequences every N frame numbers, for shards to share them; for evaluators "
+            "that judge frame by frame. The scores do not depend on it.",
+        ),
     )
 
 
@@ -143,7 +154,7 @@ def write_tally(
     from vidscore_evaluators.shards.tallying import CheckedData
 
     shard, tally = choice.shard or Shard(1, 1), choice.tally or ""
-    data = CheckedData.of(part)
+    data = CheckedData.of(part, choice.cut_frames)
     scored = data.tally(shard, workers=workers, progress=progress.advance)
     write_atomically(data_path(tally), shard_to_bytes(scored))
     frames = data.sides_of(shard)[0].frame_count
@@ -151,12 +162,12 @@ def write_tally(
 
 
 def wanted_of_shard(
-    shard: Shard, specification: BenchmarkSpec, data: InputChoice, selection: Selection
+    choice: ArchiveChoice, specification: BenchmarkSpec, data: InputChoice, selection: Selection
 ) -> Wanted | None:
     """The sequences that a shard reads; None where it has to read all of them.
 
     Args:
-        shard: The shard.
+        choice: Which shard, and what is cut.
         specification: The specification, with the evaluators.
         data: Which data.
         selection: The part of it to score.
@@ -167,7 +178,10 @@ def wanted_of_shard(
     from vidscore_evaluators.shards.readings import wanted_by
 
     sides = (data_path(data.truth), data_path(data.detections))
-    return wanted_by(shard, specification, *sides, _reading(data, selection))
+    if choice.shard is None:
+        return None
+    reading = _reading(data, selection, choice.cut_frames)
+    return wanted_by(choice.shard, specification, *sides, reading)
 
 
 @contextmanager
@@ -206,7 +220,7 @@ def merging_by_dask(
         executor = stack.enter_context(dask_executor(address, local_workers))
 
         def merge(data: InputChoice) -> Merged:
-            reading = _reading(data, selection)
+            reading = _reading(data, selection, choice.cut_frames)
             task = ScoringTask(specification, data.truth, data.detections, reading)
             progress.stage("scoring")
             return score_by(
@@ -216,11 +230,16 @@ def merging_by_dask(
         yield merge
 
 
-def _reading(data: InputChoice, selection: Selection) -> DataChoice:
+def _reading(data: InputChoice, selection: Selection, cut_frames: int | None) -> DataChoice:
     from vidscore_evaluators.preparation import DataChoice
 
     return DataChoice(
-        data.input_format, data.on_error, data.confidence_scale, selection, data.image_size
+        data.input_format,
+        data.on_error,
+        data.confidence_scale,
+        selection,
+        data.image_size,
+        cut_frames,
     )
 
 

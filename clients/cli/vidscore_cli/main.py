@@ -64,6 +64,7 @@ SECTIONS: Sections = {
             "and what is in it.",
         ),
         "convert": Entry(f"{CLI}.convert:convert", "Write truth or detections in another format."),
+        "index": Entry(f"{CLI}.index:index", "Write which file of a folder holds which sequences."),
     },
     "Trust": {
         "trust": Entry(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import glob
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.remote_files import RemotePath, data_path, matching
 
 if TYPE_CHECKING:
-    from vidscore_evaluators.evaluator import Evaluator
+    from vidscore_evaluators.evaluator import Evaluator, RankKey
     from vidscore_evaluators.report import Number, Report
     from vidscore_evaluators.report_grids import Grid
 
@@ -29,7 +29,7 @@ PARQUET = "parquet"
 """The format of a table that only many systems have."""
 
 MAXIMUM_SYSTEMS = 10_000
-"""Most systems of a table, whose reports are all held."""
+"""Most systems of a table, whose lines are all held."""
 
 
 def systems_matching(detections: str) -> list[str] | None:
@@ -60,24 +60,43 @@ def systems_matching(detections: str) -> list[str] | None:
 
 @dataclass(frozen=True)
 class ScoredSystem:
-    """A system with its reports.
+    """What the table needs of a system; its reports may be many times as large.
 
     Attributes:
         name: Its path.
-        reports: A report for each evaluator.
+        rank_key: By which it is ranked.
+        scores: Over everything, by the column of the table.
     """
 
     name: str
-    reports: Sequence[Report]
+    rank_key: RankKey
+    scores: Mapping[str, Number]
+
+    @classmethod
+    def of(
+        cls, name: str, evaluators: Sequence[Evaluator[Any]], reports: Sequence[Report]
+    ) -> ScoredSystem:
+        """Keep of the reports of a system, one an evaluator, what the table shows."""
+        scores = {
+            f"{report.evaluator}.{measure}" if len(evaluators) > 1 else measure: value
+            for report in reports
+            for measure, value in _overall(report)
+        }
+        return cls(name, evaluators[0].rank_key(reports[0]), scores)
 
 
 def score_each(
-    systems: Sequence[str], score: Callable[[str], Sequence[Report]], *, strict: bool
+    systems: Sequence[str],
+    evaluators: Sequence[Evaluator[Any]],
+    score: Callable[[str], Sequence[Report]],
+    *,
+    strict: bool,
 ) -> list[ScoredSystem]:
     """Score systems one after the other; those that cannot be are named on standard error.
 
     Args:
         systems: Their paths.
+        evaluators: The evaluators, one for each report.
         score: Scores one.
         strict: Whether warnings are errors.
     """
@@ -95,7 +114,7 @@ def score_each(
                 say(f"Error: {found}, which --strict makes errors; it was left out", err=True)
                 continue
             say(f"Warning: {found}; scored alone, it shows them", err=True)
-        scored.append(ScoredSystem(system, reports))
+        scored.append(ScoredSystem.of(system, evaluators, reports))
     return scored
 
 
@@ -118,7 +137,7 @@ def write_systems(
     Returns:
         What the command exits with.
     """
-    table = SystemTable.of(evaluators, scored)
+    table = SystemTable.of(scored)
     if form == "json":
         deliver_json(list(table.documents()), output)
     elif form == "csv":
@@ -159,27 +178,16 @@ class SystemTable:
     lines: list[tuple[Any, ...]]
 
     @classmethod
-    def of(
-        cls, evaluators: Sequence[Evaluator[Any]], scored: Sequence[ScoredSystem]
-    ) -> SystemTable:
+    def of(cls, scored: Sequence[ScoredSystem]) -> SystemTable:
         """Rank systems by the first evaluator; equal ones share a rank and stand by name."""
         from vidscore_evaluators.trust.systems import ranks_of_keys
 
-        several = len(evaluators) > 1
-        rows = [
-            {
-                f"{report.evaluator}.{name}" if several else name: value
-                for report in system.reports
-                for name, value in _overall(report)
-            }
-            for system in scored
-        ]
-        measures = tuple(dict.fromkeys(name for row in rows for name in row))
-        keys = [evaluators[0].rank_key(system.reports[0]) for system in scored]
+        measures = tuple(dict.fromkeys(name for system in scored for name in system.scores))
+        keys = [system.rank_key for system in scored]
         ranks = ranks_of_keys(keys).tolist() if keys else []
         lines = [
-            (rank, system.name, *(row.get(name) for name in measures))
-            for rank, system, row in zip(ranks, scored, rows, strict=True)
+            (rank, system.name, *(system.scores.get(name) for name in measures))
+            for rank, system in zip(ranks, scored, strict=True)
         ]
         return cls(measures, sorted(lines, key=lambda line: line[:2]))
 

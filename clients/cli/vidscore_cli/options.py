@@ -12,6 +12,12 @@ import click
 from click.core import ParameterSource
 
 from vidscore_cli.command_tree import ConnectionOption
+from vidscore_cli.completions import (
+    FORMAT_NAMES,
+    complete_evaluator,
+    complete_format,
+    complete_setting,
+)
 from vidscore_cli.session import Session
 from vidscore_cli.sites import DEFAULT_ADDRESS, choose_server
 
@@ -19,11 +25,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]
 
 
-FORMAT_NAMES = (
-    "spotgeo-json, neovision2-csv, coco-json, pascal-voc, dota, mots, motchallenge, "
-    "kitti-tracking, visdrone-det, visdrone-mot, yolo-text, generic-csv, jsonl, parquet"
-)
-"""Names of all formats; asking the formats themselves would cost every command their imports."""
+ANYWHERE = "a file, a folder or an address such as s3://bucket/folder"
+"""Where the data of commands may be."""
 
 
 def format_option(*choices: str) -> Decorator[Any]:
@@ -74,7 +77,7 @@ def data_options() -> Decorator[Any]:
             metavar="PATH",
             type=click.Path(),
             required=True,
-            help="Detections to score: a file or a folder.",
+            help=f"Detections to score: {ANYWHERE}.",
         ),
         input_format_option(),
         image_size_option(),
@@ -123,7 +126,7 @@ def confidence_scale_option() -> Decorator[Any]:
 
 
 def truth_option(
-    *, required: bool = True, help_: str = "Ground truth: a file or a folder."
+    *, required: bool = True, help_: str = f"Ground truth: {ANYWHERE}."
 ) -> Decorator[Any]:
     """``--truth``."""
     return click.option(
@@ -398,38 +401,6 @@ def time_option(name: str, help_: str) -> Decorator[Any]:
 def records_options() -> Decorator[Any]:
     """``--format`` and ``--output`` of a command that lists something."""
     return together(format_option("table", "json", "csv"), output_option())
-
-
-def complete_format(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Names of formats that begin as typed, for shells that complete."""
-    return [name for name in FORMAT_NAMES.split(", ") if name.startswith(incomplete)]
-
-
-def complete_setting(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    """``NAME=`` of the parameters of the evaluators that are typed, where they begin as typed."""
-    from vidscore_evaluators.parameters import describe_parameters
-    from vidscore_evaluators.registry import evaluator_class, evaluator_names
-
-    # Before its value is typed, an option keeps click from giving the words to arguments.
-    words = [*(ctx.params.get("evaluators") or ()), *ctx.args]
-    typed = [name for name in words if name in evaluator_names()]
-    names = [
-        f"{evaluator}.{description.name}=" if len(typed) > 1 else f"{description.name}="
-        for evaluator in typed
-        for description in describe_parameters(evaluator_class(evaluator).Parameters)
-    ]
-    return [name for name in names if name.startswith(incomplete)]
-
-
-def complete_evaluator(
-    _ctx: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[str]:
-    """Names of evaluators and presets that begin as typed, for shells that complete."""
-    from vidscore_evaluators.presets import preset_names
-    from vidscore_evaluators.registry import evaluator_names
-
-    names = dict.fromkeys([*evaluator_names(), *preset_names()])
-    return [name for name in names if name.startswith(incomplete)]
 
 
 def together(*options: Decorator[Any]) -> Decorator[Any]:

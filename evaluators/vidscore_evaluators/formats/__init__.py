@@ -25,9 +25,11 @@ from vidscore_evaluators.formats._files import (
     is_folder,
     opened,
     read_head,
+    require_folder,
 )
 from vidscore_evaluators.formats._format import Format
 from vidscore_evaluators.formats._heads import (
+    ARROW,
     COCO,
     COCO_HEAD,
     DATA,
@@ -39,13 +41,22 @@ from vidscore_evaluators.formats._heads import (
     SPOTGEO_HEAD,
     is_empty_array,
 )
+from vidscore_evaluators.formats._sequence_index import (
+    find_index,
+    names_below,
+    read_index,
+    read_indexed,
+    write_index,
+)
 from vidscore_evaluators.formats._tree_paths import TreePath
 from vidscore_evaluators.formats.source import (
     Listing,
+    Reading,
     ReadLimits,
     ReadOptions,
     Source,
     Wanted,
+    WantedFrames,
 )
 from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.plausibility.masks import mask_warnings
@@ -60,6 +71,7 @@ __all__ = [
     "Pair",
     "detect_format",
     "find_format",
+    "index_folder",
     "read_pair",
     "read_source",
     "reads_by_sequence",
@@ -84,6 +96,7 @@ _MODULES: Mapping[str, str] = MappingProxyType(
         GENERIC: "generic",
         JSON_LINES: "json_lines",
         PARQUET: "parquet",
+        ARROW: "arrow",
     }
 )
 """Module of each format by name."""
@@ -114,7 +127,10 @@ class _Formats(Mapping[str, Format]):
 FORMATS: Mapping[str, Format] = _Formats()
 """Every format by name; content is held against them in this order, but JSON lines first."""
 
-_MIXING = (GENERIC, JSON_LINES, PARQUET)
+_COLUMNS = (PARQUET, ARROW)
+"""Formats of which a single file has sequences that are found alone."""
+
+_MIXING = (GENERIC, JSON_LINES, *_COLUMNS)
 """Formats of one side that go with any format of the other."""
 
 OnError = Literal["refuse", "skip"]
@@ -181,10 +197,36 @@ def read_source(
     """
     options = ReadOptions(**asdict(limits) | {"image_size": image_size, "wanted": wanted})
     with opened(path, limits) as place:
-        inner, known, is_guess = _locate(place, format_name, side, beside)
+        how = _HowToRead(side, format_name, on_error, beside)
+        index = find_index(place) if format_name in (AUTO, *_MIXING) else None
+        if index is None:
+            reading = how.read(place, options)
+        else:
+            found = read_index(place, index, options)
+            reading = read_indexed(found, options, how.read_of_many)
+    source = reading.source
+    if wanted is not None and reading.listing is not None:
+        source = _only_wanted(source, wanted, reading.listing)
+    if image_size is not None and not source.image_sizes:
+        sizes = dict.fromkeys(source.annotations.sequences, image_size)
+        source = replace(source, image_sizes=sizes)
+    return with_skipped(source, reading.skipped)
+
+
+@dataclass(frozen=True)
+class _HowToRead:
+    """How files of a side are read, as `read_source` was asked."""
+
+    side: Side
+    format_name: str
+    on_error: OnError
+    beside: str | None = None
+
+    def read(self, place: InputPath, options: ReadOptions) -> Reading:
+        inner, known, is_guess = _locate(place, self.format_name, self.side, self.beside)
         try:
-            reading = known.read(inner, side, options)
-            if reading.faults.total and on_error == "refuse":
+            reading = known.read(inner, self.side, options)
+            if reading.faults.total and self.on_error == "refuse":
                 raise InputError(reading.faults.listed())
         except InputError as error:
             if not is_guess:
@@ -193,13 +235,48 @@ def read_source(
             guess = f"it looks most like {known.name}; --input-format chooses another format"
             advice = "; ".join(filter(None, (first.advice, guess)))
             raise InputError([replace(first, advice=advice), *others]) from None
-    source = reading.source
-    if wanted is not None and reading.listing is not None:
-        source = _only_wanted(source, wanted, reading.listing)
-    if image_size is not None and not source.image_sizes:
-        sizes = dict.fromkeys(source.annotations.sequences, image_size)
-        source = replace(source, image_sizes=sizes)
-    return with_skipped(source, reading.skipped)
+        return reading
+
+    def read_of_many(self, place: InputPath, options: ReadOptions) -> Reading:
+        """Read one of many files, which name their sequences themselves."""
+        reading = self.read(place, options)
+        if reading.source.format not in _MIXING:
+            found = f"a file of {reading.source.format} in a folder with an index"
+            raise InputError([Fault(found, ", ".join(_MIXING), source=str(place))])
+        return reading
+
+
+def index_folder(folder: DataPath, side: Side, *, format_name: str = AUTO) -> bytes:
+    """The index of the files of a folder: which of them holds which sequences.
+
+    Args:
+        folder: A folder of files that name their sequences themselves.
+        side: Which side they are of.
+        format_name: As for `read_source`; for all files.
+
+    Raises:
+        InputError: With every fault: a file that cannot be read, a sequence that is in two files.
+    """
+    options = ReadOptions(wanted=lambda _key: False)
+    how = _HowToRead(side, format_name, "refuse")
+    sequences: dict[str, tuple[SequenceKey, ...]] = {}
+    faults: list[Fault] = []
+    with opened(folder, options) as place:
+        require_folder(place, "a folder of files")
+        for name in names_below(place):
+            try:
+                # Of some formats this reads no more than the names.
+                reading = how.read_of_many(place / name, options)
+            except InputError as error:
+                faults.extend(error.faults)
+                continue
+            found = reading.listing or reading.source.annotations
+            sequences[name] = tuple(found.sequences)
+    if not sequences and not faults:
+        faults.append(Fault("an empty folder", "files by sequence", source=str(folder)))
+    if faults:
+        raise InputError(faults)
+    return write_index(sequences)
 
 
 def read_pair(
@@ -276,7 +353,7 @@ def reads_by_sequence(path: DataPath, format_name: str = AUTO) -> bool:
         InputError: If nothing is there, or nothing of a known format.
     """
     named = None if format_name == AUTO else find_format(format_name)
-    if named is not None and not named.by_sequence:
+    if named is not None and not named.by_sequence and named.name not in _MIXING:
         return False
     place: InputPath
     if isinstance(path, RemotePath):
@@ -286,16 +363,24 @@ def reads_by_sequence(path: DataPath, format_name: str = AUTO) -> bool:
 
 
 def _reads_by_sequence(path: InputPath, named: Format | None) -> bool:
-    known = named or detect_format(path)
     in_archive = isinstance(path, TreePath) and path.is_in_archive
-    return known.by_sequence and not in_archive and (path.is_dir() or known.name == PARQUET)
+    if (named is None or named.name in _MIXING) and find_index(path) is not None:
+        return not in_archive
+    if named is not None and not named.by_sequence:
+        return False
+    known = named or detect_format(path)
+    return known.by_sequence and not in_archive and (path.is_dir() or known.name in _COLUMNS)
 
 
 def _only_wanted(source: Source, wanted: Wanted, listing: Listing) -> Source:
     """The wanted frames of a side, over a table of all sequences."""
     annotations = source.annotations
-    own = np.array([wanted(key) for key in annotations.sequences], dtype=np.bool_)
-    keep = own[annotations.frame_sequences]
+    if isinstance(wanted, WantedFrames):
+        keys, sequences = annotations.sequences, annotations.frame_sequences
+        keep = wanted.of(keys, sequences, annotations.frame_numbers)
+    else:
+        own = np.array([wanted(key) for key in annotations.sequences], dtype=np.bool_)
+        keep = own[annotations.frame_sequences]
     kept = annotations.take_frames(keep)
     positions = source.positions
     return replace(

@@ -8,7 +8,7 @@ import re
 from vidscore_evaluators.formats._times import ARRIVAL, COLUMN
 
 COCO, SPOTGEO, JSON_LINES = "coco-json", "spotgeo-json", "jsonl"
-GENERIC, PARQUET = "generic-csv", "parquet"
+GENERIC, PARQUET, ARROW = "generic-csv", "parquet", "arrow"
 """Names of formats that others have to know."""
 
 COCO_ARRAYS = ("videos", "images", "categories", "annotations")
@@ -29,6 +29,10 @@ JSON_LINES_HEAD = re.compile(
     rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:%s)"\s*:' % "|".join(FRAME_KEYS).encode()
 )
 """An object whose first key is one of a frame's."""
+
+PARQUET_HEAD, ARROW_FILE_HEAD = b"PAR1", b"ARROW1"
+ARROW_STREAM_HEAD = re.compile(rb"\xff{4}..[\0-\x0f]\0", re.DOTALL)
+"""The first message of a stream: a mark, and the length of what says the columns, no great one."""
 
 DATA = "a file or folder of annotations"
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, sequence_name
-from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
 from vidscore_evaluators.formats._table import RowChecks, RowTable
 from vidscore_evaluators.formats.source import IMAGES
 from vidscore_evaluators.report import ReportWarning
@@ -79,20 +79,55 @@ def time_warnings(annotations: Annotations, source: str) -> tuple[ReportWarning,
     return (times_back_warning(len(rows), key, int(annotations.frame_numbers[row]), source),)
 
 
-def times_back(annotations: Annotations) -> IntArray:
+def times_back(annotations: Annotations, cut_frames: int | None = None) -> IntArray:
     """Rows of the frames that were captured before an earlier one of their video.
 
     Args:
         annotations: Frames in ascending order of sequence and number.
+        cut_frames: Frame numbers of a part of a video, beyond which nothing is compared; None to
+            compare the frames of whole videos.
     """
-    times_s = annotations.frame_times_s
-    if times_s is None:
+    rows = _timed_rows(annotations)
+    if annotations.frame_times_s is None or not len(rows):
+        return rows
+    known = annotations.frame_times_s[rows]
+    back: IntArray = rows[1:][
+        (known[1:] < known[:-1]) & ~_begins(annotations, rows, cut_frames)[1:]
+    ]
+    return back
+
+
+def timed_parts(annotations: Annotations, cut_frames: int) -> tuple[IntArray, IntArray]:
+    """Rows of the first and of the last frame with a time of each part of a video.
+
+    Args:
+        annotations: Frames in ascending order of sequence and number.
+        cut_frames: Frame numbers of a part.
+    """
+    rows = _timed_rows(annotations)
+    firsts = np.flatnonzero(_begins(annotations, rows, cut_frames))
+    lasts = np.append(firsts[1:], len(rows))[: len(firsts)] - 1
+    return rows[firsts], rows[lasts]
+
+
+def _timed_rows(annotations: Annotations) -> IntArray:
+    """Rows of the frames of videos that have a time."""
+    if annotations.frame_times_s is None:
         return np.zeros(0, dtype=np.int64)
     videos = np.array([key != SequenceKey("", IMAGES) for key in annotations.sequences], dtype=bool)
-    rows = np.flatnonzero(~np.isnan(times_s) & videos[annotations.frame_sequences])
-    sequences, known = annotations.frame_sequences[rows], times_s[rows]
-    back: IntArray = rows[1:][(known[1:] < known[:-1]) & (sequences[1:] == sequences[:-1])]
-    return back
+    known = ~np.isnan(annotations.frame_times_s) & videos[annotations.frame_sequences]
+    return np.flatnonzero(known)
+
+
+def _begins(annotations: Annotations, rows: IntArray, cut_frames: int | None) -> BoolArray:
+    """(N,) which of these rows is the first one of its video, or of its part of it."""
+    begins = np.ones(len(rows), dtype=np.bool_)
+    sequences = annotations.frame_sequences[rows]
+    begins[1:] = sequences[1:] != sequences[:-1]
+    if cut_frames is not None:
+        parts = annotations.frame_numbers[rows] // cut_frames
+        begins[1:] |= parts[1:] != parts[:-1]
+    return begins
 
 
 def times_back_warning(count: int, first: SequenceKey, frame: int, source: str) -> ReportWarning:

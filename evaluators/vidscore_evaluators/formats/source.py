@@ -48,7 +48,47 @@ class ReadLimits:
 
 
 Wanted = Callable[[SequenceKey], bool]
-"""Whether a sequence is wanted."""
+"""Whether a sequence is wanted, or some frames of it where it is a `WantedFrames`."""
+
+_MOST_PARTS = 1 << 16
+"""Parts of a sequence that are looked at, one by one, to say whether one is wanted."""
+
+
+@dataclass(frozen=True)
+class WantedFrames:
+    """Wanted parts of sequences that are cut every so many frames.
+
+    Attributes:
+        cut_frames: How many frame numbers a part has.
+        wants: Whether a part is wanted, by its place in its sequence, from 0.
+    """
+
+    cut_frames: int
+    wants: Callable[[SequenceKey, int], bool]
+
+    def __call__(self, key: SequenceKey) -> bool:
+        """True, for some frames of any sequence may be wanted."""
+        del key
+        return True
+
+    def between(self, key: SequenceKey, first: int, last: int) -> bool:
+        """Whether any of these frames, first and last included, may be wanted."""
+        parts = range(first // self.cut_frames, last // self.cut_frames + 1)
+        return len(parts) > _MOST_PARTS or any(self.wants(key, part) for part in parts)
+
+    def of(self, keys: Sequence[SequenceKey], sequences: IntArray, frames: IntArray) -> BoolArray:
+        """(N,) which frames are wanted.
+
+        Args:
+            keys: Sequences.
+            sequences: (N,) place of each frame's sequence.
+            frames: (N,) their numbers.
+        """
+        parts = np.stack([sequences, frames // self.cut_frames], axis=1)
+        found, place = np.unique(parts, axis=0, return_inverse=True)
+        own = [self.wants(keys[sequence], part) for sequence, part in found.tolist()]
+        kept: BoolArray = np.array(own, dtype=np.bool_)[place.reshape(-1)]
+        return kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,26 @@
-"""Dealing: which shard a sequence belongs to, by its name alone.
+"""Dealing: which shard a sequence, or a part of a cut one, belongs to, by its name alone.
 
 The number of a sequence's shard is 1 more than the remainder of a hash of its domain and name by
 the number of shards: BLAKE2b with eight bytes over ``domain NUL name`` in UTF-8, read as a
 big-endian integer. It depends neither on the data nor on the other sequences, so that each shard
-finds its part without the others and a sequence that is added changes one shard only.
+finds its part without the others and a sequence that is added changes one shard only. A sequence
+that is cut has parts of so many frame numbers each; of part P, from 0, ``NUL P`` is hashed as well.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.errors import Fault, ParameterError
+from vidscore_evaluators.evaluator import Evaluator, Unit
 
 SHARDS = 64
 """Shards where nobody says how many: enough to balance sequences over a few dozen workers."""
@@ -75,24 +79,63 @@ class Shard:
         return f"{self.number}/{self.count}"
 
 
-def shard_number(key: SequenceKey, count: int) -> int:
+def shard_number(key: SequenceKey, count: int, part: int | None = None) -> int:
     """The number of the shard that a sequence belongs to.
 
     Args:
         key: The sequence.
         count: How many shards there are.
+        part: Which part of it, where it is cut.
     """
-    digest = hashlib.blake2b("\0".join(key).encode(), digest_size=8).digest()
+    names = key if part is None else (*key, str(part))
+    digest = hashlib.blake2b("\0".join(names).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") % count + 1
 
 
-def shards_of_frames(side: Annotations, count: int) -> NDArray[np.int32]:
+def check_cut(evaluators: Sequence[Evaluator[Any]], cut_frames: int | None) -> None:
+    """Refuse to cut sequences for evaluators that judge them as wholes.
+
+    Args:
+        evaluators: The evaluators.
+        cut_frames: Frame numbers of a part; None where sequences stay whole.
+
+    Raises:
+        ParameterError: If one of them does, or the number is none.
+    """
+    if cut_frames is None:
+        return
+    if cut_frames < 1:
+        raise ParameterError([Fault(str(cut_frames), "at least 1", field="cut_frames")])
+    faults = [
+        Fault(
+            f"{evaluator.name}, which judges whole sequences",
+            "evaluators that judge frame by frame",
+            field="cut_frames",
+            advice="leave its sequences whole, or score it by itself",
+        )
+        for evaluator in evaluators
+        if evaluator.unit is Unit.SEQUENCE
+    ]
+    if faults:
+        raise ParameterError(faults)
+
+
+def shards_of_frames(
+    side: Annotations, count: int, cut_frames: int | None = None
+) -> NDArray[np.int32]:
     """(F,) number of the shard of each frame of a side.
 
     Args:
         side: Truth or detections.
         count: How many shards there are.
+        cut_frames: Frame numbers of a part of a sequence; None where sequences are whole.
     """
+    if cut_frames is not None:
+        parts = np.stack([side.frame_sequences, side.frame_numbers // cut_frames], axis=1)
+        found, place = np.unique(parts, axis=0, return_inverse=True)
+        dealt = [shard_number(side.sequences[row], count, part) for row, part in found.tolist()]
+        cut: NDArray[np.int32] = np.array(dealt, dtype=np.int32)[place.reshape(-1)]
+        return cut
     numbers = np.array([shard_number(key, count) for key in side.sequences], dtype=np.int32)
     of_frames: NDArray[np.int32] = numbers[side.frame_sequences]
     return of_frames

@@ -9,12 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
 from typing import Any
 
-from vidscore_evaluators.annotations import SequenceKey, Side
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.formats import Pair, reads_by_sequence
-from vidscore_evaluators.formats._times import TIMES_GO_BACK, times_back, times_back_warning
-from vidscore_evaluators.formats.source import Listing, Source, Wanted
+from vidscore_evaluators.formats._times import (
+    TIMES_GO_BACK,
+    timed_parts,
+    times_back,
+    times_back_warning,
+)
+from vidscore_evaluators.formats.source import Listing, Source, Wanted, WantedFrames
 from vidscore_evaluators.plausibility.masks import MASK_MESSAGES, mask_warning, odd_masks
 from vidscore_evaluators.plausibility.summary import ImageSizes
 from vidscore_evaluators.plausibility.warnings import beyond_image_warnings, count_beyond_image
@@ -45,6 +51,25 @@ class Counted:
 
 
 @dataclass(frozen=True)
+class TimedPart:
+    """The times at both ends of a part of a cut sequence.
+
+    Attributes:
+        place: Place of the sequence in the whole side.
+        sequence: The sequence.
+        frame: The first frame with a time.
+        first_s: Its time.
+        last_s: The time of the last one.
+    """
+
+    place: int
+    sequence: SequenceKey
+    frame: int
+    first_s: float
+    last_s: float
+
+
+@dataclass(frozen=True)
 class PartReading:
     """What reading a part of a side gave.
 
@@ -55,6 +80,7 @@ class PartReading:
         beyond: Objects beyond their images; None where no size is known.
         sized: Objects in images of known size.
         masks: Odd masks by the code of their warning.
+        timed: Parts of cut sequences whose frames have times.
     """
 
     name: str
@@ -63,6 +89,7 @@ class PartReading:
     beyond: Counted | None = None
     sized: int = 0
     masks: Mapping[str, Counted] = field(default_factory=dict)
+    timed: tuple[TimedPart, ...] = ()
 
 
 Readings = tuple[PartReading, PartReading]
@@ -96,11 +123,20 @@ def wanted_by(
     name = format_of(specification.evaluators, choice.format_name, files=True)
     if not all(reads_by_sequence(path, name) for path in (truth, detections)):
         return None
-    return lambda key: shard_number(key, shard.count) == shard.number
+    number, count = shard.number, shard.count
+    if choice.cut_frames is not None:
+        return WantedFrames(
+            choice.cut_frames, lambda key, part: shard_number(key, count, part) == number
+        )
+    return lambda key: shard_number(key, count) == number
 
 
-def readings_of(pair: Pair) -> Readings | None:
+def readings_of(pair: Pair, cut_frames: int | None = None) -> Readings | None:
     """What reading parts of both sides gave; None where the whole was read.
+
+    Args:
+        pair: Both sides.
+        cut_frames: Frame numbers of a part of a sequence; None where sequences are whole.
 
     Raises:
         ValueError: If only one of the sides was read in part.
@@ -112,17 +148,19 @@ def readings_of(pair: Pair) -> Readings | None:
         raise ValueError("one side was read whole, the other in part")
     sizes = {**pair.truth.image_sizes, **pair.detections.image_sizes}
     return (
-        _reading(pair.truth, Side.TRUTH, truth, sizes),
-        _reading(pair.detections, Side.DETECTIONS, detections, sizes),
+        _reading(pair.truth, Side.TRUTH, truth, sizes, cut_frames),
+        _reading(pair.detections, Side.DETECTIONS, detections, sizes, cut_frames),
     )
 
 
-def _reading(source: Source, side: Side, listing: Listing, sizes: ImageSizes) -> PartReading:
+def _reading(
+    source: Source, side: Side, listing: Listing, sizes: ImageSizes, cut_frames: int | None
+) -> PartReading:
     annotations, places = (
         source.annotations,
         {key: row for row, key in enumerate(listing.sequences)},
     )
-    rows = times_back(annotations)
+    rows = times_back(annotations, cut_frames)
     back = beyond = None
     if len(rows):
         row = int(rows[0])
@@ -137,8 +175,21 @@ def _reading(source: Source, side: Side, listing: Listing, sizes: ImageSizes) ->
         code: Counted(count, places[first.sequence], first.sequence, first.frame)
         for code, (count, first) in odd_masks(side, annotations).items()
     }
+    timed = () if cut_frames is None else tuple(_timed(annotations, places, cut_frames))
     sized = 0 if found is None else found[1]
-    return PartReading(source.name, listed, back, beyond, sized, masks)
+    return PartReading(source.name, listed, back, beyond, sized, masks, timed)
+
+
+def _timed(
+    annotations: Annotations, places: Mapping[SequenceKey, int], cut_frames: int
+) -> Iterator[TimedPart]:
+    times_s = annotations.frame_times_s
+    if times_s is None:
+        return
+    for first, last in zip(*timed_parts(annotations, cut_frames), strict=True):
+        key = annotations.sequences[annotations.frame_sequences[first]]
+        frame = int(annotations.frame_numbers[first])
+        yield TimedPart(places[key], key, frame, float(times_s[first]), float(times_s[last]))
 
 
 def cited(readings: Readings) -> Iterator[FrameExample]:
@@ -174,9 +225,19 @@ def warnings_of(parts: Sequence[Readings]) -> tuple[ReportWarning, ...]:
 
 def _of_source(parts: Sequence[PartReading]) -> Iterator[ReportWarning]:
     yield from parts[0].listed
-    back = _sum(part.back for part in parts)
+    back = _sum(chain((part.back for part in parts), _between(parts)))
     if back is not None:
         yield times_back_warning(back.count, back.sequence, back.frame, parts[0].name)
+
+
+def _between(parts: Iterable[PartReading]) -> Iterator[Counted]:
+    """Frames that begin a part of a cut sequence before the part before it has ended."""
+    timed = sorted(
+        (one for part in parts for one in part.timed), key=lambda one: (one.place, one.frame)
+    )
+    for before, one in pairwise(timed):
+        if before.place == one.place and one.first_s < before.last_s:
+            yield Counted(1, one.place, one.sequence, one.frame)
 
 
 def _of_positions(side: Side, parts: Sequence[PartReading]) -> Iterator[ReportWarning]:
@@ -219,6 +280,7 @@ def readings_to_plain(readings: Readings | None) -> list[dict[str, Any]] | None:
             "beyond": _plain(reading.beyond),
             "sized": reading.sized,
             "masks": {code: _plain(counted) for code, counted in reading.masks.items()},
+            "timed": [_plain_timed(part) for part in reading.timed],
         }
         for reading in readings
     ]
@@ -246,6 +308,22 @@ def _from_plain(entry: Mapping[str, Any]) -> PartReading:
         beyond=_counted(entry["beyond"]),
         sized=typed(int, entry["sized"]),
         masks=_masks(entry["masks"]),
+        timed=tuple(map(_timed_from_plain, typed(list, entry["timed"]))),
+    )
+
+
+def _plain_timed(part: TimedPart) -> list[Any]:
+    return [part.place, *part.sequence, part.frame, part.first_s, part.last_s]
+
+
+def _timed_from_plain(entry: Any) -> TimedPart:
+    place, domain, sequence, frame, first_s, last_s = typed(list, entry)
+    return TimedPart(
+        typed(int, place),
+        SequenceKey(typed(str, domain), typed(str, sequence)),
+        typed(int, frame),
+        typed(float, first_s),
+        typed(float, last_s),
     )
 
 

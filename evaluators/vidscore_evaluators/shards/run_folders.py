@@ -54,7 +54,9 @@ def index_of(data: CheckedData, count: int) -> ShardIndex:
     }
     common = json.dumps(scoring, sort_keys=True).encode()
     pair = data.part.pair
-    places = [_places(source, count) for source in (pair.truth, pair.detections)]
+    places = [
+        _places(source, count, data.run.cut_frames) for source in (pair.truth, pair.detections)
+    ]
     keys = []
     for row, sides in enumerate(data.sides_by_shard(count)):
         digest = hashlib.blake2b(common, digest_size=20)
@@ -66,9 +68,9 @@ def index_of(data: CheckedData, count: int) -> ShardIndex:
     return ShardIndex(data.run, tuple(keys))
 
 
-def _places(source: Source, count: int) -> list[bytes]:
+def _places(source: Source, count: int, cut_frames: int | None) -> list[bytes]:
     """For each shard, a digest of where its frames stand in the files of a side."""
-    numbers = shards_of_frames(source.annotations, count)
+    numbers = shards_of_frames(source.annotations, count, cut_frames)
     order = np.argsort(numbers, kind="stable")
     bounds = np.searchsorted(numbers[order], np.arange(1, count + 2))
     digests = []

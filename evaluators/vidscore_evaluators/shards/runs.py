@@ -24,6 +24,7 @@ SHOWN_CHARACTERS = 60
 """Characters that a fault shows of a value; of a longer one it shows a digest."""
 
 _EVALUATORS = "evaluators"
+_CUT = "frames of a part of a sequence"
 _OF_THE_WHOLE = (
     _EVALUATORS,
     "software",
@@ -32,6 +33,7 @@ _OF_THE_WHOLE = (
     "digest of names and sizes of the files of the truth",
     "digest of names and sizes of the files of the detections",
     "warnings of reading",
+    _CUT,
 )
 
 
@@ -103,6 +105,7 @@ class Run:
             Texts may name files, which machines may have in different places, so that only codes
             and counts are compared.
         in_parts: Whether each shard has read its part alone.
+        cut_frames: Frame numbers of a part of a sequence; None where sequences are whole.
     """
 
     judges: tuple[Judge, ...]
@@ -111,6 +114,7 @@ class Run:
     detections: str
     warnings: tuple[ReportWarning, ...] = ()
     in_parts: bool = False
+    cut_frames: int | None = None
 
     @classmethod
     def of(
@@ -149,6 +153,7 @@ class Run:
             f"{digest} of the truth": self.truth,
             f"{digest} of the detections": self.detections,
             "warnings of reading": _shown(", ".join(warned) or "none"),
+            _CUT: "none" if self.cut_frames is None else str(self.cut_frames),
             _EVALUATORS: _shown(", ".join(judge.name for judge in self.judges)),
         }
         for place, judge in enumerate(self.judges):
@@ -178,6 +183,7 @@ def run_to_dict(run: Run) -> dict[str, Any]:
         "detections_digest": run.detections,
         "warnings": plain_warnings(run.warnings),
         "in_parts": run.in_parts,
+        "cut_frames": run.cut_frames,
     }
 
 
@@ -189,6 +195,7 @@ def run_from_dict(document: Mapping[str, Any]) -> Run:
         KeyError: If a key is missing.
         TypeError: If a value is of another type.
     """
+    cut = document["cut_frames"]
     return Run(
         judges=tuple(_judge(entry) for entry in typed(list, document["evaluators"])),
         software={name: typed(str, one) for name, one in document["software"].items()},
@@ -196,6 +203,7 @@ def run_from_dict(document: Mapping[str, Any]) -> Run:
         detections=str(Fingerprint.from_bytes(bytes.fromhex(document["detections_digest"]))),
         warnings=warnings_from_plain(document["warnings"]),
         in_parts=typed(bool, document["in_parts"]),
+        cut_frames=None if cut is None else typed(int, cut),
     )
 
 

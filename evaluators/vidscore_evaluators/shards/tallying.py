@@ -8,7 +8,7 @@ only with all their files what a number means.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from vidscore_evaluators.plausibility.summary import EXAMPLES, SAMPLE, block_seq
 from vidscore_evaluators.report import FrameExample
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.selection import Selected
-from vidscore_evaluators.shards.dealing import Shard, shards_of_frames
+from vidscore_evaluators.shards.dealing import Shard, check_cut, shards_of_frames
 from vidscore_evaluators.shards.readings import Readings, cited, readings_of
 from vidscore_evaluators.shards.runs import Run
 from vidscore_evaluators.tally import Table, Tally
@@ -68,26 +68,32 @@ class CheckedData:
     readings: Readings | None = None
 
     @classmethod
-    def of(cls, part: Selected) -> CheckedData:
+    def of(cls, part: Selected, cut_frames: int | None = None) -> CheckedData:
         """Check what was read.
 
         Args:
             part: Evaluators, both sides and specification.
+            cut_frames: Frame numbers of a part of a sequence; None where sequences are whole.
 
         Raises:
             InputError: With every fault of both sides.
+            ParameterError: If an evaluator judges whole sequences, and they are cut.
         """
+        check_cut(part.evaluators, cut_frames)
         pair = part.pair
         truth = checked_truth(part.evaluators, pair, part.specification)
-        readings, listings = readings_of(pair), (pair.truth.listing, pair.detections.listing)
+        readings, listings = (
+            readings_of(pair, cut_frames),
+            (pair.truth.listing, pair.detections.listing),
+        )
         if readings is None:
             of_truth, found = fingerprint(truth), fingerprint(pair.detections.annotations)
             run = Run.of(part.evaluators, str(of_truth), str(found), pair.warnings)
-            return cls(part, truth, run)
+            return cls(part, truth, replace(run, cut_frames=cut_frames))
         digests = [listing.digest for listing in listings if listing is not None]
         listed = [warning for reading in readings for warning in reading.listed]
         run = Run.of(part.evaluators, digests[0], digests[1], listed, in_parts=True)
-        return cls(part, truth, run, readings)
+        return cls(part, truth, replace(run, cut_frames=cut_frames), readings)
 
     @property
     def detections(self) -> Annotations:
@@ -143,7 +149,10 @@ class CheckedData:
         )
 
     def _numbers(self, count: int) -> tuple[PartArray, PartArray]:
-        return shards_of_frames(self.truth, count), shards_of_frames(self.detections, count)
+        cut = self.run.cut_frames
+        return shards_of_frames(self.truth, count, cut), shards_of_frames(
+            self.detections, count, cut
+        )
 
     def _places(self, tallies: Sequence[Tally]) -> Places:
         summaries = {id(tally.input_summary): tally.input_summary for tally in tallies}

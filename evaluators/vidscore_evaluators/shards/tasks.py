@@ -22,10 +22,11 @@ from vidscore_evaluators.formats import Pair
 from vidscore_evaluators.formats._files import STANDARD_INPUT
 from vidscore_evaluators.formats.source import ReadLimits, Source, Wanted
 from vidscore_evaluators.preparation import Data, DataChoice, prepare
+from vidscore_evaluators.presets import create_evaluators
 from vidscore_evaluators.remote_files import DataPath, RemotePath, data_path, listed_files
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.runtime import Progress
-from vidscore_evaluators.shards.dealing import SHARDS, Shard
+from vidscore_evaluators.shards.dealing import SHARDS, Shard, check_cut
 from vidscore_evaluators.shards.merging import Merged, merge_shards
 from vidscore_evaluators.shards.readings import wanted_by
 from vidscore_evaluators.shards.run_folders import RunFolder, ShardIndex, index_of
@@ -161,6 +162,7 @@ def score_by(
         EvaluatorVersionError: If other versions are installed where tasks run.
         InputError: With every fault of the data, or of the tallies that came back.
     """
+    check_cut(create_evaluators(task.specification, files=True), task.choice.cut_frames)
     wanted = Shard.all_of(shards)
     folder = index = None
     done: dict[Shard, bytes] = {}
@@ -248,7 +250,7 @@ def _read(task: ScoringTask, wanted: Wanted | None = None) -> CheckedData:
             (task.detections, sides[1], part.pair.detections),
         )
     )
-    return CheckedData.of(replace(part, pair=Pair(truth, detections)))
+    return CheckedData.of(replace(part, pair=Pair(truth, detections)), task.choice.cut_frames)
 
 
 def _named_as(typed: str, path: str, source: Source) -> Source:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vidscore_cli.command_tree import command
+from vidscore_cli.completions import complete_evaluator
 from vidscore_cli.hosted import (
     say_warnings,
     what_happens,
 )
 from vidscore_cli.options import (
-    complete_evaluator,
     server_options,
 )
 from vidscore_cli.output import STDOUT, say

@@ -25,7 +25,7 @@ class Entry:
 _READERS = (
     *("coco-json", "spotgeo-json", "pascal-voc", "dota", "visdrone-det", "visdrone-mot", "mots"),
     *("motchallenge", "neovision2-csv", "kitti-tracking", "yolo-text", "generic-csv", "jsonl"),
-    *("parquet", "label-images", "archives", "any-format"),
+    *("parquet", "arrow", "label-images", "archives", "any-format"),
 )
 """All formats, whose modules must not be imported before they are looked at, and more."""
 

@@ -49,6 +49,7 @@ _LONE_FILES = {
     "generic-csv": "csv",
     "jsonl": "jsonl",
     "parquet": "parquet",
+    "arrow": "arrow",
 }
 """How files of the formats are called that are one file."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.clients.cli.helpers import run
 
-from vidscore_cli.options import FORMAT_NAMES
+from vidscore_cli.completions import FORMAT_NAMES
 from vidscore_evaluators.formats import FORMATS
 
 ROWS = (

@@ -11,7 +11,7 @@ import pytest
 from tests.clients.cli.helpers import run
 
 from vidscore_cli.commands.evaluators import load_all
-from vidscore_cli.options import complete_evaluator
+from vidscore_cli.completions import complete_evaluator
 from vidscore_evaluators import registry
 from vidscore_evaluators.presets import find_preset, preset_names
 from vidscore_evaluators.registry import evaluator_names

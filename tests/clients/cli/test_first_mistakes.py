@@ -71,7 +71,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
             "a.txt: text that is no data, beginning with 'These are my results'; the formats are "
             "coco-json, spotgeo-json, pascal-voc, dota, visdrone-det, visdrone-mot, "
             "mots, motchallenge, neovision2-csv, kitti-tracking, yolo-text, generic-csv, jsonl, "
-            "parquet"
+            "parquet, arrow"
         ),
     ),
     "TOML": (

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import csv
+import gc
 import io
 import json
+import weakref
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 from tests.clients.cli.helpers import run, well
+
+from vidscore_cli.inputs import read_data
+from vidscore_evaluators.scoring import score_pair
 
 HEADER = "sequence,frame,class,x1,y1,x2,y2"
 EVERY = ("--truth", "truth.csv", "--detections", "runs/*")
@@ -90,6 +96,29 @@ def test_parquet_has_types_and_nulls() -> None:
     assert str(table.schema.field("id_switches").type) == "int64"
     assert table["motp"].to_pylist()[-1] is None
     assert table["system"].to_pylist()[-1] == "runs/far.csv"
+
+
+def test_no_system_is_held_while_the_next_one_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither its detections nor its report: the memory is that of the truth and one system."""
+    read: list[weakref.ref[object]] = []
+    reports: list[weakref.ref[object]] = []
+
+    def noted_reading(*args: Any, **options: Any) -> Any:
+        gc.collect()
+        assert not any(seen() for seen in (*read, *reports[:-1]))
+        pair = read_data(*args, **options)
+        read.append(weakref.ref(pair.detections.annotations))
+        return pair
+
+    def noted_scoring(*args: Any, **options: Any) -> Any:
+        found = score_pair(*args, **options)
+        reports.extend(map(weakref.ref, found))
+        return found
+
+    monkeypatch.setattr("vidscore_cli.commands.score.read_data", noted_reading)
+    monkeypatch.setattr("vidscore_evaluators.scoring.score_pair", noted_scoring)
+    assert len(lines("f1")) == 4
+    assert (len(read), len(reports)) == (3, 3)
 
 
 def test_people_get_a_table() -> None:

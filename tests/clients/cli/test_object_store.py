@@ -9,12 +9,21 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.clients.cli.helpers import run, well
 from tests.evaluators.shards.scenes import HEADER, write_scene
-from tests.support.object_store import fresh_connections, object_store, refusing_everybody
+from tests.support.object_store import (
+    bytes_sent,
+    fresh_connections,
+    object_store,
+    refusing_everybody,
+)
 
+from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.formats import read_source
 from vidscore_evaluators.remote_files import RemotePath, listed_files, write_file
 
 ROOT = "s3://archive"
@@ -95,6 +104,40 @@ def test_a_pattern_names_systems_and_their_table_is_written(store: Path) -> None
     output = f"{ROOT}/runs.parquet"
     well(run("score", "f1", *every, "--format", "parquet", "--output", output))
     assert pq.read_table(io.BytesIO(content(output)))["system"].to_pylist() == systems
+
+
+@pytest.mark.parametrize("name", ["parquet", "arrow"])
+@pytest.mark.usefixtures("store")
+def test_of_columns_only_the_parts_of_a_shard_are_fetched(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight sequences of a group of rows each, of which the shard has one: an eighth, and a little.
+
+    A little is what the file says of itself, and of Arrow the names in every batch.
+    """
+    random = np.random.default_rng(3)
+    rows = 3_000
+    table = pa.table(
+        {
+            "sequence": np.repeat([f"s{number}" for number in range(8)], rows),
+            "frame": np.tile(np.arange(rows), 8),
+            **{column: random.random(8 * rows) for column in ("x", "y", "confidence", "a", "b")},
+        }
+    )
+    file = io.BytesIO()
+    if name == "parquet":
+        pq.write_table(table, file, row_group_size=rows)
+    else:
+        coded = table.set_column(0, "sequence", table["sequence"].dictionary_encode())
+        with pa.ipc.new_file(file, coded.schema) as writer:
+            writer.write_table(coded.unify_dictionaries(), max_chunksize=rows)
+    path = RemotePath(f"{ROOT}/large.{name}")
+    write_file(path, file.getvalue())
+    with bytes_sent(monkeypatch) as counts:
+        source = read_source(path, Side.DETECTIONS, wanted=lambda key: key.sequence == "s5")
+    assert source.annotations.object_count == rows
+    size = len(file.getvalue())
+    assert size / 8 < sum(counts) < size / 8 + 0.15 * size
 
 
 @pytest.mark.usefixtures("store")

@@ -22,7 +22,7 @@ from tests.evaluators.formats.helpers import detections_of, truth_of, validate_f
 from vidscore_evaluators.annotations import ARITIES, Annotations, Side
 from vidscore_evaluators.errors import MissingExtraError
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_evaluators.formats import detect_format, parquet, read_source
+from vidscore_evaluators.formats import _column_writing, detect_format, read_source
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.source import ReadLimits, Source
 from vidscore_evaluators.report import report_to_json
@@ -133,8 +133,8 @@ def test_row_groups_end_with_a_sequence_where_they_are_large_enough(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """From three rows on, and with five anywhere."""
-    monkeypatch.setattr(parquet, "SMALL_GROUP_ROWS", 3)
-    monkeypatch.setattr(parquet, "GROUP_ROWS", 5)
+    monkeypatch.setattr(_column_writing, "SMALL_GROUP_ROWS", 3)
+    monkeypatch.setattr(_column_writing, "GROUP_ROWS", 5)
     sizes = {"a": 1, "b": 1, "c": 4, "d": 7, "e": 1}
     frames = {("", name): {n: [(1, 2)] for n in range(size)} for name, size in sizes.items()}
     file = pq.ParquetFile(pa.BufferReader(written(make_annotations(frames), Side.TRUTH)))

@@ -17,8 +17,8 @@ import pytest
 
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.formats import parquet, read_source
-from vidscore_evaluators.formats._parquet_files import OpenFile
+from vidscore_evaluators.formats import _column_writing, read_source
+from vidscore_evaluators.formats._parquet_files import ParquetGroup
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.mask_forms import masks_from_counts
@@ -46,7 +46,11 @@ FORMATS = (
     "neovision2-csv",
     "yolo-text",
     "parquet",
+    "arrow",
 )
+COLUMNS = ("parquet", "arrow")
+"""Of these one file has several sequences that are found alone."""
+
 
 _opened: list[str] | None = None
 
@@ -88,10 +92,10 @@ def write(folder: Path, name: str, side: Side, source: Source) -> Path:
     conversion = convert(source, name, side, image_size=SIZE)
     root = folder / side.value
     for path, content in conversion.files.items():
-        file = root / path if path else root.with_suffix(".parquet")
+        file = root / path if path else root.with_suffix(f".{name}")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
-    return root if conversion.folder else root.with_suffix(".parquet")
+    return root if conversion.folder else root.with_suffix(f".{name}")
 
 
 def write_both(folder: Path, name: str, **changed: Any) -> tuple[Path, Path]:
@@ -145,7 +149,7 @@ def test_the_merged_report_is_that_of_the_whole(tmp_path: Path, name: str) -> No
     """Also the warning of a sequence without a file of detections, which lists all of them."""
     task = task_of(write_both(tmp_path, name), name, "f1", "map")
     wanted = whole(task)
-    assert ("missing_detection_file" in wanted[0]) == (name != "parquet")
+    assert ("missing_detection_file" in wanted[0]) == (name not in COLUMNS)
     assert texts(merged(tmp_path, task)) == wanted
 
 
@@ -226,7 +230,7 @@ def owner(path: str) -> int:
     return shard_number(SequenceKey(domain, sequence), 2)
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "arrow"])
 def test_a_shard_opens_no_file_of_another_sequence(tmp_path: Path, name: str) -> None:
     sides = write_both(tmp_path, name)
     if name == "parquet":
@@ -243,16 +247,16 @@ def test_a_shard_reads_the_row_groups_of_its_sequences_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Statistics tell the sequence of a group; names are read where a group has several."""
-    monkeypatch.setattr(parquet, "SMALL_GROUP_ROWS", 3)
+    monkeypatch.setattr(_column_writing, "SMALL_GROUP_ROWS", 3)
     path = write(tmp_path, "parquet", Side.TRUTH, scene(Side.TRUTH))
     read: list[tuple[int, tuple[str, ...]]] = []
-    batches = OpenFile.batches
+    batches = ParquetGroup.batches
 
-    def noted(self: Any, group: int, columns: Any) -> Any:
-        read.append((group, tuple(columns)))
-        return batches(self, group, columns)
+    def noted(self: Any, columns: Any) -> Any:
+        read.append((self.index, tuple(columns)))
+        return batches(self, columns)
 
-    monkeypatch.setattr(OpenFile, "batches", noted)
+    monkeypatch.setattr(ParquetGroup, "batches", noted)
     source = read_source(path, Side.TRUTH, wanted=lambda key: key.sequence == "s4")
     assert [group for group, _ in read] == [4]
     assert source.annotations.frame_count == 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -37,6 +36,7 @@ from vidscore_cli.records import Record, short_names, within, write_record, writ
 from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.reporting import show_source_warnings
 from vidscore_cli.sites import ServerChoice
+from vidscore_evaluators.remote_files import data_path
 
 if TYPE_CHECKING:
     from vidscore_client import Benchmark, RescoreProgress
@@ -213,7 +213,7 @@ def truth(**choices: Any) -> None:
     with ProgressBar() as bar, open_client(typed.server) as client:
         bar.stage("reading")
         format_name = format_for(client, typed.benchmark, typed.input_format)
-        source = read_source(Path(typed.truth), Side.TRUTH, format_name=format_name)
+        source = read_source(data_path(typed.truth), Side.TRUTH, format_name=format_name)
         show_source_warnings(source, Side.TRUTH)
         bar.stage("uploading")
         revision = client.benchmarks.upload_truth(

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vidscore_cli.command_tree import command
+from vidscore_cli.completions import FORMAT_NAMES, complete_format
 from vidscore_cli.inputs import check_format_name, check_scale_of_side
 from vidscore_cli.options import (
-    FORMAT_NAMES,
     all_faults_option,
-    complete_format,
     confidence_scale_option,
     image_size_option,
     side_option,

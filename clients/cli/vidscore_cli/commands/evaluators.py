@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vidscore_cli.command_tree import command
-from vidscore_cli.options import complete_evaluator, format_option, output_option
+from vidscore_cli.completions import complete_evaluator
+from vidscore_cli.options import format_option, output_option
 from vidscore_cli.output import check_output, deliver, deliver_json, deliver_table, say
 from vidscore_evaluators.errors import UnknownEvaluatorError, VidscoreError
 

@@ -9,9 +9,10 @@ import click
 from click.core import ParameterSource
 
 from vidscore_cli.command_tree import command
+from vidscore_cli.completions import complete_evaluator
 from vidscore_cli.options import (
+    ANYWHERE,
     all_faults_option,
-    complete_evaluator,
     confidence_scale_option,
     format_option,
     image_size_option,
@@ -68,7 +69,7 @@ def _print_schema(ctx: click.Context, _parameter: click.Parameter, wanted: bool)
 )
 @settings_option()
 @manifest_option()
-@truth_option(required=False, help_="Ground truth for --score: a file or a folder.")
+@truth_option(required=False, help_=f"Ground truth for --score: {ANYWHERE}.")
 @input_format_option()
 @image_size_option()
 @confidence_scale_option()

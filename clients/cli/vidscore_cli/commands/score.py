@@ -80,11 +80,14 @@ class FileScoring(FileOptions):
     dask: str | None
     shards: int
     run_folder: str | None
+    cut_frames: int | None
 
     @property
     def archive(self) -> ArchiveChoice:
         """How the scoring is cut."""
-        return ArchiveChoice(self.shard, self.tally, self.dask, self.shards, self.run_folder)
+        return ArchiveChoice(
+            self.shard, self.tally, self.dask, self.shards, self.run_folder, self.cut_frames
+        )
 
 
 @command(
@@ -134,6 +137,10 @@ def score(**choices: Any) -> int:
     manifest = read_specification(typed.manifest)
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
     evaluators = create_evaluators(specification, typed.evaluators, settings)
+    if typed.cut_frames is not None:
+        from vidscore_evaluators.shards.dealing import check_cut
+
+        check_cut(evaluators, typed.cut_frames)
     thresholds = parse_thresholds(typed.fail_under, evaluators)
     systems = systems_matching(typed.detections)
     if systems is not None:
@@ -251,7 +258,7 @@ def _score_systems(
                 pair = read_data(choice, specification, truth)
                 return _reports(typed, evaluators, pair, specification, bar)
 
-        scored = score_each(systems, score_one, strict=typed.strict)
+        scored = score_each(systems, evaluators, score_one, strict=typed.strict)
     missing_count = len(systems) - len(scored)
     return write_systems(evaluators, scored, missing_count, typed.format_, typed.output)
 
@@ -261,4 +268,4 @@ def _wanted(typed: FileScoring, data: InputChoice, specification: BenchmarkSpec)
     if typed.shard is None:
         return None
     check_format_name(data.input_format)
-    return wanted_of_shard(typed.shard, specification, data, typed.selection)
+    return wanted_of_shard(typed.archive, specification, data, typed.selection)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vidscore_cli.command_tree import CommandTree, Entry, command
+from vidscore_cli.completions import complete_evaluator
 from vidscore_cli.hosted import (
     by_streaming_accuracy,
     described_evaluators,
@@ -22,7 +23,6 @@ from vidscore_cli.hosted import (
 )
 from vidscore_cli.online import online_of, online_text
 from vidscore_cli.options import (
-    complete_evaluator,
     format_option,
     operating_point_options,
     output_option,

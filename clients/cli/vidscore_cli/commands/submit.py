@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,6 +24,7 @@ from vidscore_cli.hosted import (
 )
 from vidscore_cli.inputs import check_format_name
 from vidscore_cli.options import (
+    ANYWHERE,
     all_faults_option,
     confidence_scale_option,
     format_option,
@@ -41,6 +41,7 @@ from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.reporting import Presentation, View, refuse_count, show_source_warnings
 from vidscore_cli.sites import ServerChoice
 from vidscore_evaluators.names import escape_controls
+from vidscore_evaluators.remote_files import data_path
 
 if TYPE_CHECKING:
     from vidscore_client import Benchmark, Client, DetectionsCheck, Submission
@@ -94,7 +95,7 @@ class FileSubmission:
     metavar="PATH",
     type=click.Path(),
     required=True,
-    help="Detections to score: a file or a folder.",
+    help=f"Detections to score: {ANYWHERE}.",
 )
 @input_format_option()
 @confidence_scale_option()
@@ -178,8 +179,8 @@ def _read(client: Client, typed: FileSubmission) -> Annotations:
     from vidscore_evaluators.preparation import scaled
     from vidscore_evaluators.submitting import refuse_image_names, submitted_order
 
-    path = Path(typed.detections)
     format_name = format_for(client, typed.benchmark, typed.input_format)
+    path = data_path(typed.detections)
     source = read_source(path, Side.DETECTIONS, format_name=format_name)
     refuse_image_names(source)
     warnings = show_source_warnings(source, Side.DETECTIONS)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vidscore_cli.command_tree import command
+from vidscore_cli.completions import complete_evaluator
 from vidscore_cli.inputs import create_alone, refuse_presets
 from vidscore_cli.options import (
-    complete_evaluator,
     number_option,
     settings_option,
 )

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vidscore_cli.command_tree import command
+from vidscore_cli.completions import complete_evaluator
 from vidscore_cli.inputs import (
     create_evaluators,
     refuse_presets,
     select_evaluators,
 )
 from vidscore_cli.options import (
-    complete_evaluator,
     number_option,
     server_options,
     settings_option,

@@ -21,6 +21,7 @@ from vidscore_cli.inputs import (
     select_evaluators,
 )
 from vidscore_cli.options import (
+    ANYWHERE,
     all_faults_option,
     confidence_scale_option,
     evaluator_options,
@@ -112,7 +113,7 @@ class RankingExamination:
     "systems",
     metavar="[NAME=]PATH",
     multiple=True,
-    help="Detections of a system: a file or a folder; two or more systems are needed.",
+    help=f"Detections of a system: {ANYWHERE}; two or more systems are needed.",
 )
 @input_format_option()
 @image_size_option()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vidscore_cli.command_tree import command
+from vidscore_cli.completions import complete_evaluator
 from vidscore_cli.failures import lines_of
 from vidscore_cli.inputs import (
     check_format_name,
@@ -18,7 +19,6 @@ from vidscore_cli.inputs import (
 )
 from vidscore_cli.options import (
     all_faults_option,
-    complete_evaluator,
     confidence_scale_option,
     format_option,
     image_size_option,

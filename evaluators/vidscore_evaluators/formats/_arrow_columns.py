@@ -1,8 +1,8 @@
-"""Columns of Arrow, as Parquet holds them, as typed columns of rows; what fits none is a fault."""
+"""Columns of Arrow as typed columns of rows; what fits none is a fault."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ def expected_type(kind: Kind, found: Any) -> str | None:
 
     if types.is_dictionary(found) and kind is Kind.STRING:
         found = found.value_type
-    is_text = types.is_string(found) or types.is_large_string(found)
+    is_text = any(is_kind(found) for is_kind in _text_kinds())
     is_number = types.is_integer(found) or (types.is_floating(found) and kind is not Kind.STRING)
     fits = types.is_null(found) or (is_text if kind is Kind.STRING else False) or is_number
     return None if fits else f"a column of {_TYPES[kind]}"
@@ -112,7 +112,7 @@ def _strings(array: Any) -> tuple[StringColumn, Sequence[_Fault]]:
         digits = StringColumn.of_integers(values.astype(np.int64))
         codes = np.where(missing, len(digits.values), digits.codes)
         return StringColumn(codes, (*digits.values, "")), ()
-    encoded = array if types.is_dictionary(array.type) else array.dictionary_encode()
+    encoded = _as_dictionary(array)
     raw = [*_texts(encoded.dictionary), ""]
     places = encoded.indices.fill_null(len(raw) - 1)
     codes = places.to_numpy(zero_copy_only=False).astype(np.int64)
@@ -138,8 +138,44 @@ def holds_texts(found: Any) -> bool:
 
     if types.is_dictionary(found):
         found = found.value_type
-    kinds = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
-    return any(is_kind(found) for is_kind in (*kinds, types.is_null))
+    kinds = (*_text_kinds(), types.is_binary, types.is_large_binary, types.is_null)
+    return any(is_kind(found) for is_kind in kinds)
+
+
+def _as_dictionary(array: Any) -> Any:
+    """Texts as a dictionary, which they may be already."""
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    if pa.types.is_dictionary(array.type):
+        return array
+    if pa.types.is_string_view(array.type):
+        array = array.cast(pa.large_binary())
+    return array.dictionary_encode()
+
+
+def _text_kinds() -> Sequence[Callable[[Any], bool]]:
+    from pyarrow import types  # noqa: PLC0415 - an extra
+
+    return types.is_string, types.is_large_string, types.is_string_view
+
+
+def checked_array(array: Any) -> Any:
+    """An array that came as it lay in memory; its texts are bytes, which may be no UTF-8.
+
+    Raises:
+        ValueError: If it leads beyond its own memory.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    if pa.types.is_dictionary(array.type):
+        array.indices.validate(full=True)
+        return pa.DictionaryArray.from_arrays(array.indices, checked_array(array.dictionary))
+    if pa.types.is_string(array.type):
+        array = array.view(pa.binary())
+    elif pa.types.is_large_string(array.type):
+        array = array.view(pa.large_binary())
+    array.validate(full=True)
+    return array.cast(pa.large_binary()) if pa.types.is_string_view(array.type) else array
 
 
 def coded_texts(array: Any) -> tuple[Any, IntArray]:
@@ -152,7 +188,7 @@ def coded_texts(array: Any) -> tuple[Any, IntArray]:
 
     if pa.types.is_null(array.type):
         array = array.cast(pa.string())
-    encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    encoded = _as_dictionary(array)
     texts = encoded.dictionary.cast(pa.large_binary())
     codes = encoded.indices.cast(pa.int64()).fill_null(len(texts)).to_numpy(zero_copy_only=False)
     absent = texts.is_null().to_numpy(zero_copy_only=False)

@@ -1,4 +1,4 @@
-"""Masks in Parquet: the size of their image and COCO's compressed text of runs, in three columns.
+"""Masks in columns: the size of their image and COCO's compressed text of runs, in three columns.
 
 A text that many rows have is read once: a small file can stand for very many runs.
 """
@@ -15,8 +15,8 @@ from vidscore_evaluators.annotations import BOX
 from vidscore_evaluators.arrays import BoolArray, IntArray, run_starts, starts_from_counts
 from vidscore_evaluators.data_frames import Column
 from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._arrow_columns import coded_texts, expected_type, holds_texts
 from vidscore_evaluators.formats._good_masks import read_good_masks
-from vidscore_evaluators.formats._parquet_columns import coded_texts, expected_type, holds_texts
 from vidscore_evaluators.formats._table import EMPTY, Kind, RowChecks, RowTable
 from vidscore_evaluators.formats.generic import COORDINATES, MASK_ROW, sequences_of
 from vidscore_evaluators.formats.source import ReadLimits

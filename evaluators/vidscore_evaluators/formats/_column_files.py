@@ -1,0 +1,283 @@
+"""Files of columns with types: which there are, and what one gives that is open.
+
+A folder holds files of the same columns. Folders named ``domain=X`` and ``sequence=Y`` stand for
+these columns, as engines write them that cut a table by columns.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Self
+from urllib.parse import unquote
+
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._files import (
+    InputPath,
+    is_folder,
+    read_bytes,
+    require_file,
+    visible_entries,
+)
+from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
+from vidscore_evaluators.formats._tree_paths import TreePath
+from vidscore_evaluators.formats.source import ReadLimits, listed_names, show_text
+from vidscore_evaluators.parquet_tables import arrow_library
+from vidscore_evaluators.report import ReportWarning
+
+PARTITIONED = ("domain", "sequence")
+"""Columns that folders may stand for."""
+
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+_BYTES_PER_VALUE = 8
+_SHOWN_CHARACTERS = 200
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file of a side.
+
+    Attributes:
+        path: Where it is.
+        partition: Columns that its folders stand for, with their values.
+    """
+
+    path: InputPath
+    partition: Mapping[str, str] = field(default_factory=dict)
+
+
+class RowGroup(Protocol):
+    """Neighbouring rows of a file, which are read without the others."""
+
+    @property
+    def row_count(self) -> int:
+        """How many there are."""
+        ...
+
+    def bounds(self, column: str) -> tuple[Any, Any] | None:
+        """Least and greatest value of a column; None where that is not known without reading."""
+        ...
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
+        """Arrays of these columns, of a bounded number of rows each.
+
+        Raises:
+            InputError: If the file is broken.
+        """
+        ...
+
+
+class OpenFile(ABC):
+    """A file that is open; use it as a context.
+
+    Attributes:
+        name: Its name in messages.
+        schema: Its `pyarrow.Schema`.
+    """
+
+    schema: Any
+
+    def __init__(self, path: InputPath, limits: ReadLimits, kind: str) -> None:
+        """Read what the file says of itself.
+
+        Args:
+            path: Where it is.
+            limits: How large it may be.
+            kind: What it should be, for error messages.
+
+        Raises:
+            InputError: If it is no such file, or too large.
+            MissingExtraError: If pyarrow is not installed.
+        """
+        self.name = str(path)
+        self._limits = limits
+        self._kind = kind
+        self._stack = ExitStack()
+        self._pa = arrow_library()
+        try:
+            with self.readable():
+                require_file(path, kind, limits)
+                self._open(self._bytes_of(path), is_local=not isinstance(path, TreePath))
+        except InputError:
+            self._stack.close()
+            raise
+
+    @abstractmethod
+    def _open(self, source: Any, *, is_local: bool) -> None:
+        """Take in what the file says of itself.
+
+        Args:
+            source: Its bytes, as pyarrow takes them.
+            is_local: Whether any part of it is as near as any other.
+        """
+
+    @abstractmethod
+    def groups(self) -> Iterator[RowGroup]:
+        """All rows, in order; a group is read before the next one is asked for.
+
+        Raises:
+            InputError: If the file is broken.
+        """
+
+    def _bytes_of(self, path: InputPath) -> Any:
+        file = path.opened() if isinstance(path, TreePath) else path.open("rb")
+        if file is None:
+            return self._pa.BufferReader(read_bytes(path, self._kind, self._limits))
+        return self._stack.enter_context(file)
+
+    def __enter__(self) -> Self:
+        """The file itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file."""
+        self._stack.close()
+
+    def no_rows(self, columns: Sequence[str]) -> Sequence[Any]:
+        """Arrays of these columns without a row."""
+        table = self.schema.empty_table()
+        return [table.column(name).combine_chunks() for name in columns]
+
+    @contextmanager
+    def readable(self) -> Iterator[None]:
+        """Errors of pyarrow as faults of the file."""
+        try:
+            yield
+        except (self._pa.ArrowException, OSError, ValueError, OverflowError) as error:
+            first = (str(error).splitlines() or [""])[0][:_SHOWN_CHARACTERS]
+            found = f"{self._kind} that cannot be read ({first})"
+            raise InputError([Fault(found, "a whole one", source=self.name)]) from None
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """One kind of files of columns.
+
+    Attributes:
+        format_name: Name of its format.
+        title: What a file of it is, for error messages.
+        suffixes: How its files are called in folders; the first one is what is advised.
+        open: Opens one.
+    """
+
+    format_name: str
+    title: str
+    suffixes: tuple[str, ...]
+    open: type[OpenFile]
+
+    @property
+    def called(self) -> str:
+        """How its files are called, in words."""
+        return " or ".join(self.suffixes)
+
+    def opened(self, path: InputPath, limits: ReadLimits) -> OpenFile:
+        """Open a file.
+
+        Raises:
+            InputError: If it is no such file, or too large.
+            MissingExtraError: If pyarrow is not installed.
+        """
+        return self.open(path, limits, self.title)
+
+
+def find_files(
+    root: InputPath, kind: FileKind, limits: ReadLimits
+) -> tuple[list[DataFile], tuple[ReportWarning, ...]]:
+    """The files of a side, in order of their names, and a warning about what else is there.
+
+    Raises:
+        InputError: With every fault: no file, too many, a folder that stands for no column.
+    """
+    if not is_folder(root):
+        return [DataFile(root)], ()
+    walk = _Walk(kind)
+    walk.enter(root, {})
+    found, faults = walk.found, walk.faults
+    if not found and not faults:
+        expected = f"{kind.title}, or a folder of such files"
+        faults.append(Fault(f"no {kind.called} file", expected, source=str(root)))
+    if len(found) > limits.maximum_files:
+        expected = f"at most maximum_files = {limits.maximum_files}"
+        faults.append(Fault(f"{len(found)} files", expected, source=str(root)))
+    if len({frozenset(file.partition) for file in found}) > 1:
+        expected = "all of them in folders of the same columns"
+        faults.append(Fault("files in folders of different columns", expected, source=str(root)))
+    if faults:
+        raise InputError(faults)
+    if not walk.others:
+        return found, ()
+    message = f"no {kind.called} files, left alone: {listed_names(walk.others)}"
+    return found, (ReportWarning("ignored_files", message, len(walk.others)),)
+
+
+def holds_files(folder: InputPath, suffixes: Sequence[str]) -> bool:
+    """Whether the first file of columns in a folder, or in folders of columns, is called so."""
+    for entry in visible_entries(folder):
+        if not is_folder(entry):
+            if entry.suffix in suffixes:
+                return True
+        elif _column_of(entry.name) is not None and holds_files(entry, suffixes):
+            return True
+    return False
+
+
+def _column_of(folder_name: str) -> str | None:
+    """The column that a folder stands for; None for no such folder."""
+    name, equals, _ = folder_name.partition("=")
+    return name if equals and name in PARTITIONED else None
+
+
+@dataclass
+class _Walk:
+    """Goes through a folder."""
+
+    kind: FileKind
+    found: list[DataFile] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+    def enter(self, folder: InputPath, partition: Mapping[str, str]) -> None:
+        for entry in visible_entries(folder):
+            if is_folder(entry):
+                self._enter_column(folder, entry, partition)
+            elif entry.suffix in self.kind.suffixes:
+                self.found.append(DataFile(entry, partition))
+            elif not entry.name.startswith("_"):  # `_SUCCESS` and the like, of engines
+                self.others.append(entry.name)
+
+    def _enter_column(
+        self, folder: InputPath, entry: InputPath, partition: Mapping[str, str]
+    ) -> None:
+        column, equals, value = entry.name.partition("=")
+        if not equals:
+            self.others.append(entry.name)
+            return
+        text = "" if value == _NO_VALUE else parse_string(unquote(value))
+        if column not in PARTITIONED or column in partition:
+            expected = " or ".join(f"{name}=..." for name in PARTITIONED)
+            advice = "each once; give the folder of the part that is meant"
+            self.faults.append(
+                Fault(f"the folder {entry.name[:80]}", expected, str(folder), advice=advice)
+            )
+        elif text is None:
+            self.faults.append(
+                Fault(show_text(value), EXPECTED_STRING, source=str(entry), field=column)
+            )
+        else:
+            self.enter(entry, {**partition, column: text})
+
+
+def check_rows(rows: int, columns: int, source: str, limits: ReadLimits) -> None:
+    """Refuse more rows than should be held; a small file can stand for very many.
+
+    Raises:
+        InputError: If there are too many.
+    """
+    size = rows * columns * _BYTES_PER_VALUE
+    if size > limits.maximum_unpacked_bytes:
+        expected = f"at most maximum_unpacked_bytes = {limits.maximum_unpacked_bytes}"
+        advice = "score it in shards, which read only their sequences"
+        found = f"{rows} rows of {columns} columns, {size} bytes"
+        raise InputError([Fault(found, expected, source=source, advice=advice)])

@@ -1,0 +1,293 @@
+"""Reads columns with types: the columns of generic CSV, of one file or of a folder of files.
+
+A row is an object, or lists its frame, as a row of generic CSV does; an empty field is null. NaN is
+nothing that a writer meant, and refused. Texts are strings, or dictionaries of strings; numbers are
+of any width. Files are read by groups of rows, and of these only the chosen columns' types decide
+what is held: neither nested values nor dates are ever decoded. Masks have three columns of their
+own: `vidscore_evaluators.formats._arrow_masks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from vidscore_evaluators.annotations import BOX, SequenceKey
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._arrow_columns import expected_type, rows_of
+from vidscore_evaluators.formats._arrow_masks import COLUMNS as MASK_COLUMNS
+from vidscore_evaluators.formats._arrow_masks import SIZE as MASK_SIZE
+from vidscore_evaluators.formats._arrow_masks import (
+    MaskReader,
+    check_sizes,
+    column_problems,
+    given_coordinates,
+)
+from vidscore_evaluators.formats._column_files import (
+    PARTITIONED,
+    DataFile,
+    FileKind,
+    OpenFile,
+    RowGroup,
+    check_rows,
+    find_files,
+)
+from vidscore_evaluators.formats._files import InputPath
+from vidscore_evaluators.formats._sequence_files import list_files
+from vidscore_evaluators.formats._table import (
+    Kind,
+    RowTable,
+    StringColumn,
+    concatenate_tables,
+    parse_string,
+)
+from vidscore_evaluators.formats.generic import (
+    COORDINATES,
+    NamedColumns,
+    named_columns,
+    read_table,
+    sequences_of,
+)
+from vidscore_evaluators.formats.source import FaultList, Reading, ReadOptions, WantedFrames
+from vidscore_evaluators.masks import Masks
+
+
+def read_columns(path: InputPath, kind: FileKind, options: ReadOptions) -> Reading:
+    """Read a file or a folder.
+
+    Args:
+        path: Where it is.
+        kind: Of what kind its files are.
+        options: How much to accept.
+
+    Raises:
+        InputError: If there is nothing of the kind, a file of it cannot be read at all, or its
+            columns are not those of this format.
+        MissingExtraError: If pyarrow is not installed.
+    """
+    files, warnings = find_files(path, kind, options)
+    reader = _Reader(kind, options)
+    broken: list[Fault] = []
+    for file in files:
+        try:
+            reader.read(file)
+        except InputError as error:
+            broken.extend(error.faults)
+    if not (broken or reader.tables):
+        reader.look_at(files[0])
+    if broken:
+        raise InputError([*broken, *reader.faults.listed()])
+    listing = None
+    if options.wanted is not None:
+        names = ((str(file.path).removeprefix(str(path)), file.path) for file in files)
+        listing = list_files(sorted(reader.keys), names)
+    table, masks = reader.rows_and_masks()
+    reading = read_table(table, str(path), kind.format_name, masks)
+    reading.faults.absorb(reader.faults)
+    faults = reading.faults.relocated(reader.columns.as_typed)
+    notes = (*warnings, *reader.columns.notes, *reading.source.warnings)
+    source = replace(reading.source, warnings=notes)
+    return Reading(source, faults, reading.skipped + reader.skipped, listing)
+
+
+@dataclass
+class _Reader:
+    """Reads files of the same columns.
+
+    Attributes:
+        kind: Of what kind they are.
+        options: How much to accept.
+        tables: Rows of what has been read, without those that have faults.
+        faults: Faults of rows.
+        skipped: Rows that have faults.
+        rows: Rows so far.
+        keys: Sequences so far, those that are not wanted included; only kept where some are wanted.
+    """
+
+    kind: FileKind
+    options: ReadOptions
+    tables: list[RowTable] = field(default_factory=list)
+    faults: FaultList = field(default_factory=FaultList)
+    skipped: int = 0
+    rows: int = 0
+    keys: set[SequenceKey] = field(default_factory=set)
+    _masks: MaskReader | None = None
+    _columns: NamedColumns | None = None
+    _names: tuple[str, ...] = ()
+    _first: str = ""
+
+    @property
+    def columns(self) -> NamedColumns:
+        """The columns of all files."""
+        if self._columns is None:
+            raise RuntimeError("nothing has been read")
+        return self._columns
+
+    def rows_and_masks(self) -> tuple[RowTable, Masks | None]:
+        """All rows without a fault, and the masks that they have; None without their columns."""
+        table = concatenate_tables(self.tables)
+        if self._masks is None:
+            return table, None
+        masks = self._masks.masks()
+        checks = check_sizes(table, masks)
+        self.faults.absorb(checks.faults)
+        self.skipped += int(checks.faulty.sum())
+        return table.without(checks.faulty), masks
+
+    def read(self, file: DataFile) -> None:
+        """Read a file.
+
+        Raises:
+            InputError: If it cannot be read, or has other columns.
+        """
+        key = self._key_of(file)
+        if key is not None and not self._is_wanted({key}):
+            return
+        with self.kind.opened(file.path, self.options) as opened:
+            self._check_columns(opened, file)
+            if not self.tables:  # else nothing would have these columns where there is no row
+                self._add(opened.no_rows(self._names), opened.name, 0, file.partition)
+            first = 0
+            for group in opened.groups():
+                self._read_group(group, opened.name, first, file)
+                first += group.row_count
+
+    def _read_group(self, group: RowGroup, name: str, first: int, file: DataFile) -> None:
+        """Read a group of rows, of which the first one has this place in the file."""
+        if self._skips(group, name, file):
+            return
+        if not isinstance(self.options.wanted, WantedFrames):  # else only some of them are held
+            self._hold(group.row_count, name)
+        for arrays in group.batches(self._names):
+            self._add(arrays, name, first, file.partition)
+            first += len(arrays[0])
+
+    def _hold(self, rows: int, name: str) -> None:
+        self.rows += rows
+        check_rows(self.rows, len(self._names), name, self.options)
+
+    def look_at(self, file: DataFile) -> None:
+        """Read the columns of a file without its rows, where no sequence of any file is wanted.
+
+        Raises:
+            InputError: If it cannot be read, or has other columns.
+        """
+        with self.kind.opened(file.path, self.options) as opened:
+            self._check_columns(opened, file)
+            self._add(opened.no_rows(self._names), opened.name, 0, file.partition)
+
+    def _key_of(self, file: DataFile) -> SequenceKey | None:
+        """The only sequence of a file; None where that takes a look into it."""
+        if self.options.wanted is None or "sequence" not in file.partition:
+            return None
+        if "domain" not in file.partition and (self._columns is None or "domain" in self._names):
+            return None
+        return SequenceKey(file.partition.get("domain", ""), file.partition["sequence"])
+
+    def _is_wanted(self, keys: Collection[SequenceKey]) -> bool:
+        """Whether one of these sequences is wanted; all of them are noted."""
+        self.keys.update(keys)
+        return self.options.wanted is not None and any(map(self.options.wanted, keys))
+
+    def _skips(self, group: RowGroup, source: str, file: DataFile) -> bool:
+        """Whether a group has no sequence that is wanted."""
+        if self.options.wanted is None:
+            return False
+        domain, sequence = (self._only_text(group, name, file) for name in PARTITIONED)
+        if domain is None or sequence is None:
+            return not self._is_wanted(self._keys_within(group, source, file))
+        key = SequenceKey(domain, sequence)
+        if not self._is_wanted({key}):
+            return True
+        frames = group.bounds("frame") if isinstance(self.options.wanted, WantedFrames) else None
+        return frames is not None and not self._is_between(key, frames)
+
+    def _is_between(self, key: SequenceKey, frames: tuple[object, object]) -> bool:
+        """Whether a frame of a sequence may be wanted, by the least and the greatest."""
+        wanted, (first, last) = self.options.wanted, frames
+        if not (isinstance(wanted, WantedFrames) and isinstance(first, int | float)):
+            return True
+        return not isinstance(last, int | float) or wanted.between(key, int(first), int(last))
+
+    def _only_text(self, group: RowGroup, name: str, file: DataFile) -> str | None:
+        """The text of a column in all rows of a group, by its bounds; None of several."""
+        if name in file.partition or name not in self._names:
+            return file.partition.get(name, "")
+        found = group.bounds(name)
+        return parse_string(str(found[0])) if found is not None and found[0] == found[1] else None
+
+    def _keys_within(self, group: RowGroup, source: str, file: DataFile) -> set[SequenceKey]:
+        """Sequences of a group, of which only their names are read."""
+        names = [name for name in PARTITIONED if name in self._names]
+        kinds = [Kind.STRING] * len(names)
+        keys: set[SequenceKey] = set()
+        for arrays in group.batches(names):
+            table, _ = rows_of(arrays, names, kinds, source, 0)
+            keys.update(sequences_of(_with_partition(table, file.partition))[0])
+        return keys
+
+    def _check_columns(self, opened: OpenFile, file: DataFile) -> None:
+        names = tuple(opened.schema.names)
+        faults = [
+            Fault(f"the column {name}", f"none beside folders {name}=...", source=opened.name)
+            for name in file.partition
+            if name in names
+        ]
+        if self._columns is not None and set(names) != set(self._names):
+            different = ", ".join(sorted(set(names) ^ set(self._names)))[:80]
+            expected = f"the columns of {self._first}"
+            faults.append(Fault(f"other columns ({different})", expected, source=opened.name))
+        if faults:
+            raise InputError(faults)
+        masked = [name for name in MASK_COLUMNS if name in names]
+        plain = [name for name in self._names or names if name not in masked]
+        if masked:
+            problems = column_problems(opened.schema, plain)
+            faults = [replace(fault, source=opened.name) for fault in problems]
+        columns = self._columns
+        if columns is None:
+            around = COORDINATES[BOX] if masked and not given_coordinates(plain) else ()
+            columns = named_columns([*plain, *file.partition, *around], opened.name)
+        for name, kind in zip(plain, columns.kinds, strict=False):
+            found = opened.schema.field(name).type
+            wanted = expected_type(kind, found)
+            if wanted is not None:
+                what = f"type {found}"[:80]
+                faults.append(Fault(what, wanted, source=opened.name, field=f"column {name}"))
+        if faults:
+            raise InputError(faults)
+        if self._columns is None:
+            self._columns, self._first = columns, opened.name
+            self._names = (*plain, *masked)
+            self._masks = MaskReader(self.options) if masked else None
+
+    def _add(
+        self, arrays: Sequence[object], source: str, first: int, partition: Mapping[str, str]
+    ) -> None:
+        masks = self._masks
+        count = len(self._names) - (0 if masks is None else len(MASK_COLUMNS))
+        names, kinds = self.columns.names[:count], self.columns.kinds[:count]
+        if masks is None:
+            table, checks = rows_of(arrays, names, kinds, source, first)
+        else:
+            names, kinds = (*names, *MASK_SIZE), (*kinds, *[Kind.INTEGER] * len(MASK_SIZE))
+            table, checks = rows_of(arrays[:-1], names, kinds, source, first)
+            table = masks.read(arrays[-1], table, checks)
+        table = _with_partition(table.without(checks.faulty), partition)
+        wanted = self.options.wanted
+        if isinstance(wanted, WantedFrames):
+            keys, sequences = sequences_of(table)
+            table = table.without(~wanted.of(keys, sequences, table.integers["frame"]))
+            self._hold(len(table), source)
+        self.tables.append(table)
+        self.faults.absorb(checks.faults)
+        self.skipped += int(checks.faulty.sum())
+
+
+def _with_partition(table: RowTable, partition: Mapping[str, str]) -> RowTable:
+    """The rows with the columns that their folders stand for."""
+    codes = np.zeros(len(table), dtype=np.int64)
+    constant = {name: StringColumn(codes, (text,)) for name, text in partition.items()}
+    return replace(table, strings={**table.strings, **constant})

@@ -1,0 +1,299 @@
+"""Index of sequences: which file of a folder holds which sequences, so that no other is read.
+
+It is a CSV file in the folder, with the columns ``file``, ``sequence`` and, where there are any,
+``domain``. Whatever it says is held against each file that is read, and a file that it does not
+name against the folder.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+from vidscore_evaluators.annotations import SequenceKey, concatenate
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._files import (
+    InputPath,
+    is_file,
+    is_folder,
+    read_bytes,
+    visible_entries,
+)
+from vidscore_evaluators.formats._format import frame_order, write_csv
+from vidscore_evaluators.formats._sequence_files import count_faults, list_files
+from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
+from vidscore_evaluators.formats._times import TIMES_GO_BACK, time_warnings
+from vidscore_evaluators.formats.source import (
+    FaultList,
+    Reading,
+    ReadOptions,
+    Source,
+    join_positions,
+    listed_names,
+    sequence_name,
+    show_text,
+)
+from vidscore_evaluators.names import is_formula
+from vidscore_evaluators.report import ReportWarning
+
+NAME = "_sequences.csv"
+COLUMNS = ("file", "sequence", "domain")
+_NEEDED = COLUMNS[:2]
+_ANEW = "vidscore index writes the list anew"
+
+ReadFile = Callable[[InputPath, ReadOptions], Reading]
+"""Reads one file, of whichever format it is."""
+
+
+@dataclass(frozen=True)
+class SequenceIndex:
+    """What an index says.
+
+    Attributes:
+        root: The folder.
+        place: The index itself.
+        files: For each file, in order of names, its sequences and the line that says so.
+    """
+
+    root: InputPath
+    place: InputPath
+    files: Mapping[str, Mapping[SequenceKey, int]]
+
+    @property
+    def sequences(self) -> list[SequenceKey]:
+        """All sequences, in order."""
+        return sorted(key for keys in self.files.values() for key in keys)
+
+    def path_of(self, name: str) -> InputPath:
+        """Where a file is."""
+        return self.root / name
+
+
+def find_index(root: InputPath) -> InputPath | None:
+    """Where the index of a folder is; None where it has none."""
+    place = root / NAME
+    return place if is_folder(root) and is_file(place) else None
+
+
+def read_index(root: InputPath, place: InputPath, options: ReadOptions) -> SequenceIndex:
+    """Read an index, and hold it against the names of the files.
+
+    Raises:
+        InputError: With every fault, each with line and column.
+    """
+    data = read_bytes(place, "an index of sequences", options)
+    lines = _Lines(place)
+    try:
+        lines.read(csv.reader(io.StringIO(data.decode("utf-8-sig")), strict=True))
+    except (UnicodeDecodeError, csv.Error) as error:
+        found = f"no CSV in UTF-8 ({str(error)[:100]})"
+        raise InputError([Fault(found, "lines of CSV", source=str(place))]) from None
+    faults = lines.faults
+    there = dict.fromkeys(names_below(root))
+    for name, keys in lines.files.items():
+        if name not in there:
+            fault = Fault(show_text(name), "a file of the folder", str(place), advice=_ANEW)
+            faults.append(replace(fault, line=next(iter(keys.values())), field="column file"))
+    for name in there.keys() - lines.files.keys():
+        expected = f"in a line of {NAME}, as every file of the folder"
+        faults.append(Fault("a file that no line names", expected, str(root / name), advice=_ANEW))
+    if not faults:
+        faults.extend(count_faults(len(lines.files), root, "files by sequence", options))
+    if faults:
+        raise InputError(sorted(faults, key=lambda fault: (fault.source or "", fault.line or 0)))
+    return SequenceIndex(root, place, dict(sorted(lines.files.items())))
+
+
+def names_below(folder: InputPath, above: str = "") -> Iterator[str]:
+    """Paths of all files below a folder, without hidden ones and those that begin with ``_``."""
+    for entry in visible_entries(folder):
+        if entry.name.startswith("_"):
+            continue
+        if is_folder(entry):
+            yield from names_below(entry, f"{above}{entry.name}/")
+        else:
+            yield f"{above}{entry.name}"
+
+
+def write_index(sequences: Mapping[str, Sequence[SequenceKey]]) -> bytes:
+    """The index that says which file holds which sequences.
+
+    Raises:
+        InputError: If a sequence is in two files, or a name is a formula to spreadsheets.
+    """
+    owners: dict[SequenceKey, str] = {}
+    named = {*sequences, *(text for keys in sequences.values() for key in keys for text in key)}
+    expected = "a name that no spreadsheet takes for a formula"
+    faults = [Fault(show_text(name), expected) for name in sorted(named) if is_formula(name)]
+    for name, keys in sequences.items():
+        for key in keys:
+            owner = owners.setdefault(key, name)
+            if owner != name:
+                found = f"sequence {sequence_name(key)}"
+                faults.append(Fault(found, f"in one file; it is in {owner} too", source=name))
+    if faults:
+        raise InputError(faults)
+    columns = COLUMNS if any(key.domain for key in owners) else _NEEDED
+    rows = ((owner, key.sequence, key.domain)[: len(columns)] for key, owner in owners.items())
+    return write_csv(columns, sorted(rows))
+
+
+@dataclass
+class _Lines:
+    """Reads the lines of an index."""
+
+    place: InputPath
+    files: dict[str, dict[SequenceKey, int]] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+    _owners: dict[SequenceKey, int] = field(default_factory=dict)
+
+    def read(self, lines: Iterator[list[str]]) -> None:
+        header = [name.strip() for name in next(lines, [])]
+        if set(header) - set(COLUMNS) or len({*header}) < len(header) or set(_NEEDED) - set(header):
+            expected = f"columns {', '.join(_NEEDED)} and perhaps {COLUMNS[2]}"
+            self._refuse(", ".join(header)[:80] or "an empty file", expected, 1, None)
+            return
+        for number, cells in enumerate(lines, start=2):
+            if not any(cells):
+                continue
+            if len(cells) != len(header):
+                self._refuse(f"{len(cells)} fields", f"{len(header)}, as the header", number, None)
+                continue
+            self._take(dict(zip(header, cells, strict=True)), number)
+
+    def _take(self, row: Mapping[str, str], line: int) -> None:
+        parts = PurePosixPath(row["file"]).parts
+        if not parts or parts[0] == "/" or ".." in parts:
+            self._refuse(show_text(row["file"]), "a path below the folder", line, "file")
+            return
+        texts = {name: parse_string(row.get(name, "")) for name in COLUMNS[1:]}
+        for name, text in texts.items():
+            if text is None or (name in _NEEDED and not text):
+                self._refuse(show_text(row[name]), EXPECTED_STRING, line, name)
+                return
+        key = SequenceKey(texts["domain"] or "", texts["sequence"] or "")
+        first = self._owners.setdefault(key, line)
+        if first != line:
+            found = f"sequence {sequence_name(key)}"
+            self._refuse(found, f"in one line; it is in line {first} too", line, "sequence")
+            return
+        self.files.setdefault("/".join(parts), {})[key] = line
+
+    def _refuse(self, found: str, expected: str, line: int, column: str | None) -> None:
+        named = None if column is None else f"column {column}"
+        self.faults.append(Fault(found, expected, str(self.place), line=line, field=named))
+
+
+def read_indexed(index: SequenceIndex, options: ReadOptions, read_file: ReadFile) -> Reading:
+    """Read the files of an index that hold wanted sequences, and join them.
+
+    Args:
+        index: The index.
+        options: How much to accept, and which sequences are wanted.
+        read_file: Reads one file.
+
+    Raises:
+        InputError: With every fault: of a file, of several that do not go together, and of what the
+            index says of them.
+    """
+    wanted, names = options.wanted, list(index.files)
+    if wanted is not None:
+        names = [name for name in names if any(map(wanted, index.files[name]))] or names[:1]
+    readings: list[Reading] = []
+    broken: list[Fault] = []
+    for name in names:
+        try:
+            reading = read_file(index.path_of(name), options)
+            broken.extend(_lies(index, name, reading))
+            broken.extend(_differences(readings[:1], reading))
+        except InputError as error:
+            broken.extend(error.faults)
+            continue
+        readings.append(reading)
+    if broken:
+        raise InputError(broken)
+    faults = FaultList()
+    for reading in readings:
+        faults.absorb(reading.faults)
+    listing = None
+    if wanted is not None:
+        files = ((name, index.path_of(name)) for name in (NAME, *index.files))
+        listing = list_files(index.sequences, files)
+    source = _joined([reading.source for reading in readings], index)
+    return Reading(source, faults, sum(reading.skipped for reading in readings), listing)
+
+
+def _lies(index: SequenceIndex, name: str, reading: Reading) -> Iterator[Fault]:
+    """Where an index says something else of a file than the file itself."""
+    said = index.files[name]
+    found = set(reading.source.annotations.sequences)
+    if reading.listing is not None:
+        found.update(reading.listing.sequences)
+    for key in sorted(found - said.keys()):
+        known = listed_names([sequence_name(one) for one in said])
+        expected = f"{known}, as {index.place} says"
+        source = str(index.path_of(name))
+        yield Fault(f"sequence {sequence_name(key)}", expected, source, advice=_ANEW)
+    for key in sorted(said.keys() - found):
+        if reading.faults:  # its rows may be those that cannot be read
+            return
+        fault = Fault(
+            f"sequence {sequence_name(key)}, of which {name} has nothing",
+            "sequences that the file has",
+            str(index.place),
+            field="column sequence",
+            advice=_ANEW,
+        )
+        yield replace(fault, line=said[key])
+
+
+def _differences(first: Sequence[Reading], reading: Reading) -> Iterator[Fault]:
+    """Where a file is of another shape than the first one."""
+    for one in first:
+        here, there = reading.source, one.source
+        shapes = [
+            {
+                "format": side.format,
+                "coordinates": side.annotations.arity,
+                "columns": ", ".join(sorted(side.annotations.columns)),
+                "masks": side.annotations.masks is not None,
+            }
+            for side in (here, there)
+        ]
+        for what, value in shapes[0].items():
+            if value != shapes[1][what]:
+                expected = f"{shapes[1][what] or 'none'}, as {there.name} has"
+                yield Fault(f"{what}: {value or 'none'}", expected, source=here.name)
+
+
+def _joined(parts: Sequence[Source], index: SequenceIndex) -> Source:
+    """What several files hold as one side, in order of sequences and frames."""
+    name = str(index.root)
+    whole = concatenate([part.annotations for part in parts])
+    order = frame_order(whole)
+    annotations = whole.take_frames(order)
+    table = tuple(sorted(annotations.sequences))
+    annotations = annotations.with_tables(table, annotations.labels)
+    positions = join_positions([part.positions for part in parts if part.positions is not None])
+    positions = replace(
+        positions,
+        source_of_frame=positions.source_of_frame[order],
+        positions=positions.positions[order],
+    )
+    listed: dict[ReportWarning, None] = {}
+    for part in parts:
+        for warning in part.warnings:
+            # What all files have is said once, whichever of them are read.
+            if warning.code != TIMES_GO_BACK:
+                said = warning.message.replace(part.name, name)
+                listed[replace(warning, message=said)] = None
+    return Source(
+        annotations,
+        name,
+        parts[0].format,
+        positions,
+        (*listed, *time_warnings(annotations, name)),
+    )

@@ -1,0 +1,241 @@
+"""Arrow's files and streams: they hold what Parquet holds, and hostile ones are bounded."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import feather
+from tests.evaluators.formats.helpers import detections_of, truth_of, validate_file
+from tests.evaluators.formats.test_parquet import COLUMNS, scene
+
+from vidscore_evaluators.annotations import ARITIES, Annotations, Side
+from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_evaluators.formats import _column_writing, detect_format, read_source
+from vidscore_evaluators.formats._arrow_files import ArrowFile
+from vidscore_evaluators.formats.convert import convert
+from vidscore_evaluators.formats.source import ReadLimits, Source
+from vidscore_evaluators.testing import make_annotations
+from vidscore_evaluators.testing.examples import example_count
+
+
+def written(annotations: Annotations, side: Side) -> bytes:
+    return convert(Source(annotations, "given"), "arrow", side).files[""]
+
+
+def as_file(table: pa.Table, rows: int | None = None, **options: Any) -> bytes:
+    file = io.BytesIO()
+    with pa.ipc.new_file(file, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+        writer.write_table(table, max_chunksize=rows)
+    return file.getvalue()
+
+
+def as_stream(table: pa.Table, rows: int | None = None) -> bytes:
+    file = io.BytesIO()
+    with pa.ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table, max_chunksize=rows)
+    return file.getvalue()
+
+
+def by_polars(table: pa.Table) -> bytes:
+    file = io.BytesIO()
+    frame: Any = pl.from_arrow(table)
+    frame.write_ipc(file)
+    return file.getvalue()
+
+
+def as_feather(table: pa.Table) -> bytes:
+    file = io.BytesIO()
+    feather.write_feather(table, file)
+    return file.getvalue()
+
+
+WRITERS: dict[str, Callable[[pa.Table], bytes]] = {
+    "a file": as_file,
+    "batches of a row": lambda table: as_file(table, 1),
+    "zstd": lambda table: as_file(table, compression="zstd"),
+    "feather": as_feather,
+    "polars, whose texts are views": by_polars,
+    "a stream": as_stream,
+    "a stream of rows": lambda table: as_stream(table, 1),
+    "dictionaries": lambda table: as_file(
+        table.set_column(0, "sequence", table["sequence"].dictionary_encode())
+    ),
+    "a stream with a dictionary a batch": lambda table: as_stream(
+        pa.concat_tables(
+            part.set_column(0, "sequence", part["sequence"].dictionary_encode())
+            for part in (table.slice(0, 2), table.slice(2))
+        )
+    ),
+}
+
+
+@settings(max_examples=example_count(25), deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(ARITIES)))
+def test_everything_comes_back_to_the_last_bit(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, arity: int
+) -> None:
+    """Any numbers and names, flags, times, arrivals, columns, empty and don't-care frames."""
+    made = scene(np.random.default_rng(seed), arity)
+    path = tmp_path_factory.mktemp("arrow") / "written"
+    path.write_bytes(written(made, Side.DETECTIONS))
+    back = detections_of(path).annotations
+    assert back.arity == arity
+    assert fingerprint(back) == fingerprint(made)
+    assert back.frame_count == made.frame_count
+
+
+@pytest.mark.parametrize("arity", sorted(ARITIES))
+def test_nothing_at_all_comes_back_with_its_shape(tmp_path: Path, arity: int) -> None:
+    path = tmp_path / "a.arrow"
+    path.write_bytes(written(make_annotations({}, arity=arity), Side.TRUTH))
+    back = truth_of(path).annotations
+    assert (back.frame_count, back.object_count, back.arity) == (0, 0, arity)
+
+
+def test_equal_annotations_give_equal_bytes() -> None:
+    sides = [scene(np.random.default_rng(7), 2) for _ in range(2)]
+    assert written(sides[0], Side.TRUTH) == written(sides[1], Side.TRUTH)
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_whoever_wrote_it_and_however_it_is_the_same_data(tmp_path: Path, writer: str) -> None:
+    table = pa.table(COLUMNS)
+    plain, other = tmp_path / "plain", tmp_path / "other"
+    plain.write_bytes(as_file(table))
+    other.write_bytes(WRITERS[writer](table))
+    assert detect_format(other).name == "arrow"
+    sides = [detections_of(path) for path in (plain, other)]
+    assert fingerprint(sides[0].annotations) == fingerprint(sides[1].annotations)
+    assert sides[0].annotations.object_count == 2
+    assert sides[1].place_of(sides[1].annotations.sequences[1], 0) == f"{other}, entry 2"
+
+
+def test_a_folder_is_known_by_its_files_and_those_of_its_columns(tmp_path: Path) -> None:
+    table = pa.table(COLUMNS)
+    for name, suffix in (("a", "arrow"), ("b", "feather")):
+        folder = tmp_path / "t" / f"sequence={name}"
+        folder.mkdir(parents=True)
+        (folder / f"x.{suffix}").write_bytes(as_file(table.drop_columns("sequence").slice(0, 1)))
+    assert detect_format(tmp_path / "t").name == "arrow"
+    side = detections_of(tmp_path / "t").annotations
+    assert [key.sequence for key in side.sequences] == ["a", "b"]
+    assert side.object_count == 2
+
+
+@pytest.mark.parametrize("form", [as_file, as_stream])
+def test_of_wanted_sequences_only_their_batches_are_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: Callable[..., bytes]
+) -> None:
+    """Names are read in each; the others have no fault because nobody has looked."""
+    path = tmp_path / "a.arrow"
+    columns = COLUMNS | {"x": [float("nan"), None, 3.5]}
+    path.write_bytes(form(pa.table(columns), 1))
+    read: list[tuple[int, tuple[int, ...]]] = []
+    batch = ArrowFile.batch
+
+    def noted(self: Any, index: int, fields: tuple[int, ...], row_count: int) -> Any:
+        read.append((index, fields))
+        return batch(self, index, fields, row_count)
+
+    monkeypatch.setattr(ArrowFile, "batch", noted)
+    source = read_source(path, Side.DETECTIONS, wanted=lambda key: key.sequence == "b")
+    assert source.annotations.object_count == 1
+    assert source.listing is not None
+    assert [key.sequence for key in source.listing.sequences] == ["a", "b"]
+    if form is as_file:
+        assert {index for index, fields in read if len(fields) > 1} == {2}
+
+
+def test_a_batch_ends_with_a_sequence_where_it_is_large_enough(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_column_writing, "SMALL_GROUP_ROWS", 3)
+    monkeypatch.setattr(_column_writing, "GROUP_ROWS", 5)
+    sizes = {"a": 1, "b": 1, "c": 4, "d": 7, "e": 1}
+    frames = {("", name): {n: [(1, 2)] for n in range(size)} for name, size in sizes.items()}
+    file = pa.ipc.open_file(pa.BufferReader(written(make_annotations(frames), Side.TRUTH)))
+    batches = [
+        "".join(file.get_batch(index).column("sequence").to_pylist())
+        for index in range(file.num_record_batches)
+    ]
+    assert batches == ["abccc", "cdddd", "ddd", "e"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "place", "found"),
+    [
+        ({"frame": [0, 1.5, 0]}, "entry 1, column frame", "1.5"),
+        ({"sequence": ["a", "b\n", "b"]}, "entry 1, column sequence", r"'b\n'"),
+        ({"x": [1.0, None, float("nan")]}, "entry 2, column x", "NaN"),
+        ({"x": ["1", "2", "3"]}, "column x", "type string"),
+    ],
+)
+@pytest.mark.parametrize("form", [as_file, as_stream])
+def test_what_is_wrong_is_named_with_file_row_and_column(
+    tmp_path: Path, form: Callable[..., bytes], changed: dict[str, Any], place: str, found: str
+) -> None:
+    path = tmp_path / "a.arrow"
+    path.write_bytes(form(pa.table(COLUMNS | changed), 1))
+    (fault,) = validate_file(path, side=Side.DETECTIONS)
+    assert str(fault).startswith(f"{path}, {place}: found {found}")
+
+
+def test_text_that_is_no_utf_8_is_named(tmp_path: Path) -> None:
+    names = pa.array([b"a", b"\xff", b"b"], pa.binary())
+    broken = pa.Array.from_buffers(pa.string(), 3, names.buffers())
+    path = tmp_path / "a.arrow"
+    path.write_bytes(as_file(pa.table(COLUMNS | {"sequence": broken})))
+    (fault,) = validate_file(path)
+    assert (fault.entry, fault.field) == (1, "column sequence")
+
+
+def test_a_small_file_of_very_many_rows_is_refused(tmp_path: Path) -> None:
+    count = 3_000_000
+    nothing = pa.nulls(count)
+    table = pa.table({"sequence": nothing, "frame": nothing, "x": nothing, "y": nothing})
+    path = tmp_path / "a.arrow"
+    path.write_bytes(as_file(table))
+    assert path.stat().st_size < 100_000
+    (fault,) = validate_file(path, limits=ReadLimits(maximum_unpacked_bytes=64 << 20))
+    assert fault.found == "3000000 rows of 4 columns, 96000000 bytes"
+
+
+def test_what_is_packed_is_refused_by_what_it_unpacks_to(tmp_path: Path) -> None:
+    """Eight million zeros of eight bytes each, in a file of less than a hundredth of it."""
+    zeros = np.zeros(8_000_000)
+    path = tmp_path / "a.arrow"
+    path.write_bytes(as_file(pa.table({"x": zeros}), compression="zstd"))
+    assert path.stat().st_size < 640_000
+    (fault,) = validate_file(path, limits=ReadLimits(maximum_unpacked_bytes=32 << 20))
+    assert fault.found == "columns of 64000000 bytes"
+
+
+@pytest.mark.parametrize("form", [as_file, as_stream])
+@pytest.mark.parametrize("packed", [None, "lz4"])
+def test_a_broken_file_is_refused_wherever_it_breaks(
+    tmp_path: Path, form: Callable[..., bytes], packed: str | None
+) -> None:
+    """Whatever it says, it is a fault or data, never another error and no wrong memory."""
+    table = pa.table(COLUMNS | {"class": pa.array(["car", None, "bus"]).dictionary_encode()})
+    data = as_file(table, compression=packed) if form is as_file else as_stream(table)
+    path = tmp_path / "a.arrow"
+    for cut in (8, 50, len(data) // 2):
+        path.write_bytes(data[:cut])
+        (fault,) = validate_file(path)
+        assert fault.source == str(path)
+    random = np.random.default_rng(1)
+    for _ in range(80):
+        damaged = bytearray(data)
+        for place in random.integers(8, len(data), 3):
+            damaged[place] = random.integers(256)
+        path.write_bytes(bytes(damaged))
+        validate_file(path)

@@ -1,0 +1,111 @@
+"""Sequences that are cut: shards share them, and the merged report is still that of the whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.evaluators.shards.test_parts import (
+    merged,
+    scene,
+    task_of,
+    texts,
+    whole,
+    write,
+    write_both,
+)
+
+from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.errors import InputError, ParameterError
+from vidscore_evaluators.formats import _column_writing, read_source
+from vidscore_evaluators.formats._parquet_files import ParquetGroup
+from vidscore_evaluators.formats.source import ReadLimits, WantedFrames
+from vidscore_evaluators.shards.dealing import Shard
+from vidscore_evaluators.shards.merging import merge_files
+from vidscore_evaluators.shards.tasks import ScoringTask, score_shard
+
+FRAMES = 40
+CUT = 7
+
+
+def cut(task: ScoringTask, cut_frames: int = CUT) -> ScoringTask:
+    return replace(task, choice=replace(task.choice, cut_frames=cut_frames))
+
+
+@pytest.mark.parametrize("name", ["parquet", "arrow", "motchallenge"])
+def test_the_merged_report_is_that_of_the_whole(tmp_path: Path, name: str) -> None:
+    task = task_of(write_both(tmp_path, name, frames=FRAMES), name, "f1", "map")
+    for count in (2, 5):
+        assert texts(merged(tmp_path, cut(task), count)) == whole(task)
+
+
+def test_what_needs_the_whole_is_read_whole_and_cut_all_the_same(tmp_path: Path) -> None:
+    task = task_of(write_both(tmp_path, "jsonl", frames=FRAMES), "jsonl", "f1")
+    files = []
+    for shard in Shard.all_of(3):
+        files.append(tmp_path / f"{shard.number}.tally")
+        files[-1].write_bytes(score_shard(cut(task), shard))
+    assert texts(merge_files(files)) == whole(task)
+
+
+def test_times_that_go_back_over_a_cut_are_counted(tmp_path: Path) -> None:
+    """In each sequence time falls by one from frame to frame, over each cut as well."""
+    sides = []
+    for side in Side:
+        path = write(tmp_path, "parquet", side, scene(side, frames=FRAMES))
+        table = pq.read_table(path)
+        times = pa.array([float(len(table) - row) for row in range(len(table))])
+        pq.write_table(table.append_column("time_s", times), path)
+        sides.append(path)
+    task = task_of((sides[0], sides[1]), "parquet")
+    wanted = whole(task)
+    assert f"{7 * (FRAMES - 1)} frames have" in wanted[0]
+    assert texts(merged(tmp_path, cut(task))) == wanted
+    assert texts(merged(tmp_path, cut(task, 1))) == wanted
+
+
+def test_only_row_groups_with_wanted_frames_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By their statistics; and what a shard holds of a long sequence is bounded by its part."""
+    monkeypatch.setattr(_column_writing, "SMALL_GROUP_ROWS", 10)
+    monkeypatch.setattr(_column_writing, "GROUP_ROWS", 10)
+    path = write(tmp_path, "parquet", Side.TRUTH, scene(Side.TRUTH, frames=FRAMES))
+    read: list[int] = []
+    batches = ParquetGroup.batches
+
+    def noted(self: ParquetGroup, columns: list[str]) -> object:
+        read.append(self.index)
+        return batches(self, columns)
+
+    monkeypatch.setattr(ParquetGroup, "batches", noted)
+    wanted = WantedFrames(CUT, lambda key, part: (key.sequence, part) == ("s0", 1))
+    limits = ReadLimits(maximum_unpacked_bytes=8 * 12 * 7)
+    source = read_source(path, Side.TRUTH, wanted=wanted, limits=limits)
+    assert source.annotations.frame_numbers.tolist() == [*range(CUT, 2 * CUT)]
+    assert read == [0, 1]
+    with pytest.raises(InputError, match="maximum_unpacked_bytes"):
+        read_source(path, Side.TRUTH, limits=limits)
+
+
+def test_an_evaluator_of_whole_sequences_is_named(tmp_path: Path) -> None:
+    task = cut(task_of(write_both(tmp_path, "parquet"), "parquet", "f1", "clear", "hota"))
+    with pytest.raises(ParameterError) as raised:
+        score_shard(task, Shard(1, 2))
+    assert [fault.found for fault in raised.value.faults] == [
+        "clear, which judges whole sequences",
+        "hota, which judges whole sequences",
+    ]
+
+
+def test_shards_of_another_cut_are_refused(tmp_path: Path) -> None:
+    task = task_of(write_both(tmp_path, "parquet", frames=FRAMES), "parquet")
+    files = []
+    for shard, cut_frames in zip(Shard.all_of(2), (CUT, CUT + 1), strict=True):
+        files.append(tmp_path / f"{shard.number}.tally")
+        files[-1].write_bytes(score_shard(cut(task, cut_frames), shard))
+    with pytest.raises(InputError, match="frames of a part of a sequence"):
+        merge_files(files)

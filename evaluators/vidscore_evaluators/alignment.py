@@ -34,8 +34,10 @@ from vidscore_evaluators.arrays import (
     marked,
     run_starts,
     starts_from_counts,
+    taken,
 )
 from vidscore_evaluators.errors import Fault, SpecificationError
+from vidscore_evaluators.kept import kept_by_table
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
 
 Result = TypeVar("Result")
@@ -101,7 +103,7 @@ def align(truth: Annotations, detections: Annotations) -> Aligned:
     Returns:
         Both sides over one frame table, one sequence table (sorted) and one label table (sorted).
     """
-    sequences = _sorted_keys({*truth.sequences, *detections.sequences})
+    sequences = _sequences_of_both(truth.sequences, detections.sequences)
     labels = tuple(sorted({*truth.labels, *detections.labels}))
     truth = truth.with_tables(sequences, labels)
     detections = detections.with_tables(sequences, labels)
@@ -131,9 +133,12 @@ def frames_in(side: Annotations, other: Annotations) -> BoolArray:
     return marked(frames.count, frames.rows_of_detections)[frames.rows_of_truth]
 
 
-def _sorted_keys(keys: Iterable[SequenceKey]) -> tuple[SequenceKey, ...]:
+@kept_by_table
+def _sequences_of_both(
+    truth: tuple[SequenceKey, ...], detections: tuple[SequenceKey, ...]
+) -> tuple[SequenceKey, ...]:
     """Sequences in ascending order; strings sort several times faster than tuples of them."""
-    by_name = sorted(keys, key=itemgetter(1))
+    by_name = sorted({*truth, *detections}, key=itemgetter(1))
     return tuple(sorted(by_name, key=itemgetter(0)))
 
 
@@ -151,22 +156,37 @@ class _Frames:
 
 def _union(truth: Annotations, detections: Annotations) -> _Frames:
     """Frames of both sides, each once, in the common order, and the row of each side's frames."""
-    sequences = np.concatenate([truth.frame_sequences, detections.frame_sequences])
-    numbers = np.concatenate([truth.frame_numbers, detections.frame_numbers])
-    order = np.lexsort((numbers, sequences))
-    sequences, numbers = sequences[order], numbers[order]
-    first = run_starts(sequences, numbers)
-    group_of_sorted = np.zeros(len(order), dtype=np.int64)
-    group_of_sorted[first[1:]] = 1
-    group_of_sorted = np.cumsum(group_of_sorted)
-    group = np.empty(len(order), dtype=np.int64)
-    group[order] = group_of_sorted
+    sides = (truth.frame_sequences, detections.frame_sequences)
+    numbers_of_sides = (truth.frame_numbers, detections.frame_numbers)
+    are_same = all(map(np.array_equal, *zip(sides, numbers_of_sides, strict=True)))
+    if are_same:
+        sequences, numbers = truth.frame_sequences, truth.frame_numbers
+    else:
+        sequences, numbers = np.concatenate(sides), np.concatenate(numbers_of_sides)
+    first, groups = _numbered(sequences, numbers)
     return _Frames(
         sequences=sequences[first],
         numbers=numbers[first],
-        rows_of_truth=group[: truth.frame_count],
-        rows_of_detections=group[truth.frame_count :],
+        rows_of_truth=groups[: truth.frame_count],
+        rows_of_detections=groups if are_same else groups[truth.frame_count :],
     )
+
+
+def _numbered(sequences: IntArray, numbers: IntArray) -> tuple[IntArray, IntArray]:
+    """A row of each different frame, in order, and the number of each row's frame in that order."""
+    count = len(numbers)
+    order = np.arange(count, dtype=np.int64)
+    later = sequences[1:] > sequences[:-1]
+    later |= (sequences[1:] == sequences[:-1]) & (numbers[1:] > numbers[:-1])
+    if later.all():
+        return order, order
+    order = np.lexsort((numbers, sequences))
+    first = run_starts(sequences[order], numbers[order])
+    of_sorted = np.zeros(count, dtype=np.int64)
+    of_sorted[first[1:]] = 1
+    groups = np.empty(count, dtype=np.int64)
+    groups[order] = np.add.accumulate(of_sorted)
+    return order[first], groups
 
 
 def _spread(side: Annotations, frames: _Frames, rows: IntArray, flags: FlagArray) -> Annotations:
@@ -186,10 +206,10 @@ def _spread(side: Annotations, frames: _Frames, rows: IntArray, flags: FlagArray
         frame_flags=flags,
         frame_starts=starts_from_counts(counts),
         coordinates=side.coordinates.take(objects, axis=0),
-        label_indices=side.label_indices[objects],
-        confidences=side.confidences[objects],
-        track_ids=side.track_ids[objects],
-        flags=side.flags[objects],
+        label_indices=taken(side.label_indices, objects),
+        confidences=taken(side.confidences, objects),
+        track_ids=taken(side.track_ids, objects),
+        flags=taken(side.flags, objects),
         columns={name: column[objects] for name, column in side.columns.items()},
         frame_times_s=_spread_seconds(side.frame_times_s, frames.count, rows),
         frame_arrivals_s=_spread_seconds(side.frame_arrivals_s, frames.count, rows),
@@ -231,6 +251,8 @@ def restrict(specification: BenchmarkSpec, truth: Annotations) -> Annotations:
     Raises:
         SpecificationError: If a frame lies outside a video's `frame_count`.
     """
+    if not specification.sequences:
+        return truth
     specs = {sequence.key: sequence for sequence in specification.sequences}
     named = [index for index, key in enumerate(truth.sequences) if key in specs]
     if not named:
@@ -281,7 +303,9 @@ def unlisted_frames(
 
 
 def unknown_sequences(
-    specification: BenchmarkSpec, listed: Iterable[SequenceKey], detected: Iterable[SequenceKey]
+    specification: BenchmarkSpec,
+    listed: tuple[SequenceKey, ...],
+    detected: tuple[SequenceKey, ...],
 ) -> list[Fault]:
     """A fault for each sequence of the detections that neither truth nor specification knows.
 
@@ -290,8 +314,9 @@ def unknown_sequences(
         listed: Sequences that have a frame in the truth.
         detected: Sequences that have a frame in the detections.
     """
-    known = (sequence.key for sequence in specification.sequences)
-    unknown = set(detected).difference(listed, known)
+    unknown = set(_not_listed(listed, detected))
+    if unknown:
+        unknown.difference_update(sequence.key for sequence in specification.sequences)
     return [
         Fault(
             source="detections",
@@ -300,6 +325,13 @@ def unknown_sequences(
         )
         for key in sorted(unknown)
     ]
+
+
+@kept_by_table
+def _not_listed(
+    listed: tuple[SequenceKey, ...], detected: tuple[SequenceKey, ...]
+) -> tuple[SequenceKey, ...]:
+    return tuple(set(detected).difference(listed))
 
 
 def _outside(sequence: SequenceSpec, numbers: IntArray) -> list[Fault]:

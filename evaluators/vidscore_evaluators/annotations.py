@@ -9,7 +9,7 @@ indices into small tables that every batch carries, so a batch is self-contained
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntFlag, StrEnum
 from itertools import repeat
@@ -27,6 +27,7 @@ from vidscore_evaluators.arrays import (
     marked,
     starts_from_counts,
 )
+from vidscore_evaluators.kept import kept_by_table
 from vidscore_evaluators.masks import Masks, concatenate_masks, no_masks
 
 POINT = 2
@@ -157,12 +158,13 @@ class Annotations:
     @property
     def object_counts(self) -> IntArray:
         """(F,) objects in each frame."""
-        return np.diff(self.frame_starts)
+        counts: IntArray = self.frame_starts[1:] - self.frame_starts[:-1]
+        return counts
 
     @property
     def object_frames(self) -> IntArray:
         """(N,) frame row of each object."""
-        return np.repeat(np.arange(self.frame_count, dtype=np.int64), self.object_counts)
+        return np.arange(self.frame_count, dtype=np.int64).repeat(self.object_counts)
 
     @property
     def nbytes(self) -> int:
@@ -390,13 +392,21 @@ def _with_objects(
     )
 
 
-def _remap(indices: IntArray, old: Sequence[object], new: Sequence[object]) -> IntArray:
+def _remap(
+    indices: IntArray, old: tuple[Hashable, ...], new: tuple[Hashable, ...]
+) -> IntArray:
+    positions = _positions(old, new)
+    return indices if positions is None else positions[indices]
+
+
+@kept_by_table
+def _positions(old: tuple[Hashable, ...], new: tuple[Hashable, ...]) -> IntArray | None:
+    """Where each name of a table is in another one; None where the other begins with the table."""
     if old == new[: len(old)]:
-        return indices
+        return None
     position = dict(zip(new, range(len(new)), strict=True))
     # A name that is in no row may be absent from the new table; -1 is then never looked up.
-    rows = map(position.get, old, repeat(-1))
-    return np.fromiter(rows, dtype=np.int64, count=len(old))[indices]
+    return np.fromiter(map(position.get, old, repeat(-1)), dtype=np.int64, count=len(old))
 
 
 def _all_columns(annotations: Annotations) -> list[AnyArray]:

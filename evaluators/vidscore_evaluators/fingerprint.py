@@ -13,7 +13,7 @@ the hash that it would have if there were no times at all.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import AnyArray, IntArray
+from vidscore_evaluators.kept import kept_by_table
 from vidscore_evaluators.kernels import hash_rows
 from vidscore_evaluators.mask_digests import mask_digests
 
@@ -212,10 +213,11 @@ def _weights(names: tuple[str, ...]) -> HashArray:
     return weights.reshape(_LANES, len(names)) | np.uint64(1)
 
 
-def _same_in_lanes(names: Iterable[str | SequenceKey]) -> HashArray:
+@kept_by_table
+def _same_in_lanes(names: tuple[str | SequenceKey, ...]) -> HashArray:
     """(lanes, K) hash of each name, the same in each lane."""
     hashes = np.frombuffer(b"".join(map(_digest, names)), dtype="<u8").astype(np.uint64)
-    return np.broadcast_to(hashes, (_LANES, len(hashes)))
+    return np.array([hashes] * _LANES)
 
 
 @lru_cache(maxsize=1 << 14)

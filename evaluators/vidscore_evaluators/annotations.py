@@ -392,9 +392,7 @@ def _with_objects(
     )
 
 
-def _remap(
-    indices: IntArray, old: tuple[Hashable, ...], new: tuple[Hashable, ...]
-) -> IntArray:
+def _remap(indices: IntArray, old: tuple[Hashable, ...], new: tuple[Hashable, ...]) -> IntArray:
     positions = _positions(old, new)
     return indices if positions is None else positions[indices]
 

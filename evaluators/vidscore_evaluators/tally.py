@@ -43,7 +43,7 @@ _HALF_BITS = 26
 _EXPONENT_CLASSES = 128
 """Ranges of exponents whose mantissas the kernel adds up apart."""
 
-_ROWS_TO_COMPARE = 1 << 11
+_ROWS_TO_COMPARE = 1 << 10
 """Rows up to which they are sorted by comparing whole keys."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ from vidscore_evaluators.arrays import (
     previous_occurrence,
     run_starts,
     starts_from_counts,
+    taken,
 )
 
 COUNTS = st.lists(st.integers(0, 5), max_size=8)
@@ -93,3 +95,17 @@ def test_the_previous_occurrence_is_the_last_row_with_the_same_key(keys: list[in
         for row, key in enumerate(keys)
     ]
     assert previous_occurrence(np.array(keys, dtype=np.int64)).tolist() == expected
+
+
+def test_a_column_of_one_value_is_itself_in_any_order() -> None:
+    column = np.full(3, 0.5)
+    assert taken(column, np.array([2, 0, 1])) is column
+
+
+@pytest.mark.parametrize(
+    "values", [[1.0, 2.0, 1.0], [0.0, -0.0, 0.0], [np.nan, np.nan, 1.0], [], [7.0]]
+)
+def test_other_columns_are_put_into_their_order(values: list[float]) -> None:
+    column = np.array(values)
+    rows = np.arange(len(values))[::-1]
+    assert taken(column, rows).tobytes() == column[rows].tobytes()

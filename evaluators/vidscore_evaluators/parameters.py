@@ -136,8 +136,10 @@ def parse_parameters(
     Raises:
         ParameterError: With every unknown name, wrong type and broken bound.
     """
-    hints = _hints(parameters)
-    described = {description.name: description for description in describe_parameters(parameters)}
+    # A type of any fields is hashable, which the type checker does not see.
+    of_class = typing.cast("type", parameters)
+    hints = _hints(of_class)
+    described = {description.name: description for description in describe_parameters(of_class)}
     faults: list[Fault] = []
     accepted: dict[str, Value] = {}
     for name, value in values.items():

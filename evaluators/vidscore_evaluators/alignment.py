@@ -303,9 +303,7 @@ def unlisted_frames(
 
 
 def unknown_sequences(
-    specification: BenchmarkSpec,
-    listed: tuple[SequenceKey, ...],
-    detected: tuple[SequenceKey, ...],
+    specification: BenchmarkSpec, listed: Iterable[SequenceKey], detected: Iterable[SequenceKey]
 ) -> list[Fault]:
     """A fault for each sequence of the detections that neither truth nor specification knows.
 
@@ -314,7 +312,7 @@ def unknown_sequences(
         listed: Sequences that have a frame in the truth.
         detected: Sequences that have a frame in the detections.
     """
-    unknown = set(_not_listed(listed, detected))
+    unknown = set(_not_listed(tuple(listed), tuple(detected)))
     if unknown:
         unknown.difference_update(sequence.key for sequence in specification.sequences)
     return [

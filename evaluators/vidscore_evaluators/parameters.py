@@ -105,9 +105,13 @@ def _hints(parameters: type) -> dict[str, Any]:
     return typing.get_type_hints(parameters)
 
 
-@lru_cache(maxsize=64)
 def describe_parameters(parameters: type) -> tuple[ParameterDescription, ...]:
     """Describe every parameter of a class, in order."""
+    return _described(parameters)
+
+
+@lru_cache(maxsize=64)
+def _described(parameters: type) -> tuple[ParameterDescription, ...]:
     hints = _hints(parameters)
     return tuple(
         ParameterDescription(

@@ -151,22 +151,37 @@ class _Frames:
 
 def _union(truth: Annotations, detections: Annotations) -> _Frames:
     """Frames of both sides, each once, in the common order, and the row of each side's frames."""
-    sequences = np.concatenate([truth.frame_sequences, detections.frame_sequences])
-    numbers = np.concatenate([truth.frame_numbers, detections.frame_numbers])
-    order = np.lexsort((numbers, sequences))
-    sequences, numbers = sequences[order], numbers[order]
-    first = run_starts(sequences, numbers)
-    group_of_sorted = np.zeros(len(order), dtype=np.int64)
-    group_of_sorted[first[1:]] = 1
-    group_of_sorted = np.cumsum(group_of_sorted)
-    group = np.empty(len(order), dtype=np.int64)
-    group[order] = group_of_sorted
+    sides = (truth.frame_sequences, detections.frame_sequences)
+    numbers_of_sides = (truth.frame_numbers, detections.frame_numbers)
+    are_same = all(map(np.array_equal, *zip(sides, numbers_of_sides, strict=True)))
+    if are_same:
+        sequences, numbers = truth.frame_sequences, truth.frame_numbers
+    else:
+        sequences, numbers = np.concatenate(sides), np.concatenate(numbers_of_sides)
+    first, groups = _numbered(sequences, numbers)
     return _Frames(
         sequences=sequences[first],
         numbers=numbers[first],
-        rows_of_truth=group[: truth.frame_count],
-        rows_of_detections=group[truth.frame_count :],
+        rows_of_truth=groups[: truth.frame_count],
+        rows_of_detections=groups if are_same else groups[truth.frame_count :],
     )
+
+
+def _numbered(sequences: IntArray, numbers: IntArray) -> tuple[IntArray, IntArray]:
+    """A row of each different frame, in order, and the number of each row's frame in that order."""
+    count = len(numbers)
+    order = np.arange(count, dtype=np.int64)
+    later = sequences[1:] > sequences[:-1]
+    later |= (sequences[1:] == sequences[:-1]) & (numbers[1:] > numbers[:-1])
+    if later.all():
+        return order, order
+    order = np.lexsort((numbers, sequences))
+    first = run_starts(sequences[order], numbers[order])
+    of_sorted = np.zeros(count, dtype=np.int64)
+    of_sorted[first[1:]] = 1
+    groups = np.empty(count, dtype=np.int64)
+    groups[order] = np.add.accumulate(of_sorted)
+    return order[first], groups
 
 
 def _spread(side: Annotations, frames: _Frames, rows: IntArray, flags: FlagArray) -> Annotations:
@@ -223,6 +238,8 @@ def restrict(specification: BenchmarkSpec, truth: Annotations) -> Annotations:
     Raises:
         SpecificationError: If a frame lies outside a video's `frame_count`.
     """
+    if not specification.sequences:
+        return truth
     specs = {sequence.key: sequence for sequence in specification.sequences}
     named = [index for index, key in enumerate(truth.sequences) if key in specs]
     if not named:
@@ -282,8 +299,9 @@ def unknown_sequences(
         listed: Sequences that have a frame in the truth.
         detected: Sequences that have a frame in the detections.
     """
-    known = (sequence.key for sequence in specification.sequences)
-    unknown = set(detected).difference(listed, known)
+    unknown = set(detected).difference(listed)
+    if unknown:
+        unknown.difference_update(sequence.key for sequence in specification.sequences)
     return [
         Fault(
             source="detections",

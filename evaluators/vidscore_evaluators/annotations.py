@@ -157,12 +157,13 @@ class Annotations:
     @property
     def object_counts(self) -> IntArray:
         """(F,) objects in each frame."""
-        return np.diff(self.frame_starts)
+        counts: IntArray = self.frame_starts[1:] - self.frame_starts[:-1]
+        return counts
 
     @property
     def object_frames(self) -> IntArray:
         """(N,) frame row of each object."""
-        return np.repeat(np.arange(self.frame_count, dtype=np.int64), self.object_counts)
+        return np.arange(self.frame_count, dtype=np.int64).repeat(self.object_counts)
 
     @property
     def nbytes(self) -> int:

@@ -29,7 +29,7 @@ def starts_from_counts(counts: AnyArray) -> IntArray:
         (K + 1,) offsets; run k is ``offsets[k]:offsets[k + 1]``.
     """
     starts = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=starts[1:])
+    np.add.accumulate(counts, out=starts[1:])
     return starts
 
 
@@ -46,7 +46,7 @@ def require_groups(what: str, rows: AnyArray, starts: AnyArray, *row_shape: int)
         ValueError: If the groups are not all rows in order.
     """
     shape = rows.shape
-    if starts[0] != 0 or (np.diff(starts) < 0).any() or shape != (starts[-1], *row_shape):
+    if starts[0] != 0 or (starts[1:] < starts[:-1]).any() or shape != (starts[-1], *row_shape):
         raise ValueError(f"{what} of shape {shape} do not fall into groups {starts}")
 
 
@@ -62,7 +62,7 @@ def expand_runs(starts: AnyArray, counts: AnyArray) -> IntArray:
     """
     before = starts_from_counts(counts)
     rows = np.arange(int(before[-1]), dtype=np.int64)
-    rows += np.repeat(starts - before[:-1], counts)
+    rows += (starts - before[:-1]).repeat(counts)
     return rows
 
 
@@ -89,7 +89,7 @@ def run_starts(*sorted_columns: AnyArray) -> IntArray:
     changed[0] = True
     for column in sorted_columns:
         changed[1:] |= column[1:] != column[:-1]
-    return np.flatnonzero(changed)
+    return changed.nonzero()[0]
 
 
 def distinct(values: AnyArray) -> AnyArray:

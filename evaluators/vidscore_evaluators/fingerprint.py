@@ -13,7 +13,7 @@ the hash that it would have if there were no times at all.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -212,7 +212,7 @@ def _weights(names: tuple[str, ...]) -> HashArray:
     return weights.reshape(_LANES, len(names)) | np.uint64(1)
 
 
-def _same_in_lanes(names: Iterable[str | SequenceKey]) -> HashArray:
+def _same_in_lanes(names: tuple[str | SequenceKey, ...]) -> HashArray:
     """(lanes, K) hash of each name, the same in each lane."""
     hashes = np.frombuffer(b"".join(map(_digest, names)), dtype="<u8").astype(np.uint64)
     return np.broadcast_to(hashes, (_LANES, len(hashes)))

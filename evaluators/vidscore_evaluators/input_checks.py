@@ -60,7 +60,7 @@ def check_sides(
         raise InputError(list(dict.fromkeys(faults)))
 
 
-def _used_sequences(annotations: Annotations) -> Sequence[SequenceKey]:
+def _used_sequences(annotations: Annotations) -> tuple[SequenceKey, ...]:
     names = annotations.sequences
     used = np.bincount(annotations.frame_sequences, minlength=len(names)) > 0
-    return names if used.all() else [names[row] for row in np.flatnonzero(used).tolist()]
+    return names if used.all() else tuple(names[row] for row in used.nonzero()[0].tolist())

@@ -14,6 +14,7 @@ import types
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
 from vidscore_evaluators.errors import Fault, ParameterError
@@ -98,9 +99,20 @@ def parameter(default: Any, description: str, **bounds: Any) -> Any:
     return dataclasses.field(default=default, metadata=metadata)
 
 
+@lru_cache(maxsize=64)
+def _hints(parameters: type) -> dict[str, Any]:
+    """Types of a class's fields; cached, because reading them takes as long as a small scoring."""
+    return typing.get_type_hints(parameters)
+
+
 def describe_parameters(parameters: type) -> tuple[ParameterDescription, ...]:
     """Describe every parameter of a class, in order."""
-    hints = typing.get_type_hints(parameters)
+    return _described(parameters)
+
+
+@lru_cache(maxsize=64)
+def _described(parameters: type) -> tuple[ParameterDescription, ...]:
+    hints = _hints(parameters)
     return tuple(
         ParameterDescription(
             name=field.name,
@@ -128,8 +140,10 @@ def parse_parameters(
     Raises:
         ParameterError: With every unknown name, wrong type and broken bound.
     """
-    hints = typing.get_type_hints(parameters)
-    described = {description.name: description for description in describe_parameters(parameters)}
+    # A type of any fields is hashable, which the type checker does not see.
+    of_class = typing.cast("type", parameters)
+    hints = _hints(of_class)
+    described = {description.name: description for description in describe_parameters(of_class)}
     faults: list[Fault] = []
     accepted: dict[str, Value] = {}
     for name, value in values.items():

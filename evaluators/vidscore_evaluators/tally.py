@@ -20,6 +20,7 @@ from operator import lt
 import numpy as np
 from numpy.typing import NDArray
 
+from vidscore_evaluators import kernels
 from vidscore_evaluators.arrays import (
     AnyArray,
     BoolArray,
@@ -36,12 +37,14 @@ SumArray = NDArray[np.object_]
 SCALE_BITS = 1074
 """Exact sums count units of 2**-SCALE_BITS, the smallest positive binary64."""
 
-_FRACTION_BITS = 52
-_EXPONENT_MASK = (1 << 11) - 1
 _HALF_BITS = 26
-_CLASS_BITS = 4
-_EXPONENT_CLASSES = 1 << 11 - _CLASS_BITS
-_VALUES_PER_SUM = 1 << 20
+"""Of a mantissa, as the kernel cuts it."""
+
+_EXPONENT_CLASSES = 128
+"""Ranges of exponents whose mantissas the kernel adds up apart."""
+
+_ROWS_TO_COMPARE = 1 << 10
+"""Rows up to which they are sorted by comparing whole keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +165,12 @@ def build_table(
     number_keys = _stack(numbers, row_count, np.float64) + 0.0
     if np.isnan(number_keys).any():
         raise ValueError("a number key cannot be NaN")
-    order, first, groups = _group(codes, number_keys)
+    order, first = _group(codes, number_keys)
     summed = np.empty((len(first), len(sums)), dtype=np.object_)
-    for column, values in enumerate(sums):
-        summed[:, column] = exact_sums(values[order], groups, len(first))
+    if sums:
+        groups = np.arange(len(first)).repeat(np.diff(first, append=row_count))
+        for column, values in enumerate(sums):
+            summed[:, column] = exact_sums(values[order], groups, len(first))
     count_rows = _stack(counts, row_count, np.int64).take(order, axis=0)
     table = Table(
         schema=schema,
@@ -293,7 +298,7 @@ def _collect(
 ) -> Table:
     """Sort rows by key and add the rows of equal keys."""
     words, codes = _sorted_vocabulary(words, codes)
-    order, first, _ = _group(codes, numbers)
+    order, first = _group(codes, numbers)
     table = Table(
         schema=schema,
         vocabulary=words,
@@ -350,16 +355,21 @@ def _sorted_vocabulary(words: tuple[str, ...], codes: IntArray) -> tuple[tuple[s
     return kept, rewritten[codes] if len(words) else codes
 
 
-def _group(codes: IntArray, numbers: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Order that sorts the keys, first sorted row of each key, and key of each sorted row."""
-    columns = [*packed_columns(list(codes.T)), *numbers.T]
-    if not columns:
+def _group(codes: IntArray, numbers: FloatArray) -> tuple[IntArray, IntArray]:
+    """Order that sorts the keys, and the first sorted row of each key."""
+    row_count, code_count = codes.shape
+    number_count = numbers.shape[1]
+    if code_count + number_count == 0:
         raise TallyError("a table needs a key column")
-    order = np.lexsort(columns[::-1])
-    first = run_starts(*(column[order] for column in columns))
-    groups = np.zeros(len(order), dtype=np.int64)
-    groups[first[1:]] = 1
-    return order, first, np.cumsum(groups)
+    if row_count > _ROWS_TO_COMPARE:
+        # Of so many rows column after column, each by its digits, costs less.
+        columns = [*packed_columns(list(codes.T)), *numbers.T]
+        order = np.lexsort(columns[::-1])
+        return order, run_starts(*(column[order] for column in columns))
+    scratch, order, first = np.empty((3, row_count), dtype=np.int64)
+    keys = (np.ascontiguousarray(codes), code_count, np.ascontiguousarray(numbers), number_count)
+    count = kernels.group_rows(*keys, row_count, scratch, order, first)
+    return order, first[:count]
 
 
 def _reduce(rows: AnyArray, first: IntArray) -> AnyArray:
@@ -378,8 +388,8 @@ def _stack(columns: Sequence[AnyArray], row_count: int, dtype: type) -> AnyArray
 def exact_sums(values: FloatArray, groups: IntArray, group_count: int) -> list[int]:
     """Sum finite floats by group without rounding.
 
-    Mantissas are cut in two halves and summed in int64 by group and by sixteen neighbouring
-    exponents, where nothing can overflow below 2**20 numbers at a time.
+    Mantissas are cut in two halves and summed in int64 for sixteen neighbouring exponents, where
+    nothing can overflow below 2**20 numbers at a time.
 
     Args:
         values: (N,) finite binary64.
@@ -394,34 +404,20 @@ def exact_sums(values: FloatArray, groups: IntArray, group_count: int) -> list[i
     """
     if len(values) != len(groups):
         raise ValueError(f"{len(values)} values and {len(groups)} groups do not go together")
-    if not np.isfinite(values).all():
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    groups = np.ascontiguousarray(groups, dtype=np.int64)
+    if (groups[1:] < groups[:-1]).any():
+        order = np.argsort(groups, kind="stable")
+        values, groups = values[order], groups[order]
+    parts = np.empty((4, len(values)), dtype=np.int64)
+    scratch = np.empty(2 * _EXPONENT_CLASSES, dtype=np.int64)
+    count = kernels.add_exactly(values, groups, len(values), scratch, *parts)
+    if count < 0:
         raise ValueError("an exact sum needs finite numbers")
     sums = [0] * group_count
-    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
-    for start in range(0, len(bits), _VALUES_PER_SUM):
-        some = slice(start, start + _VALUES_PER_SUM)
-        _add_exactly(sums, bits[some], groups[some])
+    for group, shift, high, low in zip(*parts[:, :count].tolist(), strict=True):
+        sums[group] += (high << _HALF_BITS) + low << shift
     return sums
-
-
-def _add_exactly(sums: list[int], bits: IntArray, groups: IntArray) -> None:
-    """Add some values, given as their bits, to the sums of their groups."""
-    exponents = (bits >> _FRACTION_BITS) & _EXPONENT_MASK
-    mantissas = bits & ((1 << _FRACTION_BITS) - 1)
-    mantissas |= (exponents > 0).astype(np.int64) << _FRACTION_BITS  # subnormals have no leading 1
-    np.negative(mantissas, out=mantissas, where=bits < 0)
-    shifts = np.maximum(exponents - 1, 0)
-    keys = groups * _EXPONENT_CLASSES + (shifts >> _CLASS_BITS)
-    order = np.argsort(keys, kind="stable")
-    keys, mantissas = keys[order], mantissas[order]
-    shifts = shifts[order] & ((1 << _CLASS_BITS) - 1)
-    first = run_starts(keys)
-    high = _reduce((mantissas >> _HALF_BITS) << shifts, first)
-    low = _reduce((mantissas & ((1 << _HALF_BITS) - 1)) << shifts, first)
-    columns = (keys[first].tolist(), high.tolist(), low.tolist())
-    for key, high_sum, low_sum in zip(*columns, strict=True):
-        group, shift_class = divmod(key, _EXPONENT_CLASSES)
-        sums[group] += (high_sum << _HALF_BITS) + low_sum << (shift_class << _CLASS_BITS)
 
 
 def fraction_of(exact: int) -> Fraction:

@@ -24,6 +24,9 @@ def object_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     try:
         host, port = server.get_host_and_port()
         url = f"http://{host}:{port}"
+        # What servers before it in this process were given, it would have as well.
+        reset = urllib.request.Request(f"{url}/moto-api/reset", method="POST")
+        urllib.request.urlopen(reset).close()
         for name, value in KEY.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setenv("AWS_ENDPOINT_URL", url)

@@ -370,6 +370,37 @@ def shared_areas(first: FloatArray, second: FloatArray, count: int, areas: Float
     """Areas that pairs of outlines share; returns how many are above 0."""
 
 
+# tables.c
+
+
+@_kernel
+def group_rows(
+    codes: IntArray,
+    code_count: int,
+    numbers: FloatArray,
+    number_count: int,
+    row_count: int,
+    scratch: IntArray,
+    order: IntArray,
+    first: IntArray,
+) -> int:
+    """Rows in the order of their keys, and the first of each key; returns how many keys."""
+
+
+@_kernel
+def add_exactly(
+    values: FloatArray,
+    groups: IntArray,
+    count: int,
+    sums: IntArray,
+    of_groups: IntArray,
+    shifts: IntArray,
+    high: IntArray,
+    low: IntArray,
+) -> int:
+    """Exact sums of values by group, in parts; returns how many, or -1 for what is not finite."""
+
+
 # text.c
 
 

@@ -87,6 +87,13 @@ int64_t quadrilateral_outlines(const double *corners, int64_t count, double *out
 int64_t outline_areas(const double *outlines, int64_t count, double *areas);
 int64_t shared_areas(const double *first, const double *second, int64_t count, double *areas);
 
+/* tables.c */
+int64_t group_rows(const int64_t *codes, int64_t code_count, const double *numbers,
+                   int64_t number_count, int64_t row_count, int64_t *scratch, int64_t *order,
+                   int64_t *first);
+int64_t add_exactly(const double *values, const int64_t *groups, int64_t count, int64_t *sums,
+                    int64_t *of_groups, int64_t *shifts, int64_t *high, int64_t *low);
+
 /* text.c */
 int64_t parse_rows(const uint8_t *text, const uint8_t *kinds, int64_t column_count,
                    int64_t row_count, int64_t longest_row, const double *of_empty,

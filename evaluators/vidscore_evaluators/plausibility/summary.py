@@ -374,11 +374,10 @@ def _box_counts(side: Annotations) -> IntArray:
 
 def _block_keys(aligned: Aligned, frames: IntArray) -> NDArray[np.uint64]:
     """(K,) hash of sequence and block of some frames."""
-    texts = map(str.encode, map("\0".join, aligned.truth.sequences))
-    names = np.fromiter(map(crc32, texts), dtype=np.uint64, count=len(aligned.truth.sequences))
-    blocks = aligned.truth.frame_numbers[frames] // FRAMES_PER_BLOCK
     if len(frames) == 0:
         return np.zeros(0, dtype=np.uint64)
+    names = _name_hashes(aligned.truth.sequences)
+    blocks = aligned.truth.frame_numbers[frames] // FRAMES_PER_BLOCK
     mixed = names[aligned.truth.frame_sequences[frames]]
     mixed += (blocks.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     # The end of splitmix64, which spreads neighbours over all hashes.
@@ -386,6 +385,12 @@ def _block_keys(aligned: Aligned, frames: IntArray) -> NDArray[np.uint64]:
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     found: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))
     return found
+
+
+def _name_hashes(sequences: tuple[SequenceKey, ...]) -> NDArray[np.uint64]:
+    """(S,) hash of each sequence."""
+    texts = map(str.encode, map("\0".join, sequences))
+    return np.fromiter(map(crc32, texts), dtype=np.uint64, count=len(sequences))
 
 
 def _table_of(aligned: Aligned, frames: IntArray, keys: NDArray[np.uint64]) -> Table:

@@ -11,6 +11,10 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
         "tests/evaluators/test_tally_bytes.py",
     ),
     "vidscore_server.domain.states": ("tests/server/domain/test_states.py",),
+    "vidscore_server.domain.release": (
+        "tests/server/domain/test_release.py",
+        "tests/server/domain/test_outcome_release.py",
+    ),
 }
 """Modules, and the files of the tests that hold their rules."""
 

@@ -182,7 +182,12 @@ async def test_a_name_that_is_not_there_is_hashed_as_often_as_one_that_is(
 ) -> None:
     hashed: list[str] = []
     real = access.hash_of
-    monkeypatch.setattr(access, "hash_of", lambda secret: hashed.append(secret) or real(secret))
+
+    def hash_of(secret: str) -> bytes:
+        hashed.append(secret)
+        return real(secret)
+
+    monkeypatch.setattr(access, "hash_of", hash_of)
     forged = RED.secret[:-4] + "beef"
     for secret in (forged, STRANGER.secret):
         shown = [("authorization", f"Bearer {secret}")]

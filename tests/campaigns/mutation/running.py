@@ -220,8 +220,8 @@ def _job(mutant: Mutant, observed: Any) -> Job:
 
 
 def _run(items: Sequence[pytest.Item], failures: Failures) -> None:
-    """Run tests up to the first that fails."""
-    for item, following in zip(items, [*items[1:], None], strict=True):
+    """Run tests up to the first that fails, where there are any."""
+    for item, following in zip(items, [*items[1:], None], strict=False):
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if failures.names:
             return

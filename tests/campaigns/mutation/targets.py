@@ -11,6 +11,22 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
         "tests/evaluators/test_tally_bytes.py",
     ),
     "vidscore_server.domain.states": ("tests/server/domain/test_states.py",),
+    "vidscore_server.domain.release": (
+        "tests/server/domain/test_release.py",
+        "tests/server/domain/test_outcome_release.py",
+    ),
+    "vidscore_server.domain.access": (
+        "tests/server/domain/test_gate.py",
+        "tests/server/domain/test_tokens.py",
+    ),
+    "vidscore_server.domain.appends": (
+        "tests/server/domain/test_append_writer.py",
+        "tests/server/domain/test_check_appends.py",
+    ),
+    "vidscore_server.api.guard": (
+        "tests/server/api/test_guard.py",
+        "tests/server/api/test_places.py",
+    ),
 }
 """Modules, and the files of the tests that hold their rules."""
 
@@ -26,5 +42,11 @@ EQUIVALENT: Mapping[str, str] = {
     "tally._add_exactly: bits < 0 => bits <= 0": "minus zero is zero",
     "tally._add_exactly: 0 => 1 (#2)": "bits of 0 are the number zero, and minus zero is zero",
     "tally._add_exactly: True => False": "the three columns have a length of one make",
+    "release.released_values: True => False": "the Ladder gives a value for each scale",
+    "appends._check_together: 0 => 1": "all are under the same rules, and there are two or more",
+    "appends._check_together: True => False": "the ends are the sums of the counts, one for each",
+    "appends.AppendWriter.close: self._ends.clear() => dropped": (
+        "the store, which is asked next, has the same ends"
+    ),
 }
 """Mutants that do what the module does, each with the reason."""

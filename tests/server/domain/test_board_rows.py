@@ -7,18 +7,10 @@ from tests.server.domain.hosted import Hosted, refusal
 from tests.server.domain.streets import BOX, streets
 from tests.server.domain.test_planted_truth import batch
 
-from vidscore_evaluators.report import Curve, Report, Scores
 from vidscore_protos.v1 import benchmark_pb2
-from vidscore_server.domain.definition import Definition, definition_from_dict
-from vidscore_server.domain.policy import Policy, SubmittedNames
-from vidscore_server.domain.release import released_curves
 
 TRUTH = batch("", "street", "car", (1, 2, 3), BOX, BOX, BOX)
 TWO_OF_THREE = batch("", "street", "car", (1, 2), BOX, BOX)
-
-OF_EVERYTHING = Curve("p", {"recall": [0.123456, 1.0], "precision": [0.5, 0.987654]})
-BY_FRAME = Curve("error", {"frame": [1, 2], "error": [0.1, 0.2]})
-OF_CAR = Curve("p", {"threshold": [0.55], "recall": [0.123456]}, label="car")
 
 
 def _benchmark(**policy: object) -> benchmark_pb2.Benchmark:
@@ -108,42 +100,3 @@ async def test_the_number_of_sequences_is_told_where_their_names_are(hosted: Hos
     await hosted.organiser.upload(TRUTH)
     assert not (await hosted.viewer.board()).HasField("sequence_count")
     assert (await hosted.organiser.board()).sequence_count == 1
-
-
-def _definition(**policy: object) -> Definition:
-    document = {"evaluators": [{"name": "f1"}], "domains": [{"name": "", "classes": ["car"]}]}
-    return definition_from_dict({**document, "policy": policy})
-
-
-def _report(*curves: Curve) -> Report:
-    return Report("f1", "1.0.0", {}, "", "", Scores((), curves))
-
-
-def test_released_curves_are_rounded_and_none_goes_along_frames() -> None:
-    definition = _definition(visibility="final", release_curves=True, ladder_step=0.01)
-    report = _report(OF_EVERYTHING, BY_FRAME, OF_CAR)
-    everything, of_car = released_curves(definition, report, SubmittedNames(), 0.01)
-    assert everything.columns == {"recall": (0.12, 1.0), "precision": (0.5, 0.99)}
-    assert of_car.columns == {"threshold": [0.55], "recall": (0.12,)}
-
-
-def test_a_curve_of_a_label_that_is_hidden_is_not_released() -> None:
-    policy = Policy(visibility="final", release_curves=True)
-    document = {"evaluators": [{"name": "f1"}], "public_names": ["sequences"]}
-    hidden = definition_from_dict({**document, "policy": {"visibility": policy.visibility,
-                                                          "release_curves": True}})  # fmt: skip
-    assert released_curves(hidden, _report(OF_CAR), SubmittedNames(), 0.01) == ()
-
-
-def test_a_curve_with_a_point_a_detection_is_not_released() -> None:
-    definition = _definition(visibility="final", release_curves=True)
-    long = Curve("p", {"confidence": [0.5] * 1001, "recall": [0.5] * 1001})
-    assert released_curves(definition, _report(long), SubmittedNames(), 0.01) == ()
-
-
-def test_live_reports_keep_all_their_curves() -> None:
-    report = _report(OF_EVERYTHING, BY_FRAME)
-    assert released_curves(_definition(visibility="live"), report, SubmittedNames(), 0.01) == (
-        OF_EVERYTHING,
-        BY_FRAME,
-    )

@@ -1,7 +1,8 @@
-"""Tokens: made, hashed, checked."""
+"""Callers and tokens: made, hashed, checked."""
 
 from __future__ import annotations
 
+from contextvars import copy_context
 from dataclasses import replace
 from datetime import timedelta
 
@@ -9,8 +10,43 @@ import pytest
 from tests.server.store.records import NOON, later
 
 from vidscore_evaluators.errors import InputError
-from vidscore_server.domain.access import holds, new_token, token_of
+from vidscore_server.domain.access import (
+    ANONYMOUS,
+    Caller,
+    current_caller,
+    holds,
+    new_token,
+    set_caller,
+    token_of,
+)
 from vidscore_server.store.records import Role
+
+
+@pytest.mark.parametrize(
+    ("caller", "submits_for", "shares_as", "actor"),
+    [
+        (Caller("a", Role.ORGANISER), "organiser", "organiser", "tokens/a"),
+        (Caller("b", Role.PARTICIPANT, "red"), "red", "red", "tokens/b"),
+        (Caller("c", Role.VIEWER), "", "tokens/c", "tokens/c"),
+        (ANONYMOUS, "", "tokens/", "anonymous"),
+    ],
+)
+def test_a_caller_submits_and_shares_as_its_team_and_acts_as_its_token(
+    caller: Caller, submits_for: str, shares_as: str, actor: str
+) -> None:
+    assert (caller.submits_for, caller.shares_as, caller.actor) == (submits_for, shares_as, actor)
+    assert caller.is_organiser is (caller.role is Role.ORGANISER)
+
+
+def test_a_call_has_the_caller_that_was_set_in_it_and_others_have_theirs() -> None:
+    red = Caller("b", Role.PARTICIPANT, "red")
+
+    def call() -> Caller:
+        set_caller(red)
+        return current_caller()
+
+    assert copy_context().run(call) is red
+    assert current_caller() == ANONYMOUS
 
 
 def test_a_secret_has_256_random_bits_and_is_not_in_the_record() -> None:
@@ -58,3 +94,11 @@ def test_every_fault_of_a_token_is_told(
     with pytest.raises(InputError) as caught:
         new_token(role, team, comment, NOON, lifetime)
     assert {fault.field for fault in caught.value.faults} == fields
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_what_a_fault_cites_of_a_team_is_bounded(role: Role) -> None:
+    with pytest.raises(InputError) as caught:
+        new_token(role, "X" * 100, "", NOON)
+    [fault] = caught.value.faults
+    assert fault.found == "'" + "X" * 79

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -152,7 +151,7 @@ class Heartbeat:
             self.writable = False
         else:
             self.writable = True
-            self._beat_at_s = time.monotonic()
+            self._beat_at_s = self._context.monotonic()
 
     def _write(self, transaction: Transaction) -> datetime:
         now = self._context.clock()
@@ -163,7 +162,9 @@ class Heartbeat:
     def _goes_on(self) -> bool:
         """Whether this server wrote a heartbeat recently, by its monotonic clock."""
         last_s = self._beat_at_s
-        return last_s is not None and time.monotonic() - last_s < self._outage.total_seconds()
+        return (
+            last_s is not None and self._context.monotonic() - last_s < self._outage.total_seconds()
+        )
 
     def _quiet_from(self, transaction: Transaction, now: datetime) -> datetime:
         """When quiet time begins for a server that has just come: none was there, or others are."""

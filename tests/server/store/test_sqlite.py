@@ -165,6 +165,70 @@ def test_a_closed_store_has_no_state(path: Path) -> None:
     assert opened.state_number() is None
 
 
+def test_the_state_has_another_number_after_each_commit_whoever_made_it(
+    store: SqlStore, path: Path
+) -> None:
+    beside = open_sqlite_beside(path)
+    numbers = [store.state_number()]
+    for writer, token in ((store, "owner"), (beside, "beside"), (store, "again")):
+        put(writer, lambda transaction, token=token: transaction.insert_token(r.token(token)))  # type: ignore[misc]
+        numbers.append(store.state_number())
+    beside.close()
+    assert None not in numbers
+    assert len(set(numbers)) == 4
+
+
+def test_the_state_keeps_its_number_while_nothing_is_committed(store: SqlStore) -> None:
+    def failing(_: Transaction) -> None:
+        raise ValueError("no")
+
+    put(store, populate)
+    number = store.state_number()
+    with store.read() as reader:
+        assert reader.submission("b", "s") is not None
+    with pytest.raises(ValueError, match="no"):
+        put(store, failing)
+    assert store.state_number() == number
+
+
+def test_a_closed_store_has_no_state(path: Path) -> None:
+    opened = open_sqlite_store(path)
+    opened.close()
+    assert opened.state_number() is None
+
+
+def test_the_state_has_another_number_after_each_commit_whoever_made_it(
+    store: SqlStore, path: Path
+) -> None:
+    beside = open_sqlite_beside(path)
+    numbers = [store.state_number()]
+    for writer, token in ((store, "owner"), (beside, "beside"), (store, "again")):
+        put(writer, lambda transaction, token=token: transaction.insert_token(r.token(token)))  # type: ignore[misc]
+        numbers.append(store.state_number())
+    beside.close()
+    assert None not in numbers
+    assert len(set(numbers)) == 4
+
+
+def test_the_state_keeps_its_number_while_nothing_is_committed(store: SqlStore) -> None:
+    def failing(_: Transaction) -> None:
+        raise ValueError("no")
+
+    put(store, populate)
+    number = store.state_number()
+    with store.read() as reader:
+        assert reader.submission("b", "s") is not None
+    with pytest.raises(ValueError, match="no"):
+        put(store, failing)
+    assert store.state_number() == number
+
+
+def test_a_closed_store_has_no_state(path: Path) -> None:
+    opened = open_sqlite_store(path)
+    opened.close()
+    assert opened.state_number() is None
+
+
 def test_opening_beside_leaves_leases_to_the_owner(store: SqlStore, path: Path) -> None:
     put(store, lambda transaction: transaction.take_lease("work", "me", timedelta(hours=1)))
     open_sqlite_beside(path).close()

@@ -1,0 +1,274 @@
+"""What must hold in every world, whatever happens; looked at with every commit, and at the end."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import sha256
+from typing import TypeVar
+
+import orjson
+from tests.campaigns.simulation.batches import SEQUENCE, Batch
+from tests.campaigns.simulation.memory import State
+from tests.campaigns.simulation.rules import Rules
+
+from vidscore_server.store.records import ScoreRecord, SubmissionKey, SubmissionRecord
+from vidscore_server.store.records import SubmissionState as S
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+STEPS: frozenset[tuple[S, S]] = frozenset(
+    {
+        (S.OPEN, S.RECEIVING),
+        (S.OPEN, S.CANCELLED),
+        (S.RECEIVING, S.SEALED),
+        (S.RECEIVING, S.CANCELLED),
+        (S.SEALED, S.WAITING_FOR_TRUTH),
+        (S.SEALED, S.SCORING),
+        (S.SEALED, S.CANCELLED),
+        (S.WAITING_FOR_TRUTH, S.SCORING),
+        (S.WAITING_FOR_TRUTH, S.FAILED),
+        (S.WAITING_FOR_TRUTH, S.CANCELLED),
+        (S.SCORING, S.SEALED),
+        (S.SCORING, S.WAITING_FOR_TRUTH),
+        (S.SCORING, S.SCORED),
+        (S.SCORING, S.FAILED),
+        (S.SCORING, S.CANCELLED),
+        (S.FAILED, S.SEALED),
+    }
+)
+"""From which state a submission with frames may come to which; a draft may also begin anew."""
+
+OF_SUBMISSIONS = frozenset({"submissions", "streams", "batches", "frames", "scores", "failed"})
+"""Tables whose keys begin with that of a submission."""
+
+SETTLED = frozenset({S.SCORED, S.FAILED, S.CANCELLED})
+TAKING = frozenset({S.OPEN, S.RECEIVING})
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledged:
+    """A batch of which a client was told that it is stored."""
+
+    submission: SubmissionKey
+    stream: str
+    offset: int
+    batch: Batch
+
+
+class Laws:
+    """Holds the commits of a world to its laws.
+
+    Attributes:
+        broken: What did not hold, a line each.
+        acknowledged: What clients were told.
+        commits: How many there were.
+        history: A digest of all that was committed, in its order.
+    """
+
+    def __init__(self) -> None:
+        self.broken: list[str] = []
+        self.acknowledged: list[Acknowledged] = []
+        self.commits = 0
+        self.history = 0
+        self.retried: Counter[SubmissionKey] = Counter()
+        self._waited_s: defaultdict[SubmissionKey, float] = defaultdict(float)
+        self._sealed: dict[SubmissionKey, int] = {}
+        self._time: Callable[[], datetime]
+        self._rules: Rules
+
+    def begin(self, time: Callable[[], datetime], rules: Rules) -> None:
+        """Begin to look.
+
+        Args:
+            time: The store's clock.
+            rules: Rules of the world.
+        """
+        self._time, self._rules = time, rules
+
+    def sealed(self, key: SubmissionKey, expected: int, found: int) -> None:
+        """Note that a client was told that a submission is sealed, with so many frames."""
+        self._sealed[key] = found
+        if expected != found:
+            self._break(f"{key[1]} was sealed with {found} frames in place of {expected}")
+
+    def committed(
+        self,
+        owner: str,
+        before: State,
+        after: State,
+        about: Collection[SubmissionKey] | None,
+    ) -> None:
+        """Look at a commit."""
+        if about is not None:
+            self._touches_no_other(about, before, after)
+        self.commits += 1
+        told = f"{self.history} {owner} {self._time()}"
+        self.history = int.from_bytes(sha256(told.encode()).digest()[:8], "big")
+        for key, old, new in _changed(before.submissions, after.submissions):
+            self._states(key, old, new)
+            if new is not None:
+                self._frames(key, new, after)
+            if old is not None and new is not None:
+                self._ends(owner, key, (old, new), before)
+        for work, held, taken in _changed(before.leases, after.leases):
+            if held and taken and held.owner != taken.owner and held.end_time > self._time():
+                self._break(f"{work} was taken by {taken.owner} while {held.owner} had it")
+        for _, none, score in _changed(before.scores, after.scores):
+            if none is None and score is not None:
+                self._scored(owner, score, before, after)
+
+    def at_the_end(self, state: State) -> None:
+        """Look at what is left once everything has come to rest."""
+        for told in self.acknowledged:
+            self._kept(told, state)
+        for key, count in self._sealed.items():
+            record = state.submissions.get(key)
+            if record is None or record.frame_count != count or record.state in TAKING:
+                self._break(f"{key[1]} was told to be sealed with {count} frames: {record}")
+        for key, record in state.submissions.items():
+            if record.state not in SETTLED:
+                self._break(f"{key[1]} is still {record.state}")
+        for operation in state.operations.values():
+            if not operation.done:
+                self._break(f"{operation.operation} is not done")
+
+    def found(self, what: str) -> None:
+        """Note what somebody else has found."""
+        self._break(what)
+
+    def _touches_no_other(
+        self, about: Collection[SubmissionKey], before: State, after: State
+    ) -> None:
+        """A command that names its submissions runs beside others, and must leave theirs alone."""
+        mine = {tuple(key) for key in about}
+        for name, old in vars(before).items():
+            if name == "serving":
+                continue
+            new = getattr(after, name)
+            if name in OF_SUBMISSIONS:
+                others = [key[:2] for key, *_ in _changed(old, new) if key[:2] not in mine]
+            else:
+                others = [] if old == new else [name]
+            if others:
+                self._break(f"a command about {sorted(mine)} has changed {others[0]} of {name}")
+
+    # --- states ----------------------------------------------------------------------------
+
+    def _states(
+        self, key: SubmissionKey, old: SubmissionRecord | None, new: SubmissionRecord | None
+    ) -> None:
+        if new is None:
+            if old is not None and old.frame_count:
+                self._break(f"{key[1]} was deleted with {old.frame_count} frames")
+            return
+        if old is None:
+            if (new.state, new.frame_count) != (S.OPEN, 0):
+                self._break(f"{key[1]} began as {new.state} with {new.frame_count} frames")
+            return
+        if new.revision <= old.revision and replace(old, byte_count=new.byte_count) != new:
+            self._break(f"{key[1]} has changed and its revision is {new.revision}")
+        if new.frame_count < old.frame_count:
+            self._break(f"{key[1]} had {old.frame_count} frames and has {new.frame_count}")
+        if new.frame_count != old.frame_count and old.state not in TAKING:
+            self._break(f"{key[1]} was {old.state} and took frames")
+        anew = old.frame_count == 0 and new.state is S.OPEN
+        if old.state is not new.state and (old.state, new.state) not in STEPS and not anew:
+            self._break(f"{key[1]} went from {old.state} to {new.state}")
+        if old.state is not new.state:
+            self._waits(key, old, new)
+        if old.state is S.FAILED and new.state is S.SEALED:
+            self.retried[key] += 1
+            if new.state_reason != "scoring_retried" or new.seal_time != old.seal_time:
+                self._break(f"{key[1]} was retried as {new.state_reason}, {new.seal_time}")
+
+    def _waits(self, key: SubmissionKey, old: SubmissionRecord, new: SubmissionRecord) -> None:
+        """Nobody waits for truth again who has waited as long as the policy says."""
+        longest_s = self._rules.definition.policy.truth_timeout_s
+        if old.state is S.FAILED:
+            self._waited_s[key] = 0.0
+        elif old.state is S.WAITING_FOR_TRUTH:
+            self._waited_s[key] += (new.state_time - old.state_time).total_seconds()
+        elif new.state is S.WAITING_FOR_TRUTH and self._waited_s[key] >= longest_s:
+            self._break(f"{key[1]} has waited {self._waited_s[key]:.0f} s for truth, and again")
+
+    def _ends(
+        self,
+        owner: str,
+        key: SubmissionKey,
+        change: tuple[SubmissionRecord, SubmissionRecord],
+        before: State,
+    ) -> None:
+        """Only who has the lease says what a scoring has come to."""
+        old, new = change
+        if old.state is not S.SCORING or new.state not in {S.SCORED, S.FAILED}:
+            return
+        if not self._holds(owner, f"score benchmarks/{key[0]}/submissions/{key[1]}", before):
+            self._break(f"{key[1]} became {new.state} by {owner}, who had no lease")
+
+    def _holds(self, owner: str, work: str, state: State) -> bool:
+        lease = state.leases.get(work)
+        return lease is not None and lease.owner == owner and lease.end_time > self._time()
+
+    # --- frames ----------------------------------------------------------------------------
+
+    def _frames(self, key: SubmissionKey, record: SubmissionRecord, state: State) -> None:
+        """Every count of a submission's frames is the same."""
+        if record.state is S.CANCELLED:
+            return  # what it had is freed
+        offsets = sum(entry.next_offset for at, entry in state.streams.items() if at[:2] == key)
+        batches = sum(entry.frame_count for at, entry in state.batches.items() if at[:2] == key)
+        frames = sum(at[:2] == key for at in state.frames)
+        if not record.frame_count == offsets == batches == frames:
+            self._break(
+                f"{key[1]} has {record.frame_count} frames, its streams end at {offsets}, its "
+                f"batches have {batches}, and {frames} are known"
+            )
+
+    def _kept(self, told: Acknowledged, state: State) -> None:
+        """What was acknowledged is there, once."""
+        record = state.submissions.get(told.submission)
+        if record is not None and record.state is S.CANCELLED:
+            return
+        batch = state.batches.get((*told.submission, told.stream, told.offset))
+        there = batch is not None and batch.digest == sha256(told.batch.data).digest()
+        frames = [(*told.submission, "", SEQUENCE, number) for number in told.batch.numbers]
+        if not there or not all(frame in state.frames for frame in frames):
+            self._break(
+                f"frames {told.batch.numbers} at offset {told.offset} of {told.stream} of "
+                f"{told.submission[1]} were acknowledged and are lost"
+            )
+
+    # --- scores ----------------------------------------------------------------------------
+
+    def _scored(self, owner: str, score: ScoreRecord, before: State, after: State) -> None:
+        """A score is of every frame, and of who has the lease."""
+        key = (score.benchmark, score.submission)
+        stored = sorted(at[4] for at in after.frames if at[:2] == key)
+        scored = orjson.loads(score.report)
+        if stored != scored:
+            self._break(f"{key[1]} has frames {stored}, and {scored} were scored")
+        works = [f"score benchmarks/{key[0]}/submissions/{key[1]}", f"operation board {key[0]}"]
+        works += [f"operation {name}" for name in before.operations]
+        if not any(self._holds(owner, work, before) for work in works):
+            self._break(f"{key[1]} was scored by {owner}, who had no lease")
+
+    def _break(self, what: str) -> None:
+        if what not in self.broken:
+            self.broken.append(what)
+
+
+def _changed(
+    before: Mapping[Key, Value], after: Mapping[Key, Value]
+) -> Iterator[tuple[Key, Value | None, Value | None]]:
+    """What is another record, what is new and what is gone."""
+    for key, value in after.items():
+        old = before.get(key)
+        if old is not value:
+            yield key, old, value
+    for key, value in before.items():
+        if key not in after:
+            yield key, value, None

@@ -266,9 +266,8 @@ def _changed(
 ) -> Iterator[tuple[Key, Value | None, Value | None]]:
     """What is another record, what is new and what is gone."""
     for key, value in after.items():
-        old = before.get(key)
-        if old is not value:
-            yield key, old, value
+        if key not in before or before[key] is not value:
+            yield key, before.get(key), value
     for key, value in before.items():
         if key not in after:
             yield key, value, None

@@ -319,7 +319,7 @@ async def test_a_restart_in_the_middle_of_scoring_does_not_wait_for_truth_once_m
         await hosted.organiser.upload(TRUTH, complete=False)
         await hosted.red.submit(DETECTIONS)
         await _stands(hosted, pb.SUBMISSION_STATE_WAITING_FOR_TRUTH)
-        clock.pass_by(days=7)
+        clock.pass_by(days=7, seconds=1)
         await until(lambda: bool(hosted.workers.jobs))
     async with hosting(tmp_path, clock) as hosted:
         ended = await hosted.organiser.ended()

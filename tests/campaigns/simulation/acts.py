@@ -112,6 +112,18 @@ async def _publish(world: World, chance: Random) -> None:
     await _done(world, chance, lambda server: server.publish(ORGANISER))
 
 
+async def _look(world: World, chance: Random) -> None:
+    """A team looks at the board, several times."""
+    for _ in range(4):
+        begun = world.store.time()
+        try:
+            seen = await tried(world, chance, lambda server: server.board(team("red")))
+        except (UnavailableError, VidscoreError):
+            return
+        world.laws.release.looked_at(seen, begun)
+        await asyncio.sleep(chance.uniform(1.0, 60.0))
+
+
 async def _cancel(world: World, chance: Random) -> None:
     name = some_submission(world, chance, frozenset(SubmissionState))
     if name is not None:
@@ -184,6 +196,7 @@ KINDS: Mapping[str, tuple[float, Play]] = {
     "truth": (3.0, _upload),
     "rescoring": (1.0, _rescore),
     "publication": (1.0, _publish),
+    "look at the board": (1.0, _look),
     "cancellation": (1.0, _cancel),
     "retry": (2.0, _retry),
     "death of a server": (3.0, _kill),

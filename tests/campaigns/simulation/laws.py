@@ -12,9 +12,16 @@ from typing import TypeVar
 import orjson
 from tests.campaigns.simulation.batches import SEQUENCE, Batch
 from tests.campaigns.simulation.memory import State
+from tests.campaigns.simulation.release_laws import ReleaseLaws
 from tests.campaigns.simulation.rules import Rules
 
-from vidscore_server.store.records import ScoreRecord, SubmissionKey, SubmissionRecord
+from vidscore_server.domain.schedule import OUTAGE_BEATS
+from vidscore_server.store.records import (
+    OperationRecord,
+    ScoreRecord,
+    SubmissionKey,
+    SubmissionRecord,
+)
 from vidscore_server.store.records import SubmissionState as S
 
 Key = TypeVar("Key")
@@ -46,6 +53,7 @@ OF_SUBMISSIONS = frozenset({"submissions", "streams", "batches", "frames", "scor
 """Tables whose keys begin with that of a submission."""
 
 SETTLED = frozenset({S.SCORED, S.FAILED, S.CANCELLED})
+QUIET = frozenset({"sealed_when_quiet", "cancelled_when_quiet"})
 TAKING = frozenset({S.OPEN, S.RECEIVING})
 
 
@@ -76,18 +84,24 @@ class Laws:
         self.history = 0
         self.retried: Counter[SubmissionKey] = Counter()
         self._waited_s: defaultdict[SubmissionKey, float] = defaultdict(float)
+        self._beat_at_s = 0.0
+        self._back_at: datetime | None = None
         self._sealed: dict[SubmissionKey, int] = {}
         self._time: Callable[[], datetime]
         self._rules: Rules
 
-    def begin(self, time: Callable[[], datetime], rules: Rules) -> None:
+    def begin(self, time: Callable[[], datetime], now_s: Callable[[], float], rules: Rules) -> None:
         """Begin to look.
 
         Args:
             time: The store's clock.
+            now_s: Seconds since the world began, whatever clocks say.
             rules: Rules of the world.
         """
+        self._now_s = now_s
         self._time, self._rules = time, rules
+        self._policy = rules.definition.policy
+        self.release = ReleaseLaws(rules, time, self._break)
 
     def sealed(self, key: SubmissionKey, expected: int, found: int) -> None:
         """Note that a client was told that a submission is sealed, with so many frames."""
@@ -109,17 +123,36 @@ class Laws:
         told = f"{self.history} {owner} {self._time()}"
         self.history = int.from_bytes(sha256(told.encode()).digest()[:8], "big")
         for key, old, new in _changed(before.submissions, after.submissions):
-            self._states(key, old, new)
-            if new is not None:
-                self._frames(key, new, after)
-            if old is not None and new is not None:
-                self._ends(owner, key, (old, new), before)
+            self._submission(owner, key, (old, new), before, after)
         for work, held, taken in _changed(before.leases, after.leases):
             if held and taken and held.owner != taken.owner and held.end_time > self._time():
                 self._break(f"{work} was taken by {taken.owner} while {held.owner} had it")
         for _, none, score in _changed(before.scores, after.scores):
             if none is None and score is not None:
                 self._scored(owner, score, before, after)
+        if before.scores != after.scores or before.benchmarks != after.benchmarks:
+            self.release.committed(before, after)
+        if before.serving != after.serving:
+            self._beats()
+
+    def _submission(
+        self,
+        owner: str,
+        key: SubmissionKey,
+        change: tuple[SubmissionRecord | None, SubmissionRecord | None],
+        before: State,
+        after: State,
+    ) -> None:
+        """Look at a change of a submission."""
+        old, new = change
+        self._states(key, old, new)
+        if old is not None:
+            self._quiet(key, old, new)
+        if new is not None:
+            self._frames(key, new, after)
+        if old is not None and new is not None:
+            self._quotas(old, new, after)
+            self._ends(owner, key, (old, new), before)
 
     def at_the_end(self, state: State) -> None:
         """Look at what is left once everything has come to rest."""
@@ -133,8 +166,9 @@ class Laws:
             if record.state not in SETTLED:
                 self._break(f"{key[1]} is still {record.state}")
         for operation in state.operations.values():
-            if not operation.done:
-                self._break(f"{operation.operation} is not done")
+            self._finished(operation)
+        if not self.release.is_at_rest(state):
+            self._break("the board does not come to show the newest truth")
 
     def found(self, what: str) -> None:
         """Note what somebody else has found."""
@@ -187,7 +221,7 @@ class Laws:
 
     def _waits(self, key: SubmissionKey, old: SubmissionRecord, new: SubmissionRecord) -> None:
         """Nobody waits for truth again who has waited as long as the policy says."""
-        longest_s = self._rules.definition.policy.truth_timeout_s
+        longest_s = self._policy.truth_timeout_s
         if old.state is S.FAILED:
             self._waited_s[key] = 0.0
         elif old.state is S.WAITING_FOR_TRUTH:
@@ -212,6 +246,65 @@ class Laws:
     def _holds(self, owner: str, work: str, state: State) -> bool:
         lease = state.leases.get(work)
         return lease is not None and lease.owner == owner and lease.end_time > self._time()
+
+    # --- quotas and quiet times ---------------------------------------------------------------
+
+    def _quotas(self, old: SubmissionRecord, new: SubmissionRecord, state: State) -> None:
+        """Whoever takes a place leaves its team within its quotas; who is retried asks nobody."""
+        first = old.frame_count == 0 < new.frame_count
+        if not first and not (old.state in TAKING and new.state is S.SEALED):
+            return
+        counted = [
+            record.seal_time or record.state_time
+            for record in state.submissions.values()
+            if record.team == new.team
+            and record.frame_count
+            and record.state not in {S.FAILED, S.CANCELLED}
+        ]
+        day = (new.seal_time or new.state_time).date()
+        today = sum(time.date() == day for time in counted)
+        most, most_today = self._policy.submissions_in_all, self._policy.submissions_per_day
+        if most and len(counted) > most:
+            self._break(f"{new.team} has {len(counted)} submissions of {most}")
+        if most_today and today > most_today:
+            self._break(f"{new.team} has {today} submissions of {most_today} on {day}")
+
+    def _beats(self) -> None:
+        """Note since when there was no outage."""
+        now_s = self._now_s()
+        if now_s - self._beat_at_s > OUTAGE_BEATS * self._rules.settings.heartbeat_interval_s:
+            self._back_at = self._time()
+        self._beat_at_s = now_s
+
+    def _quiet(
+        self, key: SubmissionKey, old: SubmissionRecord, new: SubmissionRecord | None
+    ) -> None:
+        """Only who was quiet for long enough is ended, and while nobody served nobody was."""
+        if new is not None and new.state_reason not in QUIET:
+            return
+        if new is not None and new.state is old.state:
+            return
+        closing = self._rules.close_time
+        now = self._time()
+        if new is None and closing is not None and now >= closing:
+            return
+        quiet_s = (now - old.activity_time).total_seconds()
+        if quiet_s < self._policy.quiet_timeout_s:
+            self._break(f"{key[1]} was ended as quiet after {quiet_s:.1f} s")
+        if self._back_at is not None:
+            since_s = (now - self._back_at).total_seconds()
+            if since_s < self._policy.quiet_timeout_s:
+                self._break(f"{key[1]} was ended as quiet {since_s:.1f} s after an outage")
+
+    def _finished(self, operation: OperationRecord) -> None:
+        """A re-scoring ends, and where it says that all went well it has scored everything."""
+        if not operation.done:
+            self._break(f"{operation.operation} is not done")
+        elif operation.error is None:
+            wanted = orjson.loads(operation.request)["submissions"]
+            done = orjson.loads(operation.progress).get("done", [])
+            if done != wanted:
+                self._break(f"{operation.operation} has scored {done} of {wanted}")
 
     # --- frames ----------------------------------------------------------------------------
 

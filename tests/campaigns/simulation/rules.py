@@ -46,6 +46,7 @@ class Rules:
             "submissions_per_day": chance.choice((0, 0, 1, 2)),
             "submissions_in_all": chance.choice((0, 0, 1, 3)),
             "visibility": chance.choice(("ladder", "final")),
+            "private_sequences": chance.choice(((), (), ("p",))),
             "rescore": chance.choice(("automatic", "review")),
         }
         settings = replace(

@@ -24,6 +24,9 @@ from vidscore_server.store import Reader
 STEPS = 1000
 """So many values a score may have."""
 
+HALF = 0.5 / STEPS
+"""Tells a value of the private part from all others."""
+
 
 class Fate(Enum):
     """What becomes of a job."""
@@ -62,7 +65,8 @@ class Luck:
 def value_of(submission: str, revision: int, portion: Portion = Portion.WHOLE) -> float:
     """The score of a submission under a revision of the truth, as any server finds it."""
     digest = sha256(f"{submission}/{revision}/{portion}".encode()).digest()
-    return int.from_bytes(digest[:4], "big") % STEPS / STEPS
+    value = int.from_bytes(digest[:4], "big") % STEPS / STEPS
+    return value + HALF if portion is Portion.PRIVATE else value
 
 
 class SimulatedScorer:

@@ -64,7 +64,7 @@ class World:
         self.acts = acts.drawn(self.chance)
         self.laws = Laws()
         self.store = SharedStore(loop, Random(self.chance.random()), self.laws)
-        self.laws.begin(self.store.time, self.rules)
+        self.laws.begin(self.store.time, loop.time, self.rules)
         self.network = Network(self)
         self.luck = Luck(Random(self.chance.random()))
         self.servers: list[Server] = []
@@ -132,8 +132,10 @@ class World:
 
     def _is_at_rest(self) -> bool:
         state = self.store.state
-        return all(record.state in SETTLED for record in state.submissions.values()) and all(
-            record.done for record in state.operations.values()
+        return (
+            all(record.state in SETTLED for record in state.submissions.values())
+            and all(record.done for record in state.operations.values())
+            and self.laws.release.is_at_rest(state)
         )
 
 

@@ -88,11 +88,11 @@ class Expirer:
     def _due(self, reader: Reader, now: datetime) -> list[SubmissionName]:
         """Submissions to which time alone does something now."""
         due = []
+        quiet_from = self._heartbeat.quiet_from_now(reader, now)
         for record in reader.submissions_in(TAKES_FRAMES):
             benchmark = reader.benchmark(record.benchmark)
             if benchmark is not None:
                 policy = self._benchmarks.definition(benchmark).policy
-                quiet_from = self._heartbeat.quiet_from
                 if due_event(record, benchmark, policy, now, quiet_from) is not None:
                     due.append(SubmissionName(record.benchmark, record.submission))
         return due
@@ -103,7 +103,8 @@ class Expirer:
         if record is None or benchmark is None or record.state not in TAKES_FRAMES:
             return False
         policy = self._benchmarks.definition(benchmark).policy
-        event = due_event(record, benchmark, policy, now, self._heartbeat.quiet_from)
+        quiet_from = self._heartbeat.quiet_from_now(transaction, now)
+        event = due_event(record, benchmark, policy, now, quiet_from)
         if event is None:
             return False
         if is_draft(record):

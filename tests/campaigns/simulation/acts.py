@@ -24,7 +24,7 @@ from vidscore_server.store.records import SubmissionState
 if TYPE_CHECKING:
     from tests.campaigns.simulation.world import World
 
-END_S = 300.0
+END_S = 400.0
 """Acts begin before."""
 
 COUNTS = (6, 24)
@@ -68,7 +68,7 @@ async def _submit(world: World, chance: Random) -> None:
     name = f"{caller.team}-{len(world.store.state.submissions)}-{chance.randrange(1000)}"
     plan = _plan(chance)
     writer = Writer(world, chance, caller, name, plan)
-    working = [writer.submit(chance.choice(("seal", "seal", "seal", "cancel", "leave")))]
+    working = [writer.submit(chance.choice(("seal", "seal", "seal", "cancel", "leave", "leave")))]
     if chance.random() < 0.3:
         working.append(_compete(world, Random(chance.random()), writer, plan))
     await asyncio.gather(*working)
@@ -152,7 +152,7 @@ async def _done(
 async def _kill(world: World, chance: Random) -> None:
     number = chance.randrange(len(world.servers))
     world.servers[number].die()
-    await asyncio.sleep(chance.choice((0.5, 5.0, 40.0, 120.0)))
+    await asyncio.sleep(chance.choice((0.5, 5.0, 40.0, 400.0)))
     if world.servers[number].store.dead:
         world.replace_server(number)
 
@@ -167,7 +167,7 @@ async def _stop(world: World, chance: Random) -> None:
 
 
 async def _outage(world: World, chance: Random) -> None:
-    world.store.down_until_s = world.time_s + chance.choice((2.0, 20.0, 90.0))
+    world.store.down_until_s = world.time_s + chance.choice((2.0, 20.0, 90.0, 400.0))
 
 
 async def _breaks(world: World, chance: Random) -> None:

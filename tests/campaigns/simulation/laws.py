@@ -15,7 +15,7 @@ from tests.campaigns.simulation.memory import State
 from tests.campaigns.simulation.release_laws import ReleaseLaws
 from tests.campaigns.simulation.rules import Rules
 
-from vidscore_server.domain.schedule import OUTAGE_BEATS
+from vidscore_server.domain.schedule import OUTAGE_BEATS, TIMEOUT_BEATS
 from vidscore_server.store.records import (
     OperationRecord,
     ScoreRecord,
@@ -272,7 +272,8 @@ class Laws:
     def _beats(self) -> None:
         """Note since when there was no outage."""
         now_s = self._now_s()
-        if now_s - self._beat_at_s > OUTAGE_BEATS * self._rules.settings.heartbeat_interval_s:
+        longest_beats = OUTAGE_BEATS + TIMEOUT_BEATS  # the last answer may have come so late
+        if now_s - self._beat_at_s > longest_beats * self._rules.settings.heartbeat_interval_s:
             self._back_at = self._time()
         self._beat_at_s = now_s
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from contextlib import closing
 
 import pytest
 from tests.campaigns.settings import EFFORT, SEED
+from tests.campaigns.simulation.mirror import Mirror
 from tests.campaigns.simulation.shrinking import command, shrunk
 from tests.campaigns.simulation.world import play
 from tools.campaign_record import record
@@ -22,6 +24,8 @@ WORLDS = 400
 """Worlds of a round, of which there are `EFFORT`."""
 
 MOST_FINDINGS = 3
+MIRRORED = 4
+LEAST_CALLS = 300
 
 
 def test_no_world_breaks_a_law() -> None:
@@ -39,6 +43,14 @@ def test_no_world_breaks_a_law() -> None:
                 break
         record("simulation", seed, tried, findings, time.monotonic() - began_s)
         assert findings == []
+
+
+def test_the_store_in_memory_answers_as_the_real_one() -> None:
+    for seed in range(MIRRORED):
+        with closing(Mirror()) as mirror:
+            assert play(seed, mirror=mirror) == play(seed)
+            assert mirror.differences == []
+            assert mirror.calls > LEAST_CALLS
 
 
 def test_a_world_is_the_same_whenever_it_is_played() -> None:

@@ -2,7 +2,7 @@
 
 Records never change, so that a state is a few dictionaries, and a copy of it is a snapshot. It has
 what the simulated parts of a server ask for, and no more. A world may be held to the real store:
-see `mirrored`.
+see `tests.campaigns.simulation.mirror`.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from tests.campaigns.simulation.memory import MemoryReader, State
 from tests.campaigns.simulation.memory_writer import MemoryTransaction
+from tests.campaigns.simulation.mirror import Mirror
 from tests.campaigns.simulation.virtual_time import VirtualLoop
 
 from vidscore_server.store.errors import StoreError
@@ -58,6 +59,7 @@ class SharedStore:
         loop: The time of the world.
         chance: All chance of it.
         observer: Sees every commit.
+        mirror: Holds all answers to those of the real store; None to go without.
 
     Attributes:
         state: What is stored.
@@ -67,7 +69,14 @@ class SharedStore:
         unanswered: What dead servers wait for still; who waits there is kept until the end.
     """
 
-    def __init__(self, loop: VirtualLoop, chance: Random, observer: Observer) -> None:
+    def __init__(
+        self,
+        loop: VirtualLoop,
+        chance: Random,
+        observer: Observer,
+        mirror: Mirror | None = None,
+    ) -> None:
+        self.mirror = mirror
         self.state = State()
         self.loop = loop
         self.chance = chance
@@ -103,13 +112,20 @@ class SharedStore:
     ) -> Any:
         """Run a command; what it raises leaves nothing behind."""
         before, after = self.state, self.state.copy()
-        result = command(MemoryTransaction(after, self.time))
+        if self.mirror is None:
+            result = command(MemoryTransaction(after, self.time))
+        else:
+            with self.mirror.command():
+                result = command(self.mirror.transaction(after, self.time))
         self.state = after
         self._observer.committed(owner, before, after, about)
         return result
 
     def reader(self) -> MemoryReader:
         """The present state."""
+        if self.mirror is not None:
+            found: MemoryReader = self.mirror.transaction(self.state, self.time)
+            return found
         return MemoryReader(self.state, self.time)
 
 

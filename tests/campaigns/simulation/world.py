@@ -13,6 +13,7 @@ from random import Random
 from tests.campaigns.simulation import acts
 from tests.campaigns.simulation.actors import Network
 from tests.campaigns.simulation.laws import SETTLED, Laws
+from tests.campaigns.simulation.mirror import Mirror
 from tests.campaigns.simulation.rules import Rules
 from tests.campaigns.simulation.scoring import Luck
 from tests.campaigns.simulation.servers import Server
@@ -54,16 +55,17 @@ class World:
     Args:
         seed: All chance of it.
         loop: Its time.
+        mirror: Holds its store to the real one; None to go without.
     """
 
-    def __init__(self, seed: int, loop: VirtualLoop) -> None:
+    def __init__(self, seed: int, loop: VirtualLoop, mirror: Mirror | None = None) -> None:
         self.seed = seed
         self.loop = loop
         self.chance = Random(seed)
         self.rules = Rules.drawn(self.chance)
         self.acts = acts.drawn(self.chance)
         self.laws = Laws()
-        self.store = SharedStore(loop, Random(self.chance.random()), self.laws)
+        self.store = SharedStore(loop, Random(self.chance.random()), self.laws, mirror)
         self.laws.begin(self.store.time, loop.time, self.rules)
         self.network = Network(self)
         self.luck = Luck(Random(self.chance.random()))
@@ -139,16 +141,17 @@ class World:
         )
 
 
-def play(seed: int, wanted: Collection[int] | None = None) -> Outcome:
+def play(seed: int, wanted: Collection[int] | None = None, mirror: Mirror | None = None) -> Outcome:
     """Play a world.
 
     Args:
         seed: Its seed.
         wanted: Numbers of the acts that are played; None for all.
+        mirror: Holds its store to the real one; None to go without.
     """
     delays = Random(f"{seed}/reads")
     loop = VirtualLoop(lambda: delays.uniform(*READ_S))
-    world = World(seed, loop)
+    world = World(seed, loop, mirror)
     chosen = range(len(world.acts)) if wanted is None else wanted
     with _silence():
         playing = loop.create_task(world.play(chosen))

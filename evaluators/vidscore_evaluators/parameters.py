@@ -14,6 +14,7 @@ import types
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, TypeVar
 
 from vidscore_evaluators.errors import Fault, ParameterError
@@ -98,9 +99,15 @@ def parameter(default: Any, description: str, **bounds: Any) -> Any:
     return dataclasses.field(default=default, metadata=metadata)
 
 
+@cache
+def _hints(parameters: type) -> dict[str, typing.Any]:
+    """Types of a class's parameters, which Python works out anew whenever it is asked."""
+    return typing.get_type_hints(parameters)
+
+
 def describe_parameters(parameters: type) -> tuple[ParameterDescription, ...]:
     """Describe every parameter of a class, in order."""
-    hints = typing.get_type_hints(parameters)
+    hints = _hints(parameters)
     return tuple(
         ParameterDescription(
             name=field.name,
@@ -128,7 +135,7 @@ def parse_parameters(
     Raises:
         ParameterError: With every unknown name, wrong type and broken bound.
     """
-    hints = typing.get_type_hints(parameters)
+    hints = _hints(parameters)
     described = {description.name: description for description in describe_parameters(parameters)}
     faults: list[Fault] = []
     accepted: dict[str, Value] = {}

@@ -24,7 +24,7 @@ WORLDS = 400
 """Worlds of a round, of which there are `EFFORT`."""
 
 MOST_FINDINGS = 3
-MIRRORED = 4
+MIRRORED = 3
 LEAST_CALLS = 300
 
 

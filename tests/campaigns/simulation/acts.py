@@ -199,13 +199,27 @@ KINDS: Mapping[str, tuple[float, Play]] = {
     "look at the board": (1.0, _look),
     "cancellation": (1.0, _cancel),
     "retry": (2.0, _retry),
-    "death of a server": (3.0, _kill),
-    "stop of a server": (1.0, _stop),
-    "outage of the store": (1.0, _outage),
-    "breaking connections": (1.5, _breaks),
-    "bad network": (1.5, _bad_network),
-    "slow server": (1.5, _slow),
-    "bad jobs": (1.5, _bad_jobs),
-    "leap of the clock": (0.7, _leap),
+    "deaths of a server": (3.0, _kill),
+    "stops of a server": (1.0, _stop),
+    "outages of the store": (1.0, _outage),
+    "times of breaking connections": (1.5, _breaks),
+    "times of a bad network": (1.5, _bad_network),
+    "times of a slow server": (1.5, _slow),
+    "times of failing jobs": (1.5, _bad_jobs),
+    "leaps of the clock": (0.7, _leap),
 }
 """Kinds of acts, each with how often it comes among the others, and what it does."""
+
+USES = frozenset(
+    {
+        "submission",
+        "truth",
+        "rescoring",
+        "publication",
+        "look at the board",
+        "cancellation",
+        "retry",
+    }
+)
+FAULTS = frozenset(KINDS) - USES
+"""Kinds of acts that go wrong; the others are use."""

@@ -38,7 +38,8 @@ class Outcome:
         seed: Its seed.
         acts: The acts that it was played with, by their numbers.
         broken: Laws that did not hold.
-        counts: What was tried.
+        counts: What befell it, and how often it committed.
+        ended: How its submissions ended, by the reason of their last state.
         history: Digest of every commit, the same whenever the world is played.
     """
 
@@ -46,6 +47,7 @@ class Outcome:
     acts: tuple[int, ...]
     broken: tuple[str, ...]
     counts: Counter[str] = field(default_factory=Counter)
+    ended: Counter[str] = field(default_factory=Counter)
     history: int = 0
 
 
@@ -105,14 +107,13 @@ class World:
             if number not in wanted:
                 continue
             await asyncio.sleep(max(0.0, act.at_s - self.time_s))
-            self.counts[act.kind] += 1
+            if act.kind in acts.FAULTS:
+                self.counts[act.kind] += 1
             actor = asyncio.create_task(act.play(self, Random(f"{self.seed}/{number}")))
             self._actors.add(actor)
         await asyncio.sleep(max(0.0, acts.END_S - self.time_s))
         await self._rest()
         self.laws.at_the_end(self.store.state)
-        for record in self.store.state.submissions.values():
-            self.counts[f"ended {record.state_reason}"] += 1
 
     async def _rest(self) -> None:
         """Let nothing go wrong any more, and wait."""
@@ -161,11 +162,13 @@ def play(seed: int, wanted: Collection[int] | None = None, mirror: Mirror | None
             world.laws.found(str(error))
         finally:
             _close(loop)
-    world.counts["broken messages"] += world.network.broken
-    world.counts["broken commands"] += world.store.broken
+    world.counts["calls that were lost, late or came twice"] += world.network.broken
+    world.counts["commands that broke"] += world.store.broken
     world.counts["jobs that went wrong"] += world.luck.wrong
     world.counts["commits"] += world.laws.commits
-    return Outcome(seed, tuple(chosen), tuple(world.laws.broken), world.counts, world.laws.history)
+    laws, records = world.laws, world.store.state.submissions.values()
+    ended = Counter(record.state_reason for record in records)
+    return Outcome(seed, tuple(chosen), tuple(laws.broken), world.counts, ended, laws.history)
 
 
 def _close(loop: VirtualLoop) -> None:

@@ -12,7 +12,7 @@ import dataclasses
 import math
 import types
 import typing
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar
@@ -100,7 +100,7 @@ def parameter(default: Any, description: str, **bounds: Any) -> Any:
 
 
 @cache
-def _hints(parameters: Hashable) -> dict[str, typing.Any]:
+def _hints(parameters: type) -> dict[str, typing.Any]:
     """Types of a class's parameters, which Python works out anew whenever it is asked."""
     return typing.get_type_hints(parameters)
 
@@ -135,7 +135,7 @@ def parse_parameters(
     Raises:
         ParameterError: With every unknown name, wrong type and broken bound.
     """
-    hints = _hints(parameters)
+    hints = _hints(typing.cast("type", parameters))
     described = {description.name: description for description in describe_parameters(parameters)}
     faults: list[Fault] = []
     accepted: dict[str, Value] = {}

@@ -73,7 +73,7 @@ class Server:
         self._luck = luck
         self._name = name
         self._unexpected = unexpected
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: dict[asyncio.Task[Any], None] = {}  # in the order in which they end
 
     # --- its life --------------------------------------------------------------------------
 
@@ -101,8 +101,8 @@ class Server:
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Do something that ends with the server."""
         task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = None
+        task.add_done_callback(lambda done: self._tasks.pop(done, None))
         return task
 
     async def _live(self) -> None:

@@ -187,9 +187,8 @@ class Writer:
                 offset, batch = left.pop(0)
                 if end < offset + len(batch.numbers):
                     self._world.laws.found(f"{place} acknowledged {batch} up to {end}")
-                self._world.laws.acknowledged.append(
-                    Acknowledged(tuple(place.of_submission), place.stream, offset, batch)
-                )
+                told = Acknowledged(place.of_submission, place.stream, offset, batch)
+                self._world.laws.acknowledged.append(told)
 
             return server.append(self.caller, place, epoch, batches, acknowledge)
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from tests.campaigns.simulation.actors import (
     ORGANISER,
-    UnavailableError,
     Writer,
     some_submission,
     team,
     tried,
 )
 from tests.campaigns.simulation.batches import Batch
+from tests.campaigns.simulation.servers import UnavailableError
 
 from vidscore_evaluators.errors import VidscoreError
 from vidscore_server.store.records import SubmissionState

@@ -147,6 +147,8 @@ class Heartbeat:
         """Beat once."""
         try:
             async with asyncio.timeout(TIMEOUT_BEATS * self._interval_s):
+                if not self._goes_on():  # the store may have come back with another time
+                    await self._context.adjust_clock()
                 self.quiet_from = await self._context.write(self._write, about=())
         except (StoreError, TimeoutError):
             self.writable = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from vidscore_cli.session import ExitCode
 from vidscore_protos.v1 import server_service_pb2, server_service_pb2_grpc
 from vidscore_server.api import batches
 from vidscore_server.domain.benchmarks import Benchmarks, to_json
-from vidscore_server.domain.context import Context, open_context
+from vidscore_server.domain.context import Context, StoreClock, open_context
 from vidscore_server.domain.definition import definition_from_dict
 from vidscore_server.domain.expirer import Expirer
 from vidscore_server.domain.schedule import GRACE, Heartbeat
@@ -83,6 +84,22 @@ async def test_a_clock_that_leaps_while_the_server_runs_is_no_outage(store: SqlS
     clock.pass_by(hours=3)
     await beating.beat()
     assert beating.quiet_from == began
+
+
+async def test_the_first_beat_after_an_outage_goes_by_the_time_that_the_store_has_then(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database came back on another machine, whose clock is a day ahead."""
+    passed_s = [0.0]
+    site = site_at(store, PlayedClock())
+    clock = StoreClock(store, lambda: passed_s[0])
+    beating = Heartbeat(replace(site, clock=clock, monotonic=lambda: passed_s[0]))
+    await beating.beat()
+    later = clock() + timedelta(days=1)
+    monkeypatch.setattr("vidscore_server.store.site_reader.utc_now", lambda: later)
+    passed_s[0] += 3600.0
+    await beating.beat()
+    assert beating.quiet_from == later + GRACE
 
 
 async def test_nobody_is_ended_before_a_server_has_noticed_that_there_was_an_outage(

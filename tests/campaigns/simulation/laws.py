@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import orjson
 from tests.campaigns.simulation.batches import SEQUENCE, Batch
-from tests.campaigns.simulation.memory import State
+from tests.campaigns.simulation.memory import SERVING, State
 from tests.campaigns.simulation.release_laws import ReleaseLaws
 from tests.campaigns.simulation.rules import Rules
 
@@ -53,6 +53,9 @@ OF_SUBMISSIONS = frozenset({"submissions", "streams", "batches", "frames", "scor
 """Tables whose keys begin with that of a submission."""
 
 SETTLED = frozenset({S.SCORED, S.FAILED, S.CANCELLED})
+LATE_S = 60.0
+"""A beat that is written with a time so long ago was on its way when the clock leapt."""
+
 QUIET = frozenset({"sealed_when_quiet", "cancelled_when_quiet"})
 TAKING = frozenset({S.OPEN, S.RECEIVING})
 
@@ -133,7 +136,7 @@ class Laws:
         if before.scores != after.scores or before.benchmarks != after.benchmarks:
             self.release.committed(before, after)
         if before.serving != after.serving:
-            self._beats()
+            self._beats(after)
 
     def _submission(
         self,
@@ -269,12 +272,13 @@ class Laws:
         if most_today and today > most_today:
             self._break(f"{new.team} has {today} submissions of {most_today} on {day}")
 
-    def _beats(self) -> None:
-        """Note since when there was no outage."""
+    def _beats(self, state: State) -> None:
+        """Note since when there was no outage; of a leap on the way of a beat no server knows."""
         now_s = self._now_s()
         longest_beats = OUTAGE_BEATS + TIMEOUT_BEATS  # the last answer may have come so late
         if now_s - self._beat_at_s > longest_beats * self._rules.settings.heartbeat_interval_s:
-            self._back_at = self._time()
+            late_s = (self._time() - state.serving[SERVING].beat_time).total_seconds()
+            self._back_at = self._time() if late_s < LATE_S else None
         self._beat_at_s = now_s
 
     def _quiet(

@@ -66,6 +66,9 @@ CAMPAIGNS: Mapping[str, Campaign] = {
     "sanitized loops": Campaign.of(
         "sanitized_loops", "loops under AddressSanitizer, by tests and changed inputs"
     ),
+    "simulation": Campaign.of(
+        "simulation", "worlds of servers, teams and organisers over a played store and clock"
+    ),
 }
 """Campaigns of the record, each by its name."""
 

@@ -105,6 +105,7 @@ CAMPAIGNS = (
     Campaign.of_robustness("mutation", 10),
     Campaign.of_robustness("network", 20),
     Campaign.of_robustness("sanitized_loops", 30),
+    Campaign.of_robustness("simulation", 50),
     Campaign("planted-test", "bugs that are planted for each campaign, which it has to catch"),
 )
 

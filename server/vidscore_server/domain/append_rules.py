@@ -6,7 +6,6 @@ What is not public, or not known yet, is never looked at: no answer can depend o
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -409,12 +408,12 @@ class RuleCache:
             NotOpenError: If nobody has said yet of which shape its detections are.
         """
         kept = self._kept.get(benchmark)
-        if kept is not None and time.monotonic() - kept[0] < KEEP_S:
+        if kept is not None and self._context.monotonic() - kept[0] < KEEP_S:
             return kept[2]
         state, rules = await self._context.read(lambda reader: self._look_up(reader, benchmark))
         if len(self._kept) >= MAXIMUM_KEPT:
             self._kept.clear()
-        self._kept[benchmark] = (time.monotonic(), state, rules)
+        self._kept[benchmark] = (self._context.monotonic(), state, rules)
         return rules
 
     def forget(self, benchmark: str) -> None:

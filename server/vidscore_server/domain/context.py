@@ -27,6 +27,9 @@ FOLLOW_INTERVAL_S = 0.5
 
 Look = Callable[[Collection[SubmissionName]], Awaitable[dict[SubmissionName, int]]]
 
+Monotonic = Callable[[], float]
+"""Seconds by a clock that nobody sets."""
+
 
 class Changes:
     """Notifies waiters by name; each looks up what has changed."""
@@ -107,15 +110,17 @@ class StoreClock:
 
     Args:
         store: The store.
+        monotonic: What it runs on by.
     """
 
-    def __init__(self, store: SqlStore) -> None:
+    def __init__(self, store: SqlStore, monotonic: Monotonic = time.monotonic) -> None:
         self._store = store
+        self._monotonic = monotonic
         self._time, self._at_s, _ = self._look()
 
     def __call__(self) -> datetime:
         """The time."""
-        return self._time + timedelta(seconds=time.monotonic() - self._at_s)
+        return self._time + timedelta(seconds=self._monotonic() - self._at_s)
 
     async def until(self, time: datetime) -> None:
         """Wait for a time; looks at the store's clock that come between are minded."""
@@ -135,9 +140,9 @@ class StoreClock:
     def _look(self) -> tuple[datetime, float, float]:
         """Time of the store, time here in the middle of the look, and how long it took."""
         with self._store.read() as reader:
-            begun_s = time.monotonic()
+            begun_s = self._monotonic()
             found = reader.time()
-            took_s = time.monotonic() - begun_s
+            took_s = self._monotonic() - begun_s
         return found, begun_s + took_s / 2, took_s
 
 
@@ -170,6 +175,7 @@ class Context:
         secret: Keys digests that leave the server.
         changes: Notifies waiters of a changed submission.
         codec: The encoding of batches.
+        monotonic: How long something took, or is ago, at this server.
     """
 
     store: SqlStore
@@ -178,6 +184,7 @@ class Context:
     secret: bytes
     changes: Changes
     codec: BatchCodec
+    monotonic: Monotonic = time.monotonic
 
     async def write(
         self,

@@ -89,11 +89,11 @@ class Expirer:
         """Submissions to which time alone does something now."""
         due = []
         benchmark_of = cache(reader.benchmark)  # of which there are few, of submissions many
+        quiet_from = self._heartbeat.quiet_from_now(reader, now)
         for record in reader.submissions_in(TAKES_FRAMES):
             benchmark = benchmark_of(record.benchmark)
             if benchmark is not None:
                 policy = self._benchmarks.definition(benchmark).policy
-                quiet_from = self._heartbeat.quiet_from
                 if due_event(record, benchmark, policy, now, quiet_from) is not None:
                     due.append(SubmissionName(record.benchmark, record.submission))
         return due
@@ -104,7 +104,8 @@ class Expirer:
         if record is None or benchmark is None or record.state not in TAKES_FRAMES:
             return False
         policy = self._benchmarks.definition(benchmark).policy
-        event = due_event(record, benchmark, policy, now, self._heartbeat.quiet_from)
+        quiet_from = self._heartbeat.quiet_from_now(transaction, now)
+        event = due_event(record, benchmark, policy, now, quiet_from)
         if event is None:
             return False
         if is_draft(record):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,7 +11,7 @@ from vidscore_server.domain.context import Context
 from vidscore_server.domain.policy import Policy, QuietAction
 from vidscore_server.domain.quotas import DELETED
 from vidscore_server.domain.states import TAKES_FRAMES, Event, is_draft
-from vidscore_server.store import Transaction
+from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import (
     BenchmarkRecord,
@@ -117,7 +116,8 @@ class Heartbeat:
         context: The hosting context.
 
     Attributes:
-        quiet_from: Quiet time counts from then on, or from a later activity.
+        quiet_from: Quiet time counts from then on, or from a later activity, as it was at the
+            last beat.
         writable: Whether the last beat was written.
     """
 
@@ -147,27 +147,40 @@ class Heartbeat:
         """Beat once."""
         try:
             async with asyncio.timeout(TIMEOUT_BEATS * self._interval_s):
+                if not self._goes_on():  # the store may have come back with another time
+                    await self._context.adjust_clock()
                 self.quiet_from = await self._context.write(self._write, about=())
         except (StoreError, TimeoutError):
             self.writable = False
         else:
             self.writable = True
-            self._beat_at_s = time.monotonic()
+            self._beat_at_s = self._context.monotonic()
+
+    def quiet_from_now(self, reader: Reader, now: datetime) -> datetime:
+        """From when quiet time counts: after an outage also while nothing was written yet.
+
+        Args:
+            reader: A state of the store.
+            now: The time.
+        """
+        return self.quiet_from if self._goes_on() else self._quiet_from(reader, now)
 
     def _write(self, transaction: Transaction) -> datetime:
         now = self._context.clock()
-        quiet_from = self.quiet_from if self._goes_on() else self._quiet_from(transaction, now)
+        quiet_from = self.quiet_from_now(transaction, now)
         transaction.put_serving(ServingRecord(quiet_from, beat_time=now))
         return quiet_from
 
     def _goes_on(self) -> bool:
         """Whether this server wrote a heartbeat recently, by its monotonic clock."""
         last_s = self._beat_at_s
-        return last_s is not None and time.monotonic() - last_s < self._outage.total_seconds()
+        return (
+            last_s is not None and self._context.monotonic() - last_s < self._outage.total_seconds()
+        )
 
-    def _quiet_from(self, transaction: Transaction, now: datetime) -> datetime:
+    def _quiet_from(self, reader: Reader, now: datetime) -> datetime:
         """When quiet time begins for a server that has just come: none was there, or others are."""
-        record = transaction.serving()
+        record = reader.serving()
         if record is None:
             return now
         return record.quiet_from if now - record.beat_time < self._outage else now + GRACE

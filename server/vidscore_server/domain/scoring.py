@@ -26,7 +26,7 @@ from vidscore_server.domain.benchmarks import Benchmarks
 from vidscore_server.domain.context import Context, audit_server
 from vidscore_server.domain.leases import LeaseLostError, Leases
 from vidscore_server.domain.names import SubmissionName
-from vidscore_server.domain.policy import Visibility
+from vidscore_server.domain.policy import Policy, Visibility
 from vidscore_server.domain.scorer import Scorer
 from vidscore_server.domain.scores import Result, keep_result, move_board
 from vidscore_server.domain.states import UNFINISHED, Event, is_draft, move
@@ -207,6 +207,8 @@ class Scheduler:
                 transaction.update_submission(record)
                 return record, None
         missing = revision is None or (not revision.complete and lacks)
+        if revision is not None and _has_waited(record, policy, now):
+            missing = False
         if missing and record.state is SubmissionState.SEALED:
             waiting = move(record, Event.TRUTH_MISSING, now)
             transaction.update_submission(waiting)
@@ -298,6 +300,16 @@ def _interrupted(record: SubmissionRecord, now: datetime) -> SubmissionRecord:
     log(logging.WARNING, "scoring interrupted", submission=str(name), times=count)
     told = INTERRUPTED_MESSAGE.format(count=count) if count >= ALONE_AFTER else ""
     return move(record, Event.SCORING_INTERRUPTED, now, told)
+
+
+def _has_waited(record: SubmissionRecord, policy: Policy, now: datetime) -> bool:
+    """Whether the scoring of a submission was interrupted that began once it had waited for truth.
+
+    It does not wait as long again: nobody would know when it ends where servers die often.
+    """
+    interrupted = record.state_reason == Event.SCORING_INTERRUPTED
+    waited_s = (now - (record.seal_time or record.state_time)).total_seconds()
+    return interrupted and waited_s >= policy.truth_timeout_s
 
 
 def _is_cut_off(error: Exception) -> bool:

@@ -33,27 +33,26 @@ class PlayedStore:
         return self.machine_s
 
 
-def played(monkeypatch: Any) -> tuple[PlayedStore, StoreClock]:
+def played() -> tuple[PlayedStore, StoreClock]:
     store = PlayedStore()
-    monkeypatch.setattr("vidscore_server.domain.context.time.monotonic", store.monotonic)
-    return store, StoreClock(cast(SqlStore, store))
+    return store, StoreClock(cast(SqlStore, store), store.monotonic)
 
 
-def test_between_two_looks_it_runs_on_by_itself(monkeypatch: Any) -> None:
-    store, site_clock = played(monkeypatch)
+def test_between_two_looks_it_runs_on_by_itself() -> None:
+    store, site_clock = played()
     store.machine_s += 5
     assert site_clock() == START + timedelta(seconds=5)
 
 
-def test_a_look_sets_it_by_the_store_in_the_middle_of_the_look(monkeypatch: Any) -> None:
-    store, site_clock = played(monkeypatch)
+def test_a_look_sets_it_by_the_store_in_the_middle_of_the_look() -> None:
+    store, site_clock = played()
     store.now, store.took_s = START - timedelta(hours=1), 0.25
     site_clock.adjust()
     assert site_clock() == START - timedelta(hours=1) + timedelta(seconds=0.125)
 
 
-def test_a_look_that_took_too_long_is_not_believed(monkeypatch: Any) -> None:
-    store, site_clock = played(monkeypatch)
+def test_a_look_that_took_too_long_is_not_believed() -> None:
+    store, site_clock = played()
     store.now, store.took_s = START + timedelta(days=1), 3.0
     site_clock.adjust()
     assert site_clock() == START + timedelta(seconds=3)
@@ -61,7 +60,7 @@ def test_a_look_that_took_too_long_is_not_believed(monkeypatch: Any) -> None:
 
 def test_who_waits_for_a_time_minds_what_the_store_says_meanwhile(monkeypatch: Any) -> None:
     """Two seconds are to pass; after the first wait the store's clock turns out to be ahead."""
-    store, site_clock = played(monkeypatch)
+    store, site_clock = played()
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +15,20 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tests.crash.servers import KilledServer
 from tests.server.domain.hosted import Hosted, PlayedClock, hosting
 from tests.server.domain.sky import batch, truth
+from tests.server.store import records as r
 
 from vidscore_cli.session import ExitCode
 from vidscore_protos.v1 import server_service_pb2, server_service_pb2_grpc
 from vidscore_server.api import batches
-from vidscore_server.domain.context import Context, open_context
+from vidscore_server.domain.benchmarks import Benchmarks, to_json
+from vidscore_server.domain.context import Context, StoreClock, open_context
+from vidscore_server.domain.definition import definition_from_dict
+from vidscore_server.domain.expirer import Expirer
 from vidscore_server.domain.schedule import GRACE, Heartbeat
+from vidscore_server.domain.submissions import Submissions
 from vidscore_server.settings import load_settings
-from vidscore_server.store import SqlStore, sql_store
+from vidscore_server.store import Reader, SqlStore, Transaction, sql_store
+from vidscore_server.store.records import SubmissionState
 from vidscore_server.store.sqlite import open_sqlite_store
 
 TIMEOUT_S = 60.0
@@ -76,6 +84,61 @@ async def test_a_clock_that_leaps_while_the_server_runs_is_no_outage(store: SqlS
     clock.pass_by(hours=3)
     await beating.beat()
     assert beating.quiet_from == began
+
+
+async def test_the_first_beat_after_an_outage_goes_by_the_time_that_the_store_has_then(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database came back on another machine, whose clock is a day ahead."""
+    passed_s = [0.0]
+    site = site_at(store, PlayedClock())
+    clock = StoreClock(store, lambda: passed_s[0])
+    beating = Heartbeat(replace(site, clock=clock, monotonic=lambda: passed_s[0]))
+    await beating.beat()
+    later = clock() + timedelta(days=1)
+    monkeypatch.setattr("vidscore_server.store.site_reader.utc_now", lambda: later)
+    passed_s[0] += 3600.0
+    await beating.beat()
+    assert beating.quiet_from == later + GRACE
+
+
+async def test_nobody_is_ended_before_a_server_has_noticed_that_there_was_an_outage(
+    store: SqlStore,
+) -> None:
+    """Looks for what is due come between heartbeats; the first one may come before the next beat.
+
+    The database was away for three hours, and the server was there all the time.
+    """
+    clock, passed_s = PlayedClock(), [0.0]
+    site = replace(site_at(store, clock), monotonic=lambda: passed_s[0])
+    benchmarks, beating = Benchmarks(site), Heartbeat(site)
+    expirer = Expirer(site, benchmarks, Submissions(site, benchmarks, beating), beating)
+    await beating.beat()
+    await site.write(lambda transaction: _with_a_quiet_submission(transaction, clock))
+    clock.pass_by(hours=3)
+    passed_s[0] += 3 * 3600.0
+    await expirer.expire()
+    assert await site.read(_state) is SubmissionState.RECEIVING
+    await beating.beat()
+    clock.pass_by(seconds=121)
+    passed_s[0] += 1.0
+    await expirer.expire()
+    assert await site.read(_state) is SubmissionState.SEALED
+
+
+def _with_a_quiet_submission(transaction: Transaction, clock: PlayedClock) -> None:
+    definition = definition_from_dict(
+        {"evaluators": [{"name": "f1"}], "policy": {"quiet_timeout_s": 60.0}}
+    )
+    benchmark = replace(r.benchmark(), definition=to_json(definition), close_time=None)
+    transaction.insert_benchmark(benchmark)
+    record = r.submission(state=SubmissionState.RECEIVING, frame_count=1)
+    transaction.insert_submission(replace(record, activity_time=clock.now))
+
+
+def _state(reader: Reader) -> SubmissionState:
+    [record] = reader.submissions_in(SubmissionState)
+    return record.state
 
 
 async def test_an_open_submission_outlives_an_outage_longer_than_its_quiet_time(

@@ -309,6 +309,23 @@ async def test_a_restart_in_the_middle_of_scoring_gives_the_same_score(tmp_path:
         assert found == library_report(TRUTH, DETECTIONS)
 
 
+async def test_a_restart_in_the_middle_of_scoring_does_not_wait_for_truth_once_more(
+    tmp_path: Path,
+) -> None:
+    """It has waited for seven days, and is scored on what is there."""
+    clock = PlayedClock()
+    async with hosting(tmp_path, clock, held=True) as hosted:
+        await hosted.organiser.create_benchmark()
+        await hosted.organiser.upload(TRUTH, complete=False)
+        await hosted.red.submit(DETECTIONS)
+        await _stands(hosted, pb.SUBMISSION_STATE_WAITING_FOR_TRUTH)
+        clock.pass_by(days=7, seconds=1)
+        await until(lambda: bool(hosted.workers.jobs))
+    async with hosting(tmp_path, clock) as hosted:
+        ended = await hosted.organiser.ended()
+        assert ended.submission.state_reason == "scored_without_all_truth"
+
+
 async def test_a_submission_that_is_cancelled_while_it_is_scored_gets_no_score(
     hosted: Hosted,
 ) -> None:

@@ -1,0 +1,213 @@
+"""The part of the store in memory that writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import TypeVar
+
+from tests.campaigns.simulation.memory import SERVING, MemoryReader
+
+from vidscore_server.store.errors import AlreadyExistsError, NotFoundError
+from vidscore_server.store.records import (
+    AuditRecord,
+    BatchRecord,
+    BenchmarkRecord,
+    FrameNumbers,
+    LeaseRecord,
+    OperationRecord,
+    ReleaseRecord,
+    ScoreRecord,
+    ServingRecord,
+    StreamRecord,
+    SubmissionRecord,
+    TruthRevisionRecord,
+)
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class MemoryTransaction(MemoryReader):
+    """A state that can be written to; it is thrown away where its command raises."""
+
+    # --- the site --------------------------------------------------------------------------
+
+    def put_serving(self, record: ServingRecord) -> None:
+        """Store the site's heartbeat."""
+        self._state.serving[SERVING] = record
+
+    def append_audit(self, record: AuditRecord) -> None:
+        """Add to the audit record."""
+        self._state.audit.append(replace(record, number=len(self._state.audit) + 1))
+
+    def put_response(
+        self, caller: str, request_id: str, digest: str, response: bytes, time: datetime
+    ) -> None:
+        """Keep the response to a request."""
+        _insert(self._state.responses, (caller, request_id), (digest, response, time))
+
+    def insert_operation(self, record: OperationRecord) -> None:
+        """Add an operation."""
+        _insert(self._state.operations, record.operation, record)
+
+    def update_operation(self, record: OperationRecord) -> None:
+        """Replace the record of an operation."""
+        _update(self._state.operations, record.operation, record)
+
+    def take_lease(self, work: str, owner: str, duration: timedelta) -> bool:
+        """Take or prolong a lease; returns False if another owner has it."""
+        now, held = self.time(), self._state.leases.get(work)
+        if held is not None and held.owner != owner and held.end_time > now:
+            return False
+        self._state.leases[work] = LeaseRecord(work, owner, now + duration)
+        return True
+
+    def end_lease(self, work: str, owner: str) -> bool:
+        """End a lease; returns False if the owner no longer had it."""
+        held = self._state.leases.get(work)
+        if held is None or held.owner != owner or held.end_time <= self.time():
+            return False
+        del self._state.leases[work]
+        return True
+
+    def purge(self, before: datetime) -> None:
+        """Delete responses from before a time, and leases that have ended."""
+        now, state = self.time(), self._state
+        state.leases = {work: held for work, held in state.leases.items() if held.end_time > now}
+        kept = state.responses.items()
+        state.responses = {key: entry for key, entry in kept if entry[2] >= before}
+
+    # --- benchmarks ------------------------------------------------------------------------
+
+    def insert_benchmark(self, record: BenchmarkRecord) -> None:
+        """Add a benchmark."""
+        _insert(self._state.benchmarks, record.benchmark, record)
+
+    def update_benchmark(self, record: BenchmarkRecord) -> None:
+        """Replace the record of a benchmark."""
+        _update(self._state.benchmarks, record.benchmark, record)
+
+    def insert_truth_revision(self, record: TruthRevisionRecord, _: Iterable[bytes]) -> None:
+        """Add a revision; nothing here reads its batches."""
+        _insert(self._state.truth, (record.benchmark, record.revision), record)
+
+    # --- submissions -----------------------------------------------------------------------
+
+    def insert_submission(self, record: SubmissionRecord) -> None:
+        """Add a submission."""
+        _insert(self._state.submissions, (record.benchmark, record.submission), record)
+
+    def update_submission(self, record: SubmissionRecord) -> None:
+        """Replace the record of a submission."""
+        _update(self._state.submissions, (record.benchmark, record.submission), record)
+
+    def delete_submission(self, benchmark: str, submission: str) -> None:
+        """Delete a submission with all that belongs to it."""
+        key, state = (benchmark, submission), self._state
+        if key not in state.submissions:
+            raise NotFoundError(f"submission {submission}")
+        del state.submissions[key]
+        state.failed.pop(key, None)
+        state.streams = _without(state.streams, key)
+        state.batches = _without(state.batches, key)
+        state.frames = _without(state.frames, key)
+        state.scores = _without(state.scores, key)
+
+    def free_frames(self, benchmark: str, submission: str, _: int) -> bool:
+        """Delete a submission's batches, all of them at once, or then its frames."""
+        key, state = (benchmark, submission), self._state
+        batches, frames = _without(state.batches, key), _without(state.frames, key)
+        if len(batches) < len(state.batches):
+            state.batches = batches
+            return True
+        if len(frames) < len(state.frames):
+            state.frames = frames
+            return True
+        state.submissions[key] = replace(state.submissions[key], byte_count=0)
+        return False
+
+    def delete_live_clock(self, benchmark: str, submission: str) -> None:
+        """There is none."""
+
+    def raise_epoch(self, benchmark: str, submission: str, stream: str) -> StreamRecord:
+        """Open a stream under its next epoch, and create it if it is new."""
+        key = (benchmark, submission, stream)
+        before = self._state.streams.get(key, StreamRecord(stream, 0, 0))
+        self._state.streams[key] = replace(before, epoch=before.epoch + 1)
+        return self._state.streams[key]
+
+    def append_batches(
+        self,
+        benchmark: str,
+        submission: str,
+        batches: Sequence[tuple[BatchRecord, FrameNumbers]],
+        positions: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Append batches with their frames to their streams, and advance the streams' offsets."""
+        for batch, frames in batches:
+            key = (benchmark, submission, batch.stream)
+            _insert(self._state.batches, (*key, batch.first_offset), batch)
+            for sequence, numbers in frames.items():
+                for number in numbers:
+                    frame = (benchmark, submission, *sequence, number)
+                    _insert(self._state.frames, frame, None)
+            stream = self._state.streams[key]
+            end = stream.next_offset + batch.frame_count
+            self._state.streams[key] = replace(stream, next_offset=end)
+        for name, position in positions.items():
+            key = (benchmark, submission, name)
+            self._state.streams[key] = replace(self._state.streams[key], source_position=position)
+
+    # --- scores ----------------------------------------------------------------------------
+
+    def insert_score(self, record: ScoreRecord) -> ScoreRecord:
+        """Add a score under the submission's next number."""
+        key = (record.benchmark, record.submission)
+        number = 1 + sum(entry[:2] == key for entry in self._state.scores)
+        numbered = replace(record, number=number)
+        self._state.scores[*key, number] = numbered
+        return numbered
+
+    def publish_score(self, record: ScoreRecord) -> None:
+        """Mark a score as published, with what it releases."""
+        key = (record.benchmark, record.submission, record.number)
+        self._state.scores[key] = replace(
+            self._state.scores[key],
+            released=record.released,
+            released_step=record.released_step,
+            published=True,
+        )
+
+    def put_failed_rescoring(self, benchmark: str, submission: str, basis: str) -> None:
+        """Store the basis under which re-scoring a submission failed."""
+        self._state.failed[benchmark, submission] = basis
+
+    def delete_releases(self, benchmark: str, evaluator: str) -> None:
+        """Delete the releases of an evaluator to all teams."""
+        self._state.releases = _without(self._state.releases, (benchmark, evaluator))
+
+    def put_release(self, record: ReleaseRecord) -> None:
+        """Replace the last release to a team."""
+        self._state.releases[record.benchmark, record.evaluator, record.team] = record
+
+
+def _insert(table: dict[Key, Value], key: Key, value: Value) -> None:
+    if key in table:
+        raise AlreadyExistsError(str(key))
+    table[key] = value
+
+
+def _update(table: dict[Key, Value], key: Key, value: Value) -> None:
+    if key not in table:
+        raise NotFoundError(str(key))
+    table[key] = value
+
+
+Parts = TypeVar("Parts", bound=tuple[object, ...])
+
+
+def _without(table: dict[Parts, Value], parent: tuple[str, str]) -> dict[Parts, Value]:
+    return {key: value for key, value in table.items() if key[:2] != parent}

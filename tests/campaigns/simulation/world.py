@@ -1,0 +1,195 @@
+"""A world: servers over one store, teams and organisers, and what befalls them from a seed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from random import Random
+
+from tests.campaigns.simulation import acts
+from tests.campaigns.simulation.actors import Network
+from tests.campaigns.simulation.laws import SETTLED, Laws
+from tests.campaigns.simulation.mirror import Mirror
+from tests.campaigns.simulation.rules import Rules
+from tests.campaigns.simulation.scoring import Luck
+from tests.campaigns.simulation.servers import Server
+from tests.campaigns.simulation.stores import SharedStore
+from tests.campaigns.simulation.virtual_time import StuckError, VirtualLoop
+
+from vidscore_server.logs import LOGGER_NAME
+
+LONGEST_S = 4 * 3600.0
+"""Everything comes to rest in that time, once nothing befalls a world any more."""
+
+LOOK_S = 30.0
+READ_S = (0.0, 0.02)
+ENDINGS = 4
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a world came to.
+
+    Attributes:
+        seed: Its seed.
+        acts: The acts that it was played with, by their numbers.
+        broken: Laws that did not hold.
+        counts: What befell it, and how often it committed.
+        ended: How its submissions ended, by the reason of their last state.
+        history: Digest of every commit, the same whenever the world is played.
+    """
+
+    seed: int
+    acts: tuple[int, ...]
+    broken: tuple[str, ...]
+    counts: Counter[str] = field(default_factory=Counter)
+    ended: Counter[str] = field(default_factory=Counter)
+    history: int = 0
+
+
+class World:
+    """A world that runs.
+
+    Args:
+        seed: All chance of it.
+        loop: Its time.
+        mirror: Holds its store to the real one; None to go without.
+    """
+
+    def __init__(self, seed: int, loop: VirtualLoop, mirror: Mirror | None = None) -> None:
+        self.seed = seed
+        self.loop = loop
+        self.chance = Random(seed)
+        self.rules = Rules.drawn(self.chance)
+        self.acts = acts.drawn(self.chance)
+        self.laws = Laws()
+        self.store = SharedStore(loop, Random(self.chance.random()), self.laws, mirror)
+        self.laws.begin(self.store.time, loop.time, self.rules)
+        self.network = Network(self)
+        self.luck = Luck(Random(self.chance.random()))
+        self.servers: list[Server] = []
+        self.counts: Counter[str] = Counter()
+        self._lives: Counter[int] = Counter()
+        self._actors: set[asyncio.Task[None]] = set()
+
+    @property
+    def time_s(self) -> float:
+        """Seconds since the world began."""
+        return self.loop.time()
+
+    def a_server(self, chance: Random) -> Server | None:
+        """One of the servers that serve."""
+        found = [server for server in self.servers if server.serves]
+        return chance.choice(found) if found else None
+
+    def replace_server(self, number: int) -> None:
+        """Start a server in the place of one that has ended."""
+        self._lives[number] += 1
+        name = f"server {number}, life {self._lives[number]}"
+        self.servers[number] = Server(
+            self.store, self.rules.settings, self.luck, name, self.laws.found
+        )
+        self.servers[number].start()
+
+    async def play(self, wanted: Collection[int]) -> None:
+        """Play the acts that are wanted, then wait until everything has come to rest."""
+        self.rules.prepare(self.store)
+        for number in range(self.rules.server_count):
+            self.servers.append(
+                Server(self.store, self.rules.settings, self.luck, "", self.laws.found)
+            )
+            self.replace_server(number)
+        for number, act in enumerate(self.acts):
+            if number not in wanted:
+                continue
+            await asyncio.sleep(max(0.0, act.at_s - self.time_s))
+            if act.kind in acts.FAULTS:
+                self.counts[act.kind] += 1
+            actor = asyncio.create_task(act.play(self, Random(f"{self.seed}/{number}")))
+            self._actors.add(actor)
+        await asyncio.sleep(max(0.0, acts.END_S - self.time_s))
+        await self._rest()
+        self.laws.at_the_end(self.store.state)
+
+    async def _rest(self) -> None:
+        """Let nothing go wrong any more, and wait."""
+        self.network.bad_until_s = self.luck.bad_until_s = 0.0
+        self.store.down_until_s = self.store.breaking_until_s = 0.0
+        for number, server in enumerate(self.servers):
+            server.store.slow_until_s = 0.0
+            if server.store.dead:
+                self.replace_server(number)
+        end_s = self.time_s + LONGEST_S
+        while self.time_s < end_s:
+            await asyncio.sleep(LOOK_S)
+            busy = [actor for actor in self._actors if not actor.done()]
+            if not busy and self._is_at_rest():
+                break
+        for actor in self._actors:
+            if actor.done() and actor.exception() is not None:
+                self.laws.found(f"an actor failed with {actor.exception()!r}")
+
+    def _is_at_rest(self) -> bool:
+        state = self.store.state
+        return (
+            all(record.state in SETTLED for record in state.submissions.values())
+            and all(record.done for record in state.operations.values())
+            and self.laws.release.is_at_rest(state)
+        )
+
+
+def play(seed: int, wanted: Collection[int] | None = None, mirror: Mirror | None = None) -> Outcome:
+    """Play a world.
+
+    Args:
+        seed: Its seed.
+        wanted: Numbers of the acts that are played; None for all.
+        mirror: Holds its store to the real one; None to go without.
+    """
+    delays = Random(f"{seed}/reads")
+    loop = VirtualLoop(lambda: delays.uniform(*READ_S))
+    world = World(seed, loop, mirror)
+    chosen = range(len(world.acts)) if wanted is None else wanted
+    with _silence():
+        playing = loop.create_task(world.play(chosen))
+        try:
+            loop.run_until_complete(playing)
+        except StuckError as error:
+            world.laws.found(str(error))
+        finally:
+            _close(loop)
+    world.counts["calls that were lost, late or came twice"] += world.network.broken
+    world.counts["commands that broke"] += world.store.broken
+    world.counts["jobs that went wrong"] += world.luck.wrong
+    world.counts["commits"] += world.laws.commits
+    laws, records = world.laws, world.store.state.submissions.values()
+    ended = Counter(record.state_reason for record in records)
+    return Outcome(seed, tuple(chosen), tuple(laws.broken), world.counts, ended, laws.history)
+
+
+def _close(loop: VirtualLoop) -> None:
+    """End everything that still runs; what waits for a dead server has to be told twice."""
+    for _ in range(ENDINGS):
+        if left := asyncio.all_tasks(loop):
+            for task in left:
+                task.cancel()
+            loop.run_until_complete(asyncio.wait(left, timeout=1.0))
+    loop.close()
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """What servers log of what befalls them is not wanted."""
+    loggers = [logging.getLogger(name) for name in (LOGGER_NAME, "asyncio")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

@@ -1,0 +1,58 @@
+"""In no world of servers, teams and organisers is a law of the rules broken, whatever goes wrong.
+
+The real rules of appends, leases, quotas, release, re-scoring and quiet times run over a store, a
+clock and a network that are played, all of one seed. A world that breaks a law is made smaller
+before it is told, with the command that plays it again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from contextlib import closing
+
+import pytest
+from tests.campaigns.settings import EFFORT, SEED
+from tests.campaigns.simulation.mirror import Mirror
+from tests.campaigns.simulation.shrinking import command, shrunk
+from tests.campaigns.simulation.world import play
+from tools.campaign_record import record
+
+pytestmark = pytest.mark.campaign
+
+WORLDS = 400
+"""Worlds of a round, of which there are `EFFORT`."""
+
+MOST_FINDINGS = 3
+MIRRORED = 3
+LEAST_CALLS = 300
+
+
+def test_no_world_breaks_a_law() -> None:
+    for number in range(EFFORT):
+        began_s, seed = time.monotonic(), SEED + number
+        tried, findings = Counter[str](), list[str]()
+        for world in range(seed * WORLDS, (seed + 1) * WORLDS):
+            outcome = play(world)
+            tried += outcome.counts
+            tried["worlds"] += 1
+            if outcome.broken:
+                smallest = shrunk(outcome)
+                findings.append(f"{smallest.broken[0]}: `{command(smallest)}`")
+            if len(findings) >= MOST_FINDINGS:
+                break
+        record("simulation", seed, tried, findings, time.monotonic() - began_s)
+        assert findings == []
+
+
+def test_the_store_in_memory_answers_as_the_real_one() -> None:
+    for seed in range(MIRRORED):
+        with closing(Mirror()) as mirror:
+            assert play(seed, mirror=mirror) == play(seed)
+            assert mirror.differences == []
+            assert mirror.calls > LEAST_CALLS
+
+
+def test_a_world_is_the_same_whenever_it_is_played() -> None:
+    for seed in range(5):
+        assert play(seed) == play(seed)

@@ -406,9 +406,6 @@ def exact_sums(values: FloatArray, groups: IntArray, group_count: int) -> list[i
         raise ValueError(f"{len(values)} values and {len(groups)} groups do not go together")
     values = np.ascontiguousarray(values, dtype=np.float64)
     groups = np.ascontiguousarray(groups, dtype=np.int64)
-    if (groups[1:] < groups[:-1]).any():
-        order = np.argsort(groups, kind="stable")
-        values, groups = values[order], groups[order]
     parts = np.empty((4, len(values)), dtype=np.int64)
     scratch = np.empty(2 * _EXPONENT_CLASSES, dtype=np.int64)
     count = kernels.add_exactly(values, groups, len(values), scratch, *parts)

@@ -84,6 +84,15 @@ def test_rows_of_equal_keys_are_added(rows: list[Row]) -> None:
     assert table.row_count == len(_expected(rows))
 
 
+def test_rows_of_equal_keys_are_added_however_many_there_are() -> None:
+    random = np.random.default_rng(0)
+    drawn = random.integers(0, 40, (3_000, 4)).tolist()
+    rows: list[Row] = [(f"s{a}", f"c{b}", c / 8, 1, d, d / 3) for a, b, c, d in drawn]
+    table = _table(rows)
+    assert _plain(table) == _expected(rows)
+    assert list(_plain(table)) == sorted(_expected(rows))
+
+
 @given(ROWS)
 def test_keys_stand_in_ascending_order_each_once(rows: list[Row]) -> None:
     keys = list(_plain(_table(rows)))

@@ -99,10 +99,10 @@ static uint64_t bits_of(double value)
     return word.bits;
 }
 
-/* Add the values of each group without rounding; groups ascend.
+/* Add the values of each group without rounding; a group may come again after another one.
 
    A value is its mantissa in two halves, which are added up apart for values of sixteen
-   neighbouring exponents, counted from the least of the group, so that most groups have one sum.
+   neighbouring exponents, counted from the least of its run, so that most runs have one sum.
    Takes (256,) sums. Writes for each sum, of which there are no more than values, its group, its
    shift, and its halves: the group's sum is that of ((high << 26) + low) << shift, in units of
    2**-1074. Returns how many, or -1 if a value is not finite. */

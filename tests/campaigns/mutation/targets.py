@@ -38,10 +38,11 @@ EQUIVALENT: Mapping[str, str] = {
     ),
     "tally._sorted_vocabulary: 1 => 2": "numpy takes any negative length for the unknown one",
     "tally._reduce: 0 => 1 (#2)": "where there is no first row, there is no row at all",
-    "tally._add_exactly: 1 => 2": "the further bit of the mask is the leading 1, which is set next",
-    "tally._add_exactly: bits < 0 => bits <= 0": "minus zero is zero",
-    "tally._add_exactly: 0 => 1 (#2)": "bits of 0 are the number zero, and minus zero is zero",
-    "tally._add_exactly: True => False": "the three columns have a length of one make",
+    "tally._group: row_count > _ROWS_TO_COMPARE => row_count >= _ROWS_TO_COMPARE": (
+        "both ways of sorting give the same order"
+    ),
+    "tally.exact_sums: 2 => 3": "more room than the sums need",
+    "tally.exact_sums: True => False": "the four columns have one length",
     "release.released_values: True => False": "the Ladder gives a value for each scale",
     "appends._check_together: 0 => 1": "all are under the same rules, and there are two or more",
     "appends._check_together: True => False": "the ends are the sums of the counts, one for each",

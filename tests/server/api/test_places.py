@@ -169,7 +169,7 @@ async def test_what_is_guarded_or_not_there_is_left_alone(handler: Any, method: 
 async def _refused(
     calls: OpenCalls, context: Context, method: str, behaviour: Handlers, *requests: str
 ) -> str:
-    handler = grpc.unary_unary_rpc_method_handler(behaviour)
+    handler: Any = grpc.unary_unary_rpc_method_handler(behaviour)
     found = await put(calls, handler, method)
     with pytest.raises(AbortedError) as caught:
         await found.stream_stream(given(*requests), context)

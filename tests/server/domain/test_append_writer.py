@@ -36,6 +36,7 @@ from vidscore_server.errors import (
     OffsetGapError,
     OffsetStraddlesError,
     QuotaError,
+    StateError,
     SubmissionEndedError,
 )
 from vidscore_server.settings import Settings
@@ -185,13 +186,13 @@ def test_a_batch_that_comes_again_is_acknowledged_and_counted_once(site: Site) -
     ],
 )
 def test_what_does_not_fit_the_offset_is_refused_and_touches_no_other_batch(
-    site: Site, offset: int, frames: tuple[int, ...], data: bytes, error: type[Exception]
+    site: Site, offset: int, frames: tuple[int, ...], data: bytes, error: type[StateError]
 ) -> None:
     stored = [site.batch(0, 1, 2), site.batch(2, 3)]
     wrong = site.batch(offset, *frames, data=data)
     assert site.run(*stored) == [2, 3]
     refused, acknowledged = site.run(wrong, site.batch(3, 5), admit=None)
-    assert type(refused) is error
+    assert isinstance(refused, error)
     assert refused.metadata["next_offset"] == "3"
     assert acknowledged == 4
     assert site.record().frame_count == 4

@@ -157,7 +157,7 @@ def test_without_a_ladder_or_a_scale_new_values_are_released_as_they_are(
     ],
 )
 def test_another_release_follows_from_visibility_step_and_ranking_alone(
-    change: dict[str, object], expected: bool
+    change: dict[str, Any], expected: bool
 ) -> None:
     assert releases_differ(defined(), defined(**change)) is expected
 

@@ -151,6 +151,7 @@ async def test_the_scheme_is_in_any_case(scheme: str) -> None:
         f"Bearer {STRANGER.secret}",
         f"Bearer {RED.secret[:-1]}{'1' if RED.secret[-1] == '0' else '0'}",
     ],
+    ids=["no scheme", "basic", "session", "nothing", "no token", "a stranger's", "a guess"],
 )
 @pytest.mark.parametrize("method", [SUBMIT, BOARD])
 async def test_what_is_no_token_that_holds_is_refused(shown: str, method: str) -> None:
@@ -223,7 +224,9 @@ async def test_a_session_is_admitted_as_its_token() -> None:
 
 
 @pytest.mark.parametrize(
-    ("token", "now"), [(None, NOON), (STRANGER.record.token, NOON), (RED.record.token, later(60))]
+    ("token", "now"),
+    [(None, NOON), (STRANGER.record.token, NOON), (RED.record.token, later(60))],
+    ids=["no token", "a stranger's", "an ended one"],
 )
 async def test_a_session_without_a_token_that_holds_has_ended(
     token: str | None, now: datetime

@@ -212,7 +212,7 @@ def test_a_conversion_keeps_times_or_says_that_it_does_not(name: str, side: Side
     where = ("Tower" if target.capacity[side].domains else "", "7")
     timed = make_annotations({where: {5: [thing], 6: [thing]}}, times_s={(where, 5): 2.0})
     given = with_masks(timed) if target.capacity[side].masks and timed.arity == BOX else timed
-    conversion = convert(Source(given, "given"), name, side, image_size=(64, 64))
+    conversion = convert(Source(given, "given"), name, side, image_size=(50, 40))
     lost = "1 time of a frame not written"
     assert (lost in conversion.remarks) is not target.capacity[side].times
 
@@ -258,7 +258,7 @@ def test_a_conversion_keeps_arrivals_or_says_that_it_does_not(
     made = make_annotations({where: {5: [thing], 6: [thing]}})
     made = with_masks(made) if target.capacity[side].masks and made.arity == BOX else made
     arrived = replace(made, frame_arrivals_s=np.array([2.0, np.nan]))
-    conversion = convert(Source(arrived, "given"), name, side, image_size=(64, 64))
+    conversion = convert(Source(arrived, "given"), name, side, image_size=(50, 40))
     keeps = target.capacity[side].arrivals
     assert ("1 arrival of an answer not written" in conversion.remarks) is not keeps
     if keeps:

@@ -40,7 +40,8 @@ from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL, Annotatio
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Evaluator, Needs
 from vidscore_evaluators.parameters import PARTIAL, parameter
-from vidscore_evaluators.plausibility.warnings import LabelUse, bounding_box_warnings
+from vidscore_evaluators.plausibility.labels import LabelUse
+from vidscore_evaluators.plausibility.warnings import bounding_box_warnings
 from vidscore_evaluators.report import ReportWarning, Scores
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import TOLERANCE, Base, Similarity

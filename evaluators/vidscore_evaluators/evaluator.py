@@ -28,8 +28,9 @@ from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.installed import installed_version
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
+from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.plausibility.summary import input_summary_of, size_columns
-from vidscore_evaluators.plausibility.warnings import LabelUse, input_warnings, with_names
+from vidscore_evaluators.plausibility.warnings import input_warnings, with_names
 from vidscore_evaluators.report import Number, Report, ReportWarning, Scores
 from vidscore_evaluators.selection import ALL, Selection
 from vidscore_evaluators.specification import BenchmarkSpec

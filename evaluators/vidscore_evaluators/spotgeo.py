@@ -65,7 +65,7 @@ from vidscore_evaluators.evaluator import (
 )
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, OutcomeBuilder, Outcomes
 from vidscore_evaluators.parameters import parameter
-from vidscore_evaluators.plausibility.warnings import LabelUse
+from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.tally import Table, Tally
 

@@ -59,7 +59,6 @@ from vidscore_evaluators.formats.source import (
     WantedFrames,
 )
 from vidscore_evaluators.names import name_advice
-from vidscore_evaluators.plausibility.masks import mask_warnings
 from vidscore_evaluators.plausibility.warnings import warnings_of_positions
 from vidscore_evaluators.remote_files import DataPath, RemotePath
 from vidscore_evaluators.report import FrameExample, ReportWarning
@@ -145,15 +144,13 @@ class Pair:
 
     @cached_property
     def warnings(self) -> tuple[ReportWarning, ...]:
-        """Warnings of both, about coordinates outside the images, and about masks."""
+        """Warnings of both, and about coordinates outside the images."""
         sizes = {**self.truth.image_sizes, **self.detections.image_sizes}
         return (
             *self.truth.warnings,
             *self.detections.warnings,
             *warnings_of_positions(Side.TRUTH, self.truth.annotations, sizes),
             *warnings_of_positions(Side.DETECTIONS, self.detections.annotations, sizes),
-            *mask_warnings(Side.TRUTH, self.truth.annotations),
-            *mask_warnings(Side.DETECTIONS, self.detections.annotations),
         )
 
     def place_of(self, example: FrameExample) -> str:

@@ -127,7 +127,7 @@ from vidscore_evaluators.neovision2.scores import (
     make_scores,
 )
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
-from vidscore_evaluators.plausibility.warnings import LabelUse
+from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
 

@@ -20,19 +20,18 @@ from vidscore_evaluators.annotations import (
 from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray, run_starts
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.mask_digests import mask_digests
-from vidscore_evaluators.plausibility.masks import first_of, mask_warnings
+from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.plausibility.summary import (
     input_summary_of,
 )
 from vidscore_evaluators.plausibility.warnings import (
     SIDE_NAMES,
-    LabelUse,
     input_warnings,
     place_name,
     side_warnings,
 )
 from vidscore_evaluators.quadrilaterals import outline_areas, outlines_of
-from vidscore_evaluators.report import ReportWarning
+from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.shapes import sides_cross
 from vidscore_evaluators.specification import BenchmarkSpec
 
@@ -53,12 +52,11 @@ def warnings_of_side(
     nothing = empty_annotations(annotations.arity)
     sides = (annotations, nothing) if side is Side.TRUTH else (nothing, annotations)
     input_summary = input_summary_of(align(*sides), specification)
-    found = (
+    return (
         *_shares(side, annotations),
         *side_warnings(input_summary, ranked=expects_confidences(annotations)),
+        *(truth_warnings(annotations) if side is Side.TRUTH else ()),
     )
-    of_masks = mask_warnings(side, annotations)
-    return (*found, *of_masks, *(truth_warnings(annotations) if side is Side.TRUTH else ()))
 
 
 def _shares(side: Side, annotations: Annotations) -> Iterator[ReportWarning]:
@@ -150,12 +148,16 @@ def truth_warnings(truth: Annotations) -> Iterator[ReportWarning]:
 
 def _warning(annotations: Annotations, code: str, found: BoolArray) -> Iterator[ReportWarning]:
     """The warning, if anything was found; its example is the first in order of names."""
-    first = first_of(annotations, found, Side.TRUTH)
-    if first is not None:
-        count, example = first
-        what, advice = _MESSAGES[code]
-        message = f"{what}, the first of them in {place_name(example)}; {advice}"
-        yield ReportWarning(code, message, count, example)
+    rows = np.flatnonzero(found)
+    if len(rows) == 0:
+        return
+    frames = annotations.object_frames[rows]
+    sequences = [annotations.sequences[row] for row in annotations.frame_sequences[frames].tolist()]
+    keys = zip(sequences, annotations.frame_numbers[frames].tolist(), strict=True)
+    example = FrameExample(Side.TRUTH, *min(keys))
+    what, advice = _MESSAGES[code]
+    message = f"{what}, the first of them in {place_name(example)}; {advice}"
+    yield ReportWarning(code, message, len(rows), example)
 
 
 def _repeated(truth: Annotations) -> BoolArray:

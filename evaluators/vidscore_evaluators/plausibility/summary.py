@@ -30,6 +30,7 @@ from vidscore_evaluators.annotations import (
 )
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs, run_starts
 from vidscore_evaluators.geometry import bounding_boxes
+from vidscore_evaluators.plausibility.masks import BESIDE, EMPTY, FULL, MASK_DOUBTS, odd_masks
 from vidscore_evaluators.quadrilaterals import are_rotated
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Table, TableSchema, build_table
@@ -64,6 +65,9 @@ class Example(StrEnum):
     BEYOND_IMAGE = "beyond_image"
     ROTATED = "rotated"
     UNLISTED = "unlisted"
+    EMPTY_MASK = EMPTY
+    FULL_MASK = FULL
+    MASK_BESIDE = BESIDE
 
 
 SIDES, LABELS, CONFIDENCES, COLUMNS, EXAMPLES = (
@@ -74,7 +78,7 @@ SCHEMAS: Mapping[str, TableSchema] = {
     SIDES: TableSchema(
         ("side",),
         numbers=("arity",),
-        counts=("objects", "swapped", "sized", "beyond_image", "rotated"),
+        counts=("objects", "swapped", "sized", "beyond_image", "rotated", *MASK_DOUBTS),
     ),
     # A hash comes first, so that of very many labels the same are kept on each side.
     LABELS: TableSchema(
@@ -91,7 +95,7 @@ SCHEMAS: Mapping[str, TableSchema] = {
 }  # fmt: skip
 """Tables of an input summary."""
 
-_MOST_ROWS = {SIDES: 6, CONFIDENCES: 4, COLUMNS: 40, EXAMPLES: 8}
+_MOST_ROWS = {SIDES: 6, CONFIDENCES: 4, COLUMNS: 40, EXAMPLES: 13}
 
 INPUT_SUMMARY_BYTES = sum(
     _MOST_ROWS.get(name, schema.first or 0)
@@ -137,6 +141,7 @@ class _SideFacts:
         beyond_image: (N,) objects beyond their image; None where no size is known.
         sized: Objects in images of known size.
         rotated: (N,) objects, not regions, whose corners are no upright box; None for other shapes.
+        odd_masks: (N,) objects with odd masks, by the code of the warning; empty for other shapes.
     """
 
     side: Side
@@ -145,6 +150,7 @@ class _SideFacts:
     beyond_image: BoolArray | None
     sized: int
     rotated: BoolArray | None
+    odd_masks: Mapping[str, BoolArray]
 
     @classmethod
     def of(cls, side: Side, annotations: Annotations, known: ImageSizes) -> _SideFacts:
@@ -157,11 +163,11 @@ class _SideFacts:
         rotated: BoolArray | None = None
         if annotations.arity == QUADRILATERAL:
             rotated = are_rotated(coordinates) & ((annotations.flags & ObjectFlag.REGION) == 0)
-        if not known:
-            return cls(side, annotations, swapped, None, 0, rotated)
-        sizes = sizes_of_objects(annotations, known)
-        sized = int(np.isfinite(sizes[:, 0]).sum())
-        return cls(side, annotations, swapped, beyond_image(coordinates, sizes), sized, rotated)
+        beyond, sized = None, 0
+        if known:
+            sizes = sizes_of_objects(annotations, known)
+            beyond, sized = beyond_image(coordinates, sizes), int(np.isfinite(sizes[:, 0]).sum())
+        return cls(side, annotations, swapped, beyond, sized, rotated, odd_masks(annotations))
 
 
 def _sizes_in(specification: BenchmarkSpec) -> ImageSizes:
@@ -198,6 +204,7 @@ def _sides_table(seen: Sequence[_SideFacts]) -> Table:
         [entry.sized for entry in used],
         [_number(entry.beyond_image) for entry in used],
         [_number(entry.rotated) for entry in used],
+        *([_number(entry.odd_masks.get(code)) for entry in used] for code in MASK_DOUBTS),
     ]
     return build_table(
         SCHEMAS[SIDES],
@@ -296,6 +303,7 @@ def _examples_table(aligned: Aligned, seen: Sequence[_SideFacts]) -> Table:
             (Example.SWAPPED, entry.swapped),
             (Example.BEYOND_IMAGE, entry.beyond_image),
             (Example.ROTATED, entry.rotated),
+            *((Example(code), mask) for code, mask in entry.odd_masks.items()),
         ):
             if mask is not None and mask.any():
                 starts = entry.annotations.frame_starts

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from enum import StrEnum
 
 import numpy as np
 
 from vidscore_evaluators.annotations import ARITIES, BOX, POINT, Annotations, SequenceKey, Side
 from vidscore_evaluators.plausibility._readings import Finding, judge_sample
+from vidscore_evaluators.plausibility.labels import LabelUse, label_warnings, names_of, shown
+from vidscore_evaluators.plausibility.masks import MASK_DOUBTS
 from vidscore_evaluators.plausibility.summary import (
     COLUMNS,
     CONFIDENCES,
@@ -80,6 +81,22 @@ _READINGS = {
 }
 """By code: how the boxes of a side would fit, and what to do."""
 
+_MASKS = {
+    "masks_are_empty": (
+        "masks of {side} have no pixel, so that nothing can match them",
+        "correct or remove them",
+    ),
+    "masks_fill_the_image": (
+        "masks of {side} have every pixel of their image",
+        "check that 0s and 1s are not exchanged: runs begin with those of 0s",
+    ),
+    "boxes_beside_masks": (
+        "boxes of {side} and the masks that come with them hardly overlap",
+        "check the order of pixels: runs go down the columns, and a size is height, width",
+    ),
+}
+"""By code: what is odd about the masks of a side, and what to do."""
+
 _BY_FRAME = frozenset({"frames_not_evaluated", "unevaluated_detections"})
 _BY_LABEL = {
     "classes_not_scored": Side.DETECTIONS,
@@ -115,6 +132,7 @@ def side_warnings(input_summary: InputSummary, *, ranked: bool) -> Iterator[Repo
         yield from _corners(input_summary, side)
         yield from _beyond_image(input_summary, side)
         yield from _columns(input_summary, side)
+        yield from _masks(input_summary, side)
 
 
 def with_names(
@@ -311,6 +329,16 @@ def _columns(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]
             )
 
 
+def _masks(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]:
+    for code in MASK_DOUBTS:
+        example = _example(input_summary, side, Example(code))
+        if example is not None:
+            what, advice = _MASKS[code]
+            message = f"{what.format(side=SIDE_NAMES[side])}, the first of them in "
+            message += f"{place_name(example)}; {advice}"
+            yield ReportWarning(code, message, _count(input_summary, side, code), example)
+
+
 def _reading(input_summary: InputSummary) -> Iterator[ReportWarning]:
     arities = {side: _arities(input_summary, side) for side in Side}
     if any(len(found) != 1 for found in arities.values()):
@@ -371,122 +399,3 @@ def _example(input_summary: InputSummary, side: Side, example: Example) -> Frame
             key = SequenceKey(table.texts("domain")[row], table.texts("sequence")[row])
             return FrameExample(side, key, int(table.number("frame")[row]))
     return None
-
-
-NAMES_SHOWN = 5
-
-LEAST_STRANGE = 3
-"""Least detections for a warning that no label is in common: fewer may be plain mistakes."""
-
-
-class LabelUse(StrEnum):
-    """What labels are to an evaluator."""
-
-    EXACT = "exact"
-    """Objects and detections of different labels never match."""
-    LISTED = "listed"
-    """The same, but case is nothing, and the evaluator itself says what it has no class for."""
-    IGNORED = "ignored"
-    """Labels play no part."""
-
-
-def label_warnings(table: Table, use: LabelUse) -> Iterator[ReportWarning]:
-    """Warn of labels that the other side does not have.
-
-    Args:
-        table: The input summary's labels.
-        use: What labels are to the evaluator.
-    """
-    objects = _counts(table, Side.TRUTH, use)
-    detected = _counts(table, Side.DETECTIONS, use)
-    alone = {label: count for label, count in detected.items() if label not in objects}
-    if use is LabelUse.IGNORED or not objects or not alone:
-        return
-    spelled = {_plain(label): label for label in sorted(objects)}
-    alike = {label: spelled[_plain(label)] for label in alone if _plain(label) in spelled}
-    if alike:
-        yield _written_otherwise(alike, alone)
-    strange = {label: count for label, count in alone.items() if label not in alike}
-    if strange and len(strange) == len(detected) and sum(strange.values()) >= LEAST_STRANGE:
-        yield _nothing_in_common(objects, detected)
-    elif strange and use is LabelUse.EXACT and len(strange) < len(detected):
-        yield _only_detected(strange)
-
-
-def names_of(
-    table: Table, side: Side, chosen: Callable[[str, str], bool], use: LabelUse
-) -> dict[str, int]:
-    """Objects by label, of the labels that are chosen by domain and label."""
-    return {
-        label: count
-        for label, count in _counts(table, side, use, chosen).items()
-        if use is not LabelUse.IGNORED
-    }
-
-
-def shown(counts: Mapping[str, int]) -> str:
-    """``car (12), bus (3) and 4 more``, the most frequent first."""
-    ordered = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
-    names = ", ".join(f"{named(label)} ({count})" for label, count in ordered[:NAMES_SHOWN])
-    rest = len(ordered) - NAMES_SHOWN
-    return f"{names} and {rest} more" if rest > 0 else names
-
-
-def named(label: str) -> str:
-    """The label as it can be read in a sentence."""
-    return label if label and label == label.strip() else repr(label) if label else "(no label)"
-
-
-def _counts(
-    table: Table,
-    side: Side,
-    use: LabelUse,
-    chosen: Callable[[str, str], bool] | None = None,
-) -> dict[str, int]:
-    """Objects of a side by label, with at least one."""
-    counts: dict[str, int] = {}
-    columns = (table.texts("domain"), table.texts("label"), table.count(side.value).tolist())
-    for domain, label, count in zip(*columns, strict=True):
-        if count and (chosen is None or chosen(domain, label)):
-            name = label.casefold() if use is LabelUse.LISTED else label
-            counts[name] = counts.get(name, 0) + count
-    return counts
-
-
-def _plain(label: str) -> str:
-    """The label without what people and programs write differently: case, blanks, 1 as 1.0."""
-    words = "".join(character for character in label.casefold() if character not in " \t_-")
-    try:
-        number = float(words)
-    except ValueError:
-        return words
-    return f"{number:g}" if number == number else words  # noqa: PLR0124 - NaN alone differs from itself
-
-
-def _written_otherwise(alike: Mapping[str, str], counts: Mapping[str, int]) -> ReportWarning:
-    pairs = [f"{named(label)!r} for {named(other)!r}" for label, other in sorted(alike.items())]
-    rest = f" and {len(pairs) - NAMES_SHOWN} more" if len(pairs) > NAMES_SHOWN else ""
-    return ReportWarning(
-        "labels_written_otherwise",
-        "detections have labels that differ from the ground truth's by case, blanks or type alone: "
-        f"{', '.join(pairs[:NAMES_SHOWN])}{rest}; write them as the ground truth does",
-        sum(counts[label] for label in alike),
-    )
-
-
-def _nothing_in_common(objects: Mapping[str, int], detected: Mapping[str, int]) -> ReportWarning:
-    return ReportWarning(
-        "no_label_in_common",
-        "detections have no label in common with the ground truth: the ground truth has "
-        f"{shown(objects)}, the detections have {shown(detected)}; give both sides the same labels",
-        sum(detected.values()),
-    )
-
-
-def _only_detected(counts: Mapping[str, int]) -> ReportWarning:
-    return ReportWarning(
-        "labels_only_detected",
-        f"detections have labels that no ground truth has: {shown(counts)}; means over classes "
-        "leave such classes out, so check the labels or remove these detections",
-        sum(counts.values()),
-    )

@@ -8,7 +8,7 @@ here, and made once the counts of all shards are added.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Any
 
@@ -21,7 +21,6 @@ from vidscore_evaluators.formats._times import (
     times_back_warning,
 )
 from vidscore_evaluators.formats.source import Listing, Source, Wanted, WantedFrames
-from vidscore_evaluators.plausibility.masks import MASK_MESSAGES, mask_warning, odd_masks
 from vidscore_evaluators.plausibility.summary import ImageSizes
 from vidscore_evaluators.plausibility.warnings import beyond_image_warnings, count_beyond_image
 from vidscore_evaluators.preparation import DataChoice
@@ -79,7 +78,6 @@ class PartReading:
         back: Frames before earlier ones of their videos; None for none.
         beyond: Objects beyond their images; None where no size is known.
         sized: Objects in images of known size.
-        masks: Odd masks by the code of their warning.
         timed: Parts of cut sequences whose frames have times.
     """
 
@@ -88,7 +86,6 @@ class PartReading:
     back: Counted | None = None
     beyond: Counted | None = None
     sized: int = 0
-    masks: Mapping[str, Counted] = field(default_factory=dict)
     timed: tuple[TimedPart, ...] = ()
 
 
@@ -171,13 +168,9 @@ def _reading(
         example = found[2]
         beyond = Counted(found[0], places[example.sequence], example.sequence, example.frame)
     listed = tuple(warning for warning in source.warnings if warning.code != TIMES_GO_BACK)
-    masks = {
-        code: Counted(count, places[first.sequence], first.sequence, first.frame)
-        for code, (count, first) in odd_masks(side, annotations).items()
-    }
     timed = () if cut_frames is None else tuple(_timed(annotations, places, cut_frames))
     sized = 0 if found is None else found[1]
-    return PartReading(source.name, listed, back, beyond, sized, masks, timed)
+    return PartReading(source.name, listed, back, beyond, sized, timed)
 
 
 def _timed(
@@ -197,8 +190,6 @@ def cited(readings: Readings) -> Iterator[FrameExample]:
     for side, reading in zip(Side, readings, strict=True):
         if reading.beyond is not None:
             yield FrameExample(side, reading.beyond.sequence, reading.beyond.frame)
-        for counted in reading.masks.values():
-            yield FrameExample(side, counted.sequence, counted.frame)
 
 
 def warnings_of(parts: Sequence[Readings]) -> tuple[ReportWarning, ...]:
@@ -214,11 +205,6 @@ def warnings_of(parts: Sequence[Readings]) -> tuple[ReportWarning, ...]:
             warning
             for side, of_side in zip(Side, sides, strict=True)
             for warning in _of_positions(side, of_side)
-        ),
-        *(
-            warning
-            for side, of_side in zip(Side, sides, strict=True)
-            for warning in _of_masks(side, of_side)
         ),
     )
 
@@ -248,14 +234,6 @@ def _of_positions(side: Side, parts: Sequence[PartReading]) -> Iterator[ReportWa
         yield from beyond_image_warnings(side, beyond.count, sized, example)
 
 
-def _of_masks(side: Side, parts: Sequence[PartReading]) -> Iterator[ReportWarning]:
-    for code in MASK_MESSAGES:
-        found = [part.masks[code] for part in parts if code in part.masks]
-        if found:
-            first = min((one.sequence, one.frame) for one in found)
-            yield mask_warning(code, sum(one.count for one in found), FrameExample(side, *first))
-
-
 def _sum(parts: Iterable[Counted | None]) -> Counted | None:
     known = [part for part in parts if part is not None]
     if not known:
@@ -279,7 +257,6 @@ def readings_to_plain(readings: Readings | None) -> list[dict[str, Any]] | None:
             "back": _plain(reading.back),
             "beyond": _plain(reading.beyond),
             "sized": reading.sized,
-            "masks": {code: _plain(counted) for code, counted in reading.masks.items()},
             "timed": [_plain_timed(part) for part in reading.timed],
         }
         for reading in readings
@@ -307,7 +284,6 @@ def _from_plain(entry: Mapping[str, Any]) -> PartReading:
         back=_counted(entry["back"]),
         beyond=_counted(entry["beyond"]),
         sized=typed(int, entry["sized"]),
-        masks=_masks(entry["masks"]),
         timed=tuple(map(_timed_from_plain, typed(list, entry["timed"]))),
     )
 
@@ -325,13 +301,6 @@ def _timed_from_plain(entry: Any) -> TimedPart:
         typed(float, first_s),
         typed(float, last_s),
     )
-
-
-def _masks(entry: Any) -> dict[str, Counted]:
-    found = {code: _counted(counted) for code, counted in typed(dict, entry).items()}
-    if not found.keys() <= MASK_MESSAGES.keys() or None in found.values():
-        raise ValueError
-    return {code: counted for code, counted in found.items() if counted is not None}
 
 
 def _plain(counted: Counted | None) -> list[Any] | None:

@@ -15,7 +15,7 @@ import numpy as np
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.names import closest_name
-from vidscore_evaluators.plausibility.warnings import LabelUse
+from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_server.domain.batches import name_faults
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark

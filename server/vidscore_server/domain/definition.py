@@ -35,7 +35,7 @@ from vidscore_evaluators.errors import (
 from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_evaluators.names import did_you_mean
 from vidscore_evaluators.parameters import parameter_values, parse_parameters
-from vidscore_evaluators.plausibility.warnings import LabelUse
+from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.presets import create_evaluators, evaluators_of, repeated_evaluators
 from vidscore_evaluators.specification import SPECIFICATION_KEYS, BenchmarkSpec, spec_from_dict
 from vidscore_server.domain.ladder import Scale

@@ -22,7 +22,7 @@ from vidscore_evaluators.formats._parquet_files import ParquetGroup
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.mask_forms import masks_from_counts
-from vidscore_evaluators.plausibility.masks import MASK_MESSAGES
+from vidscore_evaluators.plausibility.masks import MASK_DOUBTS
 from vidscore_evaluators.preparation import DataChoice, judged_by
 from vidscore_evaluators.report import report_to_json
 from vidscore_evaluators.scoring import score
@@ -197,7 +197,7 @@ def test_warnings_of_masks_add_up(tmp_path: Path) -> None:
         sides[-1].write_bytes(conversion.files[""])
     task = task_of((sides[0], sides[1]), "parquet")
     wanted = whole(task)
-    assert [wanted[0].count(code) for code in MASK_MESSAGES] == [2, 2, 2]
+    assert [wanted[0].count(code) for code in MASK_DOUBTS] == [2, 2, 2]
     found = merged(tmp_path, task)
     assert texts(found) == wanted
     examples = [one.example for one in found.reports[0].warnings if one.example is not None]

@@ -192,7 +192,8 @@ def _doubts(
     source: Source, pair: Pair | None, side: Side, evaluators: Sequence[Evaluator[Any]]
 ) -> Iterator[ReportWarning]:
     from vidscore_evaluators.plausibility.inputs import warnings_of_pair, warnings_of_side
-    from vidscore_evaluators.plausibility.warnings import LabelUse, warnings_of_positions
+    from vidscore_evaluators.plausibility.labels import LabelUse
+    from vidscore_evaluators.plausibility.warnings import warnings_of_positions
 
     if pair is None:
         yield from source.warnings

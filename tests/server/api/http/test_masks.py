@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.evaluators.plausibility.odd_masks import ODD_RESULTS, ODD_TRUTH
 from tests.evaluators.presets.coco_masks import HEIGHT, WIDTH, random_mask_files
 from tests.server.api.http.asking import LINES, ONE, STREAM, Caller, as_json, caller, lines
 from tests.server.domain.hosted import BENCHMARK, end_of
@@ -19,6 +20,7 @@ from tests.server.web.site.browsing import Browsing
 from vidscore_evaluators import score
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.formats import read_pair
+from vidscore_evaluators.plausibility.masks import MASK_DOUBTS
 from vidscore_protos.v1 import annotations_pb2, specification_pb2
 from vidscore_server.api.batches import write_batch
 
@@ -72,6 +74,33 @@ async def test_masks_over_http_get_the_figures_of_the_files(
 ) -> None:
     paths = coco_files(tmp_path)
     expected = score("coco", *paths, base="mask")
+    report = await scored_over_http(site, paths, way)
+    values = {
+        entry["measure"]: entry["value"].get("number")
+        for entry in report["scores"]
+        if "label" not in entry
+    }
+    assert values == {
+        row.measure: row.value
+        for row in expected.rows()
+        if row.label is None and row.sequence is None
+    }
+    assert values["ap"]
+
+
+async def test_odd_masks_are_doubted_however_they_come(site: Browsing, tmp_path: Path) -> None:
+    paths = tmp_path / "truth.json", tmp_path / "found.json"
+    for path, text in zip(paths, (ODD_TRUTH, ODD_RESULTS), strict=True):
+        path.write_text(text)
+    report = await scored_over_http(site, paths, "one body")
+    expected = score("coco", *paths, base="mask")
+    codes = [warning.code for warning in expected.warnings]
+    assert [codes.count(code) for code in MASK_DOUBTS] == [2, 2, 2]
+    assert [warning["code"] for warning in report["warnings"]] == codes
+
+
+async def scored_over_http(site: Browsing, paths: tuple[Path, Path], way: str) -> dict[str, Any]:
+    """The report of files that were sent over HTTP, as organisers see it: to the last bit."""
     pair = read_pair(*paths)
     await hosted_truth(site, pair.truth.annotations)
     await site.hosted.red.submission("one")
@@ -85,20 +114,11 @@ async def test_masks_over_http_get_the_figures_of_the_files(
         assert page.status == 200, page.text
     await red.value("SubmissionService/SealSubmission", {"name": ONE})
     await site.hosted.red.ended()
-    organiser = caller(site, site.hosted.organiser)  # who sees all figures, to the last bit
+    organiser = caller(site, site.hosted.organiser)
     asked = {"submission": ONE}
     [scored] = (await organiser.value("SubmissionService/ListScores", asked))["scores"]
-    values = {
-        entry["measure"]: entry["value"].get("number")
-        for entry in scored["report"]["scores"]
-        if "label" not in entry
-    }
-    assert values == {
-        row.measure: row.value
-        for row in expected.rows()
-        if row.label is None and row.sequence is None
-    }
-    assert values["ap"]
+    report: dict[str, Any] = scored["report"]
+    return report
 
 
 def masked(**columns: Any) -> dict[str, Any]:

@@ -27,7 +27,7 @@ WEB ?= 127.0.0.1:8080
 # Where the demo puts its data, for the commands that it ends with.
 DEMO_FILES := build/demo
 # How often `make crash-test` kills the server, and what its chance follows from.
-CRASHES ?= 30
+CRASHES ?= 20
 SEED ?= 0
 # Which campaign of tests/campaigns `make robustness` runs, all if none is named, and how many times as
 # long as CI has time for.

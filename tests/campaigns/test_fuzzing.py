@@ -1,7 +1,7 @@
 """No input of any reader gives anything but a result, or an error of vidscore that names a place.
 
 Each target gets changed inputs for at most ten seconds times `EFFORT` under atheris, which looks at
-what of the code they reach; in the gate a thousand, which follow from the seed. Every input that
+what of the code they reach; in the gate 500, which follow from the seed. Every input that
 was ever found to break the law is kept, and is given again by
 tests/campaigns/fuzzing/test_kept_inputs.py.
 """

@@ -19,7 +19,7 @@ from tools.campaign_record import record
 
 pytestmark = pytest.mark.campaign
 
-SAMPLE = 8
+SAMPLE = 5
 """Mutants of a module at the setting of CI; ten times as much effort and more is all of them."""
 
 WHOLE_EFFORT = 10

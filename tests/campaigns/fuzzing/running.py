@@ -26,7 +26,7 @@ KEPT = Path(__file__).parent / "kept"
 SECONDS = 10 * EFFORT
 """How long a target is given inputs at most."""
 
-INPUTS = 1_000 if EFFORT == 1 else -1
+INPUTS = 500 if EFFORT == 1 else -1
 """How many it is given at most. The gate gives every change the same ones, as far as its time goes,
 so that only what a change does can fail it. By night there is no end."""
 

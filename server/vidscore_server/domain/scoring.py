@@ -206,6 +206,8 @@ class Scheduler:
             if record.attempts >= ALONE_AFTER:
                 transaction.update_submission(record)
                 return record, None
+        elif record.attempts >= ALONE_AFTER and name != self._alone:
+            return None, None  # it was interrupted after it was looked at, and has its pause now
         missing = revision is None or (not revision.complete and lacks)
         if revision is not None and _has_waited(record, policy, now):
             missing = False

@@ -35,6 +35,8 @@ from vidscore_server.domain.batches import BatchRules
 from vidscore_server.domain.scoring import Scheduler
 from vidscore_server.errors import WorkerLostError
 from vidscore_server.settings import Settings
+from vidscore_server.store import Reader
+from vidscore_server.store.records import SubmissionRecord
 
 pb = submission_service_pb2
 LIVE = benchmark_pb2.VISIBILITY_LIVE
@@ -235,6 +237,30 @@ async def test_after_two_deaths_a_submission_waits_its_pause_and_is_scored_after
         assert states == [pb.SUBMISSION_STATE_SEALED, pb.SUBMISSION_STATE_SCORING]
         hosted.workers.gate.set()
         assert (await hosted.organiser.ended("one")).submission.state_reason == "scored"
+
+
+async def test_after_two_deaths_who_has_read_before_the_second_does_not_cut_the_pause_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Scheduler, "_release", lambda *_: None)
+    clock = PlayedClock()
+    for _ in range(2):
+        async with hosting(tmp_path, clock, held=True) as hosted:
+            if await _is_new(hosted):
+                await hosted.organiser.submit(DETECTIONS)
+            await until(lambda: bool(hosted.workers.jobs))
+    look, seen = Scheduler._unfinished, list[list[SubmissionRecord]]()
+
+    def look_once(scheduler: Scheduler, reader: Reader) -> list[SubmissionRecord]:
+        seen.append(seen[0] if seen else look(scheduler, reader))
+        return seen[0]
+
+    monkeypatch.setattr(Scheduler, "_unfinished", look_once)
+    async with hosting(tmp_path, clock, held=True) as hosted:
+        assert hosted.server.hosting is not None
+        for _ in range(2):
+            await hosted.server.hosting.scheduler.advance()
+        assert (await hosted.organiser.get("one")).state == pb.SUBMISSION_STATE_SEALED
 
 
 @pytest.mark.slow

@@ -79,6 +79,31 @@ def assign_blocks(
     """Assign blocks of pairs; returns how many blocks were solved."""
 
 
+# coco.c
+
+
+@_kernel
+def parse_coco(
+    text: FlagArray,
+    size: int,
+    known: int,
+    required: int,
+    defaults: FloatArray,
+    room: int,
+    integers: IntArray,
+    numbers: FloatArray,
+    forms: FlagArray,
+    sizes: IntArray,
+    lengths: IntArray,
+    part_lengths: IntArray,
+    runs: IntArray,
+    characters: FlagArray,
+    unread: IntArray,
+    found: IntArray,
+) -> int:
+    """Read entries in the form of COCO; returns how many there are, -1 where it cannot."""
+
+
 # geometry.c
 
 

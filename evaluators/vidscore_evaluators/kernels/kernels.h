@@ -16,6 +16,12 @@ int64_t assign_blocks(const int64_t *starts, const int64_t *rows, const int64_t 
                       const double *others, int64_t count, double *cells, double *numbers,
                       int64_t *places, int64_t longest, uint8_t *assigned);
 
+/* coco.c */
+int64_t parse_coco(const uint8_t *text, int64_t size, int64_t known, int64_t required,
+                   const double *defaults, int64_t room, int64_t *integers, double *numbers,
+                   uint8_t *forms, int64_t *sizes, int64_t *lengths, int64_t *part_lengths,
+                   int64_t *runs, uint8_t *characters, int64_t *unread, int64_t *found);
+
 /* geometry.c */
 int64_t bounding_boxes(const double *corners, int64_t count, int64_t points, double *boxes);
 int64_t sort_points(double *points, const int64_t *starts, int64_t group_count);

@@ -276,7 +276,8 @@ def _read(
                 for row in np.flatnonzero(states).tolist()
             ]
         )
-    return Masks(sizes, offsets, runs[: offsets[-1]].copy())
+    runs.resize(offsets[-1], refcheck=False)  # in its place, where a copy is new memory
+    return Masks(sizes, offsets, runs)
 
 
 def _wrong_runs(row: int, state: int, pixels: int, total: int) -> Fault:
@@ -331,22 +332,21 @@ def _corners(
     _refuse(_some(objects[odd], count), field, "an odd number of coordinates", "x, y, x, y, ...")
     few = lengths < 2 * _LEAST_CORNERS
     _refuse(_some(objects[few], count), field, "fewer corners", "polygons of at least 3 corners")
-    outside = np.repeat(objects, lengths)[~(np.abs(coordinates) <= MAXIMUM_OUTLINE_PX)]
+    starts = starts_from_counts(lengths)
+    corners = np.empty(len(coordinates), dtype=np.int64)
+    spans = np.empty((2, len(lengths)), dtype=np.int64)
+    most = MAXIMUM_OUTLINE_PX
+    kernels.rounded_corners(coordinates, starts, len(lengths), most, corners, spans)
+    outlines, columns = spans
     expected = f"numbers from -{MAXIMUM_OUTLINE_PX} to {MAXIMUM_OUTLINE_PX}"
-    _refuse(_some(outside, count), field, "another coordinate", expected)
-    # Towards 0, also below it, as pycocotools rounds them.
-    corners = (_FIFTHS * coordinates + 0.5).astype(np.int64).reshape(-1, 2)
-    starts = starts_from_counts(lengths // 2)
-    following = np.arange(1, len(corners) + 1)
-    following[starts[1:] - 1] = starts[:-1]
-    sides = np.abs(corners - corners[following]).max(axis=1, initial=0)
-    outlines = np.bincount(np.repeat(objects, lengths // 2), weights=sides, minlength=count)
+    _refuse(_some(objects[outlines < 0], count), field, "another coordinate", expected)
+    of_objects = np.bincount(objects, weights=outlines, minlength=count)
     found, expected = "a longer outline", f"outlines of at most {MAXIMUM_OUTLINE_PX} pixels"
-    _refuse(outlines > _FIFTHS * MAXIMUM_OUTLINE_PX, field, found, expected)
-    together = np.cumsum(outlines) > _FIFTHS * MAXIMUM_OUTLINES_PX
+    _refuse(of_objects > _FIFTHS * MAXIMUM_OUTLINE_PX, field, found, expected)
+    together = np.cumsum(of_objects) > _FIFTHS * MAXIMUM_OUTLINES_PX
     expected = f"at most {MAXIMUM_OUTLINES_PX} pixels of all outlines; give runs for more"
     _refuse(together, field, "longer outlines together", expected)
-    return corners, starts, starts_from_counts(sides // _FIFTHS + 1)[starts]
+    return corners.reshape(-1, 2), starts // 2, starts_from_counts(columns)
 
 
 def _some(rows: IntArray, count: int) -> BoolArray:

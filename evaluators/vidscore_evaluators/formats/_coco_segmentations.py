@@ -48,7 +48,7 @@ class Segmentations(Protocol):
     """
 
     @property
-    def forms(self) -> FlagArray: ...
+    def forms(self) -> IntArray: ...
 
     @property
     def own_sizes(self) -> IntArray: ...
@@ -76,13 +76,13 @@ class ListedSegmentations:
     """
 
     contents: AnyArray
-    forms: FlagArray
+    forms: IntArray
     own_sizes: IntArray
 
     @classmethod
     def of(cls, values: list[Any]) -> ListedSegmentations:
         """Sort values of a form that COCO knows."""
-        forms = np.full(len(values), Form.NOTHING, dtype=np.uint8)
+        forms = np.full(len(values), Form.NOTHING, dtype=np.int64)
         has_runs = _are_of(dict, values)
         runs = [value for value in values if type(value) is dict]
         own_sizes = np.zeros((len(values), 2), dtype=np.int64)
@@ -134,7 +134,7 @@ class FlatSegmentations:
         characters: All characters.
     """
 
-    forms: FlagArray
+    forms: IntArray
     own_sizes: IntArray
     starts: IntArray
     lengths: IntArray

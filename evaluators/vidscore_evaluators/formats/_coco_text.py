@@ -31,6 +31,7 @@ _NUMBERS = ("score", "area")
 _KEYS = (*_INTEGERS, "segmentation", "bbox", *_NUMBERS)
 """In the order of the compiled loop."""
 
+_OF_SEGMENTATION = 4
 _COUNTED_AT_ONCE = 1 << 20
 
 
@@ -99,11 +100,9 @@ class _Found:
         count: Entries.
         totals: Where their array starts and ends in an object, and how many parts, coordinates,
             runs, characters, and numbers that are not read yet.
-        integers: (6, room) columns of `_INTEGERS`.
+        integers: (10, room) columns of `_INTEGERS`, and of each segmentation its form, its length
+            in parts, runs or characters, and its height and width.
         numbers: Boxes, columns of `_NUMBERS`, and coordinates of parts of polygons.
-        forms: (room,) form of each segmentation.
-        sizes: (room, 2) its size.
-        lengths: (room,) parts, runs or characters that it has.
         part_lengths: Coordinates of each part.
         runs: Runs.
         characters: Characters.
@@ -115,9 +114,6 @@ class _Found:
     totals: IntArray
     integers: IntArray
     numbers: FloatArray
-    forms: FlagArray
-    sizes: IntArray
-    lengths: IntArray
     part_lengths: IntArray
     runs: IntArray
     characters: FlagArray
@@ -133,11 +129,8 @@ class _Found:
             room=room,
             count=0,
             totals=np.zeros(7, dtype=np.int64),
-            integers=np.empty((len(_INTEGERS), room), dtype=np.int64),
+            integers=np.empty((len(_INTEGERS) + _OF_SEGMENTATION, room), dtype=np.int64),
             numbers=np.empty((BOX + len(_NUMBERS)) * room + most),
-            forms=np.empty(room, dtype=np.uint8),
-            sizes=np.empty((room, 2), dtype=np.int64),
-            lengths=np.empty(room, dtype=np.int64),
             part_lengths=np.empty(most, dtype=np.int64),
             runs=np.empty(most, dtype=np.int64),
             characters=np.empty(len(data), dtype=np.uint8),
@@ -145,8 +138,8 @@ class _Found:
         )
         count = parse_coco(
             *(text, len(data), _bits(rules), _bits(_required(rules)), _defaults(rules), room),
-            *(found.integers, found.numbers, found.forms, found.sizes, found.lengths),
-            *(found.part_lengths, found.runs, found.characters, found.unread, found.totals),
+            *(found.integers, found.numbers, found.part_lengths, found.runs),
+            *(found.characters, found.unread, found.totals),
         )
         return None if count < 0 else replace(found, count=count)
 
@@ -163,7 +156,7 @@ class _Found:
         numbers = self.numbers[first : first + len(_NUMBERS) * self.room]
         named = zip(
             (*_INTEGERS, *_NUMBERS),
-            (*self.integers, *numbers.reshape(len(_NUMBERS), self.room)),
+            (*self.integers[: len(_INTEGERS)], *numbers.reshape(len(_NUMBERS), self.room)),
             strict=True,
         )
         return {key: column[: self.count] for key, column in named if key in rules}
@@ -176,7 +169,7 @@ class _Found:
     def segmentations(self) -> FlatSegmentations:
         """The segmentations."""
         parts, coordinates, runs, characters = self.totals[2:-1].tolist()
-        forms, lengths = self.forms[: self.count], self.lengths[: self.count]
+        forms, lengths, *size = self.integers[len(_INTEGERS) :, : self.count]
         starts = np.zeros(self.count, dtype=np.int64)
         for form in (Form.POLYGONS, Form.RUNS, Form.TEXT):
             own = forms == form
@@ -185,7 +178,7 @@ class _Found:
         first = (BOX + len(_NUMBERS)) * self.room
         return FlatSegmentations(
             forms=forms,
-            own_sizes=self.sizes[: self.count],
+            own_sizes=np.stack(size, axis=1),
             starts=starts,
             lengths=lengths,
             coordinates=self.numbers[first : first + coordinates],

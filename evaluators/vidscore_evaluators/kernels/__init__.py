@@ -92,9 +92,6 @@ def parse_coco(
     room: int,
     integers: IntArray,
     numbers: FloatArray,
-    forms: FlagArray,
-    sizes: IntArray,
-    lengths: IntArray,
     part_lengths: IntArray,
     runs: IntArray,
     characters: FlagArray,
@@ -362,6 +359,16 @@ def dominant_edges(
     states: FlagArray,
 ) -> int:
     """Choose locally dominant pairs; returns how many remain open, or -1 for a wrong node."""
+
+
+# outlines.c
+
+
+@_kernel
+def rounded_corners(
+    points: FloatArray, starts: IntArray, count: int, most: int, corners: IntArray, spans: IntArray
+) -> int:
+    """Corners of polygons in fifths of pixels; returns how many have all coordinates."""
 
 
 # png.c

@@ -5,7 +5,7 @@
 #include "json.h"
 #include "kernels.h"
 
-enum { SIDES = 4, AXES = 2, SIZE_BITS = 31, UNREAD = 3 };
+enum { SIDES = 4, SIZE_BITS = 31, UNREAD = 3 };
 
 /* Keys of an entry; the first ones have integers. Python has the same order. */
 enum { IMAGE, CATEGORY, TRACK, INSTANCE, CROWD, IGNORE, SEGMENTATION, BOX, SCORE, AREA, KEYS };
@@ -15,7 +15,9 @@ static const char NAMES[KEYS][14] = {
     "ignore",   "segmentation", "bbox",     "score",       "area",
 };
 
-/* What a segmentation is; Python has the same order. */
+/* Columns of integers behind those of keys: the form of a segmentation, how many parts, runs or
+   characters it has, and the size that it says. Python has the same order, and that of the forms. */
+enum { FORM = SEGMENTATION, LENGTH, HEIGHT, WIDTH };
 enum { NOTHING, POLYGONS, RUNS, TEXT };
 
 /* What has been read. Columns of numbers are boxes, scores, areas, and coordinates of polygons. */
@@ -26,8 +28,7 @@ struct columns {
     int64_t room, row;
     int64_t *integers;
     double *numbers;
-    uint8_t *forms;
-    int64_t *sizes, *lengths, *part_lengths, *runs;
+    int64_t *part_lengths, *runs;
     uint8_t *characters;
     int64_t *unread;
     int64_t part_count, coordinate_count, run_count, character_count, unread_count;
@@ -52,6 +53,18 @@ static const uint8_t *read_number(struct columns *columns, const uint8_t *place,
     unread[1] = place - columns->text;
     unread[2] = end - columns->text;
     return end;
+}
+
+/* The place of the entry in a column of integers. */
+static int64_t *integer_of(const struct columns *columns, int column)
+{
+    return columns->integers + column * columns->room + columns->row;
+}
+
+static void set_content(struct columns *columns, int64_t form, int64_t length)
+{
+    *integer_of(columns, FORM) = form;
+    *integer_of(columns, LENGTH) = length;
 }
 
 static const uint8_t *read_box(struct columns *columns, const uint8_t *place)
@@ -91,12 +104,10 @@ static const uint8_t *read_polygons(struct columns *columns, const uint8_t *plac
     for (; place; place = expect(place, ",")) {
         place = read_part(columns, expect(place, "["));
         if (place && *place == ']') {
-            if (columns->coordinate_count == first_coordinate) {
+            if (columns->coordinate_count == first_coordinate)
                 columns->part_count = first_part;
-                return place + 1;
-            }
-            columns->forms[columns->row] = POLYGONS;
-            columns->lengths[columns->row] = columns->part_count - first_part;
+            else
+                set_content(columns, POLYGONS, columns->part_count - first_part);
             return place + 1;
         }
     }
@@ -105,10 +116,10 @@ static const uint8_t *read_polygons(struct columns *columns, const uint8_t *plac
 
 static const uint8_t *read_size(struct columns *columns, const uint8_t *place)
 {
-    int64_t *const size = columns->sizes + AXES * columns->row;
-    place = read_integer(expect(place, "["), size);
-    place = read_integer(expect(place, ","), size + 1);
-    if (place == 0 || ((uint64_t)size[0] | (uint64_t)size[1]) >> SIZE_BITS)
+    int64_t *const height = integer_of(columns, HEIGHT), *const width = integer_of(columns, WIDTH);
+    place = read_integer(expect(place, "["), height);
+    place = read_integer(expect(place, ","), width);
+    if (place == 0 || ((uint64_t)*height | (uint64_t)*width) >> SIZE_BITS)
         return 0;
     return expect(place, "]");
 }
@@ -123,8 +134,7 @@ static const uint8_t *read_text(struct columns *columns, const uint8_t *place)
             return 0;
         text[length++] = *place;
     }
-    columns->forms[columns->row] = TEXT;
-    columns->lengths[columns->row] = length;
+    set_content(columns, TEXT, length);
     columns->character_count += length;
     return place + 1;
 }
@@ -134,15 +144,14 @@ static const uint8_t *read_counts(struct columns *columns, const uint8_t *place)
     if (*place == '"')
         return read_text(columns, place);
     const int64_t first = columns->run_count;
-    columns->forms[columns->row] = RUNS;
-    columns->lengths[columns->row] = 0;
+    set_content(columns, RUNS, 0);
     place = expect(place, "[");
     if (place && *place == ']')
         return place + 1;
     for (; place; place = expect(place, ",")) {
         place = blanks_behind(read_integer(place, columns->runs + columns->run_count++));
         if (place && *place == ']') {
-            columns->lengths[columns->row] = columns->run_count - first;
+            set_content(columns, RUNS, columns->run_count - first);
             return place + 1;
         }
     }
@@ -187,22 +196,21 @@ static const uint8_t *read_known(struct columns *columns, const uint8_t *place, 
         return read_box(columns, place);
     if (key == SCORE || key == AREA)
         return read_number(columns, place, (SIDES + key - SCORE) * columns->room + columns->row);
-    return read_integer(place, columns->integers + key * columns->room + columns->row);
+    return read_integer(place, integer_of(columns, key));
 }
 
 /* What an entry has where it does not say it. */
 static void set_defaults(struct columns *columns)
 {
     const int64_t row = columns->row, room = columns->room;
-    for (int64_t key = 0; key < SEGMENTATION; key++)
-        columns->integers[key * room + row] = (int64_t)columns->defaults[key];
+    for (int key = 0; key < SEGMENTATION; key++)
+        *integer_of(columns, key) = (int64_t)columns->defaults[key];
     for (int64_t side = 0; side < SIDES; side++)
         columns->numbers[SIDES * row + side] = columns->defaults[BOX];
     columns->numbers[SIDES * room + row] = columns->defaults[SCORE];
     columns->numbers[(SIDES + 1) * room + row] = columns->defaults[AREA];
-    columns->forms[row] = NOTHING;
-    columns->sizes[AXES * row] = columns->sizes[AXES * row + 1] = 0;
-    columns->lengths[row] = 0;
+    set_content(columns, NOTHING, 0);
+    *integer_of(columns, HEIGHT) = *integer_of(columns, WIDTH) = 0;
 }
 
 /* Reads an entry, which has a box or a segmentation. */
@@ -277,25 +285,22 @@ static const uint8_t *read_document(struct columns *columns, const uint8_t *plac
    read, and which of them each entry has; `defaults` has the value of each other key. There is room
    for an entry for each opening brace of the text, for a character for each of its bytes, and of
    everything else for one more than it has commas: whatever else is read has a comma before it that
-   nothing else has, but for the first. `integers` and `numbers` have a column of `room` for each key.
-
-   A segmentation has a form and, by that, a number of parts, of runs or of characters, its length.
-   What these are follows in `part_lengths` and the last column of `numbers`, in `runs`, and in
-   `characters`. A number that is not of up to 19 plain digits goes to `unread`: its place in
-   `numbers`, and its start and end in the text.
+   nothing else has, but for the first. `integers` and `numbers` have a column of `room` for each key
+   and for what a segmentation says. Its parts, runs or characters follow in `part_lengths` and the
+   last column of `numbers`, in `runs`, and in `characters`. A number that is not of up to 19 plain
+   digits goes to `unread`: its place in `numbers`, and its start and end in the text.
 
    Returns how many entries there are, or -1 where the text is left to a parser. `found` has where
    their array starts and ends in an object, and how many parts, coordinates, runs, characters and
    unread numbers there are. */
 int64_t parse_coco(const uint8_t *text, int64_t size, int64_t known, int64_t required,
                    const double *defaults, int64_t room, int64_t *integers, double *numbers,
-                   uint8_t *forms, int64_t *sizes, int64_t *lengths, int64_t *part_lengths,
-                   int64_t *runs, uint8_t *characters, int64_t *unread, int64_t *found)
+                   int64_t *part_lengths, int64_t *runs, uint8_t *characters, int64_t *unread,
+                   int64_t *found)
 {
     struct columns columns = {.text = text, .known = known, .required = required,
                               .defaults = defaults, .room = room, .integers = integers,
-                              .numbers = numbers, .forms = forms, .sizes = sizes,
-                              .lengths = lengths, .part_lengths = part_lengths, .runs = runs,
+                              .numbers = numbers, .part_lengths = part_lengths, .runs = runs,
                               .characters = characters, .unread = unread};
     const uint8_t *place = skip_blanks(text);
     place = *place == '{' ? read_document(&columns, place, found) : read_entries(&columns, place);

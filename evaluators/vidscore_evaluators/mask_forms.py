@@ -117,8 +117,22 @@ def masks_from_compressed(texts: Sequence[str | bytes], sizes: IntArray) -> Mask
     foreign = np.array([not text.isascii() for text in texts], dtype=np.bool_)
     _refuse(foreign, "counts", *_WRONG_RUNS[_FOREIGN_CHARACTER])
     parts = [text if isinstance(text, bytes) else text.encode("ascii") for text in texts]
-    text = np.frombuffer(b"".join(parts), dtype=np.uint8)
-    return _read(kernels.read_mask_texts, text, starts_from_counts(_lengths(parts)), sizes)
+    characters = np.frombuffer(b"".join(parts), dtype=np.uint8)
+    return masks_from_characters(characters, _lengths(parts), sizes)
+
+
+def masks_from_characters(characters: FlagArray, lengths: IntArray, sizes: IntArray) -> Masks:
+    """Masks out of COCO's compressed texts that stand in one array.
+
+    Args:
+        characters: (C,) the texts, one behind the other.
+        lengths: (N,) characters of each, C together.
+        sizes: (N, 2) height and width of each mask.
+
+    Raises:
+        InputError: If a text is none, or its runs do not fill its size.
+    """
+    return _read(kernels.read_mask_texts, characters, starts_from_counts(lengths), sizes)
 
 
 def compressed_texts(masks: Masks) -> list[str]:
@@ -147,16 +161,36 @@ def masks_from_polygons(polygons: Sequence[Sequence[Sequence[float]]], sizes: In
             three corners, or a coordinate that is no number; or if its outline is too long, or
             with all before it.
     """
-    _refuse_sizes(sizes)
-    part_counts = _lengths(polygons)
     parts = list(chain.from_iterable(polygons))
-    objects = np.repeat(np.arange(len(polygons), dtype=np.int64), part_counts)
-    corners, starts, crossed = _corners(part_counts, parts, objects)
+    lengths = _lengths(parts)
+    coordinates: FloatArray = np.fromiter(
+        chain.from_iterable(parts), dtype=np.float64, count=int(lengths.sum())
+    )
+    return masks_from_coordinates(coordinates, lengths, _lengths(polygons), sizes)
+
+
+def masks_from_coordinates(
+    coordinates: FloatArray, lengths: IntArray, part_counts: IntArray, sizes: IntArray
+) -> Masks:
+    """Masks out of polygons that stand in one array.
+
+    Args:
+        coordinates: (C,) x, y, x, y, ... of the polygons, one behind the other.
+        lengths: (P,) coordinates of each polygon, C together.
+        part_counts: (N,) polygons of each object, P together.
+        sizes: (N, 2) height and width of the image of each object.
+
+    Raises:
+        InputError: As for `masks_from_polygons`.
+    """
+    _refuse_sizes(sizes)
+    objects = np.repeat(np.arange(len(part_counts), dtype=np.int64), part_counts)
+    corners, starts, crossed = _corners(coordinates, lengths, objects, part_counts)
     part_sizes, part_starts = sizes.take(objects, axis=0), starts_from_counts(part_counts)
     before = crossed[part_starts]
     made: list[Masks] = []
     first = 0
-    while first < len(polygons):
+    while first < len(part_counts):
         most = int(before[first]) + _OUTLINES_AT_ONCE_PX
         end = max(first + 1, int(np.searchsorted(before, most, side="right")) - 1)
         of_parts = slice(part_starts[first], part_starts[end])
@@ -242,7 +276,8 @@ def _read(
                 for row in np.flatnonzero(states).tolist()
             ]
         )
-    return Masks(sizes, offsets, runs[: offsets[-1]].copy())
+    runs.resize(offsets[-1], refcheck=False)  # in its place, where a copy is new memory
+    return Masks(sizes, offsets, runs)
 
 
 def _wrong_runs(row: int, state: int, pixels: int, total: int) -> Fault:
@@ -277,45 +312,41 @@ def _bounded(masks: Masks) -> Masks:
 
 
 def _corners(
-    part_counts: IntArray, parts: Sequence[Sequence[float]], objects: IntArray
+    coordinates: FloatArray, lengths: IntArray, objects: IntArray, part_counts: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Corners of polygons, and how many columns these may cross.
 
     Args:
+        coordinates: Coordinates of the P polygons.
+        lengths: (P,) coordinates of each.
+        objects: (P,) the object of each.
         part_counts: (N,) polygons of each object.
-        parts: The P polygons of all objects.
-        objects: The object of each polygon.
 
     Returns:
         (C, 2) corners in fifths of pixels, (P + 1,) offsets of the polygons, and (P + 1,) most
         columns that the polygons before each cross.
     """
     field, count = "segmentation", len(part_counts)
-    lengths = _lengths(parts)
     odd = lengths % 2 != 0
     _refuse(part_counts == 0, field, "no polygon", "at least one polygon")
     _refuse(_some(objects[odd], count), field, "an odd number of coordinates", "x, y, x, y, ...")
     few = lengths < 2 * _LEAST_CORNERS
     _refuse(_some(objects[few], count), field, "fewer corners", "polygons of at least 3 corners")
-    flat: FloatArray = np.fromiter(
-        chain.from_iterable(parts), dtype=np.float64, count=int(lengths.sum())
-    )
-    outside = np.repeat(objects, lengths)[~(np.abs(flat) <= MAXIMUM_OUTLINE_PX)]
+    starts = starts_from_counts(lengths)
+    corners = np.empty(len(coordinates), dtype=np.int64)
+    spans = np.empty((2, len(lengths)), dtype=np.int64)
+    most = MAXIMUM_OUTLINE_PX
+    kernels.rounded_corners(coordinates, starts, len(lengths), most, corners, spans)
+    outlines, columns = spans
     expected = f"numbers from -{MAXIMUM_OUTLINE_PX} to {MAXIMUM_OUTLINE_PX}"
-    _refuse(_some(outside, count), field, "another coordinate", expected)
-    # Towards 0, also below it, as pycocotools rounds them.
-    corners = (_FIFTHS * flat + 0.5).astype(np.int64).reshape(-1, 2)
-    starts = starts_from_counts(lengths // 2)
-    following = np.arange(1, len(corners) + 1)
-    following[starts[1:] - 1] = starts[:-1]
-    sides = np.abs(corners - corners[following]).max(axis=1, initial=0)
-    outlines = np.bincount(np.repeat(objects, lengths // 2), weights=sides, minlength=count)
+    _refuse(_some(objects[outlines < 0], count), field, "another coordinate", expected)
+    of_objects = np.bincount(objects, weights=outlines, minlength=count)
     found, expected = "a longer outline", f"outlines of at most {MAXIMUM_OUTLINE_PX} pixels"
-    _refuse(outlines > _FIFTHS * MAXIMUM_OUTLINE_PX, field, found, expected)
-    together = np.cumsum(outlines) > _FIFTHS * MAXIMUM_OUTLINES_PX
+    _refuse(of_objects > _FIFTHS * MAXIMUM_OUTLINE_PX, field, found, expected)
+    together = np.cumsum(of_objects) > _FIFTHS * MAXIMUM_OUTLINES_PX
     expected = f"at most {MAXIMUM_OUTLINES_PX} pixels of all outlines; give runs for more"
     _refuse(together, field, "longer outlines together", expected)
-    return corners, starts, starts_from_counts(sides // _FIFTHS + 1)[starts]
+    return corners.reshape(-1, 2), starts // 2, starts_from_counts(columns)
 
 
 def _some(rows: IntArray, count: int) -> BoolArray:

@@ -29,7 +29,8 @@ TARGETS = ("masks", "coco-json", "mots", "append-batch", "spotgeo-json", "generi
 
 TESTS = (
     *("kernels", "masks", "geometry", "matching", "formats/test_grey_png.py"),
-    *("formats/test_coco_masks.py", "formats/test_mots_images.py", "formats/test_spotgeo_text.py"),
+    *("formats/test_coco_masks.py", "formats/test_coco_text.py", "formats/test_mots_images.py"),
+    "formats/test_spotgeo_text.py",
 )
 """What calls every loop with little Python around it."""
 

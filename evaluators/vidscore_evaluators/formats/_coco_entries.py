@@ -20,6 +20,7 @@ import numpy as np
 from vidscore_evaluators.annotations import BOX, NO_TRACK
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.formats._coco_segmentations import ListedSegmentations, Segmentations
 from vidscore_evaluators.formats._json import is_integer, show_value, type_name
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
 from vidscore_evaluators.formats.source import FaultList
@@ -47,6 +48,7 @@ class Rule:
         column: Makes a column of values; a ValueError says that some value breaks the rule.
         default: Value of a missing key; None where the key is required.
         unique: Whether no value may come twice.
+        fits: Whether the numbers of a column are within the bounds of the rule.
     """
 
     expected: str
@@ -54,6 +56,7 @@ class Rule:
     column: Callable[[list[Any]], Any]
     default: Any = None
     unique: bool = False
+    fits: Callable[[AnyArray], bool] = lambda _: True
 
 
 Rules = Mapping[str, Rule]
@@ -103,14 +106,15 @@ class Entries:
         column: FloatArray = self.columns["bbox"]
         return column
 
-    def segmentations(self) -> AnyArray:
-        """(N,) segmentations, empty where one is left out."""
-        missing: AnyArray = _objects([()] * len(self))
-        column: AnyArray = self.columns.get("segmentation", missing)
+    def segmentations(self) -> Segmentations:
+        """N segmentations; those that are left out are none."""
+        column: Segmentations = self.columns["segmentation"]
         return column
 
     def take(self, rows: BoolArray) -> Entries:
         """Keep some entries, given as a mask."""
+        if rows.all():
+            return self
         return replace(
             self,
             columns={
@@ -217,10 +221,13 @@ def _shown(value: object) -> str:
 def _integer(greatest: int, default: Any = None, *, unique: bool = False) -> Rule:
     least = 0 if default is None else min(0, default)
 
+    def fits(array: AnyArray) -> bool:
+        return bool(((array >= least) & (array <= greatest)).all())
+
     def column(values: list[Any]) -> IntArray:
         _require(set(map(type, values)) <= {int})
         array = np.array(values, dtype=np.int64)
-        _require((array >= least) & (array <= greatest))
+        _require(fits(array))
         return array
 
     return Rule(
@@ -229,6 +236,7 @@ def _integer(greatest: int, default: Any = None, *, unique: bool = False) -> Rul
         column,
         default,
         unique,
+        fits,
     )
 
 
@@ -245,7 +253,8 @@ def _id(*, unique: bool = False) -> Rule:
         _require(all(map(holds, values)))
         return np.array(values, dtype=object)
 
-    return Rule(f"{number.expected}, or a string", holds, column, unique=unique)
+    expected = f"{number.expected}, or a string"
+    return Rule(expected, holds, column, unique=unique, fits=number.fits)
 
 
 def _anything() -> Rule:
@@ -271,13 +280,17 @@ def _number(least: float, greatest: float, default: float | None = None) -> Rule
     def holds(value: object) -> bool:
         return type(value) in (int, float) and least <= value <= greatest  # type: ignore[operator]
 
+    def fits(array: AnyArray) -> bool:
+        return bool((np.isnan(array) | ((array >= least) & (array <= greatest))).all())
+
     def column(values: list[Any]) -> FloatArray:
         _require(set(map(type, values)) <= {int, float})
         array = np.array(values, dtype=np.float64)
-        _require(np.isnan(array) | ((array >= least) & (array <= greatest)))
+        _require(fits(array))
         return array
 
-    return Rule(f"a number from {least:g} to {greatest:g}", holds, column, default)
+    expected = f"a number from {least:g} to {greatest:g}"
+    return Rule(expected, holds, column, default, fits=fits)
 
 
 def _finite(default: float | None = None) -> Rule:
@@ -308,32 +321,29 @@ def _box() -> Rule:
             and min(value[2:]) >= 0
         )
 
+    def fits(array: AnyArray) -> bool:
+        largest = np.abs(array).max(initial=0.0)
+        return bool(largest <= MAXIMUM_COORDINATE_PX and array[:, 2:].min(initial=0.0) >= 0.0)
+
     def column(values: list[Any]) -> FloatArray:
         _require(set(map(type, values)) <= {list})
         _require(set(map(len, values)) <= {BOX})
         numbers = list(chain.from_iterable(values))
         _require(set(map(type, numbers)) <= {int, float})
         array = np.fromiter(numbers, dtype=np.float64, count=len(numbers)).reshape(-1, BOX)
-        _require(np.abs(array) <= MAXIMUM_COORDINATE_PX)
-        _require(array[:, 2:] >= 0.0)
+        _require(fits(array))
         return array
 
-    return Rule(BOX_EXPECTED, holds, column)
+    return Rule(BOX_EXPECTED, holds, column, fits=fits)
 
 
 def _segmentation() -> Rule:
-    def column(values: list[Any]) -> AnyArray:
+    def column(values: list[Any]) -> ListedSegmentations:
         _require(_are_segmentations(values))
-        return _objects(values)
+        return ListedSegmentations.of(values)
 
     expected = "polygons [[x, y, ...], ...], or an object with size [height, width] and counts"
     return Rule(expected, lambda value: _are_segmentations([value]), column, ())
-
-
-def _objects(values: list[Any]) -> AnyArray:
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    return column
 
 
 def _are_segmentations(values: Sequence[object]) -> bool:

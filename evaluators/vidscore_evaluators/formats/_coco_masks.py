@@ -5,34 +5,22 @@ All entries of one form are read in one call; only what is wrong is looked at ag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
-from operator import is_, itemgetter
 from typing import Any
 
 import numpy as np
 
 from vidscore_evaluators.annotations import BOX, Annotations
-from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray, marked
+from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.formats._coco_entries import BOX_EXPECTED, MASK_ROW, Entries
+from vidscore_evaluators.formats._coco_segmentations import Form, Segmentations
 from vidscore_evaluators.formats._good_masks import read_good_masks
 from vidscore_evaluators.formats.source import FaultList
-from vidscore_evaluators.mask_forms import (
-    compressed_texts,
-    masks_from_compressed,
-    masks_from_counts,
-    masks_from_polygons,
-    masks_from_runs,
-)
+from vidscore_evaluators.mask_forms import compressed_texts, masks_from_runs
 from vidscore_evaluators.masks import Masks, concatenate_masks
 
-_FORMS: Mapping[str, Callable[[Sequence[Any], IntArray], Masks]] = {
-    "polygons": masks_from_polygons,
-    "counts": masks_from_counts,
-    "text": masks_from_compressed,
-}
 _ADVICE = "give width and height in images, write runs (RLE) with their size, or give --image-size"
 
 
@@ -53,53 +41,6 @@ class _EntryMasks:
     masks: Masks
     rows: IntArray
     given: BoolArray
-
-
-@dataclass(frozen=True, eq=False)
-class _Segmentations:
-    """N segmentations, sorted by their form.
-
-    Attributes:
-        contents: N times polygons, a list of runs, or a text.
-        rows: Rows of each form of `_FORMS`.
-        sizes: (N, 2) height and width, 0 where unknown.
-    """
-
-    contents: list[Any]
-    rows: Mapping[str, IntArray]
-    sizes: IntArray
-
-    @classmethod
-    def of(cls, values: AnyArray, image_sizes: IntArray) -> _Segmentations:
-        """Sort segmentations; those of polygons have the sizes of their images."""
-        given, sizes = values.tolist(), image_sizes.copy()
-        is_runs = _are_of(dict, given)
-        runs = [value for value in given if type(value) is dict]
-        sides = chain.from_iterable(map(itemgetter("size"), runs))
-        sizes[is_runs] = np.fromiter(sides, dtype=np.int64, count=2 * len(runs)).reshape(-1, 2)
-        contents = [value["counts"] if type(value) is dict else value for value in given]
-        is_text = _are_of(str, contents)
-        polygons = np.flatnonzero(~is_runs)
-        has_part = [any(given[row] or ()) for row in polygons.tolist()]
-        rows = {
-            "polygons": polygons[np.array(has_part, dtype=np.bool_)],
-            "counts": np.flatnonzero(is_runs & ~is_text),
-            "text": np.flatnonzero(is_text),
-        }
-        return cls(contents, rows, sizes)
-
-    @property
-    def given(self) -> BoolArray:
-        """(N,) whether there is anything."""
-        return marked(len(self.contents), np.concatenate([*self.rows.values()]))
-
-
-def _are_of(kind: type, values: list[Any]) -> BoolArray:
-    """(N,) which values are of a type."""
-    found: BoolArray = np.fromiter(
-        map(is_, map(type, values), repeat(kind)), dtype=np.bool_, count=len(values)
-    )
-    return found
 
 
 def with_masks(
@@ -144,22 +85,21 @@ def with_masks(
 
 
 def _read_masks(
-    values: AnyArray, image_sizes: IntArray, good: BoolArray, refuse: Refuse
+    found: Segmentations, image_sizes: IntArray, good: BoolArray, refuse: Refuse
 ) -> _EntryMasks | None:
     """The masks of segmentations; `good` says which of them have not been refused."""
-    if not any(values.tolist()):
+    forms = found.forms
+    given, polygons = forms != Form.NOTHING, forms == Form.POLYGONS
+    sizes = np.where((given & ~polygons)[:, None], found.own_sizes, image_sizes)
+    known = (sizes > 0).all(axis=1)
+    if not (given & known).any() and (given == polygons).all():
         return None
-    found = _Segmentations.of(values, image_sizes)
-    given, known = found.given, (found.sizes > 0).all(axis=1)
-    if not (given & known).any() and len(found.rows["polygons"]) == given.sum():
-        return None
-    _check_sizes(found, image_sizes, refuse)
-    rows = np.zeros(len(values), dtype=np.int64)
+    _check_sizes(found, sizes, image_sizes, refuse)
+    rows = np.zeros(len(forms), dtype=np.int64)
     parts: list[Masks] = []
     count = 0
-    for form, make in _FORMS.items():
-        chosen = found.rows[form]
-        masks, kept = _made(make, found, chosen[good[chosen]], refuse)
+    for form in (Form.POLYGONS, Form.RUNS, Form.TEXT):
+        masks, kept = _made(found, sizes, np.flatnonzero((forms == form) & good), refuse)
         rows[kept] = count + np.arange(len(kept))
         count += len(kept)
         if len(kept):
@@ -171,39 +111,37 @@ def _read_masks(
     return _EntryMasks(concatenate_masks(parts), rows, given)
 
 
-def _check_sizes(found: _Segmentations, image_sizes: IntArray, refuse: Refuse) -> None:
+def _check_sizes(
+    found: Segmentations, sizes: IntArray, image_sizes: IntArray, refuse: Refuse
+) -> None:
     """Refuse polygons without the size of their image, and runs of another size than that."""
     unknown: BoolArray = (image_sizes[:, 0] <= 0) | (image_sizes[:, 1] <= 0)
-    polygons = found.rows["polygons"]
-    for row in polygons[unknown[polygons]].tolist():
+    for row in np.flatnonzero(unknown & (found.forms == Form.POLYGONS)).tolist():
         expected = "polygons of an image of known size"
         refuse(row, Fault("polygons", expected, field="segmentation", advice=_ADVICE))
-    for row in np.flatnonzero(unknown & ~found.given).tolist():
+    for row in np.flatnonzero(unknown & (found.forms == Form.NOTHING)).tolist():
         refuse(row, Fault("nothing", "a segmentation, as other entries have", field="segmentation"))
-    wrong: BoolArray = found.sizes != image_sizes
+    wrong: BoolArray = sizes != image_sizes
     differs = (wrong[:, 0] | wrong[:, 1]) & ~unknown
     for row in np.flatnonzero(differs).tolist():
-        (height, width), (expected_height, expected_width) = found.sizes[row], image_sizes[row]
+        (height, width), (expected_height, expected_width) = sizes[row], image_sizes[row]
         expected = f"[{expected_height}, {expected_width}], the height and width of the image"
         refuse(row, Fault(f"[{height}, {width}]", expected, field="segmentation.size"))
 
 
 def _made(
-    make: Callable[[Sequence[Any], IntArray], Masks],
-    found: _Segmentations,
-    rows: IntArray,
-    refuse: Refuse,
+    found: Segmentations, sizes: IntArray, rows: IntArray, refuse: Refuse
 ) -> tuple[Masks, IntArray]:
-    """The masks of some rows, and which of the rows could be read."""
+    """The masks of some rows of one form, and which of the rows could be read."""
 
-    def make_rows(chosen: IntArray) -> Masks:
-        return make([found.contents[row] for row in chosen.tolist()], found.sizes[chosen])
+    def make(chosen: IntArray) -> Masks:
+        return found.masks(chosen, sizes[chosen])
 
     def refuse_part(row: int, fault: Fault) -> None:
         part = () if fault.field == "segmentation" else (fault.field,)
         refuse(row, replace(fault, field=".".join(filter(None, ("segmentation", *part)))))
 
-    return read_good_masks(make_rows, rows, refuse_part)
+    return read_good_masks(make, rows, refuse_part)
 
 
 def _empty(sizes: IntArray) -> Masks:

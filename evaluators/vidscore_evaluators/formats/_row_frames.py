@@ -110,7 +110,9 @@ def _masks(rows: RowColumns, objects: IntArray | slice) -> Masks | None:
     """Masks of the rows that hold an object."""
     if rows.masks is None or rows.mask_rows is None:
         return None
-    return rows.masks.take(rows.mask_rows[objects])
+    chosen = rows.mask_rows[objects]
+    in_order = np.array_equal(chosen, np.arange(rows.masks.count))
+    return rows.masks if in_order else rows.masks.take(chosen)
 
 
 def _of_frames(

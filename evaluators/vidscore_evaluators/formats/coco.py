@@ -62,6 +62,7 @@ from vidscore_evaluators.formats._coco_images import (
     rows_of,
 )
 from vidscore_evaluators.formats._coco_masks import add_segmentations, sizes_of_frames, with_masks
+from vidscore_evaluators.formats._coco_text import read_text
 from vidscore_evaluators.formats._files import InputPath, read_bytes
 from vidscore_evaluators.formats._format import (
     Capacity,
@@ -113,17 +114,23 @@ def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
     """
     data = read_bytes(path, _EXPECTED, options).removeprefix(codecs.BOM_UTF8)
     name = str(path)
+    found = read_text(data)
     with no_garbage_collection():
-        document = parse_json(data, name, _OBJECT)
-        if isinstance(document, list) and side is Side.DETECTIONS:
-            reading = _read_results(document, name, options)
-        elif isinstance(document, dict):
-            reading = _read_object(document, name, side)
-        else:
-            advice = SWAPPED if isinstance(document, list) else None
-            raise InputError([Fault(type_name(document), _OBJECT, source=name, advice=advice)])
-        del document
-    return reading
+        if found is None or (found.document is None and side is Side.TRUTH):
+            return _read_parsed(parse_json(data, name, _OBJECT), name, side, options)
+        if found.document is None:
+            return _results(found.entries, len(found.entries), name, options, FaultList())
+        return _read_object(found.document, name, side, found.entries)
+
+
+def _read_parsed(document: object, name: str, side: Side, options: ReadOptions) -> Reading:
+    """Read a document that was parsed."""
+    if isinstance(document, list) and side is Side.DETECTIONS:
+        return _read_results(document, name, options)
+    if isinstance(document, dict):
+        return _read_object(document, name, side)
+    advice = SWAPPED if isinstance(document, list) else None
+    raise InputError([Fault(type_name(document), _OBJECT, source=name, advice=advice)])
 
 
 def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
@@ -206,6 +213,18 @@ def _read_results(document: list[Any], name: str, options: ReadOptions) -> Readi
     if _name_files(document):
         rules, ids = NAMED_RESULT_RULES, "file_name"
     entries = read_entries(document, fitting(rules, document), name, "", faults)
+    return _results(entries, len(document), name, options, faults, ids)
+
+
+def _results(
+    entries: Entries,
+    count: int,
+    name: str,
+    options: ReadOptions,
+    faults: FaultList,
+    ids: str = "image_id",
+) -> Reading:
+    """Results, of `count` entries of which these could be read."""
     width, height = options.image_size or (0, 0)
     sizes = np.tile(np.array([[height, width]], dtype=np.int64), (len(entries), 1))
     entries = with_masks(entries, sizes, name, "", faults)
@@ -218,7 +237,7 @@ def _read_results(document: list[Any], name: str, options: ReadOptions) -> Readi
     if images.dtype != np.int64:
         names = dict(zip(numbers, images.tolist(), strict=True))
         source = replace(source, numbering=Numbering(image_names=names))
-    return Reading(source, faults, len(document) - len(entries))
+    return Reading(source, faults, count - len(entries))
 
 
 def _name_files(document: list[Any]) -> bool:
@@ -227,7 +246,10 @@ def _name_files(document: list[Any]) -> bool:
     return isinstance(first, dict) and "image_id" not in first and "file_name" in first
 
 
-def _read_object(document: dict[str, Any], name: str, side: Side) -> Reading:
+def _read_object(
+    document: dict[str, Any], name: str, side: Side, entries: Entries | None = None
+) -> Reading:
+    """Read an object; `entries` are those of its annotations, where they are read already."""
     lists = {key: document.get(key, []) for key in COCO_ARRAYS}
     wrong = [
         Fault(type_name(value), "an array", source=name, field=key)
@@ -249,8 +271,10 @@ def _read_object(document: dict[str, Any], name: str, side: Side) -> Reading:
         # Annotations refer to all of these, so nothing else could be read.
         raise InputError(faults.listed())
     frames = frames_of(images, videos, name)
-    rules = fitting(ANNOTATION_RULES, lists["annotations"])
-    entries = read_entries(lists["annotations"], rules, name, "annotations", faults)
+    count = len(lists["annotations"] if entries is None else entries)
+    if entries is None:
+        rules = fitting(ANNOTATION_RULES, lists["annotations"])
+        entries = read_entries(lists["annotations"], rules, name, "annotations", faults)
     ids = images.ids("id")
     names = dict(zip(categories.integers("id").tolist(), categories.strings("name"), strict=True))
     rows = rows_of(entries.ids("image_id"), ids)
@@ -268,9 +292,9 @@ def _read_object(document: dict[str, Any], name: str, side: Side) -> Reading:
     source = _source(name, frames, np.arange(len(frames)), entries, rows, labels, side, times_s)
     of_image = dict(zip(ids.tolist(), frames, strict=True))
     numbering = Numbering(of_image, names, images.strings("file_name"))
-    skipped = len(lists["annotations"]) - len(entries)
     sizes = largest_sizes(images, frames)
-    return Reading(replace(source, numbering=numbering, image_sizes=sizes), faults, skipped)
+    source = replace(source, numbering=numbering, image_sizes=sizes)
+    return Reading(source, faults, count - len(entries))
 
 
 def _source(

@@ -79,6 +79,28 @@ def assign_blocks(
     """Assign blocks of pairs; returns how many blocks were solved."""
 
 
+# coco.c
+
+
+@_kernel
+def parse_coco(
+    text: FlagArray,
+    size: int,
+    known: int,
+    required: int,
+    defaults: FloatArray,
+    room: int,
+    integers: IntArray,
+    numbers: FloatArray,
+    part_lengths: IntArray,
+    runs: IntArray,
+    characters: FlagArray,
+    unread: IntArray,
+    found: IntArray,
+) -> int:
+    """Read entries in the form of COCO; returns how many there are, -1 where it cannot."""
+
+
 # geometry.c
 
 
@@ -337,6 +359,16 @@ def dominant_edges(
     states: FlagArray,
 ) -> int:
     """Choose locally dominant pairs; returns how many remain open, or -1 for a wrong node."""
+
+
+# outlines.c
+
+
+@_kernel
+def rounded_corners(
+    points: FloatArray, starts: IntArray, count: int, most: int, corners: IntArray, spans: IntArray
+) -> int:
+    """Corners of polygons in fifths of pixels; returns how many have all coordinates."""
 
 
 # png.c

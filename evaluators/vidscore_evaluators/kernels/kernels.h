@@ -16,6 +16,12 @@ int64_t assign_blocks(const int64_t *starts, const int64_t *rows, const int64_t 
                       const double *others, int64_t count, double *cells, double *numbers,
                       int64_t *places, int64_t longest, uint8_t *assigned);
 
+/* coco.c */
+int64_t parse_coco(const uint8_t *text, int64_t size, int64_t known, int64_t required,
+                   const double *defaults, int64_t room, int64_t *integers, double *numbers,
+                   int64_t *part_lengths, int64_t *runs, uint8_t *characters, int64_t *unread,
+                   int64_t *found);
+
 /* geometry.c */
 int64_t bounding_boxes(const double *corners, int64_t count, int64_t points, double *boxes);
 int64_t sort_points(double *points, const int64_t *starts, int64_t group_count);
@@ -77,6 +83,10 @@ int64_t incremental_matching(const int64_t *left, const int64_t *right, int64_t 
 int64_t dominant_edges(const int64_t *left, const int64_t *right, const double *weights,
                        int64_t pair_count, int64_t left_count, int64_t right_count,
                        int64_t *numbers, int64_t *places, double *heavy, uint8_t *states);
+
+/* outlines.c */
+int64_t rounded_corners(const double *points, const int64_t *starts, int64_t count, int64_t most,
+                        int64_t *corners, int64_t *spans);
 
 /* png.c */
 int64_t unfilter_rows(uint8_t *rows, int64_t height, int64_t size, int64_t step);

@@ -89,10 +89,16 @@ int64_t normal_runs(const int64_t *lengths, const int64_t *starts, const int64_t
     return fine;
 }
 
-/* Read a number of a compressed mask, which is below 2**60 without its sign. */
+/* Read a number of a compressed mask, which is below 2**60 without its sign; some of it is there. */
 static uint8_t read_number(const uint8_t *text, int64_t end, int64_t *place, int64_t *number)
 {
     uint64_t bits = 0;
+    const uint8_t first = (uint8_t)(text[*place] - ZERO);
+    if (first <= DIGIT) { /* most numbers are as small as that */
+        *number = first & SIGN ? first - DIGIT - 1 : first;
+        ++*place;
+        return FINE;
+    }
     for (int64_t shift = 0; *place < end; shift += DIGIT_BITS) {
         const uint8_t character = (uint8_t)(text[(*place)++] - ZERO);
         if (character >= CHARACTERS)

@@ -1,0 +1,215 @@
+"""COCO's entries by a compiled loop, straight from the bytes into columns.
+
+It reads what programs write: numbers for ids, known keys once each, polygons, runs, and texts of
+runs. Any other text is left to the parser, with whatever is wrong in it; so is one whose numbers
+break a rule. What is read is what the parser and the rules of `_coco_entries` make of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import orjson
+
+from vidscore_evaluators.annotations import BOX
+from vidscore_evaluators.arrays import AnyArray, FlagArray, FloatArray, IntArray, starts_from_counts
+from vidscore_evaluators.formats._coco_entries import (
+    ANNOTATION_RULES,
+    RESULT_RULES,
+    Entries,
+    Rules,
+)
+from vidscore_evaluators.formats._coco_segmentations import FlatSegmentations, Form
+from vidscore_evaluators.kernels import parse_coco
+
+_INTEGERS = ("image_id", "category_id", "track_id", "instance_id", "iscrowd", "ignore")
+_NUMBERS = ("score", "area")
+_KEYS = (*_INTEGERS, "segmentation", "bbox", *_NUMBERS)
+"""In the order of the compiled loop."""
+
+_OF_SEGMENTATION = 4
+_COUNTED_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class TextEntries:
+    """Entries that were read from a text.
+
+    Attributes:
+        entries: All of them.
+        document: The object without them; None where the text is their array.
+    """
+
+    entries: Entries
+    document: dict[str, Any] | None
+
+
+def read_text(data: bytes) -> TextEntries | None:
+    """The entries of results, or of the annotations of an object; None where the parser has to.
+
+    Args:
+        data: UTF-8 without a byte order mark.
+    """
+    if not _is_utf8(data):
+        return None
+    is_object = data.lstrip(b" \t\r\n")[:1] == b"{"
+    rules = ANNOTATION_RULES if is_object else RESULT_RULES
+    found = _Found.of(data, rules)
+    if found is None or not found.read_rest(data):
+        return None
+    columns = found.columns(rules)
+    if not all(rules[key].fits(column) for key, column in columns.items()):
+        return None
+    boxes, missing = found.boxes()
+    if not rules["bbox"].fits(boxes[~missing]):
+        return None
+    entries = Entries(
+        {**columns, "bbox": boxes, "segmentation": found.segmentations()},
+        np.arange(found.count, dtype=np.int64),
+    )
+    if not is_object:
+        return TextEntries(entries, None)
+    start, end = found.totals[:2].tolist()
+    try:
+        document = orjson.loads(data[:start] + b"[]" + data[end:])
+    except orjson.JSONDecodeError:
+        return None
+    return TextEntries(entries, document)
+
+
+def _is_utf8(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What the compiled loop has found, in arrays with room for more.
+
+    Attributes:
+        room: Entries that there is room for.
+        count: Entries.
+        totals: Where their array starts and ends in an object, and how many parts, coordinates,
+            runs, characters, and numbers that are not read yet.
+        integers: (10, room) columns of `_INTEGERS`, and of each segmentation its form, its length
+            in parts, runs or characters, and its height and width.
+        numbers: Boxes, columns of `_NUMBERS`, and coordinates of parts of polygons.
+        part_lengths: Coordinates of each part.
+        runs: Runs.
+        characters: Characters.
+        unread: Places in `numbers`, each with where its number starts and ends in the text.
+    """
+
+    room: int
+    count: int
+    totals: IntArray
+    integers: IntArray
+    numbers: FloatArray
+    part_lengths: IntArray
+    runs: IntArray
+    characters: FlagArray
+    unread: IntArray
+
+    @classmethod
+    def of(cls, data: bytes, rules: Rules) -> _Found | None:
+        """Read a text by the rules of its entries; None where it can't be."""
+        text = np.frombuffer(data + b"\0", dtype=np.uint8)
+        # Room for the most that there can be; untouched memory costs nothing.
+        room, most = _count(text, b"{"), _count(text, b",") + 1
+        found = cls(
+            room=room,
+            count=0,
+            totals=np.zeros(7, dtype=np.int64),
+            integers=np.empty((len(_INTEGERS) + _OF_SEGMENTATION, room), dtype=np.int64),
+            numbers=np.empty((BOX + len(_NUMBERS)) * room + most),
+            part_lengths=np.empty(most, dtype=np.int64),
+            runs=np.empty(most, dtype=np.int64),
+            characters=np.empty(len(data), dtype=np.uint8),
+            unread=np.empty((most, 3), dtype=np.int64),
+        )
+        count = parse_coco(
+            *(text, len(data), _bits(rules), _bits(_required(rules)), _defaults(rules), room),
+            *(found.integers, found.numbers, found.part_lengths, found.runs),
+            *(found.characters, found.unread, found.totals),
+        )
+        return None if count < 0 else replace(found, count=count)
+
+    def read_rest(self, data: bytes) -> bool:
+        """Read the numbers of many digits or places; whether all are finite."""
+        unread = self.unread[: self.totals[-1]]
+        numbers = [float(data[start:end]) for _, start, end in unread.tolist()]
+        self.numbers[unread[:, 0]] = numbers
+        return all(map(math.isfinite, numbers))
+
+    def columns(self, rules: Rules) -> dict[str, AnyArray]:
+        """(N,) columns of the keys that rules have."""
+        first = BOX * self.room
+        numbers = self.numbers[first : first + len(_NUMBERS) * self.room]
+        named = zip(
+            (*_INTEGERS, *_NUMBERS),
+            (*self.integers[: len(_INTEGERS)], *numbers.reshape(len(_NUMBERS), self.room)),
+            strict=True,
+        )
+        return {key: column[: self.count] for key, column in named if key in rules}
+
+    def boxes(self) -> tuple[FloatArray, AnyArray]:
+        """(N, 4) boxes, NaN where one is left out, and (N,) whether it is."""
+        boxes = self.numbers[: BOX * self.count].reshape(-1, BOX)
+        return boxes, np.isnan(boxes[:, 0])
+
+    def segmentations(self) -> FlatSegmentations:
+        """The segmentations."""
+        parts, coordinates, runs, characters = self.totals[2:-1].tolist()
+        forms, lengths, *size = self.integers[len(_INTEGERS) :, : self.count]
+        starts = np.zeros(self.count, dtype=np.int64)
+        for form in (Form.POLYGONS, Form.RUNS, Form.TEXT):
+            own = forms == form
+            starts[own] = starts_from_counts(lengths[own])[:-1]
+        part_lengths = self.part_lengths[:parts]
+        first = (BOX + len(_NUMBERS)) * self.room
+        return FlatSegmentations(
+            forms=forms,
+            own_sizes=np.stack(size, axis=1),
+            starts=starts,
+            lengths=lengths,
+            coordinates=self.numbers[first : first + coordinates],
+            part_starts=starts_from_counts(part_lengths)[:-1],
+            part_lengths=part_lengths,
+            runs=self.runs[:runs],
+            characters=self.characters[:characters],
+        )
+
+
+def _count(text: FlagArray, character: bytes) -> int:
+    """How often a character is in a text; numpy is faster at it than bytes are."""
+    pieces = range(0, len(text), _COUNTED_AT_ONCE)
+    return sum(
+        int(np.count_nonzero(text[start : start + _COUNTED_AT_ONCE] == ord(character)))
+        for start in pieces
+    )
+
+
+def _bits(keys: Collection[str]) -> int:
+    """The bits of some keys; others, which are not read, have none."""
+    return sum(1 << bit for bit, key in enumerate(_KEYS) if key in keys)
+
+
+def _required(rules: Rules) -> set[str]:
+    """Keys that each entry has; its box may be left out beside a segmentation."""
+    return {key for key, rule in rules.items() if rule.default is None} - {"bbox"}
+
+
+def _defaults(rules: Rules) -> FloatArray:
+    """What an entry has of each key that it leaves out, NaN for a box."""
+    given = {key: rule.default for key, rule in rules.items() if rule.default is not None}
+    given |= {"segmentation": 0, "bbox": math.nan}
+    return np.array([given.get(key, 0) for key in _KEYS], dtype=np.float64)

@@ -64,6 +64,19 @@ class Block:
             for measure, values in self.measures.items():
                 yield Row(domain, label, sequence, measure, values[index])
 
+    def find(self, key: tuple[str | None, str | None, str | None], measure: str) -> int | None:
+        """The first place of a domain, class and sequence; None where a measure or key is absent.
+
+        Columns are searched and no row is made, of which there may be 100,000.
+        """
+        rows: Sequence[int] = range(len(self.measures.get(measure, ())))
+        for column, wanted in zip((self.domains, self.classes, self.sequences), key, strict=True):
+            if len(column) == 1:
+                rows = rows if column[0] == wanted else range(0)
+            elif len(rows):
+                rows = [row for row in rows if column[row] == wanted]
+        return rows[0] if rows else None
+
 
 _AT_THRESHOLD = re.compile(r"_-?\d+(\.\d+)?$")
 """Suffix of the names of curves that differ only in a threshold."""
@@ -205,11 +218,12 @@ class Report:
         Raises:
             KeyError: If the report has no such row; the message lists its measures.
         """
-        wanted = (domain, label, sequence, measure)
-        for row in self.rows():
-            if row[:4] == wanted:
-                return row.value
-        known = ", ".join(sorted({row.measure for row in self.rows()}))
+        for block in self.scores.blocks:
+            place = block.find((domain, label, sequence), measure)
+            if place is not None:
+                return block.measures[measure][place]
+        columns = [column for block in self.scores.blocks for column in block.measures.items()]
+        known = ", ".join(sorted({name for name, values in columns if len(values)}))
         raise KeyError(
             f"no score {measure!r} for domain {domain!r}, class {label!r}, "
             f"sequence {sequence!r}; measures of this report: {known}"

@@ -177,10 +177,11 @@ def _sequence_keys(aligned: Aligned, sequences: IntArray) -> tuple[list[str], li
     """Vocabulary and codes of the keys domain and sequence of rows that each belong to one."""
     # Names that no row refers to are not worth sorting.
     keys = aligned.truth.sequences if len(sequences) else ()
-    domains = {domain: code for code, domain in enumerate(sorted({key.domain for key in keys}))}
-    domain_codes = np.array([domains[key.domain] for key in keys], dtype=np.int64)
+    of_keys, names = zip(*keys, strict=True) if keys else ((), ())
+    domains = {domain: code for code, domain in enumerate(sorted(set(of_keys)))}
+    domain_codes = np.fromiter(map(domains.__getitem__, of_keys), np.int64, len(keys))
     codes = [domain_codes[sequences], len(domains) + sequences]
-    return [*domains, *(key.sequence for key in keys)], codes
+    return [*domains, *names], codes
 
 
 def _per_sequence(object_counts: IntArray, sequences: IntArray, count: int) -> IntArray:

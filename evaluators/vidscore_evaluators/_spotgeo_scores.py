@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -14,6 +14,7 @@ import numpy as np
 from vidscore_evaluators._spotgeo_matching import LEFT_OUT, SEQUENCES
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import BoolArray, IntArray, run_starts
+from vidscore_evaluators.deferred import Deferred
 from vidscore_evaluators.outcome_table import Outcome, Outcomes
 from vidscore_evaluators.report import Block, Number, ReportWarning, Scores
 from vidscore_evaluators.tally import SCALE_BITS, Table, Tally, exact_sums
@@ -21,19 +22,27 @@ from vidscore_evaluators.tally import SCALE_BITS, Table, Tally, exact_sums
 
 @dataclass(frozen=True, eq=False)
 class _SequenceCounts:
-    """Counts and SSE of K sequences, the SSE in the unit of `_ErrorUnit`.
+    """Counts and errors of K sequences.
 
     Attributes:
         true_positives: (K,) TP.
         false_negatives: (K,) FN.
         false_positives: (K,) FP.
-        sse: K integers.
+        errors: K exact sums of regression errors of true positives.
+        unit: What SSE is counted in.
     """
 
     true_positives: IntArray
     false_negatives: IntArray
     false_positives: IntArray
-    sse: list[int]
+    errors: list[int]
+    unit: _ErrorUnit
+
+    @property
+    def sse(self) -> list[int]:
+        """SSE of each (eqs. 10 and 12), in the unit."""
+        mistakes = self.false_negatives + self.false_positives
+        return self.unit.sse(self.errors, mistakes.tolist())
 
     @property
     def decisions(self) -> list[int]:
@@ -45,10 +54,11 @@ class _SequenceCounts:
 
     @property
     def totals(self) -> tuple[int, int, int, int]:
-        """Sums of the four columns."""
+        """Sums of TP, FN, FP and SSE."""
         counts = (self.true_positives, self.false_negatives, self.false_positives)
         hits, misses, alarms = (int(column.sum()) for column in counts)
-        return hits, misses, alarms, sum(self.sse)
+        [sse] = self.unit.sse([sum(self.errors)], [misses + alarms])
+        return hits, misses, alarms, sse
 
     def take(self, rows: IntArray) -> _SequenceCounts:
         """Some of the sequences."""
@@ -56,7 +66,8 @@ class _SequenceCounts:
             self.true_positives[rows],
             self.false_negatives[rows],
             self.false_positives[rows],
-            [self.sse[row] for row in rows.tolist()],
+            [self.errors[row] for row in rows.tolist()],
+            self.unit,
         )
 
 
@@ -102,9 +113,13 @@ def make_scores(rules: SetRules, tally: Tally) -> Scores:
     table = tally.tables[SEQUENCES]
     errors = table.exact("regression_error")
     unit = _ErrorUnit(rules.tau_px, errors)
-    misses, alarms = table.count("false_negatives"), table.count("false_positives")
-    sse = unit.sse(errors, (misses + alarms).tolist())
-    sequences = _SequenceCounts(table.count("true_positives"), misses, alarms, sse)
+    sequences = _SequenceCounts(
+        table.count("true_positives"),
+        table.count("false_negatives"),
+        table.count("false_positives"),
+        errors,
+        unit,
+    )
     codes = table.codes("domain")
     first = run_starts(codes)
     names = [table.vocabulary[code] for code in codes[first].tolist()]
@@ -112,9 +127,9 @@ def make_scores(rules: SetRules, tally: Tally) -> Scores:
     named = {name: sequences.take(mine) for name, mine in zip(names, rows, strict=False) if name}
     return Scores(
         blocks=(
-            _set_block([None], [sequences], rules, unit),
-            _set_block(list(named), list(named.values()), rules, unit),
-            _sequence_block(table, sequences, unit),
+            _set_block([None], [sequences], rules),
+            _set_block(list(named), list(named.values()), rules),
+            _sequence_block(table, sequences),
         ),
         warnings=_warnings(tally.tables[LEFT_OUT]),
     )
@@ -137,42 +152,46 @@ def figures_of_outcomes(rules: SetRules, outcomes: Outcomes) -> dict[str, Number
     alarms = by_sequence(outcomes.are(Outcome.FALSE_POSITIVE))
     errors = exact_sums(outcomes.shares[hit], outcomes.sequences[hit].astype(np.int64), count)
     unit = _ErrorUnit(rules.tau_px, errors)
-    sse = unit.sse(errors, (misses + alarms).tolist())
-    return _set_scores(_SequenceCounts(by_sequence(hit), misses, alarms, sse), rules, unit)
+    return _set_scores(_SequenceCounts(by_sequence(hit), misses, alarms, errors, unit), rules)
 
 
-def _sequence_block(table: Table, sequences: _SequenceCounts, unit: _ErrorUnit) -> Block:
-    scale, columns = unit.scale, (sequences.sse, sequences.decisions)
+def _sequence_block(table: Table, sequences: _SequenceCounts) -> Block:
+    """A row of measures for each sequence, of which there may be many: made when they are read."""
     return Block(
-        domains=[domain or None for domain in table.texts("domain")],
-        sequences=table.texts("sequence"),
-        measures={
-            "true_positives": sequences.true_positives.tolist(),
-            "false_negatives": sequences.false_negatives.tolist(),
-            "false_positives": sequences.false_positives.tolist(),
-            "sse": [sse / scale for sse in sequences.sse],
-            "mse": [
-                sse / (count * scale) if count else 0.0 for sse, count in zip(*columns, strict=True)
-            ],
-        },
+        domains=Deferred(lambda: [domain or None for domain in table.texts("domain")]),
+        sequences=Deferred(lambda: table.texts("sequence")),
+        measures=Deferred(lambda: _sequence_measures(sequences)),
     )
+
+
+def _sequence_measures(sequences: _SequenceCounts) -> Mapping[str, list[Number]]:
+    scale, columns = sequences.unit.scale, (sequences.sse, sequences.decisions)
+    return {
+        "true_positives": sequences.true_positives.tolist(),
+        "false_negatives": sequences.false_negatives.tolist(),
+        "false_positives": sequences.false_positives.tolist(),
+        "sse": [sse / scale for sse in columns[0]],
+        "mse": [
+            sse / (count * scale) if count else 0.0 for sse, count in zip(*columns, strict=True)
+        ],
+    }
 
 
 def _set_block(
     domains: Sequence[str | None],
     sets: Sequence[_SequenceCounts],
     rules: SetRules,
-    unit: _ErrorUnit,
 ) -> Block:
     """A row of measures for each set of sequences."""
-    rows = [_set_scores(sequences, rules, unit) for sequences in sets]
+    rows = [_set_scores(sequences, rules) for sequences in sets]
     names = rows[0] if rows else ()
     return Block(domains=domains, measures={name: [row[name] for row in rows] for name in names})
 
 
-def _set_scores(sequences: _SequenceCounts, rules: SetRules, unit: _ErrorUnit) -> dict[str, Number]:
+def _set_scores(sequences: _SequenceCounts, rules: SetRules) -> dict[str, Number]:
     """Every measure of one set of sequences (eqs. 14 to 17)."""
     hits, misses, alarms, sse = sequences.totals
+    scale = sequences.unit.scale
     mistakes = misses + alarms
     return {
         "true_positives": hits,
@@ -182,20 +201,18 @@ def _set_scores(sequences: _SequenceCounts, rules: SetRules, unit: _ErrorUnit) -
         "recall": _ratio(hits, hits + misses),
         "f1": 2 * hits / (2 * hits + mistakes) if hits + mistakes else 1.0,
         "one_minus_f1": _ratio(mistakes, 2 * hits + mistakes),
-        "sse": sse / unit.scale,
-        "mse": _summed_mse(sequences, unit)
-        if rules.sums_mse
-        else _ratio(sse, (hits + mistakes) * unit.scale),
+        "sse": sse / scale,
+        "mse": _summed_mse(sequences) if rules.sums_mse else _ratio(sse, (hits + mistakes) * scale),
     }
 
 
-def _summed_mse(sequences: _SequenceCounts, unit: _ErrorUnit) -> float:
+def _summed_mse(sequences: _SequenceCounts) -> float:
     """Sum over the sequences of SSE / (TP + FN + FP), by denominators so that it stays exact."""
     by_decisions: defaultdict[int, int] = defaultdict(int)
     for sse, decisions in zip(sequences.sse, sequences.decisions, strict=True):
         by_decisions[decisions] += sse
     terms = (Fraction(sse, decisions) for decisions, sse in by_decisions.items() if decisions)
-    return float(sum(terms, Fraction(0)) / unit.scale)
+    return float(sum(terms, Fraction(0)) / sequences.unit.scale)
 
 
 def _ratio(numerator: int, denominator: int) -> float:

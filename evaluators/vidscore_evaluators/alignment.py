@@ -10,9 +10,8 @@ no batch listed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -101,10 +100,7 @@ def align(truth: Annotations, detections: Annotations) -> Aligned:
     Returns:
         Both sides over one frame table, one sequence table (sorted) and one label table (sorted).
     """
-    sequences = _sorted_keys({*truth.sequences, *detections.sequences})
-    labels = tuple(sorted({*truth.labels, *detections.labels}))
-    truth = truth.with_tables(sequences, labels)
-    detections = detections.with_tables(sequences, labels)
+    truth, detections = _over_sorted_tables(truth, detections)
     frames = _union(truth, detections)
     truth_rows, detection_rows = frames.rows_of_truth, frames.rows_of_detections
     flags = np.zeros(frames.count, dtype=np.uint8)
@@ -131,10 +127,32 @@ def frames_in(side: Annotations, other: Annotations) -> BoolArray:
     return marked(frames.count, frames.rows_of_detections)[frames.rows_of_truth]
 
 
-def _sorted_keys(keys: Iterable[SequenceKey]) -> tuple[SequenceKey, ...]:
-    """Sequences in ascending order; strings sort several times faster than tuples of them."""
-    by_name = sorted(keys, key=itemgetter(1))
-    return tuple(sorted(by_name, key=itemgetter(0)))
+def _over_sorted_tables(
+    truth: Annotations, detections: Annotations
+) -> tuple[Annotations, Annotations]:
+    """Both sides over one table of sequences and one of labels, in ascending order."""
+    labels = tuple(sorted({*truth.labels, *detections.labels}))
+    keys = truth.sequences
+    if keys != detections.sequences:
+        keys = tuple({*keys, *detections.sequences})
+    truth, detections = truth.with_tables(keys, labels), detections.with_tables(keys, labels)
+    order = _sorted_rows(keys)
+    places = np.empty(len(keys), dtype=np.int64)
+    places[order] = np.arange(len(keys))
+    sequences = tuple(map(keys.__getitem__, order))
+    return (
+        replace(truth, sequences=sequences, frame_sequences=places[truth.frame_sequences]),
+        replace(
+            detections, sequences=sequences, frame_sequences=places[detections.frame_sequences]
+        ),
+    )
+
+
+def _sorted_rows(keys: Sequence[SequenceKey]) -> list[int]:
+    """Rows of sequences in ascending order; strings sort several times faster than tuples."""
+    domains, names = zip(*keys, strict=True) if keys else ((), ())
+    by_name = sorted(range(len(keys)), key=names.__getitem__)
+    return sorted(by_name, key=domains.__getitem__)
 
 
 @dataclass(frozen=True, eq=False)

@@ -99,7 +99,8 @@ class Annotations:
     """Truth or detections of F frames with N objects, as columns.
 
     The constructor trusts its arguments; for outside input use
-    `vidscore_evaluators.validation.build_annotations`, which checks everything.
+    `vidscore_evaluators.validation.build_annotations`, which checks everything. Nothing writes to
+    the columns: a report may still compute its digests out of them.
 
     Attributes:
         sequences: Table of sequence names.

@@ -17,12 +17,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 from vidscore_evaluators.alignment import Aligned, align
 from vidscore_evaluators.annotations import ARITIES, POINT, Annotations, Side, empty_annotations
 from vidscore_evaluators.convert import to_dict
+from vidscore_evaluators.deferred import Deferred, given
 from vidscore_evaluators.errors import Fault, GeometryError, ParameterError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.installed import installed_version
@@ -349,19 +350,19 @@ class Evaluator(ABC, Generic[ParametersType]):
     def report(self, tally: Tally) -> Report:
         """Scores with their provenance; pure."""
         scores = self.scores(tally)
-        warnings = tuple(
-            self.selection.of_warnings(
-                self.warnings(tally.input_summary, scores),
-                whole_sequences=self.unit is Unit.SEQUENCE,
-            )
-        )
+
+        def warned(input_summary: Mapping[str, Table]) -> tuple[ReportWarning, ...]:
+            found = self.warnings(input_summary, scores)
+            whole = self.unit is Unit.SEQUENCE
+            return tuple(self.selection.of_warnings(found, whole_sequences=whole))
+
         return Report(
             evaluator=self.name,
             version=self.version,
             parameters=parameter_values(self.parameters),
-            truth_digest=str(tally.truth),
-            detections_digest=str(tally.detections),
-            scores=replace(scores, warnings=warnings),
+            truth_digest=given(tally, "truth").then(str),
+            detections_digest=given(tally, "detections").then(str),
+            scores=replace(scores, warnings=given(tally, "input_summary").then(warned)),
             specification=to_dict(self.specification),
             software=software_versions(),
             preset=self.preset,
@@ -429,7 +430,11 @@ class Evaluator(ABC, Generic[ParametersType]):
 
 
 def tally_many(
-    evaluators: Sequence[Evaluator[Any]], truth: Annotations, detections: Annotations
+    evaluators: Sequence[Evaluator[Any]],
+    truth: Annotations,
+    detections: Annotations,
+    *,
+    defers: bool = False,
 ) -> list[Tally]:
     """Tally by several evaluators that share intermediate results; pure.
 
@@ -437,6 +442,8 @@ def tally_many(
         evaluators: The evaluators.
         truth: Truth of whole frames, or sequences; frames without objects are listed as well.
         detections: Detections.
+        defers: Whether fingerprints and input summaries are computed when they are first read; the
+            tallies, and reports of them, hold both sides until then.
 
     Returns:
         For each evaluator the result of its `Evaluator.tally`, to the last bit.
@@ -448,19 +455,26 @@ def tally_many(
         evaluator.check_arity(Side.TRUTH, truth.arity, truth.columns)
         evaluator.check_arity(Side.DETECTIONS, detections.arity, detections.columns)
     aligned = align(truth, detections)
-    of_truth, of_detections = fingerprint(truth), fingerprint(detections)
-
-    input_summaries: dict[int, Mapping[str, Table]] = {}
+    of_truth = Deferred(lambda: fingerprint(truth))
+    of_detections = Deferred(lambda: fingerprint(detections))
+    # Without the intermediate results of evaluators, which need not be held.
+    bare = replace(aligned)
+    input_summaries: dict[int, Deferred[Mapping[str, Table]]] = {}
     tallies = []
     for evaluator in evaluators:
         # By identity: comparing the sequences of a large specification would take long.
         key = id(evaluator.specification.sequences)
         if key not in input_summaries:
-            input_summaries[key] = input_summary_of(aligned, evaluator.specification)
+            summarize = partial(input_summary_of, bare, evaluator.specification)
+            input_summaries[key] = Deferred(summarize)
         tables = evaluator.tables(aligned)
         tallies.append(
             Tally(evaluator.identity, tables, of_truth, of_detections, input_summaries[key])
         )
+    if not defers:
+        of_truth.get(), of_detections.get()
+        for deferred in input_summaries.values():
+            deferred.get()
     return tallies
 
 

@@ -51,7 +51,8 @@ def check_sides(
         GeometryError: If an evaluator cannot use the coordinates of a side.
         InputError: With every fault.
     """
-    faults = unknown_sequences(specification, _used_sequences(truth), _used_sequences(detections))
+    listed, detected = _used_sequences(truth), _used_sequences(detections)
+    faults = [] if listed == detected else unknown_sequences(specification, listed, detected)
     for evaluator in evaluators:
         for side, annotations in ((Side.TRUTH, truth), (Side.DETECTIONS, detections)):
             evaluator.check_arity(side, annotations.arity, annotations.columns)

@@ -37,6 +37,10 @@ OBJECTS_PER_PART = 1 << 18
 """Objects of both sides per part, so that memory stays bounded and columns stay in the processor's
 cache; a longer sequence is one part."""
 
+DEFERRED_BYTES = 1 << 23
+"""Columns of both sides that a report may hold to compute digests and warnings out of them later;
+alignment may have made a copy of each, which it holds too."""
+
 OBJECTS_TO_WAIT_FOR = 1 << 14
 """Objects of both sides that take so long that somebody wants to know how far they have come."""
 
@@ -129,6 +133,7 @@ def tally_in_parts(
     *,
     workers: int = 1,
     progress: Progress | None = None,
+    defers: bool = False,
 ) -> list[Tally]:
     """Tally by whole sequences, in this process or in several.
 
@@ -138,6 +143,7 @@ def tally_in_parts(
         detections: Detections.
         workers: Processes to use; 1 for threads of this one.
         progress: Called after each part with (frames done, frames in all).
+        defers: As for `tally_many`, of no more than `DEFERRED_BYTES` in one part.
 
     Returns:
         A tally for each evaluator, the same to the last bit whatever `workers` is.
@@ -154,7 +160,8 @@ def tally_in_parts(
     elif progress is not None:
         part_count = max(part_count, min(PARTS_PER_WORKER, object_count // OBJECTS_TO_WAIT_FOR))
     if part_count == 1:
-        whole = tally_many(evaluators, truth, detections)
+        defers = defers and truth.nbytes + detections.nbytes <= DEFERRED_BYTES
+        whole = tally_many(evaluators, truth, detections, defers=defers)
         if progress is not None:
             progress(truth.frame_count, max(1, truth.frame_count))
         return whole

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vidscore_evaluators.annotations import SequenceKey, Side
+from vidscore_evaluators.deferred import Deferred, DeferredField
 
 if TYPE_CHECKING:
     from vidscore_evaluators.data_frames import Backend
@@ -35,7 +36,10 @@ class Row(NamedTuple):
     value: Number
 
 
-@dataclass(frozen=True, slots=True)
+_ALL: Deferred[Sequence[str | None]] = Deferred.of((None,))
+
+
+@dataclass(frozen=True)
 class Block:
     """K x M scores: M measures of each of K (domain, class, sequence).
 
@@ -46,10 +50,10 @@ class Block:
         measures: For each measure its K values.
     """
 
-    measures: Mapping[str, Sequence[Number]]
-    domains: Sequence[str | None] = (None,)
+    measures: DeferredField[Mapping[str, Sequence[Number]]] = DeferredField()
+    domains: DeferredField[Sequence[str | None]] = DeferredField(_ALL)
     classes: Sequence[str | None] = (None,)
-    sequences: Sequence[str | None] = (None,)
+    sequences: DeferredField[Sequence[str | None]] = DeferredField(_ALL)
 
     def rows(self) -> Iterator[Row]:
         """Rows, key by key, the measures of a key together."""
@@ -63,6 +67,19 @@ class Block:
         for index, (domain, label, sequence) in enumerate(keys):
             for measure, values in self.measures.items():
                 yield Row(domain, label, sequence, measure, values[index])
+
+    def find(self, key: tuple[str | None, str | None, str | None], measure: str) -> int | None:
+        """The first place of a domain, class and sequence; None where a measure or key is absent.
+
+        Columns are searched and no row is made, of which there may be 100,000.
+        """
+        rows: Sequence[int] = range(len(self.measures.get(measure, ())))
+        for column, wanted in zip((self.domains, self.classes, self.sequences), key, strict=True):
+            if len(column) == 1:
+                rows = rows if column[0] == wanted else range(0)
+            elif len(rows):
+                rows = [row for row in rows if column[row] == wanted]
+        return rows[0] if rows else None
 
 
 _AT_THRESHOLD = re.compile(r"_-?\d+(\.\d+)?$")
@@ -140,18 +157,24 @@ class ReportWarning:
         return self.code in NOTES
 
 
-@dataclass(frozen=True, slots=True)
+_NO_WARNINGS: Deferred[tuple[ReportWarning, ...]] = Deferred.of(())
+
+
+@dataclass(frozen=True)
 class Scores:
     """Scores, curves and warnings of a tally; a `Report` adds provenance."""
 
     blocks: tuple[Block, ...]
     curves: tuple[Curve, ...] = ()
-    warnings: tuple[ReportWarning, ...] = ()
+    warnings: DeferredField[tuple[ReportWarning, ...]] = DeferredField(_NO_WARNINGS)
 
 
 @dataclass(frozen=True)
 class Report:
     """Scores of one evaluator with their provenance.
+
+    The report of a small input, of `vidscore_evaluators.jobs.DEFERRED_BYTES`, computes its digests
+    and warnings when they are first read, and holds the columns of both sides until all three are.
 
     Attributes:
         evaluator: Name of the evaluator.
@@ -170,9 +193,9 @@ class Report:
     evaluator: str
     version: str
     parameters: Mapping[str, Any]
-    truth_digest: str
-    detections_digest: str
-    scores: Scores
+    truth_digest: DeferredField[str] = DeferredField()
+    detections_digest: DeferredField[str] = DeferredField()
+    scores: Scores  # type: ignore[misc]  # the two above have no default, which mypy cannot see
     specification: Mapping[str, Any] = field(default_factory=dict)
     software: Mapping[str, str] = field(default_factory=dict)
     preset: str | None = None
@@ -205,11 +228,12 @@ class Report:
         Raises:
             KeyError: If the report has no such row; the message lists its measures.
         """
-        wanted = (domain, label, sequence, measure)
-        for row in self.rows():
-            if row[:4] == wanted:
-                return row.value
-        known = ", ".join(sorted({row.measure for row in self.rows()}))
+        for block in self.scores.blocks:
+            place = block.find((domain, label, sequence), measure)
+            if place is not None:
+                return block.measures[measure][place]
+        columns = [column for block in self.scores.blocks for column in block.measures.items()]
+        known = ", ".join(sorted({name for name, values in columns if len(values)}))
         raise KeyError(
             f"no score {measure!r} for domain {domain!r}, class {label!r}, "
             f"sequence {sequence!r}; measures of this report: {known}"

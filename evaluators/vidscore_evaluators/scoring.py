@@ -384,5 +384,7 @@ def score_annotations(
     """
     resolved = resolve(specification, truth)
     check_sides(evaluators, truth, detections, specification)
-    tallies = tally_in_parts(evaluators, resolved, detections, workers=workers, progress=progress)
+    tallies = tally_in_parts(
+        evaluators, resolved, detections, workers=workers, progress=progress, defers=True
+    )
     return [evaluator.report(tally) for evaluator, tally in zip(evaluators, tallies, strict=True)]

@@ -29,6 +29,7 @@ from vidscore_evaluators.arrays import (
     packed_columns,
     run_starts,
 )
+from vidscore_evaluators.deferred import Deferred, DeferredField
 from vidscore_evaluators.errors import TallyError
 from vidscore_evaluators.fingerprint import Fingerprint
 
@@ -224,6 +225,10 @@ def merge_tables(tables: Sequence[Table]) -> Table:
     )
 
 
+_NOTHING = Deferred.of(Fingerprint())
+_NO_TABLES: Deferred[Mapping[str, Table]] = Deferred.of({})
+
+
 @dataclass(frozen=True, eq=False)
 class Tally:
     """Tables by name, and the fingerprints of what was tallied.
@@ -239,9 +244,9 @@ class Tally:
 
     evaluator: str
     tables: Mapping[str, Table] = field(default_factory=dict)
-    truth: Fingerprint = Fingerprint()
-    detections: Fingerprint = Fingerprint()
-    input_summary: Mapping[str, Table] = field(default_factory=dict)
+    truth: DeferredField[Fingerprint] = DeferredField(_NOTHING)
+    detections: DeferredField[Fingerprint] = DeferredField(_NOTHING)
+    input_summary: DeferredField[Mapping[str, Table]] = DeferredField(_NO_TABLES)
 
     def __add__(self, other: Tally) -> Tally:
         """Tally of both contents together."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from vidscore_evaluators.report import Block, Curve, Report, ReportWarning, Row, Scores
@@ -64,6 +66,36 @@ def test_a_value_is_found_by_all_that_it_is_of() -> None:
     assert REPORT.value("f1") == 0.5
     assert REPORT.value("f1", domain="d", label="car", sequence="s") == 1.0
     assert REPORT.value("f1", domain="d", label="bus", sequence="t") is None
+
+
+def test_every_row_is_found_by_its_names_and_of_equal_ones_the_first() -> None:
+    blocks = (
+        Block({"n": (1, 2), "m": (3, None)}, ("d",), (None,), ("a", "b")),
+        Block({"n": (4, 5, 6)}, ("e", "d", "d"), ("car", None, "car"), ("a",)),
+        Block({"n": ()}, (), (), ()),
+    )
+    report = replace(REPORT, scores=Scores(blocks))
+    found = [
+        report.value("n", domain="d", sequence="a"),
+        report.value("n", domain="d", sequence="b"),
+        report.value("m", domain="d", sequence="a"),
+        report.value("m", domain="d", sequence="b"),
+        report.value("n", domain="e", label="car", sequence="a"),
+        report.value("n", domain="d", label="car", sequence="a"),
+    ]
+    assert found == [1, 2, 3, None, 4, 6]
+
+
+@pytest.mark.parametrize(
+    ("domain", "label", "sequence"),
+    [(None, None, None), ("d", None, None), ("d", "bus", "s"), (None, "car", "s")],
+)
+def test_a_value_of_no_such_names_is_not_there(
+    domain: str | None, label: str | None, sequence: str | None
+) -> None:
+    report = replace(REPORT, scores=Scores(REPORT.scores.blocks[1:]))
+    with pytest.raises(KeyError, match="no score 'f1'"):
+        report.value("f1", domain=domain, label=label, sequence=sequence)
 
 
 def test_a_value_that_is_not_there_is_a_key_error_that_names_the_measures() -> None:

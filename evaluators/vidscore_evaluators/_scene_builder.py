@@ -20,6 +20,7 @@ from vidscore_evaluators.annotations import (
     Annotations,
     FrameFlag,
     ObjectFlag,
+    are_flagged,
 )
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs
 from vidscore_evaluators.geometry import bounding_boxes, box_areas
@@ -93,7 +94,7 @@ def make_scene(
     Returns:
         The scene; `Scene.left_out` counts the detections that are not scored.
     """
-    evaluated = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
+    evaluated = aligned.listed & ~are_flagged(aligned.truth.frame_flags, FrameFlag.DONT_CARE)
     traced = with_sources(aligned) if as_given.sources else aligned
     of_masks = None
     if similarity.base == "mask":
@@ -228,10 +229,10 @@ class _Parts:
 
 def _parts(truth: Annotations, rule: DontCareRule, scored: BoolArray) -> _Parts:
     """Tell the objects of the truth apart; `scored` says whose label is scored."""
-    region = (truth.flags & ObjectFlag.REGION) != 0
-    ignored = (truth.flags & ObjectFlag.IGNORE) != 0
+    region = are_flagged(truth.flags, ObjectFlag.REGION)
+    ignored = are_flagged(truth.flags, ObjectFlag.IGNORE)
     absorbs = (truth.flags & rule.absorbing) != 0
-    everywhere = (truth.flags & ObjectFlag.DISTRACTOR) != 0
+    everywhere = are_flagged(truth.flags, ObjectFlag.DISTRACTOR)
     if rule.unscored_labels:
         absorbs |= _has_label(truth, rule.unscored_labels)
         everywhere |= _has_label(truth, rule.distractor_classes)

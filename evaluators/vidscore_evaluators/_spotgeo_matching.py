@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import Annotations, FrameFlag
+from vidscore_evaluators.annotations import Annotations, FrameFlag, are_flagged
 from vidscore_evaluators.arrays import (
     BoolArray,
     FloatArray,
@@ -64,10 +64,10 @@ def tally_frames(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> dict[s
         tau_px: Greatest distance of a true positive.
         errors_of: Regression errors of true positives at some distances (eq. 11).
     """
-    dont_care = (aligned.truth.frame_flags & FrameFlag.DONT_CARE) != 0
+    dont_care = are_flagged(aligned.truth.frame_flags, FrameFlag.DONT_CARE)
     evaluated = evaluated_frames(aligned)
     unevaluated = np.where(aligned.listed, 0, aligned.detections.object_counts)
-    rows = np.flatnonzero(dont_care | (unevaluated > 0))
+    rows = (dont_care | (unevaluated > 0)).nonzero()[0]
     left_out = build_table(
         _LEFT_OUT_SCHEMA,
         *_sequence_keys(aligned, aligned.truth.frame_sequences[rows]),
@@ -86,7 +86,9 @@ def tally_frames(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> dict[s
 
 def evaluated_frames(aligned: Aligned) -> BoolArray:
     """(F,) which frames are scored: those that the truth lists, but for don't-care frames."""
-    evaluated: BoolArray = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
+    evaluated: BoolArray = aligned.listed & ~are_flagged(
+        aligned.truth.frame_flags, FrameFlag.DONT_CARE
+    )
     return evaluated
 
 
@@ -159,11 +161,11 @@ def _sequence_rows(
     """Sequence, counts and error of rows: one for each evaluated sequence, and for each error."""
     sequences = aligned.truth.frame_sequences
     count = len(aligned.truth.sequences)
-    present = np.flatnonzero(np.bincount(sequences, minlength=count))
+    present = np.bincount(sequences, minlength=count).nonzero()[0]
     true_positives = np.bincount(sequences[found.frames], minlength=count)
     objects = _per_sequence(aligned.truth.object_counts, sequences, count)
     detections = _per_sequence(aligned.detections.object_counts, sequences, count)
-    nonzero = np.flatnonzero(found.errors)
+    nonzero = found.errors.nonzero()[0]
     nothing = np.zeros(len(nonzero), dtype=np.int64)
     counts = (true_positives, objects - true_positives, detections - true_positives)
     return (
@@ -236,7 +238,7 @@ class _Matched:
     @property
     def pair_frames(self) -> IntArray:
         """(K,) frame of each matched pair."""
-        return np.repeat(self.frames, self.near.counts)[self.chosen]
+        return self.frames.repeat(self.near.counts)[self.chosen]
 
 
 def _match(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> Iterator[_Matched]:
@@ -249,8 +251,8 @@ def _match(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> Iterator[_Ma
     cells = matching.truth.counts * matching.detections.counts
     crowded = (cells > CROWDED_FRAME_CELLS) & (cells <= MAX_MATRIX_CELLS)
     for frames, match in (
-        (np.flatnonzero(~crowded & (cells > 0)), matching.by_pairs),
-        (np.flatnonzero(crowded), matching.by_matrices),
+        ((~crowded & (cells > 0)).nonzero()[0], matching.by_pairs),
+        (crowded.nonzero()[0], matching.by_matrices),
     ):
         first = run_starts(starts_from_counts(cells[frames])[:-1] // CELLS_PER_CHUNK).tolist()
         for start, stop in pairwise([*first, len(frames)]):
@@ -288,12 +290,12 @@ class _Matching:
 
     def by_pairs(self, frames: IntArray, near: NearPoints, costs: FloatArray) -> BoolArray:
         """Match frames by their pairs alone."""
-        left = near.left + np.repeat(self.truth.starts[frames], near.counts)
-        right = near.right + np.repeat(self.detections.starts[frames], near.counts)
+        left = near.left + self.truth.starts[frames].repeat(near.counts)
+        right = near.right + self.detections.starts[frames].repeat(near.counts)
         return match_minimum_cost(
             Pairs(left, right),
             costs,
-            np.repeat(frames, near.counts),
+            frames.repeat(near.counts),
             len(self.truth),
             len(self.detections),
         )

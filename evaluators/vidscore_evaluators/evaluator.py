@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 from vidscore_evaluators.alignment import Aligned, align
@@ -411,7 +411,7 @@ class Evaluator(ABC, Generic[ParametersType]):
             advice = f"give boxes as x1, y1, x2, y2, not as x, y, {sizes}" if sizes else None
             raise GeometryError([Fault(found, expected, source=side.value, advice=advice)])
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """Name, version and a digest of the configuration: only tallies of equal identity add."""
         configuration = json.dumps(

@@ -215,7 +215,9 @@ def _weights(names: tuple[str, ...]) -> HashArray:
 def _same_in_lanes(names: tuple[str | SequenceKey, ...]) -> HashArray:
     """(lanes, K) hash of each name, the same in each lane."""
     hashes = np.frombuffer(b"".join(map(_digest, names)), dtype="<u8").astype(np.uint64)
-    return np.broadcast_to(hashes, (_LANES, len(hashes)))
+    in_lanes: HashArray = np.empty((_LANES, len(hashes)), dtype=np.uint64)
+    in_lanes[:] = hashes
+    return in_lanes
 
 
 @lru_cache(maxsize=1 << 14)

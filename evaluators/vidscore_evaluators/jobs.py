@@ -95,16 +95,7 @@ def run_job(job: Job) -> bytes:
     Raises:
         EvaluatorVersionError: If the evaluator installed here is of another version.
     """
-    return tally_to_bytes(tally_of_job(job))
-
-
-def tally_of_job(job: Job) -> Tally:
-    """Run a job.
-
-    Raises:
-        EvaluatorVersionError: If the evaluator installed here is of another version.
-    """
-    return _evaluator_of(job).tally(job.truth, job.detections)
+    return tally_to_bytes(_evaluator_of(job).tally(job.truth, job.detections))
 
 
 def run_outcome_job(job: Job, at: OperatingPoint = OperatingPoint()) -> Outcomes:

@@ -80,9 +80,13 @@ class _Half:
             if self._frames_left[name] == 0:
                 del self._frames_left[name]
                 self.held_bytes -= batch.held_bytes
-        return concatenate(
-            [batch.take_frames(np.array(rows[name])) for name, batch in batches.items()]
-        )
+        return concatenate([_frames_of(batch, rows[name]) for name, batch in batches.items()])
+
+
+def _frames_of(batch: Annotations, rows: list[int]) -> Annotations:
+    """Some frames of a batch; the batch itself where they are all of them in order."""
+    is_whole = rows == list(range(batch.frame_count))
+    return batch if is_whole else batch.take_frames(np.array(rows))
 
 
 class Pairing:
@@ -105,6 +109,11 @@ class Pairing:
             waiting_for_detections=len(self._halves[Side.TRUTH].waiting),
             waiting_for_truth=len(self._halves[Side.DETECTIONS].waiting),
         )
+
+    @property
+    def waits_for_nothing(self) -> bool:
+        """Whether no frame waits for its other side."""
+        return not any(half.waiting for half in self._halves.values())
 
     @property
     def held_bytes(self) -> int:
@@ -423,6 +432,8 @@ def final_frames(
     )
     if unknown:
         raise InputError(unknown)
+    if not specification.sequences and pairing.waits_for_nothing:
+        return None
     missing = unlisted_frames(specification, pairing.seen(Side.TRUTH), arities[Side.TRUTH])
     waiting = pairing.drain(Side.TRUTH)
     truth = [missing] if waiting is None else [missing, waiting]

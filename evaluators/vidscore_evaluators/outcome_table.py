@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import FrameFlag, SequenceKey, Side
+from vidscore_evaluators.annotations import FrameFlag, SequenceKey, Side, are_flagged
 from vidscore_evaluators.arrays import (
     AnyArray,
     BoolArray,
@@ -452,7 +452,7 @@ class OutcomeBuilder:
 def _evaluated_frames(aligned: Aligned) -> IntArray:
     """(S,) frames of each sequence that the truth lists and that are not don't-care."""
     truth = aligned.truth
-    evaluated = aligned.listed & ((truth.frame_flags & FrameFlag.DONT_CARE) == 0)
+    evaluated = aligned.listed & ~are_flagged(truth.frame_flags, FrameFlag.DONT_CARE)
     return np.bincount(truth.frame_sequences[evaluated], minlength=len(truth.sequences))
 
 

@@ -323,7 +323,7 @@ def _flag_faults(truth: Annotations) -> Iterator[Fault]:
 
 
 def _first(wrong: BoolArray) -> list[int]:
-    rows: list[int] = np.flatnonzero(wrong)[:FAULTS_PER_RULE].tolist()
+    rows: list[int] = wrong.nonzero()[0][:FAULTS_PER_RULE].tolist()
     return rows
 
 

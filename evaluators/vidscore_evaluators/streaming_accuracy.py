@@ -17,7 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations, FrameFlag, SequenceKey, Side, frame_name
+from vidscore_evaluators.annotations import (
+    Annotations,
+    FrameFlag,
+    SequenceKey,
+    Side,
+    are_flagged,
+    frame_name,
+)
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator
@@ -61,7 +68,7 @@ class StreamingAnswers:
         Raises:
             InputError: If a time is missing, or does not fit the others; with every kind of fault.
         """
-        judged = (truth.frame_flags & FrameFlag.DONT_CARE) == 0
+        judged = ~are_flagged(truth.frame_flags, FrameFlag.DONT_CARE)
         captures_s = _captures(truth, detections)
         arrivals_s = _seconds(detections.frame_arrivals_s, detections.frame_count)
         faults = [

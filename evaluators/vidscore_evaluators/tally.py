@@ -26,6 +26,7 @@ from vidscore_evaluators.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
+    marked,
     packed_columns,
     run_starts,
 )
@@ -46,6 +47,9 @@ _EXPONENT_CLASSES = 128
 
 _ROWS_TO_COMPARE = 1 << 10
 """Rows up to which they are sorted by comparing whole keys."""
+
+_ONLY_ROW: IntArray = np.zeros(1, dtype=np.int64)
+_ONLY_ROW.flags.writeable = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,15 +173,16 @@ def build_table(
     order, first = _group(codes, number_keys)
     summed = np.empty((len(first), len(sums)), dtype=np.object_)
     if sums:
-        groups = np.arange(len(first)).repeat(np.diff(first, append=row_count))
+        groups = marked(row_count, first).cumsum() - 1
         for column, values in enumerate(sums):
             summed[:, column] = exact_sums(values[order], groups, len(first))
     count_rows = _stack(counts, row_count, np.int64).take(order, axis=0)
+    kept = order[first]
     table = Table(
         schema=schema,
         vocabulary=words,
-        text_codes=codes.take(order[first], axis=0),
-        numbers=number_keys.take(order[first], axis=0),
+        text_codes=codes.take(kept, axis=0),
+        numbers=number_keys.take(kept, axis=0),
         counts=_reduce(count_rows, first),
         sums=summed,
     )
@@ -350,7 +355,7 @@ def kept_rows(table: Table) -> BoolArray:
 
 def _sorted_vocabulary(words: tuple[str, ...], codes: IntArray) -> tuple[tuple[str, ...], IntArray]:
     """Sort the vocabulary, drop what no row uses, and rewrite the codes."""
-    used = np.flatnonzero(np.bincount(codes.reshape(-1), minlength=len(words))).tolist()
+    used = np.bincount(codes.reshape(-1), minlength=len(words)).nonzero()[0].tolist()
     if len(used) == len(words) and all(map(lt, words, words[1:])):
         return words, codes
     kept = tuple(sorted({words[code] for code in used}))
@@ -366,6 +371,8 @@ def _group(codes: IntArray, numbers: FloatArray) -> tuple[IntArray, IntArray]:
     number_count = numbers.shape[1]
     if code_count + number_count == 0:
         raise TallyError("a table needs a key column")
+    if row_count == 1:
+        return _ONLY_ROW, _ONLY_ROW
     if row_count > _ROWS_TO_COMPARE:
         # Of so many rows column after column, each by its digits, costs less.
         columns = [*packed_columns(list(codes.T)), *numbers.T]
@@ -378,8 +385,8 @@ def _group(codes: IntArray, numbers: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 def _reduce(rows: AnyArray, first: IntArray) -> AnyArray:
-    if len(first) == 0:
-        return rows[:0]
+    if len(first) == len(rows):  # each is the only one of its group
+        return rows
     return np.add.reduceat(rows, first, axis=0)
 
 

@@ -57,6 +57,9 @@ FAULTS_PER_COLUMN = 1000
 """Most faults listed per column; a batch of millions of bad numbers must not list them all."""
 
 
+_KNOWN_BITS = {kind: int(sum(kind)) for kind in (FrameFlag, ObjectFlag)}
+"""All bits of each kind of flags: summing them takes longer than checking a small column."""
+
 _KINDS = {
     "b": "booleans",
     "c": "complex numbers",
@@ -292,7 +295,7 @@ class _Builder:
 
     def _flags(self, name: str, values: ArrayLike, length: int | None, bits: Any) -> AnyArray:
         flags = self._whole(name, values, length, 0)
-        known = int(sum(bits))
+        known = _KNOWN_BITS[bits]
         self._refuse(name, (flags & ~known) != 0, flags, f"bits of {known}")
         return (flags & known).astype(np.uint8)
 

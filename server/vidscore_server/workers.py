@@ -24,7 +24,8 @@ from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vidscore_evaluators.errors import VidscoreError
-from vidscore_evaluators.jobs import Job, run_job, run_outcome_job, tally_of_job
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.jobs import Job, run_job, run_outcome_job
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_evaluators.runtime import initialize_worker, sigint_blocked, spawn_context
@@ -100,14 +101,18 @@ class WorkerPool:
         """
         return await self._run(job, run_job)
 
-    def run_here(self, job: Job) -> Tally:
+    def run_here(self, job: Job, evaluator: Evaluator[Any]) -> Tally:
         """Run a job in this process: for one so small that handing it over takes longer.
+
+        Args:
+            job: The job.
+            evaluator: Its evaluator, which need not be rebuilt here.
 
         Raises:
             VidscoreError: As the job raised it.
             WorkFailedError: If the job ended in an unexpected error.
         """
-        return _run_job(job, tally_of_job)
+        return _run_job(job, lambda job: evaluator.tally(job.truth, job.detections))
 
     async def outcomes(self, job: Job, at: OperatingPoint) -> Outcomes:
         """Say what became of each object and detection of a job; raises as `run` does."""

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from vidscore_evaluators.annotations import (
     Annotations,
+    ObjectFlag,
     SequenceKey,
+    are_flagged,
     concatenate,
     empty_annotations,
     frame_list,
@@ -81,6 +83,13 @@ def test_lists_become_columns() -> None:
     assert (made.frame_count, made.object_count, made.arity) == (3, 3, 2)
     assert made.object_counts.tolist() == [1, 0, 2]
     assert made.object_frames.tolist() == [0, 2, 2]
+
+
+def test_a_flag_is_found_among_others() -> None:
+    """A crowd has bit 2, a region bit 4."""
+    flags = np.array([0, 2, 4, 6, 7], dtype=np.uint8)
+    assert int(ObjectFlag.REGION) == 4
+    assert are_flagged(flags, ObjectFlag.REGION).tolist() == [False, False, True, True, True]
 
 
 def test_lists_of_mixed_shapes_are_refused() -> None:

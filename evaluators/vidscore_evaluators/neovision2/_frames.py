@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import FrameFlag
+from vidscore_evaluators.annotations import FrameFlag, are_flagged
 from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
 
@@ -50,7 +50,7 @@ def select_frames(
     truth = aligned.truth
     table_rows, sequences = np.unique(truth.frame_sequences, return_inverse=True)
     count = len(table_rows)
-    marked = (truth.frame_flags & FrameFlag.DONT_CARE) != 0
+    marked = are_flagged(truth.frame_flags, FrameFlag.DONT_CARE)
     considered = aligned.listed
     silent = _Silent(np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64))
     if fill_gaps:

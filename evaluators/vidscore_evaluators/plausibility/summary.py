@@ -27,6 +27,7 @@ from vidscore_evaluators.annotations import (
     ObjectFlag,
     SequenceKey,
     Side,
+    are_flagged,
 )
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs, run_starts
 from vidscore_evaluators.geometry import bounding_boxes
@@ -116,7 +117,7 @@ def input_summary_of(aligned: Aligned, specification: BenchmarkSpec) -> Mapping[
         Tables by name, of fixed schemas even for no frames. What concerns one side alone counts
         all of its objects, what compares the sides only evaluated frames.
     """
-    evaluated = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
+    evaluated = aligned.listed & ~are_flagged(aligned.truth.frame_flags, FrameFlag.DONT_CARE)
     sides = {Side.TRUTH: aligned.truth, Side.DETECTIONS: aligned.detections}
     sizes = _sizes_in(specification)
     seen = [_SideFacts.of(side, annotations, sizes) for side, annotations in sides.items()]
@@ -162,7 +163,7 @@ class _SideFacts:
             )
         rotated: BoolArray | None = None
         if annotations.arity == QUADRILATERAL:
-            rotated = are_rotated(coordinates) & ((annotations.flags & ObjectFlag.REGION) == 0)
+            rotated = are_rotated(coordinates) & ~are_flagged(annotations.flags, ObjectFlag.REGION)
         beyond, sized = None, 0
         if known:
             sizes = sizes_of_objects(annotations, known)
@@ -227,7 +228,7 @@ def _labels_table(aligned: Aligned, evaluated: BoolArray) -> Table:
         np.bincount(_label_cells(side, evaluated, domains), minlength=size)
         for side in (aligned.truth, aligned.detections)
     ]
-    used = np.flatnonzero(counts[0] + counts[1])
+    used = (counts[0] + counts[1]).nonzero()[0]
     of_domain, of_label = np.divmod(used, max(1, len(labels)))
     hashes = [hashlib.blake2b(label.encode(), digest_size=8).hexdigest() for label in labels]
     return build_table(
@@ -246,7 +247,7 @@ def _label_cells(side: Annotations, evaluated: BoolArray, domains: Sequence[str]
         of_sequences = np.array([positions[key.domain] for key in side.sequences], dtype=np.int64)
         of_frames = of_sequences[side.frame_sequences] * len(side.labels)
         cells = cells + of_frames.repeat(side.object_counts)
-    counted = (side.flags & ObjectFlag.REGION) == 0
+    counted = ~are_flagged(side.flags, ObjectFlag.REGION)
     if not evaluated.all():
         counted &= evaluated.repeat(side.object_counts)
     return cells if counted.all() else cells[counted]
@@ -282,7 +283,7 @@ def _columns_table(sides: Mapping[Side, Annotations]) -> Table:
         if known_column(name)
     ]
     found = [entry for entry in found if entry[2]]
-    rows = np.arange(len(found))
+    rows: IntArray = np.arange(len(found), dtype=np.int64)
     return build_table(
         SCHEMAS[COLUMNS],
         [*(side for side, _, _ in found), *(name for _, name, _ in found)],
@@ -293,7 +294,7 @@ def _columns_table(sides: Mapping[Side, Annotations]) -> Table:
 
 def _examples_table(aligned: Aligned, seen: Sequence[_SideFacts]) -> Table:
     found: list[tuple[str, int, int]] = []
-    unlisted = np.flatnonzero(~aligned.listed & (aligned.detections.object_counts > 0))
+    unlisted = (~aligned.listed & (aligned.detections.object_counts > 0)).nonzero()[0]
     if len(unlisted):
         frame = int(unlisted[0])
         count = int(aligned.detections.object_counts[frame])
@@ -310,6 +311,8 @@ def _examples_table(aligned: Aligned, seen: Sequence[_SideFacts]) -> Table:
                 frame = int(np.searchsorted(starts, int(mask.argmax()), side="right")) - 1
                 count = int(mask[starts[frame] : starts[frame + 1]].sum())
                 found.append((example_name(entry.side, example), frame, count))
+    if not found:
+        return build_table(SCHEMAS[EXAMPLES], (), [np.zeros(0, dtype=np.int64)])
     frames = np.array([frame for _, frame, _ in found], dtype=np.int64)
     keys = [aligned.truth.sequences[aligned.truth.frame_sequences[frame]] for frame in frames]
     words = [name for name, _, _ in found] + [key.domain for key in keys]
@@ -342,7 +345,7 @@ def sample_table(aligned: Aligned, evaluated: BoolArray) -> Table:
     """
     counts = [np.minimum(_box_counts(side), BOXES_PER_FRAME) for side in _sides(aligned)]
     sizes = counts[0] + counts[1]
-    frames = np.flatnonzero(evaluated & (sizes > 0))
+    frames = (evaluated & (sizes > 0)).nonzero()[0]
     keys = _block_keys(aligned, frames)
     if len(frames) > SAMPLE_ROWS:
         # Each frame has a box at least, so that no more frames can be among the first rows.
@@ -374,7 +377,7 @@ def _sides(aligned: Aligned) -> tuple[Annotations, Annotations]:
 
 def _box_counts(side: Annotations) -> IntArray:
     """(F,) objects of each frame that are boxes and no regions."""
-    regions = np.flatnonzero(side.flags & ObjectFlag.REGION)
+    regions = are_flagged(side.flags, ObjectFlag.REGION).nonzero()[0]
     if len(regions) == 0:
         return side.object_counts
     return side.object_counts - np.bincount(side.object_frames[regions], minlength=side.frame_count)
@@ -434,8 +437,8 @@ def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, FloatArray
     starts = side.frame_starts[frames]
     counts = side.frame_starts[frames + 1] - starts
     objects = expand_runs(starts, counts)
-    positions = np.repeat(np.arange(len(frames), dtype=np.int64), counts)
-    real = (side.flags[objects] & ObjectFlag.REGION) == 0
+    positions = np.arange(len(frames), dtype=np.int64).repeat(counts)
+    real = ~are_flagged(side.flags[objects], ObjectFlag.REGION)
     objects, positions = objects[real], positions[real]
     boxes = _as_four(side.coordinates.take(objects, axis=0))
     if (counts > BOXES_PER_FRAME).any():

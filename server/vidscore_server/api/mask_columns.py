@@ -37,11 +37,11 @@ def read_masks(message: annotations_pb2.AnnotationBatch, source: str) -> Masks |
     Raises:
         InputError: With every fault.
     """
+    if not (message.mask_runs or any(getattr(message, name) for name in MASK_COLUMNS)):
+        return None
     heights, widths, run_counts = (
         np.asarray(getattr(message, name), dtype=np.int64) for name in MASK_COLUMNS
     )
-    if not (len(heights) or len(widths) or len(run_counts) or message.mask_runs):
-        return None
     run_count = int(run_counts.sum())
     wanted = {
         "mask_widths": (len(widths), len(heights)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -23,6 +24,7 @@ from vidscore_evaluators.errors import (
 )
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.presets import evaluators_of, repeated_evaluators
+from vidscore_evaluators.registry import is_built_in
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2, scoring_service_pb2_grpc
@@ -156,6 +158,39 @@ def _moved(error: InputError, source: str, field: str | None = None) -> InputErr
     )
 
 
+MOST_KEPT = 64
+"""Configurations that are kept, each of a small request."""
+
+
+class KeptConfigurations:
+    """Configurations of small requests: whoever makes many such calls sends the same each time."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[bytes, RunConfiguration] = OrderedDict()
+
+    def of(
+        self, message: scoring_service_pb2.ScoreConfiguration, read: Callable[[], RunConfiguration]
+    ) -> RunConfiguration:
+        """The configuration that a message holds.
+
+        Args:
+            message: The message.
+            read: Reads it, and raises what is wrong with it.
+        """
+        data = message.SerializeToString(deterministic=True)
+        found = self._kept.get(data)
+        if found is not None:
+            self._kept.move_to_end(data)
+            return found
+        found = read()
+        # Evaluators that others have written may remember what they have scored.
+        if all(is_built_in(evaluator.name) for evaluator in found.evaluators):
+            self._kept[data] = found
+            if len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return found
+
+
 # --- The service
 
 SMALL_BYTES = 8 << 10
@@ -179,6 +214,7 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
         self._sessions = sessions
         self._turn = asyncio.Lock()
         self._used: set[str] = set()  # names of evaluators and presets, which are imported by now
+        self._kept = KeptConfigurations()
 
     async def Score(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
         self, requests: Requests[scoring_service_pb2.ScoreRequest], responses: ScoreResponses
@@ -192,7 +228,8 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
     async def _score(
         self, requests: Requests[scoring_service_pb2.ScoreRequest], responses: ScoreResponses
     ) -> list[Report]:
-        async with self._running(with_live=True) as (session, tasks):
+        session = self._session(with_live=True)
+        async with self._running() as tasks:
             await session.configure(await _configuration_of(requests, self._settings))
             await responses.send(self._started())
             tasks.create_task(session.keep_tallying())
@@ -214,20 +251,20 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
     ) -> tuple[list[Report], bool]:
         """Its reports, and whether all of it is small."""
         rows = self._rows_of_small(request)
-        async with self._running(with_live=False, rows=rows) as (session, tasks):
-            await session.configure(
-                partial(read_configuration, request.configuration, self._settings)
-            )
+        session = self._session(with_live=False, rows=rows)
+        read = partial(read_configuration, request.configuration, self._settings)
+        if rows is not None:
+            await session.configure(partial(self._kept.of, request.configuration, read))
+        if session.is_small:
+            # It waits for nothing, so that nothing need go on beside it.
+            return await _score_all(session, request), True
+        async with self._running() as tasks:
+            if rows is None:
+                await session.configure(read)
             tasks.create_task(session.keep_tallying())
-            for side, batches in (
-                (Side.TRUTH, request.truth),
-                (Side.DETECTIONS, request.detections),
-            ):
-                for index, batch in enumerate(batches):
-                    await _receive(session, side, batch, f"{side.value}[{index}]")
-            reports = await session.finish()
+            reports = await _score_all(session, request)
         self._used.update(_names_of(request.configuration))
-        return reports, session.is_small
+        return reports, False
 
     def _rows_of_small(self, request: scoring_service_pb2.ScoreBatchRequest) -> int | None:
         """Frames and coordinates of a small request for evaluators that have been used before."""
@@ -237,17 +274,18 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
             return None
         return sum(map(batch_size, (*request.truth, *request.detections)))
 
-    @asynccontextmanager
-    async def _running(
-        self, *, with_live: bool, rows: int | None = None
-    ) -> AsyncIterator[tuple[ScoringSession, asyncio.TaskGroup]]:
-        """A session, and the tasks that end with it; whoever calls holds a place for it."""
-        session = ScoringSession(
+    def _session(self, *, with_live: bool, rows: int | None = None) -> ScoringSession:
+        """A session; whoever calls holds a place for it."""
+        return ScoringSession(
             self._settings, self._workers, with_live=with_live, turn=self._turn, rows=rows
         )
+
+    @asynccontextmanager
+    async def _running(self) -> AsyncIterator[asyncio.TaskGroup]:
+        """The tasks that go on beside a session and end with it."""
         async with asyncio.TaskGroup() as tasks:
             expiry = tasks.create_task(self._sessions.until_expired())
-            yield session, tasks
+            yield tasks
             expiry.cancel()
 
     def _started(self) -> scoring_service_pb2.ScoreResponse:
@@ -259,6 +297,16 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
 
 def _names_of(configuration: scoring_service_pb2.ScoreConfiguration) -> list[str]:
     return [entry.name for entry in configuration.specification.evaluators]
+
+
+async def _score_all(
+    session: ScoringSession, request: scoring_service_pb2.ScoreBatchRequest
+) -> list[Report]:
+    """Take in everything of a request, and score it."""
+    for side, batches in ((Side.TRUTH, request.truth), (Side.DETECTIONS, request.detections)):
+        for index, batch in enumerate(batches):
+            await _receive(session, side, batch, f"{side.value}[{index}]")
+    return await session.finish()
 
 
 async def _configuration_of(

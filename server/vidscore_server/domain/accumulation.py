@@ -102,7 +102,7 @@ class Accumulation:
             ExceptionGroup: Of what went wrong in the workers.
         """
         if here:
-            return [None if share.job is None else self._tally_here(share.job) for share in shares]
+            return [self._tally_here(share) for share in shares]
         async with asyncio.TaskGroup() as tasks:
             running = [tasks.create_task(self._tally(share.job)) for share in shares]
         return [task.result() for task in running]
@@ -142,8 +142,10 @@ class Accumulation:
         self._refuse_too_large(len(data))
         return await offload(len(data) // BYTES_PER_ROW, tally_from_bytes, data)
 
-    def _tally_here(self, job: Job) -> Tally:
-        tally = self._workers.run_here(job)
+    def _tally_here(self, share: Share) -> Tally | None:
+        if share.job is None:
+            return None
+        tally = self._workers.run_here(share.job, share.accumulator.evaluator)
         self._refuse_too_large(tally.nbytes)
         return tally
 

@@ -6,6 +6,7 @@ What is not public, or not known yet, is never looked at: no answer can depend o
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -399,6 +400,7 @@ class RuleCache:
         self._benchmarks = benchmarks
         self._truth = truth
         self._kept: dict[str, tuple[float, _State, AppendRules]] = {}
+        self._looking: dict[str, asyncio.Task[AppendRules]] = {}
 
     async def of(self, benchmark: str) -> AppendRules:
         """The rules of a benchmark; the same object as long as nothing has changed.
@@ -410,14 +412,31 @@ class RuleCache:
         kept = self._kept.get(benchmark)
         if kept is not None and self._context.monotonic() - kept[0] < KEEP_S:
             return kept[2]
-        state, rules = await self._context.read(lambda reader: self._look_up(reader, benchmark))
-        if len(self._kept) >= MAXIMUM_KEPT:
-            self._kept.clear()
-        self._kept[benchmark] = (self._context.monotonic(), state, rules)
+        looking = self._looking.get(benchmark)
+        if looking is None:
+            # One for all that wait: the streams of a benchmark all ask again at the same moment.
+            looking = asyncio.create_task(self._look(benchmark))
+            self._looking[benchmark] = looking
+            looking.add_done_callback(_retrieve)
+        return await asyncio.shield(looking)
+
+    async def _look(self, benchmark: str) -> AppendRules:
+        """Look a benchmark up, and keep what was found unless it has changed meanwhile."""
+        own = asyncio.current_task()
+        try:
+            state, rules = await self._context.read(lambda reader: self._look_up(reader, benchmark))
+            if self._looking.get(benchmark) is own:
+                if len(self._kept) >= MAXIMUM_KEPT:
+                    self._kept.clear()
+                self._kept[benchmark] = (self._context.monotonic(), state, rules)
+        finally:
+            if self._looking.get(benchmark) is own:
+                del self._looking[benchmark]
         return rules
 
     def forget(self, benchmark: str) -> None:
         """Look a benchmark up again the next time, because it has changed."""
+        self._looking.pop(benchmark, None)  # it may have read what was before
         kept = self._kept.get(benchmark)
         if kept is not None:
             self._kept[benchmark] = (float("-inf"), *kept[1:])
@@ -439,6 +458,12 @@ class RuleCache:
         if revision and definition.truth_arity is not None:
             truth = self._truth.load(reader, benchmark, revision, definition.truth_arity)
         return state, AppendRules(definition, arity, known_names(definition, truth))
+
+
+def _retrieve(looking: asyncio.Task[AppendRules]) -> None:
+    """Retrieve an error that nobody waits for any more, so that asyncio does not report it."""
+    if not looking.cancelled():
+        looking.exception()
 
 
 def _complete_revision(reader: Reader, record: BenchmarkRecord) -> int:

@@ -230,9 +230,11 @@ class ScoringSession:
     @property
     def is_small(self) -> bool:
         """Whether all of the run is done where it arrives, and not handed to threads or workers."""
+        if self._rows is None:
+            return False
         evaluators = self._configuration.evaluators
         # What others have written may end its process, or take as long as it likes.
-        if self._rows is None or not all(is_built_in(entry.name) for entry in evaluators):
+        if not all(is_built_in(entry.name) for entry in evaluators):
             return False
         rows = self._rows + self._configuration.specification.evaluated_frame_count
         return rows * len(evaluators) <= SMALL_ROWS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from functools import partial
 from typing import NoReturn
 
 import grpc
@@ -27,10 +28,12 @@ from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_evaluators.spotgeo import SpotGeo
 from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2, scoring_service_pb2_grpc
+from vidscore_server.api import scoring
 from vidscore_server.api.batches import read_batch
 from vidscore_server.api.convert import write_reports
 from vidscore_server.domain import sessions
 from vidscore_server.domain.batches import BatchRules
+from vidscore_server.domain.scoring_session import RunConfiguration
 from vidscore_server.settings import Settings
 from vidscore_server.workers import WorkerPool
 
@@ -327,6 +330,60 @@ async def test_a_small_call_is_scored_where_it_arrives_once_its_evaluator_was_us
         assert len(jobs) == 1
 
 
+async def test_a_configuration_that_small_calls_repeat_is_read_once(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen, other = configuration("f1", base="euclidean"), configuration("f1", base="iou")
+    await _score_batch(running, _batch_request(TRUTH, chosen))  # imports the evaluator
+    read, found = scoring.read_configuration, []
+
+    def noted(
+        message: scoring_service_pb2.ScoreConfiguration, settings: Settings
+    ) -> RunConfiguration:
+        found.append(message)
+        return read(message, settings)
+
+    monkeypatch.setattr(scoring, "read_configuration", noted)
+    first = await _score_batch(running, _batch_request(TRUTH, chosen))
+    assert await _score_batch(running, _batch_request(TRUTH, chosen)) == first
+    assert found == [chosen]
+    for _ in range(2):  # one that is refused is read, and refused, each time
+        with pytest.raises(grpc.aio.AioRpcError):
+            await _score_batch(running, _batch_request(TRUTH, other))
+    assert found == [chosen, other, other]
+
+
+async def test_few_configurations_are_kept_and_those_last_used() -> None:
+    kept, read = scoring.KeptConfigurations(), []
+
+    def look_up(tolerance: int) -> RunConfiguration:
+        message = configuration("spotgeo", tau=100.0 + tolerance)
+
+        def noted() -> RunConfiguration:
+            read.append(tolerance)
+            return scoring.read_configuration(message, Settings())
+
+        return kept.of(message, noted)
+
+    first = look_up(1)
+    for number in range(2, 1 + scoring.MOST_KEPT):
+        look_up(number)
+    assert look_up(1) is first
+    look_up(1 + scoring.MOST_KEPT)
+    read.clear()
+    assert look_up(1) is first
+    look_up(2)
+    assert read == [2]
+
+
+async def test_an_evaluator_of_others_is_made_anew_for_each_call() -> None:
+    kept, message = scoring.KeptConfigurations(), configuration("moody")
+    first, second = (
+        kept.of(message, partial(scoring.read_configuration, message, Settings())) for _ in range(2)
+    )
+    assert first.evaluators[0] is not second.evaluators[0]
+
+
 async def test_a_small_call_that_goes_wrong_is_an_incident_that_shows_no_data(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -348,7 +405,7 @@ async def test_a_small_call_that_goes_wrong_is_an_incident_that_shows_no_data(
 async def test_an_evaluator_of_others_never_runs_in_the_server(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def forbidden(_: Job) -> NoReturn:
+    def forbidden(_: Job, __: object) -> NoReturn:
         raise AssertionError("it could end the process")
 
     monkeypatch.setattr(workers, "run_here", forbidden)

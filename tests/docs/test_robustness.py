@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.conformance.__main__ import SCENARIOS, name_of
+import tests.conformance.__main__  # noqa: F401 - puts the scenarios on the list
+from tests.conformance.stage import SCENARIOS, name_of
 from tools.docs_pages import pages
 from tools.docs_promises import PAGE, Promise, is_test, named_tests, promises, promises_of
 
@@ -35,7 +36,7 @@ def test_every_fault_has_when_how_and_a_test_or_a_scenario_of_the_clients() -> N
     assert [
         row for row in rows if not re.search(r" \| .+, 20\d\d-\d\d-\d\d[:|]? ?.* \| `", row)
     ] == []
-    known = set(map(name_of, SCENARIOS))
+    known = {name_of(scenario) for scenario in SCENARIOS}
     named = [found for row in rows for found in _SCENARIO.findall(row)]
     assert [name for name in named if name not in known] == []
 

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from re import fullmatch
 from types import MappingProxyType
 from typing import Any
 
@@ -36,32 +37,38 @@ class Campaign:
     Attributes:
         tries: What it tries, for the page.
         command: What repeats a run, with the seed as `{seed}`.
+        faults: A regular expression: which of what it counts are faults of servers, power, disks
+            and networks. The others are what it did meanwhile, or befell a played world.
     """
 
     tries: str
     command: str
+    faults: str = ""
 
     @classmethod
-    def of(cls, module: str, tries: str) -> Campaign:
+    def of(cls, module: str, tries: str, faults: str = "") -> Campaign:
         """The campaign of a module of tests/campaigns, whose name is without `test_`."""
-        return cls(tries, f"make robustness CAMPAIGN={module} SEED={{seed}}")
+        return cls(tries, f"make robustness CAMPAIGN={module} SEED={{seed}}", faults)
 
 
 CAMPAIGNS: Mapping[str, Campaign] = {
     "crash images": Campaign.of(
-        "crash_images", "every state of the store's files that a power cut could leave"
+        "crash_images", "every state of the store's files that a power cut could leave", ".*"
     ),
-    "disk": Campaign.of("disk", "a disk that is full, fails, writes short or loses its file"),
+    "disk": Campaign.of("disk", "a disk that is full, fails, writes short or loses its file", ".*"),
     "fuzzing": Campaign.of("fuzzing", "changed inputs of every reader, of files and messages"),
     "histories": Campaign.of("histories", "several writers of one stream against a model"),
     "load": Campaign.of("load", "many streams at once, slow watchers and a large upload"),
     "kills": Campaign(
         "servers killed while clients stream and an organiser works",
         "make crash-test SEED={seed}",
+        "SIGKILLs .*|blackholes .*|failovers .*|immediate stops .*",
     ),
     "mutation": Campaign.of("mutation", "small changes of rules, each of which a test must notice"),
     "network": Campaign.of(
-        "network", "the clients of six languages through a network and a server that break"
+        "network",
+        "the clients of six languages through a network and a server that break",
+        "SIGKILLs .*|connections .* broken",
     ),
     "sanitized loops": Campaign.of(
         "sanitized_loops", "loops under AddressSanitizer, by tests and changed inputs"
@@ -71,6 +78,9 @@ CAMPAIGNS: Mapping[str, Campaign] = {
     ),
 }
 """Campaigns of the record, each by its name."""
+
+KILL = "SIGKILLs of (a|the) server"
+"""How campaigns count the deaths of a process that serves."""
 
 
 def record(
@@ -150,6 +160,21 @@ def figures_table(path: Path = RECORD) -> str:
         for name, value in entry.get("figures", {}).items()
     ]
     return table(("campaign", "figure", "last run"), rows)
+
+
+def sum_of_faults(path: Path = RECORD) -> str:
+    """How many faults all campaigns have tried, as a sentence for docs/robustness.md."""
+    faults, kills, days = 0, 0, [""]
+    for name, entry in _read(path).items():
+        tried = entry["faults"].items()
+        found = sum(count for kind, count in tried if fullmatch(CAMPAIGNS[name].faults, kind))
+        faults += found
+        kills += sum(count for kind, count in tried if fullmatch(KILL, kind))
+        days += [entry["last"]] if found else []
+    return (
+        f"Until {max(days)} these were {faults:,} faults of servers, power, disks and networks, "
+        f"{kills:,} of them\nSIGKILLs of a serving process."
+    )
 
 
 def _added(

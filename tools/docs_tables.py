@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
-from tools.campaign_record import campaigns_table, figures_table
+from tools.campaign_record import campaigns_table, figures_table, sum_of_faults
 from tools.clients import CLIENTS, LANGUAGES
 from tools.docs_command_tables import (
     command_sections,
@@ -423,6 +423,7 @@ TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
         "errors": errors,
         "evaluators": evaluators,
         "facts": facts,
+        "faults": sum_of_faults,
         "figures": figures_table,
         "formats": formats,
         "measures": measures,

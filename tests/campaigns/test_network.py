@@ -83,9 +83,9 @@ def _round(server: Site, runners: list[Runner], seed: int) -> tuple[Counter[str]
         ended = list(living.map(_finding, lives, lives.values()))
     for life in lives:
         title = CLIENTS[life.language].language
+        tried[f"submissions of {title}"] += 1
         tried[f"connections of {title} broken"] += life.broken
         tried["times slow or narrow"] += life.slowed
-    tried["submissions"] += len(lives)
     return tried, [finding for finding in ended if finding]
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+import tests.conformance.__main__  # noqa: F401 - puts the scenarios on the list
+from tests.conformance.stage import SCENARIOS, name_of
 from tools.docs_pages import pages
 from tools.docs_promises import PAGE, Promise, is_test, named_tests, promises, promises_of
+
+_SCENARIO = re.compile(r"`\.venv/bin/python -m tests\.conformance[a-z ]* --scenario ([a-z-]+)`")
 
 
 @pytest.mark.parametrize("promise", promises(), ids=lambda promise: promise.text[:60])
@@ -23,11 +28,17 @@ def test_every_test_that_a_page_names_is_there() -> None:
     assert [(page, test) for page, test in named if not is_test(test)] == []
 
 
-def test_every_fault_has_a_test() -> None:
+def test_every_fault_has_when_how_and_a_test_or_a_scenario_of_the_clients() -> None:
     faults = PAGE.read_text("utf-8").partition("## Faults")[2]
     rows = [line for line in faults.splitlines() if line.startswith("| ")][2:]
     assert len(rows) > 1
-    assert [row for row in rows if not named_tests(row)] == []
+    assert [row for row in rows if not named_tests(row) and not _SCENARIO.search(row)] == []
+    assert [
+        row for row in rows if not re.search(r" \| .+, 20\d\d-\d\d-\d\d[:|]? ?.* \| `", row)
+    ] == []
+    known = {name_of(scenario) for scenario in SCENARIOS}
+    named = [found for row in rows for found in _SCENARIO.findall(row)]
+    assert [name for name in named if name not in known] == []
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ WANTED = {
     "docs/presets/README.md": ["presets"],
     "docs/hosting.md": ["policy"],
     "docs/server.md": ["setting-spellings", "settings", "roles"],
-    "docs/robustness.md": ["campaigns", "promises"],
+    "docs/robustness.md": ["campaigns", "faults", "promises"],
     "docs/wire-protocol.md": ["rpcs", "errors"],
     "docs/wire-messages.md": [f"messages {name}" for name in PROTOS],
     **{

@@ -15,6 +15,7 @@ from tools.campaign_record import (
     figures_table,
     next_seed,
     record,
+    sum_of_faults,
 )
 
 
@@ -91,3 +92,17 @@ def test_what_a_run_measured_stands_beside_its_sums(path: Path) -> None:
     record("load", 1, {"frames": 1000}, [], 60.0, {"longest": "0.4 s", "streams": 1000})
     *_, first, second = figures_table(path).splitlines()
     assert (first, second) == ("| load | longest | 0.4 s |", "| load | streams | 1000 |")
+
+
+def test_the_sum_of_faults_is_of_servers_power_disks_and_networks_and_of_nothing_else(
+    path: Path,
+) -> None:
+    record("disk", 0, {"times full": 3}, [], 1.0)
+    kills = {"SIGKILLs of a server": 1000, "SIGKILLs of a server that starts": 20}
+    record("kills", 0, {**kills, "competitions for a stream": 7}, [], 1.0)
+    met = {"SIGKILLs of the server": 4, "connections of Go broken": 5, "submissions of Go": 9}
+    record("network", 0, met, [], 1.0)
+    record("fuzzing", 0, {"inputs of file readers": 50}, [], 1.0)
+    said = sum_of_faults(path)
+    assert "these were 1,032 faults" in said
+    assert "1,004 of them\nSIGKILLs of a serving process" in said

@@ -133,9 +133,9 @@ class Laws:
         for _, none, score in _changed(before.scores, after.scores):
             if none is None and score is not None:
                 self._scored(owner, score, before, after)
-        if before.scores != after.scores or before.benchmarks != after.benchmarks:
+        if before.scores is not after.scores or before.benchmarks is not after.benchmarks:
             self.release.committed(before, after)
-        if before.serving != after.serving:
+        if before.serving is not after.serving:
             self._beats(after)
 
     def _submission(
@@ -151,7 +151,7 @@ class Laws:
         self._states(key, old, new)
         if old is not None:
             self._quiet(key, old, new)
-        if new is not None:
+        if new is not None and not _same_frames(old, new, before, after):
             self._frames(key, new, after)
         if old is not None and new is not None:
             self._quotas(old, new, after)
@@ -186,6 +186,8 @@ class Laws:
             if name == "serving":
                 continue
             new = getattr(after, name)
+            if new is old:
+                continue
             if name in OF_SUBMISSIONS:
                 others = [key[:2] for key, *_ in _changed(old, new) if key[:2] not in mine]
             else:
@@ -359,10 +361,25 @@ class Laws:
             self.broken.append(what)
 
 
+def _same_frames(
+    old: SubmissionRecord | None, new: SubmissionRecord, before: State, after: State
+) -> bool:
+    """Whether nothing has changed that is said of the frames of a submission."""
+    return (
+        old is not None
+        and (old.frame_count, old.state) == (new.frame_count, new.state)
+        and before.streams is after.streams
+        and before.batches is after.batches
+        and before.frames is after.frames
+    )
+
+
 def _changed(
     before: Mapping[Key, Value], after: Mapping[Key, Value]
 ) -> Iterator[tuple[Key, Value | None, Value | None]]:
     """What is another record, what is new and what is gone."""
+    if after is before:
+        return
     for key, value in after.items():
         if key not in before or before[key] is not value:
             yield key, before.get(key), value

@@ -1,8 +1,9 @@
 """A store in memory that answers as the real one does; a world takes milliseconds with it.
 
-Records never change, so that a state is a few dictionaries, and a copy of it is a snapshot. It has
-what the simulated parts of a server ask for, and no more. A world may be held to the real store:
-see `tests.campaigns.simulation.mirror`.
+Neither records nor tables ever change: what is written makes new ones. So a snapshot costs nothing,
+and a table that is the same object as before is as it was. It has what the simulated parts of a
+server ask for, and no more. A world may be held to the real store: see
+`tests.campaigns.simulation.mirror`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ StoredFrame = tuple[str, str, str, str, int]
 
 @dataclass
 class State:
-    """Everything that a store holds; a command changes a copy."""
+    """Everything that a store holds; a command puts other tables into a copy."""
 
     benchmarks: dict[str, BenchmarkRecord] = field(default_factory=dict)
     truth: dict[tuple[str, int], TruthRevisionRecord] = field(default_factory=dict)
@@ -51,12 +52,12 @@ class State:
     operations: dict[str, OperationRecord] = field(default_factory=dict)
     leases: dict[str, LeaseRecord] = field(default_factory=dict)
     responses: dict[tuple[str, str], tuple[str, bytes, datetime]] = field(default_factory=dict)
-    audit: list[AuditRecord] = field(default_factory=list)
+    audit: tuple[AuditRecord, ...] = ()
     serving: dict[str, ServingRecord] = field(default_factory=dict)
 
     def copy(self) -> State:
-        """The same, which may be changed by itself."""
-        return State(*(content.copy() for content in vars(self).values()))
+        """The same, whose tables may be replaced by themselves."""
+        return State(**vars(self))
 
 
 SERVING = "serving"

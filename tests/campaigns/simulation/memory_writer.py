@@ -37,32 +37,36 @@ class MemoryTransaction(MemoryReader):
 
     def put_serving(self, record: ServingRecord) -> None:
         """Store the site's heartbeat."""
-        self._state.serving[SERVING] = record
+        self._state.serving = {SERVING: record}
 
     def append_audit(self, record: AuditRecord) -> None:
         """Add to the audit record."""
-        self._state.audit.append(replace(record, number=len(self._state.audit) + 1))
+        before = self._state.audit
+        self._state.audit = (*before, replace(record, number=len(before) + 1))
 
     def put_response(
         self, caller: str, request_id: str, digest: str, response: bytes, time: datetime
     ) -> None:
         """Keep the response to a request."""
-        _insert(self._state.responses, (caller, request_id), (digest, response, time))
+        self._state.responses = _inserted(
+            self._state.responses, (caller, request_id), (digest, response, time)
+        )
 
     def insert_operation(self, record: OperationRecord) -> None:
         """Add an operation."""
-        _insert(self._state.operations, record.operation, record)
+        self._state.operations = _inserted(self._state.operations, record.operation, record)
 
     def update_operation(self, record: OperationRecord) -> None:
         """Replace the record of an operation."""
-        _update(self._state.operations, record.operation, record)
+        self._state.operations = _updated(self._state.operations, record.operation, record)
 
     def take_lease(self, work: str, owner: str, duration: timedelta) -> bool:
         """Take or prolong a lease; returns False if another owner has it."""
         now, held = self.time(), self._state.leases.get(work)
         if held is not None and held.owner != owner and held.end_time > now:
             return False
-        self._state.leases[work] = LeaseRecord(work, owner, now + duration)
+        lease = LeaseRecord(work, owner, now + duration)
+        self._state.leases = {**self._state.leases, work: lease}
         return True
 
     def end_lease(self, work: str, owner: str) -> bool:
@@ -70,7 +74,8 @@ class MemoryTransaction(MemoryReader):
         held = self._state.leases.get(work)
         if held is None or held.owner != owner or held.end_time <= self.time():
             return False
-        del self._state.leases[work]
+        left = self._state.leases.items()
+        self._state.leases = {key: lease for key, lease in left if key != work}
         return True
 
     def purge(self, before: datetime) -> None:
@@ -84,33 +89,39 @@ class MemoryTransaction(MemoryReader):
 
     def insert_benchmark(self, record: BenchmarkRecord) -> None:
         """Add a benchmark."""
-        _insert(self._state.benchmarks, record.benchmark, record)
+        self._state.benchmarks = _inserted(self._state.benchmarks, record.benchmark, record)
 
     def update_benchmark(self, record: BenchmarkRecord) -> None:
         """Replace the record of a benchmark."""
-        _update(self._state.benchmarks, record.benchmark, record)
+        self._state.benchmarks = _updated(self._state.benchmarks, record.benchmark, record)
 
     def insert_truth_revision(self, record: TruthRevisionRecord, _: Iterable[bytes]) -> None:
         """Add a revision; nothing here reads its batches."""
-        _insert(self._state.truth, (record.benchmark, record.revision), record)
+        self._state.truth = _inserted(
+            self._state.truth, (record.benchmark, record.revision), record
+        )
 
     # --- submissions -----------------------------------------------------------------------
 
     def insert_submission(self, record: SubmissionRecord) -> None:
         """Add a submission."""
-        _insert(self._state.submissions, (record.benchmark, record.submission), record)
+        self._state.submissions = _inserted(
+            self._state.submissions, (record.benchmark, record.submission), record
+        )
 
     def update_submission(self, record: SubmissionRecord) -> None:
         """Replace the record of a submission."""
-        _update(self._state.submissions, (record.benchmark, record.submission), record)
+        self._state.submissions = _updated(
+            self._state.submissions, (record.benchmark, record.submission), record
+        )
 
     def delete_submission(self, benchmark: str, submission: str) -> None:
         """Delete a submission with all that belongs to it."""
         key, state = (benchmark, submission), self._state
         if key not in state.submissions:
             raise NotFoundError(f"submission {submission}")
-        del state.submissions[key]
-        state.failed.pop(key, None)
+        state.submissions = _without(state.submissions, key)
+        state.failed = _without(state.failed, key)
         state.streams = _without(state.streams, key)
         state.batches = _without(state.batches, key)
         state.frames = _without(state.frames, key)
@@ -126,7 +137,8 @@ class MemoryTransaction(MemoryReader):
         if len(frames) < len(state.frames):
             state.frames = frames
             return True
-        state.submissions[key] = replace(state.submissions[key], byte_count=0)
+        freed = replace(state.submissions[key], byte_count=0)
+        state.submissions = {**state.submissions, key: freed}
         return False
 
     def delete_live_clock(self, benchmark: str, submission: str) -> None:
@@ -136,8 +148,9 @@ class MemoryTransaction(MemoryReader):
         """Open a stream under its next epoch, and create it if it is new."""
         key = (benchmark, submission, stream)
         before = self._state.streams.get(key, StreamRecord(stream, 0, 0))
-        self._state.streams[key] = replace(before, epoch=before.epoch + 1)
-        return self._state.streams[key]
+        opened = replace(before, epoch=before.epoch + 1)
+        self._state.streams = {**self._state.streams, key: opened}
+        return opened
 
     def append_batches(
         self,
@@ -147,19 +160,22 @@ class MemoryTransaction(MemoryReader):
         positions: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Append batches with their frames to their streams, and advance the streams' offsets."""
+        state, key = self._state, (benchmark, submission)
+        streams = dict(state.streams)
         for batch, frames in batches:
-            key = (benchmark, submission, batch.stream)
-            _insert(self._state.batches, (*key, batch.first_offset), batch)
-            for sequence, numbers in frames.items():
-                for number in numbers:
-                    frame = (benchmark, submission, *sequence, number)
-                    _insert(self._state.frames, frame, None)
-            stream = self._state.streams[key]
+            state.batches = _inserted(
+                state.batches, (*key, batch.stream, batch.first_offset), batch
+            )
+            new = [(*key, *sequence, number) for sequence, of in frames.items() for number in of]
+            if len({*new}) < len(new) or any(frame in state.frames for frame in new):
+                raise AlreadyExistsError(str(new))
+            state.frames = {**state.frames, **dict.fromkeys(new)}
+            stream = streams[*key, batch.stream]
             end = stream.next_offset + batch.frame_count
-            self._state.streams[key] = replace(stream, next_offset=end)
+            streams[*key, batch.stream] = replace(stream, next_offset=end)
         for name, position in positions.items():
-            key = (benchmark, submission, name)
-            self._state.streams[key] = replace(self._state.streams[key], source_position=position)
+            streams[*key, name] = replace(streams[*key, name], source_position=position)
+        state.streams = streams
 
     # --- scores ----------------------------------------------------------------------------
 
@@ -168,22 +184,23 @@ class MemoryTransaction(MemoryReader):
         key = (record.benchmark, record.submission)
         number = 1 + sum(entry[:2] == key for entry in self._state.scores)
         numbered = replace(record, number=number)
-        self._state.scores[*key, number] = numbered
+        self._state.scores = {**self._state.scores, (*key, number): numbered}
         return numbered
 
     def publish_score(self, record: ScoreRecord) -> None:
         """Mark a score as published, with what it releases."""
         key = (record.benchmark, record.submission, record.number)
-        self._state.scores[key] = replace(
+        published = replace(
             self._state.scores[key],
             released=record.released,
             released_step=record.released_step,
             published=True,
         )
+        self._state.scores = {**self._state.scores, key: published}
 
     def put_failed_rescoring(self, benchmark: str, submission: str, basis: str) -> None:
         """Store the basis under which re-scoring a submission failed."""
-        self._state.failed[benchmark, submission] = basis
+        self._state.failed = {**self._state.failed, (benchmark, submission): basis}
 
     def delete_releases(self, benchmark: str, evaluator: str) -> None:
         """Delete the releases of an evaluator to all teams."""
@@ -191,19 +208,20 @@ class MemoryTransaction(MemoryReader):
 
     def put_release(self, record: ReleaseRecord) -> None:
         """Replace the last release to a team."""
-        self._state.releases[record.benchmark, record.evaluator, record.team] = record
+        key = (record.benchmark, record.evaluator, record.team)
+        self._state.releases = {**self._state.releases, key: record}
 
 
-def _insert(table: dict[Key, Value], key: Key, value: Value) -> None:
+def _inserted(table: dict[Key, Value], key: Key, value: Value) -> dict[Key, Value]:
     if key in table:
         raise AlreadyExistsError(str(key))
-    table[key] = value
+    return {**table, key: value}
 
 
-def _update(table: dict[Key, Value], key: Key, value: Value) -> None:
+def _updated(table: dict[Key, Value], key: Key, value: Value) -> dict[Key, Value]:
     if key not in table:
         raise NotFoundError(str(key))
-    table[key] = value
+    return {**table, key: value}
 
 
 Parts = TypeVar("Parts", bound=tuple[object, ...])

@@ -7,9 +7,9 @@ that others have given the server up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any, Protocol
@@ -160,8 +160,7 @@ class ServersStore:
         loop.call_at(self._free_at_s, self._run, command, about, future)
         return future
 
-    @contextmanager
-    def read(self) -> Iterator[MemoryReader]:
+    def read(self) -> AbstractContextManager[MemoryReader]:
         """Open a consistent state for reading.
 
         Raises:
@@ -169,7 +168,7 @@ class ServersStore:
         """
         if self.dead or self._store.is_down or self._store.breaks():
             raise StoreError("the store does not answer")
-        yield self._store.reader()
+        return nullcontext(self._store.reader())
 
     def delay_s(self) -> float:
         """How long the next way takes."""

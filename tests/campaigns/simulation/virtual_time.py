@@ -1,16 +1,46 @@
-"""An event loop whose time passes only when nothing is left to do, and then at once."""
+"""An event loop whose time passes only when nothing is left to do, and then at once.
+
+A world is little more than waiting, so that its speed is this loop's: what is to come is kept in
+tuples, which compare without Python, and its handles are none of asyncio's, which serve debugging.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
+from contextvars import Context, copy_context
+from heapq import heappop, heappush
 from typing import Any
 
 RESOLUTION_S = 1e-6
+"""What is due within that of each other is due at once."""
 
 
 class StuckError(Exception):
     """Everything waits, and nothing will ever happen."""
+
+
+class _Handle:
+    """A call that is to come."""
+
+    __slots__ = ("args", "callback", "context", "ended")
+
+    def __init__(
+        self, callback: Callable[..., Any], args: tuple[Any, ...], context: Context | None
+    ) -> None:
+        self.callback = callback
+        self.args = args
+        self.context = copy_context() if context is None else context
+        self.ended = False
+
+    def cancel(self) -> None:
+        """Let it not come."""
+        self.ended = True
+
+    def cancelled(self) -> bool:
+        """Whether it does not come."""
+        return self.ended
 
 
 class VirtualLoop(asyncio.BaseEventLoop):
@@ -24,23 +54,38 @@ class VirtualLoop(asyncio.BaseEventLoop):
         super().__init__()
         self._read_delay = read_delay
         self._now_s = 0.0
-        self._selector = self  # asks how long to wait, which is when time passes
-        self._clock_resolution = RESOLUTION_S
+        self._due: deque[_Handle] = deque()
+        self._waiting: list[tuple[float, int, _Handle]] = []
+        self._count = 0
 
     def time(self) -> float:
         """Seconds since the world began."""
         return self._now_s
 
-    def select(self, timeout_s: float | None) -> list[Any]:
-        """Let the time pass until something is due.
+    def call_soon(  # type: ignore[override] # the handle has what is asked of handles here
+        self, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> _Handle:
+        """Call a function next, behind those that are due already."""
+        handle = _Handle(callback, args, context)
+        self._due.append(handle)
+        return handle
 
-        Raises:
-            StuckError: If nothing will ever be.
-        """
-        if timeout_s is None:
-            raise StuckError("everything waits, and nothing will ever happen")
-        self._now_s += max(0.0, timeout_s)
-        return []
+    call_soon_threadsafe = call_soon  # type: ignore[assignment] # there is one thread
+
+    def call_at(  # type: ignore[override] # as above
+        self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> _Handle:
+        """Call a function at a time; those of one time in the order of the asking."""
+        handle = _Handle(callback, args, context)
+        self._count += 1
+        heappush(self._waiting, (when, self._count, handle))
+        return handle
+
+    def call_later(  # type: ignore[override] # as above
+        self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> _Handle:
+        """Call a function after a while."""
+        return self.call_at(self._now_s + delay, callback, *args, context=context)
 
     def run_in_executor(  # type: ignore[override] # of the real one's kinds of work there is one
         self, _: object, function: Callable[..., Any], *args: Any
@@ -59,8 +104,31 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self.call_later(self._read_delay(), run)
         return done
 
-    def _process_events(self, _: object) -> None:
-        """There are none: nothing comes from outside."""
+    def _run_once(self) -> None:
+        """Call what is due, once the time has passed until something is.
 
-    def _write_to_self(self) -> None:
-        """Nobody waits in another thread."""
+        Raises:
+            StuckError: If nothing will ever be.
+        """
+        due, waiting = self._due, self._waiting
+        if not due:
+            self._pass()
+        while waiting and waiting[0][0] < self._now_s + RESOLUTION_S:
+            due.append(heappop(waiting)[2])
+        for _ in range(len(due)):
+            handle = due.popleft()
+            if handle.ended:
+                continue
+            try:
+                handle.context.run(handle.callback, *handle.args)
+            except Exception as error:  # noqa: BLE001 - as asyncio does
+                self.call_exception_handler({"message": "a callback failed", "exception": error})
+
+    def _pass(self) -> None:
+        """Let the time pass until something is due that is still wanted."""
+        waiting = self._waiting
+        while waiting and waiting[0][2].ended:
+            heappop(waiting)
+        if not waiting:
+            raise StuckError("everything waits, and nothing will ever happen")
+        self._now_s = max(self._now_s, waiting[0][0])

@@ -68,8 +68,8 @@ def _sizes(count: int) -> IntArray:
 def _truth(count: int, images: IntArray, labels: IntArray, outlines: FloatArray) -> dict[str, Any]:
     polygons = [[corners] for corners in outlines.reshape(len(outlines), -1).tolist()]
     masks = masks_from_polygons(polygons, _sizes(len(polygons)))
-    boxes = masks.boxes()
-    boxes[:, 2:] -= boxes[:, :2]
+    corners = masks.boxes()
+    boxes = np.concatenate([corners[:, :2], corners[:, 2:] - corners[:, :2]], axis=1)
     columns = (images.tolist(), labels.tolist(), polygons, boxes.tolist(), masks.areas().tolist())
     return {
         "images": [{"id": row + 1, "height": HEIGHT, "width": WIDTH} for row in range(count)],

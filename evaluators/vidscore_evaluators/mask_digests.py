@@ -12,7 +12,12 @@ DigestArray = NDArray[np.uint64]
 
 
 def mask_digests(masks: Masks) -> DigestArray:
-    """(N,) digests, each of its mask's size and runs alone."""
-    digests: DigestArray = np.empty(masks.count, dtype=np.uint64)
-    hash_masks(*masks.contiguous(), np.ascontiguousarray(masks.sizes), masks.count, digests)
-    return digests
+    """(N,) digests, each of its mask's size and runs alone; read-only."""
+
+    def work_out() -> DigestArray:
+        digests: DigestArray = np.empty(masks.count, dtype=np.uint64)
+        sizes = np.ascontiguousarray(masks.sizes)
+        hash_masks(*masks.contiguous(), sizes, masks.count, digests)
+        return digests
+
+    return masks.once("digests", work_out)

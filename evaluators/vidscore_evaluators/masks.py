@@ -9,8 +9,9 @@ area that two masks share comes out of their runs: nothing is computed pixel by 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from vidscore_evaluators.arrays import (
     starts_from_counts,
 )
 from vidscore_evaluators.kernels import RunArray
+
+_Kept = TypeVar("_Kept", bound=AnyArray)
 
 _GROUP_SHIFT = 34
 """Of the keys of spans and outlines: the group is above, position and end of a span below."""
@@ -37,11 +40,13 @@ class Masks:
         sizes: (N, 2) height and width of the images in pixels.
         starts: (N + 1,) offsets into `runs`.
         runs: (R,) lengths of runs, 0s and 1s in turn from the first of each mask on.
+        kept: What was worked out of the masks, by name: arrays of N rows, 48 bytes a mask at most.
     """
 
     sizes: IntArray
     starts: IntArray
     runs: RunArray
+    kept: dict[str, AnyArray] = field(default_factory=dict, repr=False)
 
     @property
     def count(self) -> int:
@@ -50,7 +55,7 @@ class Masks:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all columns together."""
+        """Bytes of all columns together, without what is kept beside them."""
         return self.sizes.nbytes + self.starts.nbytes + self.runs.nbytes
 
     def take(self, rows: AnyArray) -> Masks:
@@ -66,26 +71,51 @@ class Masks:
         starts = starts_from_counts(self.starts[chosen + 1] - self.starts[chosen])
         runs: RunArray = np.empty(starts[-1], dtype=np.uint32)
         kernels.take_runs(*self.contiguous(), chosen, len(chosen), runs)
-        return Masks(sizes, starts, runs)
+        kept = {name: _fixed(values.take(chosen, axis=0)) for name, values in self.kept.items()}
+        return Masks(sizes, starts, runs, kept)
 
     def run(self, start: int, stop: int) -> Masks:
         """The masks from `start` to `stop`, as views of these columns."""
         starts = self.starts[start : stop + 1]
         first, last = int(starts[0]), int(starts[-1])
-        return Masks(self.sizes[start:stop], starts - first, self.runs[first:last])
+        kept = {name: values[start:stop] for name, values in self.kept.items()}
+        return Masks(self.sizes[start:stop], starts - first, self.runs[first:last], kept)
 
     def areas(self) -> FloatArray:
-        """(N,) pixels of each mask."""
-        areas = np.empty(self.count)
-        kernels.mask_areas(*self.contiguous(), self.count, areas)
-        return areas
+        """(N,) pixels of each mask; read-only."""
+
+        def work_out() -> FloatArray:
+            areas = np.empty(self.count)
+            kernels.mask_areas(*self.contiguous(), self.count, areas)
+            return areas
+
+        return self.once("areas", work_out)
 
     def boxes(self) -> FloatArray:
-        """(N, 4) boxes around the masks, x1, y1, x2, y2 in pixels; all 0 around an empty mask."""
-        boxes = np.empty((self.count, 4))
-        sizes = np.ascontiguousarray(self.sizes)
-        kernels.mask_boxes(*self.contiguous(), sizes, self.count, boxes)
-        return boxes
+        """(N, 4) boxes around the masks, x1, y1, x2, y2 in pixels; all 0 around an empty mask.
+
+        Read-only.
+        """
+
+        def work_out() -> FloatArray:
+            boxes = np.empty((self.count, 4))
+            sizes = np.ascontiguousarray(self.sizes)
+            kernels.mask_boxes(*self.contiguous(), sizes, self.count, boxes)
+            return boxes
+
+        return self.once("boxes", work_out)
+
+    def once(self, name: str, work_out: Callable[[], _Kept]) -> _Kept:
+        """What follows from the runs alone, worked out the first time and kept, read-only.
+
+        Args:
+            name: What it is.
+            work_out: Works it out, (N, ...).
+        """
+        if name not in self.kept:
+            self.kept[name] = _fixed(work_out())
+        kept: _Kept = self.kept[name]  # type: ignore[assignment]
+        return kept
 
     def pixels(self) -> IntArray:
         """(N,) pixels of the image of each mask."""
@@ -95,6 +125,12 @@ class Masks:
     def contiguous(self) -> tuple[RunArray, IntArray]:
         """Runs and offsets as kernels take them."""
         return np.ascontiguousarray(self.runs), np.ascontiguousarray(self.starts)
+
+
+def _fixed(values: _Kept) -> _Kept:
+    """The same array, which many hold from now on."""
+    values.setflags(write=False)
+    return values
 
 
 def no_masks() -> Masks:

@@ -30,7 +30,7 @@ from vidscore_evaluators.arrays import (
     run_starts,
 )
 from vidscore_evaluators.kernels import factorize
-from vidscore_evaluators.pairs import Components, Pairs, connected_components
+from vidscore_evaluators.pairs import Components, Pairs, connected_components, preference_order
 
 __all__ = [
     "MAX_MATRIX_CELLS",
@@ -339,26 +339,6 @@ def _insert_in_order(pairs: Pairs, gains: BoolArray, priorities: FloatArray | No
     scratch = np.empty(len(pairs) + 3 * sum(counts) + 2, dtype=np.int64)
     kernels.incremental_matching(left, right, len(pairs), order, *counts, scratch, found)
     gains[rights] = found
-
-
-def preference_order(
-    pairs: Pairs, weights: FloatArray, second_choice: BoolArray, last: FloatArray | None = None
-) -> IntArray:
-    """Sort pairs by left object and, for each, from its best right object to its worst.
-
-    Args:
-        pairs: P pairs, sorted by left object and then by right one.
-        weights: (P,) weight of each pair, the greatest best.
-        second_choice: (P,) pairs that come after all others of their left object.
-        last: (P,) numbers; of pairs of equal weight the greatest comes first.
-
-    Returns:
-        (P,) rows of the pairs.
-    """
-    order = np.lexsort((*(() if last is None else (-last,)), -weights, pairs.left))
-    # The rest is nearly sorted, which a stable sort makes use of.
-    choices = 2 * pairs.left[order] + second_choice[order]
-    return order[np.argsort(choices, kind="stable")]
 
 
 def match_greedy(

@@ -229,3 +229,34 @@ def _counted(pairs: Pairs, labels: IntArray, left_count: int, right_count: int) 
         right_counts=np.bincount(right_component, minlength=count + 1)[:count],
         pair_counts=pair_counts,
     )
+
+
+def preference_order(
+    pairs: Pairs, weights: FloatArray, second_choice: BoolArray, last: FloatArray | None = None
+) -> IntArray:
+    """Sort pairs by left object and, for each, from its best right object to its worst.
+
+    Args:
+        pairs: P pairs, sorted by left object and then by right one.
+        weights: (P,) weight of each pair, the greatest best.
+        second_choice: (P,) pairs that come after all others of their left object.
+        last: (P,) numbers; of pairs of equal weight the greatest comes first.
+
+    Returns:
+        (P,) rows of the pairs.
+
+    Raises:
+        ValueError: If the pairs are not sorted.
+    """
+    order = np.empty(len(pairs), dtype=np.int64)
+    status = kernels.preference_order(
+        np.ascontiguousarray(pairs.left),
+        np.ascontiguousarray(weights),
+        np.ascontiguousarray(second_choice),
+        np.zeros(len(pairs)) if last is None else np.ascontiguousarray(last),
+        len(pairs),
+        order,
+    )
+    if status < 0:
+        raise ValueError("pairs are sorted by their left objects")
+    return order

@@ -226,13 +226,22 @@ class _HowToRead:
             if reading.faults.total and self.on_error == "refuse":
                 raise InputError(reading.faults.listed())
         except InputError as error:
-            if not is_guess:
+            guess = self._guess(inner, known, is_guess=is_guess)
+            if not guess:
                 raise
             first, *others = error.faults
-            guess = f"it looks most like {known.name}; --input-format chooses another format"
             advice = "; ".join(filter(None, (first.advice, guess)))
             raise InputError([replace(first, advice=advice), *others]) from None
         return reading
+
+    def _guess(self, place: InputPath, known: Format, *, is_guess: bool) -> str:
+        """What to do about the format of a file that cannot be read; empty where it is sure."""
+        if is_guess:
+            return f"it looks most like {known.name}; --input-format chooses another format"
+        name = None if self.format_name == AUTO else _recognise(place, self.side, self.beside)
+        if name in (None, known.name):
+            return ""
+        return f"it was read as {known.name} and looks like {name}: --input-format {name}"
 
     def read_of_many(self, place: InputPath, options: ReadOptions) -> Reading:
         """Read one of many files, which name their sequences themselves."""

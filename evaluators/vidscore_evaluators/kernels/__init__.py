@@ -317,6 +317,18 @@ def component_labels(
 
 
 @_kernel
+def preference_order(
+    left: IntArray,
+    weights: FloatArray,
+    second_choice: BoolArray,
+    last: FloatArray,
+    pair_count: int,
+    order: IntArray,
+) -> int:
+    """Pairs of each left object from the best to the worst; returns -1 if left objects descend."""
+
+
+@_kernel
 def match_greedy(
     detections: IntArray,
     targets: IntArray,

@@ -74,6 +74,8 @@ int64_t outline_keys(const int64_t *corners, const int64_t *starts, const int64_
 /* matching.c */
 int64_t component_labels(const int64_t *left, const int64_t *right, int64_t edge_count,
                          int64_t node_count, int64_t *roots);
+int64_t preference_order(const int64_t *left, const double *weights, const uint8_t *second_choice,
+                         const double *last, int64_t pair_count, int64_t *order);
 int64_t match_greedy(const int64_t *detections, const int64_t *targets, const double *similarities,
                      int64_t pair_count, const double *at_least, const uint8_t *reusable,
                      int64_t target_count, uint8_t *taken, int64_t *chosen);

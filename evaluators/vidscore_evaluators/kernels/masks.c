@@ -194,6 +194,17 @@ static int64_t greatest(int64_t number, int64_t other)
     return number > other ? number : other;
 }
 
+/* Moves a place behind the whole columns before it; returns how many. Most often there is one at
+   most, and a division takes longer than all else there is to do. */
+static int64_t columns_passed(int64_t *within, int64_t height)
+{
+    if (*within < height)
+        return 0;
+    const int64_t columns = *within < 2 * height ? 1 : *within / height;
+    *within -= columns * height;
+    return columns;
+}
+
 /* Boxes around the 1s, 0 where there are none; returns how many masks have any. */
 int64_t mask_boxes(const uint32_t *runs, const int64_t *starts, const int64_t *sizes, int64_t count,
                    double *boxes)
@@ -201,17 +212,21 @@ int64_t mask_boxes(const uint32_t *runs, const int64_t *starts, const int64_t *s
     int64_t found = 0;
     for (int64_t row = 0; row < count; row++) {
         const int64_t height = sizes[AXES * row];
-        int64_t position = 0, left = sizes[AXES * row + 1], top = height, right = 0, bottom = 0;
+        int64_t left = sizes[AXES * row + 1], top = height, right = 0, bottom = 0;
+        /* Columns before the place, and the pixels between their end and the place. */
+        int64_t column = 0, within = 0;
         for (int64_t index = starts[row] + 1; index < starts[row + 1]; index += 2) {
-            position += runs[index - 1];
-            const int64_t last = position + runs[index] - 1;
-            const int64_t column = position / height, last_column = last / height;
-            const int is_whole = column < last_column;
+            within += runs[index - 1];
+            column += columns_passed(&within, height);
             left = least(left, column);
-            right = greatest(right, last_column + 1);
-            top = is_whole ? 0 : least(top, position % height);
-            bottom = is_whole ? height : greatest(bottom, last % height + 1);
-            position = last + 1;
+            const int64_t first = within;
+            within += runs[index] - (int64_t)1;
+            const int64_t more = columns_passed(&within, height);
+            column += more;
+            right = column + 1;
+            top = more ? 0 : least(top, first);
+            bottom = more ? height : greatest(bottom, within + 1);
+            within++;
         }
         const int is_empty = right == 0;
         boxes[BOX * row] = is_empty ? 0.0 : (double)left;

@@ -59,6 +59,52 @@ int64_t match_greedy(const int64_t *detections, const int64_t *targets, const do
     return found;
 }
 
+/* What says which of two pairs of an object is the better one. */
+struct preferences {
+    const double *weights;
+    const uint8_t *second_choice;
+    const double *last;
+};
+
+static int is_better(const struct preferences *by, int64_t pair, int64_t other)
+{
+    if (by->second_choice[pair] != by->second_choice[other])
+        return by->second_choice[pair] < by->second_choice[other];
+    if (by->weights[pair] != by->weights[other])
+        return by->weights[pair] > by->weights[other];
+    if (by->last[pair] != by->last[other])
+        return by->last[pair] > by->last[other];
+    return pair < other;
+}
+
+/* Orders pairs, whose left objects ascend, for each of these from the best to the worst: second choices
+   behind all others, the greatest weight first, of equal ones the greatest `last`, else as they stand.
+   By Shell's method, since most objects have few pairs. Returns 0, or -1 if left objects descend. */
+int64_t preference_order(const int64_t *left, const double *weights, const uint8_t *second_choice,
+                         const double *last, int64_t pair_count, int64_t *order)
+{
+    static const int64_t GAPS[] = {797161, 265720, 88573, 29524, 9841, 3280, 1093, 364, 121, 40, 13, 4, 1};
+    enum { GAP_COUNT = sizeof GAPS / sizeof GAPS[0] };
+    const struct preferences by = {weights, second_choice, last};
+    for (int64_t begin = 0, end = 0; begin < pair_count; begin = end) {
+        for (; end < pair_count && left[end] == left[begin]; end++)
+            order[end] = end;
+        if (end < pair_count && left[end] < left[begin])
+            return -1;
+        for (int which = 0; which < GAP_COUNT; which++) {
+            const int64_t gap = GAPS[which];
+            for (int64_t index = begin + gap; index < end; index++) {
+                const int64_t pair = order[index];
+                int64_t place = index;
+                for (; place - gap >= begin && is_better(&by, pair, order[place - gap]); place -= gap)
+                    order[place] = order[place - gap];
+                order[place] = pair;
+            }
+        }
+    }
+    return 0;
+}
+
 enum { UNMATCHED = -1, EXHAUSTED = -2 };
 
 typedef struct {

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import (
     BOX,
+    BOX_AREA,
     POINT,
     QUADRILATERAL,
     Annotations,
@@ -280,7 +281,7 @@ def _columns_table(sides: Mapping[Side, Annotations]) -> Table:
         (side, name, int(np.count_nonzero(~np.isnan(column))))
         for side, annotations in sides.items()
         for name, column in annotations.columns.items()
-        if known_column(name)
+        if name != BOX_AREA and known_column(name)
     ]
     found = [entry for entry in found if entry[2]]
     rows: IntArray = np.arange(len(found), dtype=np.int64)

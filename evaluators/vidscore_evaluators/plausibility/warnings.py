@@ -10,7 +10,7 @@ import numpy as np
 from vidscore_evaluators.annotations import ARITIES, BOX, POINT, Annotations, SequenceKey, Side
 from vidscore_evaluators.plausibility._readings import Finding, judge_sample
 from vidscore_evaluators.plausibility.labels import LabelUse, label_warnings, names_of, shown
-from vidscore_evaluators.plausibility.masks import MASK_DOUBTS
+from vidscore_evaluators.plausibility.masks import BESIDE, MASK_DOUBTS
 from vidscore_evaluators.plausibility.summary import (
     COLUMNS,
     CONFIDENCES,
@@ -39,6 +39,7 @@ MANY_ROWS = 3
 """Boxes that may be odd without a warning."""
 
 _BEYOND_SHARE = 0.01
+_BESIDE_SHARE = 0.01
 _LEAST_EQUAL = 3
 
 _WHOSE = {Side.TRUTH: "objects of the ground truth", Side.DETECTIONS: "detections"}
@@ -330,13 +331,16 @@ def _columns(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]
 
 
 def _masks(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]:
+    objects = _count(input_summary, side, "objects")
     for code in MASK_DOUBTS:
         example = _example(input_summary, side, Example(code))
-        if example is not None:
+        count = _count(input_summary, side, code)
+        # Outlines thinner than a pixel have few pixels: a few such masks say nothing of the rest.
+        if example is not None and (code != BESIDE or count > _BESIDE_SHARE * objects):
             what, advice = _MASKS[code]
             message = f"{what.format(side=SIDE_NAMES[side])}, the first of them in "
             message += f"{place_name(example)}; {advice}"
-            yield ReportWarning(code, message, _count(input_summary, side, code), example)
+            yield ReportWarning(code, message, count, example)
 
 
 def _reading(input_summary: InputSummary) -> Iterator[ReportWarning]:

@@ -81,6 +81,23 @@ def test_a_file_near_a_format_is_refused_by_its_rules_which_says_so(
     assert "it looks most like" not in str(same)
 
 
+def test_a_file_of_another_format_than_was_asked_for_is_refused_with_its_own(
+    tmp_path: Path,
+) -> None:
+    """As where a preset reads the format of its benchmark, and the data are another's."""
+    line = '{"sequence": "a", "frame": 0, "objects": [{"label": "car", "box": [0, 0, 1, 1]}]}\n'
+    path = write(tmp_path / "a.jsonl", line)
+    (first, *others) = validate_file(path, format_name="coco-json")
+    assert str(first).endswith(
+        "it was read as coco-json and looks like jsonl: --input-format jsonl"
+    )
+    assert others
+    assert not any(fault.advice for fault in others)
+    odd = write(tmp_path / "b.jsonl", line.replace("[0, 0, 1, 1]", "[0]"))
+    (own, *_) = validate_file(odd, format_name="jsonl")
+    assert "looks like" not in str(own)
+
+
 def test_a_folder_without_anything_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="an empty folder"):
         detect_format(tmp_path)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pycocotools import mask as coco
 
 from vidscore_evaluators.arrays import AnyArray
+from vidscore_evaluators.mask_digests import mask_digests
 from vidscore_evaluators.mask_forms import (
     MAXIMUM_MASK_PIXELS,
     compressed_texts,
@@ -138,3 +139,27 @@ def test_pairs_that_are_none_are_refused(rows: list[int], error: type[Exception]
     masks = masks_from_counts([[1, 1], [1]], np.array([[1, 2], [1, 1]]))
     with pytest.raises(error):
         shared_areas(masks, np.array([0]), masks, np.array(rows))
+
+
+def test_what_follows_from_masks_is_worked_out_once_and_follows_them() -> None:
+    """Areas, boxes and digests of masks that were taken or cut are those of the same masks anew."""
+    images = np.zeros((4, 3, 5), dtype=np.uint8)
+    images[0, 1:, 2] = images[1, 0, :] = images[3, 2, 1:4] = True
+    masks = masks_of(list(images))
+    assert masks.areas() is masks.areas()
+    assert masks.boxes() is masks.boxes()
+    assert mask_digests(masks) is mask_digests(masks)
+    rows = np.array([3, 0, 0, -2])
+    for part, own in ((masks.take(rows), images[rows]), (masks.run(1, 4), images[1:4])):
+        anew = masks_of(list(own))
+        assert part.areas().tolist() == own.sum(axis=(1, 2)).tolist()
+        assert part.boxes().tolist() == anew.boxes().tolist()
+        assert mask_digests(part).tolist() == mask_digests(anew).tolist()
+    assert masks.run(1, 4).boxes().tolist() == [[0, 0, 5, 1], [0, 0, 0, 0], [1, 2, 4, 3]]
+
+
+def test_what_is_kept_of_masks_cannot_be_changed() -> None:
+    masks = masks_of(list(np.ones((2, 3, 5), dtype=np.uint8)))
+    for kept in (masks.areas(), masks.boxes(), masks.take(np.array([1])).boxes()):
+        with pytest.raises(ValueError, match="read-only"):
+            kept[0] = 0

@@ -49,6 +49,16 @@ def test_a_mask_that_is_a_sliver_of_its_box_is_doubted(own: tuple[int, ...]) -> 
     assert codes(Side.DETECTIONS, found) == {"boxes_beside_masks": 1}
 
 
+@pytest.mark.parametrize(("objects", "doubted"), [(99, 1), (100, 0)])
+def test_one_box_of_a_hundred_beside_its_mask_is_a_sliver_and_no_doubt(
+    objects: int, doubted: int
+) -> None:
+    """Outlines thinner than a pixel lose most of their pixels; exchanged axes spoil most masks."""
+    images = [box_pixels((30, 10, 40, 18)), *[box_pixels(BOX)] * (objects - 1)]
+    found = with_masks(frame(*[BOX] * objects), images)
+    assert codes(Side.TRUTH, found).get("boxes_beside_masks", 0) == doubted
+
+
 def test_the_doubt_names_the_frame() -> None:
     side = replace(frame(BOX), masks=masks_of([np.zeros((HEIGHT, WIDTH), dtype=np.bool_)]))
     [warning] = [

@@ -371,6 +371,10 @@ SILENT: dict[str, tuple[str, Sides]] = {
         "map",
         ordinary(lambda side: side | {"temperature": side["confidence"]}),
     ),
+    "areas of boxes as a format gives them": (
+        "map",
+        ordinary(lambda side: side | {"box_area": side["confidence"]}),
+    ),
     "a few frames": ("map", traffic(frames=2)),
     "one vehicle": ("map", traffic(vehicles=1, frames=10)),
     "every confidence the same but one": (

@@ -14,34 +14,18 @@ loads in 2 ms; cffi would save 6 us a call and spend 20 ms on parsing the header
 
 from __future__ import annotations
 
-import typing
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vidscore_evaluators.arrays import BoolArray, FlagArray, FloatArray, IntArray
-from vidscore_evaluators.kernels._library import Kernel, element_type, load
+from vidscore_evaluators.kernels._library import declared_in, load
 
 HashArray = NDArray[np.uint64]
 RunArray = NDArray[np.uint32]
-Declaration = TypeVar("Declaration", bound=Callable[..., int])
 
-
-_LIBRARY = load(Path(__file__).parent)
-
-
-def _kernel(declaration: Declaration) -> Declaration:
-    """The function of the library that a declaration describes, with its name and types."""
-    hints = typing.get_type_hints(declaration)
-    del hints["return"]
-    kinds = tuple(int if hint is int else element_type(hint) for hint in hints.values())
-    kernel: Any = Kernel(_LIBRARY, declaration.__name__, kinds)
-    kernel.__doc__ = declaration.__doc__
-    bound: Declaration = kernel
-    return bound
+_kernel = declared_in(load(Path(__file__).parent))
 
 
 # assignment.c

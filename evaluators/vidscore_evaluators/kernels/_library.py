@@ -5,8 +5,9 @@ from __future__ import annotations
 import ctypes
 import operator
 import typing
+from collections.abc import Callable
 from pathlib import Path
-from typing import SupportsIndex
+from typing import Any, SupportsIndex, TypeVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ _PACKED = 0x1 | 0x100
 
 Kind = type[np.generic] | type[int]
 """Element type of an array, or `int` for an integer."""
+
+Declaration = TypeVar("Declaration", bound=Callable[..., int])
 
 
 class Kernel:
@@ -80,6 +83,21 @@ def load(folder: Path) -> ctypes.CDLL:
     if compiled_from != digest(folder):
         raise _unusable(path, "was not compiled from the sources beside it")
     return library
+
+
+def declared_in(library: ctypes.CDLL) -> Callable[[Declaration], Declaration]:
+    """What makes of a declaration the function of a library, with its name, types and docstring."""
+
+    def bind(declaration: Declaration) -> Declaration:
+        hints = typing.get_type_hints(declaration)
+        del hints["return"]
+        kinds = tuple(int if hint is int else element_type(hint) for hint in hints.values())
+        kernel: Any = Kernel(library, declaration.__name__, kinds)
+        kernel.__doc__ = declaration.__doc__
+        bound: Declaration = kernel
+        return bound
+
+    return bind
 
 
 def _unusable(path: Path, reason: str) -> ImportError:

@@ -16,7 +16,7 @@ from vidscore_evaluators.arrays import (
     starts_from_counts,
 )
 from vidscore_evaluators.geometry import overlap_ratios
-from vidscore_evaluators.plausibility.summary import SAMPLE_ROWS
+from vidscore_evaluators.plausibility.sample import SAMPLE_ROWS
 
 MOST_FRAMES = 2000
 """Frames that are looked at."""

@@ -1,8 +1,6 @@
 """Input summary: counters, labels, confidences, examples and a sample of frames.
 
-A frame of the sample is chosen by a hash of its sequence and of the block of neighbouring frames
-that it belongs to, so that the sample is spread evenly and has neighbours to compare. The table
-keeps its first rows, and rows begin with that hash: samples add like tallies.
+Its tables add like tallies, and stay small whatever the input.
 """
 
 from __future__ import annotations
@@ -12,16 +10,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import (
     BOX,
     BOX_AREA,
-    POINT,
     QUADRILATERAL,
     Annotations,
     FrameFlag,
@@ -30,34 +25,15 @@ from vidscore_evaluators.annotations import (
     Side,
     are_flagged,
 )
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs, run_starts
-from vidscore_evaluators.geometry import bounding_boxes
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.plausibility.masks import BESIDE, EMPTY, FULL, MASK_DOUBTS, odd_masks
+from vidscore_evaluators.plausibility.sample import SAMPLE, SAMPLE_SCHEMA, sample_table
 from vidscore_evaluators.quadrilaterals import are_rotated
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Table, TableSchema, build_table
 
 ImageSizes = Mapping[SequenceKey, tuple[int, int]]
 """Width and height of the images of each sequence, as far as they are known."""
-
-
-SAMPLE = "sample"
-
-SAMPLE_ROWS = 1024
-"""Boxes of both sides that a sample holds."""
-
-FRAMES_PER_BLOCK = 4
-"""Neighbouring frames that are chosen together."""
-
-BOXES_PER_FRAME = 32
-"""Boxes of a side that a sample takes of one frame: the most confident ones."""
-
-COORDINATES = ("a", "b", "c", "d")
-
-SAMPLE_SCHEMA = TableSchema(
-    ("block",), numbers=("frame", "side", *COORDINATES), counts=("objects",), first=SAMPLE_ROWS
-)
-"""A row a box. Side 0 is the truth, 1 the detections; a point is a box of its own corner."""
 
 
 class Example(StrEnum):
@@ -80,7 +56,7 @@ SCHEMAS: Mapping[str, TableSchema] = {
     SIDES: TableSchema(
         ("side",),
         numbers=("arity",),
-        counts=("objects", "swapped", "sized", "beyond_image", "rotated", *MASK_DOUBTS),
+        counts=("objects", "frames", "swapped", "sized", "beyond_image", "rotated", *MASK_DOUBTS),
     ),
     # A hash comes first, so that of very many labels the same are kept on each side.
     LABELS: TableSchema(
@@ -123,7 +99,7 @@ def input_summary_of(aligned: Aligned, specification: BenchmarkSpec) -> Mapping[
     sizes = _sizes_in(specification)
     seen = [_SideFacts.of(side, annotations, sizes) for side, annotations in sides.items()]
     return {
-        SIDES: _sides_table(seen),
+        SIDES: _sides_table(seen, _frames_with_objects(aligned, evaluated)),
         LABELS: _labels_table(aligned, evaluated),
         CONFIDENCES: _confidences_table(sides),
         COLUMNS: _columns_table(sides),
@@ -198,10 +174,18 @@ def beyond_image(coordinates: FloatArray, sizes: FloatArray) -> BoolArray:
     return beyond
 
 
-def _sides_table(seen: Sequence[_SideFacts]) -> Table:
+def _frames_with_objects(aligned: Aligned, evaluated: BoolArray) -> Mapping[Side, int]:
+    """Evaluated frames with an object in the truth, and those of them that have a detection."""
+    with_objects = evaluated & (aligned.truth.object_counts > 0)
+    answered = with_objects & (aligned.detections.object_counts > 0)
+    return {Side.TRUTH: _number(with_objects), Side.DETECTIONS: _number(answered)}
+
+
+def _sides_table(seen: Sequence[_SideFacts], frames: Mapping[Side, int]) -> Table:
     used = [entry for entry in seen if entry.annotations.object_count]
     counts = [
         [entry.annotations.object_count for entry in used],
+        [frames[entry.side] for entry in used],
         [_number(entry.swapped) for entry in used],
         [entry.sized for entry in used],
         [_number(entry.beyond_image) for entry in used],
@@ -331,137 +315,6 @@ def _examples_table(aligned: Aligned, seen: Sequence[_SideFacts]) -> Table:
 def example_name(side: Side, example: Example) -> str:
     """What the table of examples calls an example of a side."""
     return f"{side.value} {example.value}"
-
-
-_HASH_DIGITS = 16
-_WEIGHTS = (0.7548776662466927, 0.5698402909980532, 0.4301597090019468, 0.2451223337533073)
-
-
-def sample_table(aligned: Aligned, evaluated: BoolArray) -> Table:
-    """Sample the boxes of both sides.
-
-    Args:
-        aligned: Both sides in one frame order.
-        evaluated: (F,) frames that may be chosen.
-    """
-    counts = [np.minimum(_box_counts(side), BOXES_PER_FRAME) for side in _sides(aligned)]
-    sizes = counts[0] + counts[1]
-    frames = (evaluated & (sizes > 0)).nonzero()[0]
-    keys = _block_keys(aligned, frames)
-    if len(frames) > SAMPLE_ROWS:
-        # Each frame has a box at least, so that no more frames can be among the first rows.
-        near = keys <= np.partition(keys, SAMPLE_ROWS - 1)[SAMPLE_ROWS - 1]
-        frames, keys = frames[near], keys[near]
-    order = np.argsort(keys, kind="stable")
-    frames, keys = frames[order], keys[order]
-    boxes_before = np.cumsum(sizes[frames])
-    wanted = SAMPLE_ROWS + SAMPLE_ROWS // 4
-    while True:
-        # Whole blocks, and more of them where repeated boxes made too few rows.
-        last = int(np.searchsorted(boxes_before, wanted))
-        end = len(keys) if last >= len(keys) else int(np.searchsorted(keys, keys[last], "right"))
-        table = _table_of(aligned, frames[:end], keys[:end])
-        if end == len(keys) or table.row_count == SAMPLE_ROWS:
-            return table
-        wanted *= 2
-
-
-def block_sequence(block: str) -> SequenceKey:
-    """The sequence of a block, out of its name in the table."""
-    domain, sequence = block[_HASH_DIGITS:].split("\0")
-    return SequenceKey(domain, sequence)
-
-
-def _sides(aligned: Aligned) -> tuple[Annotations, Annotations]:
-    return aligned.truth, aligned.detections
-
-
-def _box_counts(side: Annotations) -> IntArray:
-    """(F,) objects of each frame that are boxes and no regions."""
-    regions = are_flagged(side.flags, ObjectFlag.REGION).nonzero()[0]
-    if len(regions) == 0:
-        return side.object_counts
-    return side.object_counts - np.bincount(side.object_frames[regions], minlength=side.frame_count)
-
-
-def _block_keys(aligned: Aligned, frames: IntArray) -> NDArray[np.uint64]:
-    """(K,) hash of sequence and block of some frames."""
-    if len(frames) == 0:
-        return np.zeros(0, dtype=np.uint64)
-    names = _name_hashes(aligned.truth.sequences)
-    blocks = aligned.truth.frame_numbers[frames] // FRAMES_PER_BLOCK
-    mixed = names[aligned.truth.frame_sequences[frames]]
-    mixed += (blocks.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    # The end of splitmix64, which spreads neighbours over all hashes.
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    found: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))
-    return found
-
-
-def _name_hashes(sequences: tuple[SequenceKey, ...]) -> NDArray[np.uint64]:
-    """(S,) hash of each sequence."""
-    texts = map(str.encode, map("\0".join, sequences))
-    return np.fromiter(map(crc32, texts), dtype=np.uint64, count=len(sequences))
-
-
-def _table_of(aligned: Aligned, frames: IntArray, keys: NDArray[np.uint64]) -> Table:
-    """The boxes of some frames as a table; frames of a block are adjacent."""
-    sequences = aligned.truth.frame_sequences[frames]
-    first = run_starts(keys, sequences)
-    blocks = np.zeros(len(frames), dtype=np.int64)
-    blocks[first[1:]] = 1
-    blocks = np.cumsum(blocks)
-    names = [
-        f"{key:0{_HASH_DIGITS}x}" + "\0".join(aligned.truth.sequences[sequence])
-        for key, sequence in zip(keys[first].tolist(), sequences[first].tolist(), strict=True)
-    ]
-    rows, boxes, sides = [], [], []
-    for number, side in enumerate(_sides(aligned)):
-        positions, coordinates = _boxes_of(side, frames)
-        rows.append(positions)
-        boxes.append(coordinates)
-        sides.append(np.full(len(positions), number, dtype=np.float64))
-    positions, coordinates = np.concatenate(rows), np.concatenate(boxes)
-    numbers = aligned.truth.frame_numbers[frames][positions].astype(np.float64)
-    return build_table(
-        SAMPLE_SCHEMA,
-        names,
-        [blocks[positions]],
-        numbers=[numbers, np.concatenate(sides), *coordinates.T],
-        counts=[np.ones(len(positions), dtype=np.int64)],
-    )
-
-
-def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, FloatArray]:
-    """(N,) which of some frames a box is of, and (N, 4) the boxes as they were given."""
-    starts = side.frame_starts[frames]
-    counts = side.frame_starts[frames + 1] - starts
-    objects = expand_runs(starts, counts)
-    positions = np.arange(len(frames), dtype=np.int64).repeat(counts)
-    real = ~are_flagged(side.flags[objects], ObjectFlag.REGION)
-    objects, positions = objects[real], positions[real]
-    boxes = _as_four(side.coordinates.take(objects, axis=0))
-    if (counts > BOXES_PER_FRAME).any():
-        kept = _most_confident(positions, side.confidences[objects], boxes)
-        positions, boxes = positions[kept], boxes.take(kept, axis=0)
-    return positions, boxes
-
-
-def _as_four(coordinates: FloatArray) -> FloatArray:
-    if coordinates.shape[1] == POINT:
-        return np.hstack([coordinates, coordinates])
-    return bounding_boxes(coordinates) if coordinates.shape[1] == QUADRILATERAL else coordinates
-
-
-def _most_confident(positions: IntArray, confidences: FloatArray, boxes: FloatArray) -> IntArray:
-    """Rows of the boxes that are kept of each frame; place does not rule the order of equals."""
-    mixed = sum(column * weight for column, weight in zip(boxes.T, _WEIGHTS, strict=True)) % 1.0
-    order = np.lexsort((*boxes.T, mixed, -confidences, positions))
-    first = run_starts(positions[order])
-    counts = np.diff(np.append(first, len(order)))
-    ranks = np.arange(len(order)) - np.repeat(first, counts)
-    return order[ranks < BOXES_PER_FRAME]
 
 
 _MEANINGS = {

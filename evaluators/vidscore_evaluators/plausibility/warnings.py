@@ -11,17 +11,16 @@ from vidscore_evaluators.annotations import ARITIES, BOX, POINT, Annotations, Se
 from vidscore_evaluators.plausibility._readings import Finding, judge_sample
 from vidscore_evaluators.plausibility.labels import LabelUse, label_warnings, names_of, shown
 from vidscore_evaluators.plausibility.masks import BESIDE, MASK_DOUBTS
+from vidscore_evaluators.plausibility.sample import SAMPLE, block_sequence
 from vidscore_evaluators.plausibility.summary import (
     COLUMNS,
     CONFIDENCES,
     EXAMPLES,
     LABELS,
-    SAMPLE,
     SIDES,
     Example,
     ImageSizes,
     beyond_image,
-    block_sequence,
     example_name,
     known_column,
     size_columns,
@@ -41,6 +40,10 @@ MANY_ROWS = 3
 _BEYOND_SHARE = 0.01
 _BESIDE_SHARE = 0.01
 _LEAST_EQUAL = 3
+
+_MANY_FRAMES = 100
+_ANSWERED_SHARE = 0.05
+"""From so many frames with objects on, detections in fewer of them look like those of a part."""
 
 _WHOSE = {Side.TRUTH: "objects of the ground truth", Side.DETECTIONS: "detections"}
 SIDE_NAMES = {Side.TRUTH: "the ground truth", Side.DETECTIONS: "the detections"}
@@ -182,6 +185,16 @@ def _missing(input_summary: InputSummary) -> Iterator[ReportWarning]:
             "objects are in the ground truth and no detections at all; "
             "check that the right file was given",
             counts[Side.TRUTH],
+        )
+    frames = {side: _count(input_summary, side, "frames") for side in Side}
+    wanted, answered = frames[Side.TRUTH], frames[Side.DETECTIONS]
+    if wanted >= _MANY_FRAMES and 0 < answered < _ANSWERED_SHARE * wanted:
+        yield ReportWarning(
+            "frames_without_detections",
+            f"of {wanted:,} frames with objects have no detection, and all their objects count "
+            "as missed; check that the detections are complete, or choose the frames that they "
+            "are of",
+            wanted - answered,
         )
 
 

@@ -456,3 +456,27 @@ def test_boxes_that_are_refused_as_points_are_told_how_to_be_given() -> None:
     points = renamed(without(as_sizes(DETECTIONS), "track_id"), x1="x", y1="y", x2="w", y2="h")
     with pytest.raises(GeometryError, match="give boxes as x1, y1, x2, y2, not as x, y, w, h"):
         score("map", TRUTH, points)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "answered", "warned"), [(100, 4, 96), (100, 5, None), (99, 1, None), (100, 0, None)]
+)
+def test_detections_of_few_of_many_frames_are_taken_for_those_of_a_part(
+    wanted: int, answered: int, warned: int | None
+) -> None:
+    """From 100 frames with objects on, and where fewer than 5 % of them have a detection."""
+
+    def boxes(frames: int) -> Columns:
+        corners = {"x1": 10.0, "y1": 10.0, "x2": 30.0, "y2": 30.0}
+        return {
+            "sequence": np.full(frames, "north"),
+            "frame": np.arange(frames),
+            **{name: np.full(frames, value) for name, value in corners.items()},
+        }
+
+    report = score("f1", boxes(wanted), boxes(answered))
+    found = {entry.code: entry for entry in report.warnings}
+    warning = found.get("frames_without_detections")
+    assert (warning and warning.count) == warned
+    if warning:
+        assert "of 100 frames with objects have no detection" in warning.message

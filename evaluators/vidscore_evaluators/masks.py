@@ -71,14 +71,14 @@ class Masks:
         starts = starts_from_counts(self.starts[chosen + 1] - self.starts[chosen])
         runs: RunArray = np.empty(starts[-1], dtype=np.uint32)
         kernels.take_runs(*self.contiguous(), chosen, len(chosen), runs)
-        kept = {name: _fixed(values.take(chosen, axis=0)) for name, values in self.kept.items()}
+        kept = {name: _fixed(values.take(chosen, axis=0)) for name, values in self._kept()}
         return Masks(sizes, starts, runs, kept)
 
     def run(self, start: int, stop: int) -> Masks:
         """The masks from `start` to `stop`, as views of these columns."""
         starts = self.starts[start : stop + 1]
         first, last = int(starts[0]), int(starts[-1])
-        kept = {name: values[start:stop] for name, values in self.kept.items()}
+        kept = {name: values[start:stop] for name, values in self._kept()}
         return Masks(self.sizes[start:stop], starts - first, self.runs[first:last], kept)
 
     def areas(self) -> FloatArray:
@@ -116,6 +116,10 @@ class Masks:
             self.kept[name] = _fixed(work_out())
         kept: _Kept = self.kept[name]  # type: ignore[assignment]
         return kept
+
+    def _kept(self) -> list[tuple[str, AnyArray]]:
+        """What is kept at this moment; another thread may add to it meanwhile."""
+        return list(self.kept.items())
 
     def pixels(self) -> IntArray:
         """(N,) pixels of the image of each mask."""

@@ -89,9 +89,8 @@ def _small(size: Size) -> tuple[Annotations, Annotations]:
 
 
 def _sparse(size: Size) -> Iterator[Row]:
-    for sides, times in ((_whole(size), 25.0), (_small(size), 20.0)):
+    for sides, goal in ((_whole(size), at_least(25.0)), (_small(size), not_yet(at_least(20.0)))):
         name = f"spotGEO scoring, {sides[0].frame_count:,} frames"
-        goal = not_yet(at_least(times))
         yield from _beside_loop(name, _scoring(*sides), sides, goal, size, DEFERRED)
         whole = f"{name}, with each row, digest and warning"
         yield from _beside_loop(whole, _scoring_everything(*sides), sides, SHOWN_TIMES, size)

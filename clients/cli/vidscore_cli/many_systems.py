@@ -100,22 +100,31 @@ def score_each(
         score: Scores one.
         strict: Whether warnings are errors.
     """
-    scored = []
-    for system in systems:
-        try:
-            reports = score(system)
-        except VidscoreError as error:
-            say(f"Error: {system} was not scored: {error}", err=True)
-            continue
-        warnings = {one for report in reports for one in report.warnings if not one.is_note}
-        if warnings:
-            found = f"{system} has {counted(len(warnings), 'warning')}"
-            if strict:
-                say(f"Error: {found}, which --strict makes errors; it was left out", err=True)
-                continue
-            say(f"Warning: {found}; scored alone, it shows them", err=True)
-        scored.append(ScoredSystem.of(system, evaluators, reports))
-    return scored
+    kept = (_score_one(system, evaluators, score, strict=strict) for system in systems)
+    return [system for system in kept if system is not None]
+
+
+def _score_one(
+    system: str,
+    evaluators: Sequence[Evaluator[Any]],
+    score: Callable[[str], Sequence[Report]],
+    *,
+    strict: bool,
+) -> ScoredSystem | None:
+    """Score one, as `score_each` does; its reports, which may hold its columns, end here."""
+    try:
+        reports = score(system)
+    except VidscoreError as error:
+        say(f"Error: {system} was not scored: {error}", err=True)
+        return None
+    warnings = {one for report in reports for one in report.warnings if not one.is_note}
+    if warnings:
+        found = f"{system} has {counted(len(warnings), 'warning')}"
+        if strict:
+            say(f"Error: {found}, which --strict makes errors; it was left out", err=True)
+            return None
+        say(f"Warning: {found}; scored alone, it shows them", err=True)
+    return ScoredSystem.of(system, evaluators, reports)
 
 
 def write_systems(

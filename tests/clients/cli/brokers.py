@@ -145,7 +145,8 @@ class Kafka(Broker):
         )
         java = ["java", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", f"{_kafka_jars()}/*"]
         identity = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        tool = [*java, "kafka.tools.StorageTool", "format", "-t", identity, "-c", str(properties)]
+        tool = [*java, "kafka.tools.StorageTool", "format", "-c", str(properties)]
+        tool.append(f"--cluster-id={identity}")  # one may begin with a dash, as an option does
         subprocess.run(tool, check=True, capture_output=True)
         return [*java, "kafka.Kafka", str(properties)]
 

@@ -37,7 +37,6 @@ EQUIVALENT: Mapping[str, str] = {
         "as many rows as are kept are all kept by what follows, too"
     ),
     "tally._sorted_vocabulary: 1 => 2": "numpy takes any negative length for the unknown one",
-    "tally._reduce: 0 => 1 (#2)": "where there is no first row, there is no row at all",
     "tally._group: row_count > _ROWS_TO_COMPARE => row_count >= _ROWS_TO_COMPARE": (
         "both ways of sorting give the same order"
     ),

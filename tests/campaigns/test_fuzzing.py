@@ -11,14 +11,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.campaigns.fuzzing.catalogue import ENTRIES, target_of
+from tests.campaigns.fuzzing.catalogue import MODULES, target_of
 from tests.campaigns.fuzzing.running import fuzz
 from tests.campaigns.settings import SEED
 from tools.campaign_record import record
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize("name", MODULES)
 def test_whatever_is_read_gives_a_result_or_an_error_with_a_place(
     name: str, tmp_path: Path
 ) -> None:

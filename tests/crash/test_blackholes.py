@@ -9,7 +9,6 @@ way gets one, and all who were cut off go on. All of it is at default settings.
 from __future__ import annotations
 
 import math
-import os
 import re
 import time
 from collections import Counter
@@ -19,6 +18,7 @@ from urllib.request import urlopen
 
 import grpc
 import pytest
+from tests.campaigns.settings import CRASHES, SEED
 from tests.crash.nursery import Nursery
 from tests.crash.organiser import TIMEOUT_S, Organiser
 from tests.crash.servers import KilledServer
@@ -34,9 +34,8 @@ pytestmark = pytest.mark.campaign
 
 KINDS = ("connections", "network and server", "network")
 """What a blackhole swallows: connections that there are, new ones too; and a server dies in it."""
-HOLES = max(1, int(os.environ.get("CRASHES", "30")) // 15)
+HOLES = max(1, CRASHES // 15)
 """Fewer than crashes: each takes as long as it takes to notice that nobody is there."""
-SEED = int(os.environ.get("SEED", "0"))
 
 TEAMS = {f"team-{number}": 1 + number % 2 for number in range(12)}
 """Teams, and in how many streams each sends a submission; the second is of single calls."""

@@ -7,7 +7,6 @@ timeout. `make crash-test CRASHES=500` does it for longer.
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from contextlib import ExitStack
@@ -16,6 +15,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.campaigns.settings import CRASHES, SEED
 from tests.crash.busy import BusyOrganiser
 from tests.crash.deaths import AT_RANDOM, POINTS, STARTING, Dying, killed, schedule
 from tests.crash.nursery import Nursery
@@ -24,9 +24,6 @@ from tests.crash.sites import Site
 from tools.campaign_record import record
 
 pytestmark = pytest.mark.campaign
-
-CRASHES = int(os.environ.get("CRASHES", "30"))
-SEED = int(os.environ.get("SEED", "0"))
 
 SITES = 3
 TEAMS = {"red": 1, "blue": 2, "green": 1}

@@ -8,7 +8,6 @@ is stopped as if it had been killed. At times it comes back as a standby, which 
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from contextlib import ExitStack
@@ -17,6 +16,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.campaigns.settings import CRASHES, SEED
 from tests.crash.deaths import AT_RANDOM, Dying, killed, schedule
 from tests.crash.nursery import Nursery
 from tests.crash.servers import KilledServer, new_site
@@ -26,9 +26,8 @@ from tools.campaign_record import record
 
 pytestmark = pytest.mark.campaign
 
-CRASHES = max(6, int(os.environ.get("CRASHES", "30")) // 2)
+DEATHS = max(6, CRASHES // 2)
 """Fewer than of servers with a file each: all of these wait for one database."""
-SEED = int(os.environ.get("SEED", "0"))
 
 HOUR_S = 3600.0
 CLOCK_SHIFTS_S = (0.0, 2 * HOUR_S, -2 * HOUR_S)
@@ -102,11 +101,11 @@ def test_no_crash_of_a_server_or_of_the_database_loses_or_doubles_a_frame(
 
 
 def _crash_again_and_again(crashing: _Crashing) -> None:
-    print(f"\n{CRASHES} crashes, seed {SEED}")
+    print(f"\n{DEATHS} crashes, seed {SEED}")
     began_s = time.monotonic()
     with crashing.site.written_to():
-        moments = list(schedule(CRASHES))
-        for number, start in enumerate(range(0, CRASHES, DEATHS_BETWEEN)):
+        moments = list(schedule(DEATHS))
+        for number, start in enumerate(range(0, DEATHS, DEATHS_BETWEEN)):
             crashing.kill_servers(moments[start : start + DEATHS_BETWEEN])
             crashing.stop_database(DATABASE if number % 2 else FAILOVER)
     found, died = crashing.site.check_end(), crashing.died

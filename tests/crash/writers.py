@@ -103,7 +103,7 @@ class Writer(threading.Thread):
         self._streams: dict[str, SubmissionStream] = {}
 
     def finish(self) -> None:
-        """Begin no further submission, and wait until the present one is sealed."""
+        """Send no further frame, and wait until the present submission is sealed."""
         self._enough.set()
         self.join(2 * TIMEOUT_S)
         assert not self.is_alive(), f"{self.name} does not end"
@@ -131,6 +131,9 @@ class Writer(threading.Thread):
         for row in range(self._stream_count):
             self._open(client, name, row)
         for index in range(frame_count):
+            if index and self._enough.is_set():
+                frame_count = index
+                break
             row = index % self._stream_count
             chance = self._chance.random()
             if chance < 1 / 400:

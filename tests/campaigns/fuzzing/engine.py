@@ -1,15 +1,18 @@
-"""Give inputs to a target under atheris, which looks at what of the code they reach.
+"""Give inputs to targets under atheris, which looks at what of the code they reach.
 
-    python -m tests.campaigns.fuzzing.engine TARGET FOLDER SECONDS INPUTS SEED
+    python -m tests.campaigns.fuzzing.engine < asked > exit-statuses
 
-A process of its own, because libFuzzer ends its process. The folder has the inputs to begin with
-(`corpus`); findings are written into it (`findings`), and how many inputs there were (`counts`).
+A run is asked for in a line of JSON, which has the fields of `Asked`. Each is a fork of a process
+that has imported and instrumented everything, because that takes longer than a run, and libFuzzer
+ends its process. The folder has the inputs to begin with (`corpus`); findings are written into it
+(`findings`), how many inputs there were (`counts`), and what the process says (`said.txt`).
 A finding is told once, by its kind and place, and the run goes on.
 """
 
 from __future__ import annotations
 
 import atexit
+import json
 import mmap
 import os
 import resource
@@ -18,11 +21,13 @@ import sys
 import tempfile
 import traceback
 import warnings
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import NoReturn
 
 import atheris
-from tests.campaigns.fuzzing.catalogue import ENTRIES, target_of
+from tests.campaigns.fuzzing.catalogue import CODE, MODULES, target_of
 from tests.campaigns.fuzzing.targets import Target, changed, judged
 from tests.campaigns.fuzzing.trees import packed, unpacked
 
@@ -93,16 +98,33 @@ class Run:
             os._exit(0)
 
 
-def main() -> None:
-    """Run until the time or the inputs are over."""
-    name, place, seconds, inputs, seed = sys.argv[1:]
-    folder = Path(place)
+@dataclass(frozen=True)
+class Asked:
+    """A run that is asked for.
+
+    Attributes:
+        name: The target.
+        folder: For corpus, findings, counts, and what is said.
+        seconds: How long it is given inputs at most.
+        inputs: How many it is given at most; -1: no limit.
+        seed: What all chance follows from.
+    """
+
+    name: str
+    folder: str
+    seconds: int
+    inputs: int
+    seed: int
+
+
+def fuzz(asked: Asked) -> None:
+    """Run until the time or the inputs are over, and end this process."""
+    folder = Path(asked.folder)
     corpus, findings = folder / "corpus", folder / "findings"
     for path in (corpus, findings):
         path.mkdir(parents=True, exist_ok=True)
-    warnings.simplefilter("error")
-    with atheris.instrument_imports(include=[*ENTRIES[name].code]):
-        run = Run(target_of(name), folder, Path(tempfile.mkdtemp(dir="/dev/shm")))
+    with atheris.instrument_imports(include=[*CODE]):
+        run = Run(target_of(asked.name), folder, Path(tempfile.mkdtemp(dir="/dev/shm")))
         for files in run.pool:  # now, for what is imported where it is needed
             data = packed(files)
             (corpus / sha256(data).hexdigest()[:16]).write_bytes(data)
@@ -112,9 +134,9 @@ def main() -> None:
         used = int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE
         resource.setrlimit(resource.RLIMIT_AS, (used + ADDRESSES_BYTES,) * 2)
     options = [
-        f"-max_total_time={seconds}",
-        f"-runs={inputs}",
-        f"-seed={int(seed) + 1}",  # 0 stands for any
+        f"-max_total_time={asked.seconds}",
+        f"-runs={asked.inputs}",
+        f"-seed={asked.seed + 1}",  # 0 stands for any
         f"-max_len={LONGEST_INPUT_BYTES}",
         f"-timeout={INPUT_TIMEOUT_S}",
         f"-rss_limit_mb={4 * MEMORY_MIB if sanitized else MEMORY_MIB}",
@@ -127,6 +149,37 @@ def main() -> None:
     atexit.register(os._exit, 0)
     atheris.Setup([sys.argv[0], *options], run.one, custom_mutator=run.change)
     atheris.Fuzz()
+
+
+def _forked(asked: Asked) -> int:
+    """Run in a fork of this process; gives what it ends with."""
+    process = os.fork()
+    if not process:
+        _run_and_end(asked)
+    _, status = os.waitpid(process, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def _run_and_end(asked: Asked) -> NoReturn:
+    said = os.open(Path(asked.folder) / "said.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    for stream in (1, 2):
+        os.dup2(said, stream)
+    try:
+        fuzz(asked)
+    except BaseException:  # noqa: BLE001 - nothing may go on in the parent's place
+        traceback.print_exc()
+        sys.stderr.flush()
+    os._exit(1)
+
+
+def main() -> None:
+    """Run what is asked for on standard input, until it ends."""
+    warnings.simplefilter("error")
+    with atheris.instrument_imports(include=[*CODE]):
+        for name in MODULES:
+            target_of(name)
+    for line in sys.stdin:
+        print(_forked(Asked(**json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":

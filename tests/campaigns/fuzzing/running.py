@@ -1,8 +1,10 @@
-"""A process that fuzzes a target, and what has come of it."""
+"""Processes that fuzz targets, and what has come of it."""
 
 from __future__ import annotations
 
+import json
 import os
+import select
 import shutil
 import struct
 import subprocess
@@ -10,6 +12,7 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tests.campaigns.fuzzing.trees import packed, unpacked
@@ -77,35 +80,60 @@ def fuzz(
         inputs: How many it is given at most; -1: no limit.
         environment: Variables beside those of this process.
     """
-    variables = {**os.environ, **(environment or {})}
-    places = [*filter(None, variables.get("PYTHONPATH", "").split(os.pathsep)), str(fuzzer())]
     corpus = folder / "corpus"
     corpus.mkdir(parents=True)
     for path in (KEPT / name).glob("*"):
         shutil.copy(path, corpus)
     began_s = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.campaigns.fuzzing.engine", name, str(folder),
-         str(seconds), str(inputs), str(SEED)],
-        cwd=ROOT,
-        env={**variables, "PYTHONPATH": os.pathsep.join(places), "PYTHONHASHSEED": "0"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        timeout=seconds + STARTED_S,
-        check=False,
-    )  # fmt: skip
+    engine = _engine(tuple(sorted((environment or {}).items())))
+    status = _answer(
+        engine,
+        {"name": name, "folder": str(folder), "seconds": seconds, "inputs": inputs, "seed": SEED},
+        timeout_s=seconds + STARTED_S,
+    )
     took_s = time.monotonic() - began_s
+    said = (folder / "said.txt").read_text(errors="replace")[-4000:]
     findings = [_finding(path) for path in sorted((folder / "findings").glob("*.txt"))]
     # Beside those, libFuzzer keeps the input of a process that has died.
     dead = [path for path in (folder / "findings").glob("*-*") if not path.suffix]
-    findings += [f"{path.name}\n{done.stderr[-4000:]}" for path in dead]
-    if done.returncode and not findings:
-        findings.append(f"the process ended with {done.returncode}\n{done.stderr[-4000:]}")
+    findings += [f"{path.name}\n{said}" for path in dead]
+    if status and not findings:
+        findings.append(f"the process ended with {status}\n{said}")
     kept = folder / "counts"
     given, accepted = COUNTS.unpack(kept.read_bytes()) if kept.exists() else (0, 0)
     return Fuzzed(given, accepted, findings, took_s)
+
+
+@cache
+def _engine(environment: tuple[tuple[str, str], ...]) -> subprocess.Popen[str]:
+    """The process of which every run in this environment is a fork; it ends with this process."""
+    variables = {**os.environ, **dict(environment)}
+    places = [*filter(None, variables.get("PYTHONPATH", "").split(os.pathsep)), str(fuzzer())]
+    fixed = {
+        "PYTHONPATH": os.pathsep.join(places),
+        "PYTHONHASHSEED": "0",
+        "OPENBLAS_NUM_THREADS": "1",  # a process that has threads is no good to fork
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.campaigns.fuzzing.engine"],
+        cwd=ROOT,
+        env={**variables, **fixed},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _answer(engine: subprocess.Popen[str], asked: Mapping[str, object], timeout_s: float) -> int:
+    """Ask the process for a run; gives what that ends with."""
+    assert engine.stdin is not None
+    assert engine.stdout is not None
+    engine.stdin.write(json.dumps(asked) + "\n")
+    engine.stdin.flush()
+    readable, _, _ = select.select([engine.stdout], [], [], timeout_s)
+    line = engine.stdout.readline() if readable else ""
+    assert line, f"no end of a run of {asked['name']} within {timeout_s:g} s"
+    return int(line)
 
 
 def _finding(path: Path) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.campaigns.fuzzing.catalogue import ENTRIES, target_of
+from tests.campaigns.fuzzing.catalogue import MODULES, target_of
 from tests.campaigns.fuzzing.running import KEPT
 from tests.campaigns.fuzzing.targets import changed, judged
 from tests.campaigns.fuzzing.trees import packed, unpacked
@@ -18,7 +18,7 @@ CHANGED_INPUTS = 8
 
 
 def test_every_format_is_fuzzed() -> None:
-    assert set(FORMATS) <= set(ENTRIES)
+    assert set(FORMATS) <= set(MODULES)
 
 
 @pytest.mark.parametrize("place", INPUTS)
@@ -28,7 +28,7 @@ def test_an_input_that_was_stumbled_over_keeps_the_law(place: str, tmp_path: Pat
     judged(target_of(place.partition("/")[0]), files, tmp_path)
 
 
-@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize("name", MODULES)
 def test_every_seed_is_accepted_and_its_changes_keep_the_law(name: str, tmp_path: Path) -> None:
     target = target_of(name)
     seeds = [dict(files) for files in target.seeds()]

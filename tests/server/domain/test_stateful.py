@@ -27,6 +27,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from tests.campaigns.settings import CRASHES
 from tests.server.domain.hosted import BENCHMARK, Hosted, append, hosting, refusal
 from tests.server.domain.sky import batch, batch_report, truth
 from tests.support.waiting import until
@@ -352,5 +353,5 @@ def test_whatever_happens_nothing_acknowledged_is_lost_and_nothing_counts_twice(
 
 @pytest.mark.campaign
 def test_whatever_happens_in_long_lives_too() -> None:
-    shape = settings(QUIET, max_examples=25, stateful_step_count=40)
+    shape = settings(QUIET, max_examples=max(10, CRASHES // 2), stateful_step_count=40)
     run_state_machine_as_test(Submitting, settings=shape)

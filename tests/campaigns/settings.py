@@ -10,5 +10,5 @@ SEED = int(os.environ.get("SEED", "0"))
 EFFORT = int(os.environ.get("EFFORT", "1"))
 """How many times what CI has time for: 1 there, more by night."""
 
-CRASHES = int(os.environ.get("CRASHES", "20"))
+CRASHES = int(os.environ.get("CRASHES", "12"))
 """How often servers are killed; campaigns that wait longer for each take a share of it."""

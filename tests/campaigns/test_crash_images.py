@@ -33,7 +33,7 @@ from tools.campaign_record import record
 
 pytestmark = pytest.mark.campaign
 
-IMAGES = 480 * min(EFFORT, 5)
+IMAGES = 360 * min(EFFORT, 5)
 """Images of a round, of which there are `EFFORT`.
 
 The trace of a round has many more moments than some hundreds, and takes longer than their images.

@@ -27,7 +27,7 @@ from tools.campaign_record import record
 
 pytestmark = pytest.mark.campaign
 
-HISTORIES = 80
+HISTORIES = 60
 """Histories of a round, of which there are `EFFORT`."""
 
 CONCURRENT_WORLDS = 4

@@ -20,7 +20,7 @@ from tools.campaign_record import record
 
 pytestmark = pytest.mark.campaign
 
-WORLDS = 400
+WORLDS = 300
 """Worlds of a round, of which there are `EFFORT`."""
 
 PARTS = 2

@@ -26,7 +26,7 @@ from tools.campaign_record import record
 
 pytestmark = pytest.mark.campaign
 
-DEATHS = max(6, CRASHES // 2)
+DEATHS = max(8, CRASHES // 2)
 """Fewer than of servers with a file each: all of these wait for one database."""
 
 HOUR_S = 3600.0

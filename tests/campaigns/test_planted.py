@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 from tests.campaigns.planted import Planted, catches, planted_bugs
+from tests.support.tree import ROOT
 
 
 @pytest.mark.campaign
@@ -14,3 +16,17 @@ from tests.campaigns.planted import Planted, catches, planted_bugs
 def test_a_planted_bug_is_caught(bug: Planted, tmp_path: Path) -> None:
     said = catches(bug, tmp_path)
     assert re.search(bug.says, said), said[-3000:]
+
+
+def test_every_planted_bug_fits_the_sources_as_they_are(tmp_path: Path) -> None:
+    bugs = planted_bugs()
+    files = {line[6:] for bug in bugs for line in bug.path.read_text("utf-8").splitlines()
+             if line.startswith("--- a/")}  # fmt: skip
+    for name in files:
+        copy = tmp_path / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes((ROOT / name).read_bytes())
+    checked = [["git", "apply", "--check", str(bug.path)] for bug in bugs]
+    unfit = [command[-1] for command in checked if subprocess.run(command, cwd=tmp_path).returncode]
+    assert bugs
+    assert unfit == []

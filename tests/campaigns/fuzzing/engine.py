@@ -12,6 +12,7 @@ A finding is told once, by its kind and place, and the run goes on.
 from __future__ import annotations
 
 import atexit
+import io
 import json
 import mmap
 import os
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import traceback
 import warnings
+from contextlib import redirect_stderr
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -175,7 +177,8 @@ def _run_and_end(asked: Asked) -> NoReturn:
 def main() -> None:
     """Run what is asked for on standard input, until it ends."""
     warnings.simplefilter("error")
-    with atheris.instrument_imports(include=[*CODE]):
+    # It tells of every module, which nobody wants to read beside what a test says.
+    with redirect_stderr(io.StringIO()), atheris.instrument_imports(include=[*CODE]):
         for name in MODULES:
             target_of(name)
     for line in sys.stdin:

@@ -31,6 +31,7 @@ EVALUATOR = "f1"
 DETECTIONS = 1_000_000_000
 DETECTIONS_PER_PART = 10_000_000
 SHARDS_PER_WORKER = 8
+"""Of the largest number of workers; all have the same shards, each of which looks at every file."""
 MAXIMUM_S = 3_000
 
 
@@ -58,7 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 break
             with _part(Path(temporary), first, size, counts[-1]) as (folder, size_bytes):
                 for count in counts if not first else counts[-1:]:
-                    runs.append(_scored(folder, size, size_bytes, count))
+                    shards = SHARDS_PER_WORKER * counts[-1]
+                    runs.append(_scored(folder, size, size_bytes, count, shards))
                     print(json.dumps(asdict(runs[-1])), flush=True)
             first += size
     chosen.results.write_text(json.dumps([asdict(run) for run in runs], indent=1) + "\n")
@@ -105,7 +107,7 @@ def _part(root: Path, first: int, size: int, workers: int) -> Iterator[tuple[Pat
             yield folder, sum(pool.map(write, range(first, first + size), chunksize=16))
 
 
-def _scored(folder: Path, sequences: int, size_bytes: int, workers: int) -> Measured:
+def _scored(folder: Path, sequences: int, size_bytes: int, workers: int, shards: int) -> Measured:
     with _pool(workers) as pool:
         before = _used(pool, workers)  # processes start, and import
         begun_s = time.perf_counter()
@@ -114,7 +116,7 @@ def _scored(folder: Path, sequences: int, size_bytes: int, workers: int) -> Meas
             folder / "truth",
             folder / "detections",
             executor=pool,
-            shards=SHARDS_PER_WORKER * workers,
+            shards=shards,
         )
         elapsed_s = time.perf_counter() - begun_s
         after = _used(pool, workers)
@@ -133,9 +135,15 @@ def _scored(folder: Path, sequences: int, size_bytes: int, workers: int) -> Meas
 @contextmanager
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     with ProcessPoolExecutor(
-        workers, mp_context=spawn_context(), initializer=initialize_worker
+        workers, mp_context=spawn_context(), initializer=_begin_worker, initargs=(workers,)
     ) as pool:
         yield pool
+
+
+def _begin_worker(workers: int) -> None:
+    """Share as many processors as there are workers, for the threads of one would take more."""
+    initialize_worker()
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:workers])
 
 
 def _used(pool: ProcessPoolExecutor, workers: int) -> list[_Usage]:

@@ -44,8 +44,10 @@ on the machine at hand and writes this page; `BENCH_ARGS="--detections 10000000"
 
 On a machine of {processors} processors, for which {load:.1f} programs stood in line on average in
 the last minute, ours and others: an archive in Parquet, a file a sequence of 1,000 frames with 10
-objects each, scored by `f1` in processes. Reading, checking and digesting both sides and merging
-the shards is in the time; starting processes is not.
+objects each, scored by `f1` in processes, which share as many processors as there are of them.
+Reading, checking and digesting both sides and merging the shards is in the time; starting processes
+is not. Every number of workers has the same shards. A shard opens each file, to see whether it has
+sequences that it wants, unless folders `sequence=...` say so: fewer and larger shards cost less.
 
 | workers | detections | a second | efficiency | processor time a detection | largest worker |
 | --- | --- | --- | --- | --- | --- |
@@ -66,8 +68,8 @@ For 10^12 detections, from the processor time a detection of {count} workers:
   {gigabytes:,.2f} GB a second.
 
 None of this was run. It takes for granted that shards do not wait for each other, which holds as
-they share nothing but the files; that storage keeps up; and that tallies stay small, as those of
-`f1` do. Evaluators that keep every confidence, such as `coco`, merge far more bytes. What a
+they share nothing but the files; that no shard opens files in vain, as in folders `sequence=...`;
+that storage keeps up; and that tallies stay small, as those of `f1` do. Evaluators that keep every confidence, such as `coco`, merge far more bytes. What a
 processor of a cloud does and costs is the reader's to fill in.
 """
 

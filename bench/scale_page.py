@@ -69,8 +69,9 @@ For 10^12 detections, from the processor time a detection of {count} workers:
 
 None of this was run. It takes for granted that shards do not wait for each other, which holds as
 they share nothing but the files; that no shard opens files in vain, as in folders `sequence=...`;
-that storage keeps up; and that tallies stay small, as those of `f1` do. Evaluators that keep every confidence, such as `coco`, merge far more bytes. What a
-processor of a cloud does and costs is the reader's to fill in.
+that storage keeps up; and that tallies stay small, as those of `f1` do. Evaluators that keep every
+confidence, such as `coco`, merge far more bytes. What a processor of a cloud does and costs is the
+reader's to fill in.
 """
 
 

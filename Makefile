@@ -286,7 +286,7 @@ robustness: $(INSTALLED) $(FUZZER_INSTALLED) ## campaign: faults of disks and ne
 # library with a sanitizer. Long lives in a model's hands are the night's; the suites have short ones.
 faults: $(INSTALLED) $(FUZZER_INSTALLED) ## crashes of servers and all of robustness, at their short settings
 	@CRASHES=$(CRASHES) SEED=$(SEED) EFFORT=$(EFFORT) \
-		$(BIN)/python -m pytest $(WAITING) --dist loadfile --no-loadscope-reorder $(UNLIMITED) -m campaign \
+		$(BIN)/python -m pytest $(WAITING) --dist loadfile $(UNLIMITED) -m campaign \
 		--ignore tests/campaigns/test_planted.py tests/crash tests/campaigns $(PYTEST_ARGS)
 
 planted-test: $(INSTALLED) $(FUZZER_INSTALLED) ## long campaign: each robustness campaign catches the bugs that are planted for it

@@ -17,24 +17,20 @@ import json
 import mmap
 import os
 import resource
-import struct
 import sys
 import tempfile
 import traceback
 import warnings
 from contextlib import redirect_stderr
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import NoReturn
 
 import atheris
 from tests.campaigns.fuzzing.catalogue import CODE, MODULES, target_of
+from tests.campaigns.fuzzing.running import COUNTS, Asked
 from tests.campaigns.fuzzing.targets import Target, changed, judged
 from tests.campaigns.fuzzing.trees import packed, unpacked
-
-COUNTS = struct.Struct("<qq")
-"""Inputs that were given, and those of them that were accepted."""
 
 LONGEST_INPUT_BYTES = 1 << 16
 MEMORY_MIB = 1_024
@@ -98,25 +94,6 @@ class Run:
         path.with_suffix(".txt").write_text("".join(traceback.format_exception(error)))
         if len(self.places) >= MOST_FINDINGS:
             os._exit(0)
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A run that is asked for.
-
-    Attributes:
-        name: The target.
-        folder: For corpus, findings, counts, and what is said.
-        seconds: How long it is given inputs at most.
-        inputs: How many it is given at most; -1: no limit.
-        seed: What all chance follows from.
-    """
-
-    name: str
-    folder: str
-    seconds: int
-    inputs: int
-    seed: int
 
 
 def fuzz(asked: Asked) -> None:

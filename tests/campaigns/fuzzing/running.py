@@ -6,12 +6,14 @@ import json
 import os
 import select
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
@@ -37,6 +39,26 @@ STARTED_S = 400.0
 """How long a process may take beside that, on a machine with much else to do."""
 
 COUNTS = struct.Struct("<qq")
+"""Inputs that were given, and those of them that were accepted."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A run that is asked for.
+
+    Attributes:
+        name: The target.
+        folder: For corpus, findings, counts, and what is said.
+        seconds: How long it is given inputs at most.
+        inputs: How many it is given at most; -1: no limit.
+        seed: What all chance follows from.
+    """
+
+    name: str
+    folder: str
+    seconds: int
+    inputs: int
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -85,12 +107,8 @@ def fuzz(
     for path in (KEPT / name).glob("*"):
         shutil.copy(path, corpus)
     began_s = time.monotonic()
-    engine = _engine(tuple(sorted((environment or {}).items())))
-    status = _answer(
-        engine,
-        {"name": name, "folder": str(folder), "seconds": seconds, "inputs": inputs, "seed": SEED},
-        timeout_s=seconds + STARTED_S,
-    )
+    asked = Asked(name, str(folder), seconds, inputs, SEED)
+    status = _answer(tuple(sorted((environment or {}).items())), asked)
     took_s = time.monotonic() - began_s
     said = (folder / "said.txt").read_text(errors="replace")[-4000:]
     findings = [_finding(path) for path in sorted((folder / "findings").glob("*.txt"))]
@@ -121,18 +139,27 @@ def _engine(environment: tuple[tuple[str, str], ...]) -> subprocess.Popen[str]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
 
 
-def _answer(engine: subprocess.Popen[str], asked: Mapping[str, object], timeout_s: float) -> int:
-    """Ask the process for a run; gives what that ends with."""
+def _answer(environment: tuple[tuple[str, str], ...], asked: Asked) -> int:
+    """Ask the process of an environment for a run; gives what that ends with."""
+    engine = _engine(environment)
     assert engine.stdin is not None
     assert engine.stdout is not None
-    engine.stdin.write(json.dumps(asked) + "\n")
-    engine.stdin.flush()
+    with suppress(BrokenPipeError):  # it has ended, which what it answers says as well
+        engine.stdin.write(json.dumps(asdict(asked)) + "\n")
+        engine.stdin.flush()
+    timeout_s = asked.seconds + STARTED_S
     readable, _, _ = select.select([engine.stdout], [], [], timeout_s)
     line = engine.stdout.readline() if readable else ""
-    assert line, f"no end of a run of {asked['name']} within {timeout_s:g} s"
+    if not line:
+        _engine.cache_clear()  # no later run is to get the answer of this one
+        with suppress(ProcessLookupError):
+            os.killpg(engine.pid, signal.SIGKILL)
+        said = "the process has ended" if readable else f"no end within {timeout_s:g} s"
+        raise AssertionError(f"a run of {asked.name} has no answer: {said}")
     return int(line)
 
 

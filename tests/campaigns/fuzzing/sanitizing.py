@@ -51,5 +51,4 @@ def sanitized(folder: Path) -> Mapping[str, str]:
         "PYTHONPATH": os.pathsep.join(places),
         "LD_PRELOAD": str(fuzzer() / RUNTIME),
         "ASAN_OPTIONS": OPTIONS,
-        "OPENBLAS_NUM_THREADS": "1",  # its threads wait for each other where others work, too
     }

@@ -31,7 +31,7 @@ EVALUATOR = "f1"
 DETECTIONS = 1_000_000_000
 DETECTIONS_PER_PART = 10_000_000
 SHARDS_PER_WORKER = 8
-"""Of the largest number of workers; all have the same shards, each of which looks at every file."""
+"""Of the largest number of workers; all have the same shards, each of which lists every file."""
 MAXIMUM_S = 3_000
 
 

@@ -46,8 +46,9 @@ On a machine of {processors} processors, for which {load:.1f} programs stood in 
 the last minute, ours and others: an archive in Parquet, a file a sequence of 1,000 frames with 10
 objects each, scored by `f1` in processes, which share as many processors as there are of them.
 Reading, checking and digesting both sides and merging the shards is in the time; starting processes
-is not. Every number of workers has the same shards. A shard opens each file, to see whether it has
-sequences that it wants, unless folders `sequence=...` say so: fewer and larger shards cost less.
+is not. Every number of workers has the same shards. A process opens each file once, to see whose
+rows it has, unless folders `sequence=...` say so; each shard then looks at the names and times of
+all files.
 
 | workers | detections | a second | efficiency | processor time a detection | largest worker |
 | --- | --- | --- | --- | --- | --- |

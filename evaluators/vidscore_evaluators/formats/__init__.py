@@ -39,6 +39,7 @@ from vidscore_evaluators.formats._heads import (
     PARQUET,
     SPOTGEO,
     SPOTGEO_HEAD,
+    columns_of_folder,
     is_empty_array,
 )
 from vidscore_evaluators.formats._sequence_index import (
@@ -453,6 +454,8 @@ def _locate(
 
 def _recognise(path: InputPath, side: Side | None = None, beside: str | None = None) -> str | None:
     """Name of the format of a file or folder, by its content."""
+    if is_folder(path) and (name := columns_of_folder(path)):
+        return name  # of an archive, which is too large for every format to look at
     head = _head(path)
     if side is Side.DETECTIONS and beside != SPOTGEO and is_empty_array(head):
         return COCO  # a detector that finds nothing; spotGEO lists every frame

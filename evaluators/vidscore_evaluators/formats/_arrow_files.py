@@ -16,7 +16,7 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._arrow_columns import checked_array
 from vidscore_evaluators.formats._arrow_messages import check_messages
 from vidscore_evaluators.formats._column_files import FileKind, OpenFile
-from vidscore_evaluators.formats._heads import ARROW, ARROW_FILE_HEAD
+from vidscore_evaluators.formats._heads import ARROW, ARROW_FILE_HEAD, SUFFIXES
 from vidscore_evaluators.parquet_tables import GROUP_ROWS
 
 
@@ -103,4 +103,4 @@ class ArrowGroup:
             yield [array.slice(first, GROUP_ROWS) for array in arrays]
 
 
-KIND = FileKind(ARROW, "an Arrow file", (".arrow", ".feather", ".arrows"), ArrowFile)
+KIND = FileKind(ARROW, "an Arrow file", SUFFIXES[ARROW], ArrowFile)

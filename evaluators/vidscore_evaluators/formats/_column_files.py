@@ -21,14 +21,12 @@ from vidscore_evaluators.formats._files import (
     require_file,
     visible_entries,
 )
+from vidscore_evaluators.formats._heads import PARTITIONED
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
 from vidscore_evaluators.formats._tree_paths import TreePath
 from vidscore_evaluators.formats.source import ReadLimits, listed_names, show_text
 from vidscore_evaluators.parquet_tables import arrow_library
 from vidscore_evaluators.report import ReportWarning
-
-PARTITIONED = ("domain", "sequence")
-"""Columns that folders may stand for."""
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _BYTES_PER_VALUE = 8
@@ -210,23 +208,6 @@ def find_files(
         return found, ()
     message = f"no {kind.called} files, left alone: {listed_names(walk.others)}"
     return found, (ReportWarning("ignored_files", message, len(walk.others)),)
-
-
-def holds_files(folder: InputPath, suffixes: Sequence[str]) -> bool:
-    """Whether the first file of columns in a folder, or in folders of columns, is called so."""
-    for entry in visible_entries(folder):
-        if not is_folder(entry):
-            if entry.suffix in suffixes:
-                return True
-        elif _column_of(entry.name) is not None and holds_files(entry, suffixes):
-            return True
-    return False
-
-
-def _column_of(folder_name: str) -> str | None:
-    """The column that a folder stands for; None for no such folder."""
-    name, equals, _ = folder_name.partition("=")
-    return name if equals and name in PARTITIONED else None
 
 
 @dataclass

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,6 @@ from vidscore_evaluators.formats._arrow_masks import (
     given_coordinates,
 )
 from vidscore_evaluators.formats._column_files import (
-    PARTITIONED,
     DataFile,
     FileKind,
     OpenFile,
@@ -35,6 +35,8 @@ from vidscore_evaluators.formats._column_files import (
     find_files,
 )
 from vidscore_evaluators.formats._files import InputPath
+from vidscore_evaluators.formats._heads import PARTITIONED
+from vidscore_evaluators.formats._known_files import KnownFile, learn, recall
 from vidscore_evaluators.formats._sequence_files import list_files
 from vidscore_evaluators.formats._table import (
     Kind,
@@ -117,6 +119,7 @@ class _Reader:
     _columns: NamedColumns | None = None
     _names: tuple[str, ...] = ()
     _first: str = ""
+    _checked: Any = None
 
     @property
     def columns(self) -> NamedColumns:
@@ -145,6 +148,20 @@ class _Reader:
         key = self._key_of(file)
         if key is not None and not self._is_wanted({key}):
             return
+        if self.options.wanted is None:
+            self._read_opened(file)
+            return
+        known = recall(file, self.kind) if self.tables else None
+        if known is not None and not self._is_wanted(known.keys):
+            self._check_columns(known, file)
+            return
+        others, self.keys = self.keys, set()
+        schema, name = self._read_opened(file)
+        learn(file, self.kind, KnownFile(name, schema, frozenset(self.keys)))
+        self.keys |= others
+
+    def _read_opened(self, file: DataFile) -> tuple[Any, str]:
+        """Read a file; gives its schema and its name in messages."""
         with self.kind.opened(file.path, self.options) as opened:
             self._check_columns(opened, file)
             if not self.tables:  # else nothing would have these columns where there is no row
@@ -153,6 +170,7 @@ class _Reader:
             for group in opened.groups():
                 self._read_group(group, opened.name, first, file)
                 first += group.row_count
+            return opened.schema, opened.name
 
     def _read_group(self, group: RowGroup, name: str, first: int, file: DataFile) -> None:
         """Read a group of rows, of which the first one has this place in the file."""
@@ -228,7 +246,9 @@ class _Reader:
             keys.update(sequences_of(_with_partition(table, file.partition))[0])
         return keys
 
-    def _check_columns(self, opened: OpenFile, file: DataFile) -> None:
+    def _check_columns(self, opened: OpenFile | KnownFile, file: DataFile) -> None:
+        if self._checked is not None and opened.schema is self._checked:
+            return
         names = tuple(opened.schema.names)
         faults = [
             Fault(f"the column {name}", f"none beside folders {name}=...", source=opened.name)
@@ -262,6 +282,7 @@ class _Reader:
             self._columns, self._first = columns, opened.name
             self._names = (*plain, *masked)
             self._masks = MaskReader(self.options) if masked else None
+        self._checked = opened.schema
 
     def _add(
         self, arrays: Sequence[object], source: str, first: int, partition: Mapping[str, str]

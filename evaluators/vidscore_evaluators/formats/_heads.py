@@ -1,10 +1,13 @@
-"""Formats that the first bytes of a file tell, so that the others need not be imported for it."""
+"""Formats that the first bytes of a file, or the names in a folder, tell: no other is imported."""
 
 from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
+from vidscore_evaluators.formats._files import InputPath, is_folder, visible_entries
 from vidscore_evaluators.formats._times import ARRIVAL, COLUMN
 
 COCO, SPOTGEO, JSON_LINES = "coco-json", "spotgeo-json", "jsonl"
@@ -34,9 +37,50 @@ PARQUET_HEAD, ARROW_FILE_HEAD = b"PAR1", b"ARROW1"
 ARROW_STREAM_HEAD = re.compile(rb"\xff{4}..[\0-\x0f]\0", re.DOTALL)
 """The first message of a stream: a mark, and the length of what says the columns, no great one."""
 
+SUFFIXES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {PARQUET: (".parquet",), ARROW: (".arrow", ".feather", ".arrows")}
+)
+"""How files of columns are called in folders; the first one is what is advised."""
+
+PARTITIONED = ("domain", "sequence")
+"""Columns that folders may stand for."""
+
 DATA = "a file or folder of annotations"
 
 
 def is_empty_array(head: bytes) -> bool:
     """Whether a JSON file is an array of nothing."""
     return head.removeprefix(codecs.BOM_UTF8).split() in ([b"[]"], [b"[", b"]"])
+
+
+def columns_of_folder(folder: InputPath) -> str | None:
+    """The format of a folder of files of columns and nothing else; None for any other folder.
+
+    Folders that stand for columns are told by their names, and of these only the first is opened.
+    """
+    entries = visible_entries(folder)
+    names = [entry.name for entry in entries if not entry.name.startswith("_")]
+    if not names:
+        return None
+    for format_name, suffixes in SUFFIXES.items():
+        alone = all(name.endswith(suffixes) or column_of(name) for name in names)
+        if alone and holds_files(folder, suffixes):
+            return format_name
+    return None
+
+
+def holds_files(folder: InputPath, suffixes: Sequence[str]) -> bool:
+    """Whether the first file of columns in a folder, or in folders of columns, is called so."""
+    for entry in visible_entries(folder):
+        if not is_folder(entry):
+            if entry.suffix in suffixes:
+                return True
+        elif column_of(entry.name) is not None and holds_files(entry, suffixes):
+            return True
+    return False
+
+
+def column_of(folder_name: str) -> str | None:
+    """The column that a folder stands for; None for no such folder."""
+    name, equals, _ = folder_name.partition("=")
+    return name if equals and name in PARTITIONED else None

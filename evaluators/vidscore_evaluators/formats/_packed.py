@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, ClassVar
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._tree_paths import (
@@ -54,6 +54,7 @@ class _ZippedContent:
     archive: zipfile.ZipFile
     info: zipfile.ZipInfo
     shown: str
+    state: ClassVar[str] = ""
 
     @property
     def byte_count(self) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._column_files import FileKind, OpenFile
-from vidscore_evaluators.formats._heads import PARQUET
+from vidscore_evaluators.formats._heads import PARQUET, SUFFIXES
 from vidscore_evaluators.parquet_tables import GROUP_ROWS, parquet_library
 
 _METADATA_BYTES = 100 << 20
@@ -19,30 +20,37 @@ class ParquetFile(OpenFile):
     """A file of Parquet that is open."""
 
     def _open(self, source: Any, *, is_local: bool) -> None:
-        bounds: dict[str, Any] = {
+        self._source = source
+        self._bounds: dict[str, Any] = {
             "thrift_string_size_limit": _METADATA_BYTES,
             "thrift_container_size_limit": _METADATA_BYTES,
+            # Elsewhere, columns that lie side by side come with one request.
+            "pre_buffer": not is_local,
         }
-        # Elsewhere, columns that lie side by side come with one request.
-        bounds["pre_buffer"] = not is_local
-        parquet = parquet_library()
-        file = parquet.ParquetFile(source, **bounds)
-        # As dictionaries, texts that repeat are held once.
+        file = parquet_library().ParquetFile(source, **self._bounds)
+        self.metadata = file.metadata
+        self.schema = file.schema_arrow
+
+    @cached_property
+    def rows(self) -> Any:
+        """The `pyarrow.parquet.ParquetFile` that rows are read with; most files need none.
+
+        Texts that repeat are held once, as dictionaries.
+        """
         types = self._pa.types
         texts = [
             one.name
-            for one in file.schema_arrow
+            for one in self.schema
             if types.is_string(one.type) or types.is_binary(one.type)
         ]
-        bounds |= {"metadata": file.metadata, "read_dictionary": texts}
-        self.file = parquet.ParquetFile(source, **bounds)
-        self.schema = self.file.schema_arrow
+        bounds = self._bounds | {"metadata": self.metadata, "read_dictionary": texts}
+        return parquet_library().ParquetFile(self._source, **bounds)
 
     def groups(self) -> Iterator[ParquetGroup]:
         """Its row groups."""
-        for index in range(self.file.metadata.num_row_groups):
+        for index in range(self.metadata.num_row_groups):
             with self.readable():
-                count = self.file.metadata.row_group(index).num_rows
+                count = self.metadata.row_group(index).num_rows
             if count < 0:
                 raise InputError([Fault(f"{count} rows", "", source=self.name)])
             yield ParquetGroup(self, index, count)
@@ -59,7 +67,7 @@ class ParquetGroup:
     def bounds(self, column: str) -> tuple[Any, Any] | None:
         """Least and greatest value of a column, by its statistics; None where they do not say."""
         with self.of.readable():
-            row_group = self.of.file.metadata.row_group(self.index)
+            row_group = self.of.metadata.row_group(self.index)
             chunks = (row_group.column(index) for index in range(row_group.num_columns))
             chunk = next((one for one in chunks if one.path_in_schema == column), None)
             found = None if chunk is None else chunk.statistics
@@ -70,7 +78,7 @@ class ParquetGroup:
     def batches(self, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
         """Arrays of these columns, of at most `GROUP_ROWS` rows each."""
         with self.of.readable():
-            batches = self.of.file.iter_batches(
+            batches = self.of.rows.iter_batches(
                 batch_size=GROUP_ROWS, row_groups=[self.index], columns=list(columns)
             )
         while True:
@@ -82,4 +90,4 @@ class ParquetGroup:
             yield arrays
 
 
-KIND = FileKind(PARQUET, "a Parquet file", (".parquet",), ParquetFile)
+KIND = FileKind(PARQUET, "a Parquet file", SUFFIXES[PARQUET], ParquetFile)

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 AnyFile = io.RawIOBase | io.BufferedIOBase
 """A file of bytes that is open."""
@@ -21,6 +21,11 @@ class Content(Protocol):
     @property
     def byte_count(self) -> int:
         """Its size, unpacked."""
+        ...
+
+    @property
+    def state(self) -> str:
+        """What changes with it; empty where nothing says so but itself."""
         ...
 
     def read(self, count: int = -1) -> bytes:
@@ -45,6 +50,7 @@ class HeldContent:
     """Content that has been read."""
 
     data: bytes
+    state: ClassVar[str] = ""
 
     @property
     def byte_count(self) -> int:
@@ -163,6 +169,10 @@ class TreePath:
     def byte_count(self) -> int:
         """Size of a file, unpacked."""
         return self._tree.files[self._parts].byte_count
+
+    def state(self) -> str:
+        """What changes with the content of a file; empty where nothing says so but the content."""
+        return self._tree.files[self._parts].state
 
     def read_bytes(self, count: int = -1) -> bytes:
         """The content of a file, or the first bytes of it.

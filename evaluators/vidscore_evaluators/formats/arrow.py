@@ -13,7 +13,6 @@ from itertools import chain
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.data_frames import data_frame
 from vidscore_evaluators.formats._arrow_files import KIND
-from vidscore_evaluators.formats._column_files import holds_files
 from vidscore_evaluators.formats._column_reader import read_columns
 from vidscore_evaluators.formats._column_writing import (
     CAPACITY,
@@ -23,7 +22,13 @@ from vidscore_evaluators.formats._column_writing import (
 )
 from vidscore_evaluators.formats._files import InputPath, is_folder
 from vidscore_evaluators.formats._format import Format, WriteOptions, Writer, refuse_unnamed
-from vidscore_evaluators.formats._heads import ARROW, ARROW_FILE_HEAD, ARROW_STREAM_HEAD
+from vidscore_evaluators.formats._heads import (
+    ARROW,
+    ARROW_FILE_HEAD,
+    ARROW_STREAM_HEAD,
+    SUFFIXES,
+    holds_files,
+)
 from vidscore_evaluators.formats.source import Files
 from vidscore_evaluators.parquet_tables import arrow_library
 
@@ -31,7 +36,7 @@ from vidscore_evaluators.parquet_tables import arrow_library
 def matches(path: InputPath, head: bytes) -> bool:
     """Whether a path is a file or stream of Arrow, or a folder of such files or columns."""
     if is_folder(path):
-        return holds_files(path, KIND.suffixes)
+        return holds_files(path, SUFFIXES[ARROW])
     return head.startswith(ARROW_FILE_HEAD) or bool(ARROW_STREAM_HEAD.match(head))
 
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 import io
 
 from vidscore_evaluators.annotations import Annotations, Side
-from vidscore_evaluators.formats._column_files import holds_files
 from vidscore_evaluators.formats._column_reader import read_columns
 from vidscore_evaluators.formats._column_writing import CAPACITY, columns_of, groups_of
 from vidscore_evaluators.formats._files import InputPath, is_folder
 from vidscore_evaluators.formats._format import Format, WriteOptions, Writer, refuse_unnamed
-from vidscore_evaluators.formats._heads import PARQUET, PARQUET_HEAD
+from vidscore_evaluators.formats._heads import PARQUET, PARQUET_HEAD, SUFFIXES, holds_files
 from vidscore_evaluators.formats._parquet_files import KIND
 from vidscore_evaluators.formats.source import Files
 from vidscore_evaluators.parquet_tables import ParquetTables
@@ -22,7 +21,7 @@ from vidscore_evaluators.parquet_tables import ParquetTables
 def matches(path: InputPath, head: bytes) -> bool:
     """Whether a path is a Parquet file, or a folder of files or columns of Parquet."""
     if is_folder(path):
-        return holds_files(path, KIND.suffixes)
+        return holds_files(path, SUFFIXES[PARQUET])
     return head.startswith(PARQUET_HEAD)
 
 

@@ -180,6 +180,8 @@ def test_a_file_is_known_by_its_content_and_a_folder_by_its_files(tmp_path: Path
     assert detect_format(tmp_path / "b").name == "parquet"
     save(tmp_path / "c" / "sequence=a" / "part-0.parquet", sequence=None)
     assert detect_format(tmp_path / "c").name == "parquet"
+    (tmp_path / "b" / "video.txt").write_text("1,1,1,1,9,9,1,-1,-1,-1\n")
+    assert detect_format(tmp_path / "b").name == "motchallenge"
 
 
 # --- folders ---------------------------------------------------------------------------------

@@ -128,7 +128,7 @@ def test_what_is_wrong_with_a_mask_is_named_with_file_row_and_column(
         ({"mask_counts": [1, 2, 3]}, "column mask_counts: found type int64, expected a column of"),
         (
             {"mask_height": ["2", "2", "2"]},
-            "column mask_height: found type dictionary<values=string",
+            "column mask_height: found type string",
         ),
         (
             {"x3": [1.0] * 3, "y3": [1.0] * 3, "x4": [1.0] * 3, "y4": [1.0] * 3},

@@ -243,6 +243,65 @@ def test_a_shard_opens_no_file_of_another_sequence(tmp_path: Path, name: str) ->
         assert {owner(path) for path in files} == {shard.number}
 
 
+def in_files(folder: Path, sides: tuple[Path, Path], name: str) -> tuple[Path, Path]:
+    """The same as a folder of files of a sequence each, whose names do not say which."""
+    folders = []
+    for path in sides:
+        whole_side = read_source(path, Side(path.stem)).annotations
+        inside = folder / path.stem
+        inside.mkdir()
+        for place in range(len(whole_side.sequences)):
+            own = whole_side.take_frames(whole_side.frame_sequences == place).with_used_tables()
+            one = convert(Source(own, "given"), name, Side(path.stem))
+            (inside / f"{place}.{name}").write_bytes(one.files[""])
+        folders.append(inside)
+    return folders[0], folders[1]
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_process_opens_a_file_once_for_all_shards_that_do_not_want_it(
+    tmp_path: Path, name: str
+) -> None:
+    """The first file of a side says which columns there are, and is opened by each shard."""
+    task = task_of(in_files(tmp_path, write_both(tmp_path, name), name), "auto")
+    wanted = whole(task)
+    score_shard(task, Shard(1, COUNT))
+    with opened_below(tmp_path) as opened:
+        found = {shard: score_shard(task, shard) for shard in Shard.all_of(COUNT)[1:]}
+    for side in ("truth", "detections"):
+        numbers = [place for place in range(1, 7) if f"{side}/{place}.{name}" in opened]
+        keys = [SequenceKey("Tower", NAMES[place]) for place in numbers]
+        assert 1 not in [shard_number(key, COUNT) for key in keys]
+        assert len(keys) > 1
+    assert texts(merged(tmp_path, task)) == wanted
+    assert found == {shard: score_shard(task, shard) for shard in found}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_file_that_has_changed_is_opened_again(tmp_path: Path, name: str) -> None:
+    """The last file becomes one of another sequence, which no shard wanted before."""
+    sides = in_files(tmp_path, write_both(tmp_path, name), name)
+    task = task_of(sides, "auto")
+    before = texts(merged(tmp_path, task))
+    for side, folder in zip(Side, sides, strict=True):
+        source = read_source(folder / f"5.{name}", side)
+        renamed = replace(source.annotations, sequences=(SequenceKey("Tower", "new"),))
+        changed = convert(Source(renamed, "given"), name, side)
+        (folder / f"5.{name}").write_bytes(changed.files[""])
+    assert before != whole(task) == texts(merged(tmp_path, task))
+
+
+def test_a_file_of_other_columns_is_refused_by_each_shard(tmp_path: Path) -> None:
+    sides = in_files(tmp_path, write_both(tmp_path, "parquet"), "parquet")
+    odd = sides[1] / "3.parquet"
+    pq.write_table(pq.read_table(odd).drop_columns(["track_id"]), odd)
+    task = task_of(sides, "auto")
+    for _ in range(2):
+        for shard in Shard.all_of(COUNT):
+            with pytest.raises(InputError, match=r"3\.parquet.*other columns \(track_id\)"):
+                score_shard(task, shard)
+
+
 def test_a_shard_reads_the_row_groups_of_its_sequences_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

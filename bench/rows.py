@@ -116,11 +116,14 @@ class Row:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether a goal is not met that should be, neither by the clock nor by processor time.
+        """Whether a goal is missed that should be met, however one looks at the runs.
 
-        Other work on the machine delays whoever uses both processors more than who uses one.
+        Other work on the machine delays some runs more than others, and whoever uses both
+        processors more than who uses one: so the goal may also be met by the best runs of both
+        sides, or by processor time.
         """
-        ratios = [self.ratio]
+        best = self.goal.ratio(min(self.ours.values), min(self.other.values))
+        ratios = [self.ratio, best]
         if self.ours.cpu_s and self.other.cpu_s:
             ratios.append(self.goal.ratio(median(self.ours.cpu_s), median(self.other.cpu_s)))
         return not self.goal.is_open and all(self.goal.met(ratio) is False for ratio in ratios)

@@ -31,7 +31,7 @@ FRAMES_PER_SEQUENCE = 500
 CORNER_BOXES = 10_000
 CHAINS_PX = 4.0
 CHAIN = "a chain of {:,} overlapping boxes"
-BYTES = 1 << 30
+BYTES, FEWEST_BYTES = 1 << 30, 1 << 28
 EVALUATORS = ("neovision2", "f1")
 Sides = tuple[Annotations, Annotations]
 
@@ -158,7 +158,7 @@ def _corners(size: Size) -> Iterator[Row]:
 
 def _memory(size: Size) -> Iterator[Row]:
     a_sequence = sum(side.nbytes for side in neovision2.scene(1)) / len(neovision2.DOMAINS)
-    wanted = max(1, round(size.of(BYTES) / a_sequence / len(neovision2.DOMAINS)))
+    wanted = max(1, round(size.of(BYTES, FEWEST_BYTES) / a_sequence / len(neovision2.DOMAINS)))
     sides = neovision2.scene(wanted)
     columns_bytes = float(sum(side.nbytes for side in sides))
     with tempfile.TemporaryDirectory() as folder:

@@ -19,7 +19,7 @@ from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.mask_forms import compressed_texts, masks_from_polygons
 from vidscore_evaluators.report import Report
 
-IMAGES = 5000
+IMAGES, FEWEST_IMAGES = 5000, 1000
 OBJECTS_PER_IMAGE = 7
 DETECTIONS_PER_OBJECT = 3
 CLASSES, CLASSES_PER_IMAGE = 80, 3
@@ -116,7 +116,7 @@ def _agree(ours: object, theirs: object) -> bool:
 
 
 def _files(size: Size) -> Iterator[Row]:
-    image_count = size.of(IMAGES)
+    image_count = size.of(IMAGES, FEWEST_IMAGES)
     goals = (at_least(10.0), at_least(1.0), SHOWN_TIMES)
     with tempfile.TemporaryDirectory() as folder:
         paths = _write(image_count, Path(folder))

@@ -29,18 +29,18 @@ from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_evaluators.specification import EvaluatorSpec
 
-SEQUENCES, FEWEST_SEQUENCES = 10, 2
+SEQUENCES, FEWEST_SEQUENCES = 10, 5
 FRAMES_PER_SEQUENCE = 1000
 OBJECTS_PER_FRAME = 20
 TRACKER = "tracker"
 CUTOFF_PX = 10.0
-FEWEST_OSPA_FRAMES = 600
+FEWEST_OSPA_FRAMES = 1000
 OSPA_SPREAD_PX = 60.0
 SMALL_FRAMES = 50
 """Of scenes in which much of the time is the same for any."""
 
 CROWD = 200
-CROWD_FRAMES, FEWEST_CROWD_FRAMES = 3400, 850
+CROWD_FRAMES, FEWEST_CROWD_FRAMES = 3400, 1700
 CROWD_LIFETIME = 170
 """Frames that an object of the crowd is there: 680,000 boxes of over 4,000 objects in all."""
 

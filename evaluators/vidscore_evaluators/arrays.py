@@ -147,12 +147,3 @@ def batch_by_shape(
         step = max(1, cells_per_batch // max(1, height * width))
         for start in range(first, last, step):
             yield order[start : min(last, start + step)], height, width
-
-
-def previous_occurrence(keys: IntArray) -> IntArray:
-    """(N,) row of the previous occurrence of each of (N,) keys, -1 for the first one."""
-    order = np.argsort(keys, kind="stable")
-    repeats = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
-    previous = np.full(len(keys), -1, dtype=np.int64)
-    previous[order[repeats + 1]] = order[repeats]
-    return previous

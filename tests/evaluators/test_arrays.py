@@ -10,7 +10,6 @@ from vidscore_evaluators.arrays import (
     batch_by_shape,
     expand_runs,
     packed_columns,
-    previous_occurrence,
     run_starts,
     starts_from_counts,
 )
@@ -83,13 +82,3 @@ def test_every_group_comes_once_with_its_shape_and_few_enough_cells(
         assert len(groups) == 1 or len(groups) * height * width <= cells
         seen.extend(groups.tolist())
     assert sorted(seen) == list(range(len(shapes)))
-
-
-@given(st.lists(st.integers(0, 4), max_size=30))
-def test_the_previous_occurrence_is_the_last_row_with_the_same_key(keys: list[int]) -> None:
-    """As looking back from each row finds it; -1 where there is none."""
-    expected = [
-        max((before for before in range(row) if keys[before] == key), default=-1)
-        for row, key in enumerate(keys)
-    ]
-    assert previous_occurrence(np.array(keys, dtype=np.int64)).tolist() == expected

@@ -4,8 +4,7 @@
 
 The C files are compiled when the project is installed (`hatch_build.py`), into a library that calls
 nothing, not even the C library: memory is passed in as arrays, and results are written to arrays.
-Calls release the GIL, so that threads run in parallel. Every kernel gives the same bits on every
-machine: arithmetic is that of binary64, operation by operation.
+Calls release the GIL. Every kernel gives the same bits everywhere: binary64, one operation a time.
 
 `kernels.h` declares the same functions to C. A kernel refuses arrays that C would misread; lengths,
 values and writability are the caller's responsibility. (ctypes costs 9 us a call with 4 arrays and
@@ -152,6 +151,11 @@ def factorize_keys(
     times: IntArray,
 ) -> int:
     """Codes of keys, the distinct keys and their counts; returns how many are distinct."""
+
+
+@_kernel
+def previous_rows(keys: IntArray, count: int, last: IntArray, previous: IntArray) -> int:
+    """Row of the previous occurrence of each key; returns how many keys there are."""
 
 
 @_kernel

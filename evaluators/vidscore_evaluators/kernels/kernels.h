@@ -38,6 +38,7 @@ int64_t touching_pairs(const double *left, const int64_t *left_starts, const dou
 int64_t sources_digest(void);
 int64_t factorize_keys(const int64_t *keys, int64_t count, int64_t *places, int64_t *scratch,
                        int64_t *more_scratch, int64_t *codes, int64_t *different, int64_t *times);
+int64_t previous_rows(const int64_t *keys, int64_t count, int64_t *last, int64_t *previous);
 int64_t hash_rows(int64_t row_count, const uint64_t *first, int64_t first_count,
                   const int64_t *of_first, const uint64_t *second, int64_t second_count,
                   const int64_t *of_second, const uint8_t *kinds, const int64_t *addresses,

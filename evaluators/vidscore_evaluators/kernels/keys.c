@@ -73,6 +73,18 @@ enum { FLOAT, OPTIONAL_FLOAT, SIGNED_WORD, BYTE };
 
 enum { LANES = 2 };
 
+/* Write the row of the previous occurrence of each of (count,) keys, -1 for the first one.
+
+   Takes -1 for each key that there may be, from 0, and leaves its last row there. */
+int64_t previous_rows(const int64_t *keys, int64_t count, int64_t *last, int64_t *previous)
+{
+    for (int64_t row = 0; row < count; row++) {
+        previous[row] = last[keys[row]];
+        last[keys[row]] = row;
+    }
+    return count;
+}
+
 /* 64 bits of a value, equal for equal values; 0 for one that an optional column lacks. */
 static uint64_t word_at(const uint8_t *place, int kind)
 {

@@ -40,7 +40,7 @@ from vidscore_evaluators.arrays import (
 from vidscore_evaluators.criterion import ANY_SHAPE, THRESHOLD, Criterion, CriterionParameters
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Needs, Task, Unit
-from vidscore_evaluators.kernels import factorize
+from vidscore_evaluators.kernels import factorize, previous_rows
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.scene import Items, Scene
 from vidscore_evaluators.similarity import Candidates, Similarity, find_candidates
@@ -347,3 +347,18 @@ def _without_track(side: Side, annotations: Annotations) -> Iterator[Fault]:
             found=f"an object without a track in {annotations.frame_name(int(frames[row]))}",
             expected="a track id of 0 or more",
         )
+
+
+def previous_occurrence(keys: IntArray) -> IntArray:
+    """Row of the previous occurrence of each of (N,) keys, -1 for the first one.
+
+    Args:
+        keys: (N,) keys, 0 or more, of which the largest is not far above N.
+    """
+    count = len(keys)
+    if count and keys.min() < 0:
+        raise ValueError("a negative key")
+    last = np.full(int(keys.max(initial=-1)) + 1, -1, dtype=np.int64)
+    previous = np.empty(count, dtype=np.int64)
+    previous_rows(np.ascontiguousarray(keys), count, last, previous)
+    return previous

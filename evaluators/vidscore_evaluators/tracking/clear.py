@@ -60,7 +60,7 @@ from vidscore_evaluators._scene_outcomes import (
 )
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Side
-from vidscore_evaluators.arrays import BoolArray, IntArray, marked, previous_occurrence
+from vidscore_evaluators.arrays import BoolArray, IntArray, marked
 from vidscore_evaluators.criterion import LEFT_OUT, left_out_table
 from vidscore_evaluators.evaluator import (
     Averaging,
@@ -85,6 +85,7 @@ from vidscore_evaluators.tracking._tracks import (
     TrackSet,
     chain_table,
     count_table,
+    previous_occurrence,
     similar_pairs,
 )
 

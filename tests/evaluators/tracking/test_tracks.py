@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from vidscore_evaluators._dont_care import RULES
 from vidscore_evaluators._report_rows import EVERYTHING, Scope, totals_by_part, totals_by_scope
@@ -14,7 +16,7 @@ from vidscore_evaluators.alignment import align
 from vidscore_evaluators.similarity import Similarity
 from vidscore_evaluators.tally import Table, TableSchema, build_table, to_float
 from vidscore_evaluators.testing import Thing, make_annotations
-from vidscore_evaluators.tracking._tracks import Tracks
+from vidscore_evaluators.tracking._tracks import Tracks, previous_occurrence
 
 
 def tracks() -> Tracks:
@@ -124,3 +126,18 @@ def test_a_table_without_rows_has_totals_of_everything_alone(part: str) -> None:
     assert set(totals) == {EVERYTHING}
     if not part:
         assert totals[EVERYTHING][""].counts == {"count": 0}
+
+
+@given(st.lists(st.integers(0, 4), max_size=30))
+def test_the_previous_occurrence_is_the_last_row_with_the_same_key(keys: list[int]) -> None:
+    """As looking back from each row finds it; -1 where there is none."""
+    expected = [
+        max((before for before in range(row) if keys[before] == key), default=-1)
+        for row, key in enumerate(keys)
+    ]
+    assert previous_occurrence(np.array(keys, dtype=np.int64)).tolist() == expected
+
+
+def test_the_previous_occurrence_of_a_negative_key_is_refused() -> None:
+    with pytest.raises(ValueError, match="a negative key"):
+        previous_occurrence(np.array([2, -1]))

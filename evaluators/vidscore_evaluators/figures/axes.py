@@ -93,8 +93,8 @@ def scale_of(axis: Axis, values: Sequence[FloatArray], start: float, end: float)
 def _round_ticks(low: float, high: float) -> tuple[tuple[float, ...], tuple[str, ...]]:
     if 0.0 <= low <= high / 2 or high - low <= 1e-9 * max(abs(low), abs(high)):
         low, high = min(low, 0.0), max(high, 0.0)
-    if low == high:
-        high = 1.0
+    if high - low < 1 / _LARGEST:  # of numbers so small, a step has no digits
+        low, high = 0.0, 1.0
     wanted = (high - low) / _INTERVALS
     power = 10.0 ** math.floor(math.log10(wanted))
     # Not quite, because 0.1 + 0.2 may ask for a wider step than 0.3 has.

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vidscore_evaluators.figures.axes import Axis
@@ -173,6 +173,8 @@ floats = st.floats(allow_nan=True, allow_infinity=True)
 
 
 @given(st.lists(st.tuples(floats, floats), max_size=8), st.booleans())
+@example([(0.0, 5e-324)], False)
+@example([(-5e-324, 1e-310), (2e-305, -3e-306)], False)
 def test_any_numbers_give_a_picture_within_its_frame(
     points: list[tuple[float, float]], logarithmic: bool
 ) -> None:

@@ -2,6 +2,7 @@ package io.github.vidscore.client;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * A stream of detections into a submission; made by {@link VidscoreClient#submit}.
@@ -10,17 +11,22 @@ import java.util.List;
  * Closing it, as try-with-resources does, delivers what was taken; {@link #abort} drops it.
  */
 public final class SubmissionStream implements AutoCloseable {
-  private final VidscoreClient client;
+  private final Submissions submissions;
   private final Sender.Opened opened;
   private final Delivery delivery;
   private final Sender sender;
+  private final Consumer<SubmissionStream> onClose;
 
   SubmissionStream(
-      VidscoreClient client, Calls calls, Sender.Opened opened, SubmitOptions options) {
-    this.client = client;
+      Calls calls,
+      Sender.Opened opened,
+      SubmitOptions options,
+      Consumer<SubmissionStream> onClose) {
+    this.submissions = new Submissions(calls);
     this.opened = opened;
     this.delivery = options.delivery();
     this.sender = new Sender(calls, opened, options);
+    this.onClose = onClose;
   }
 
   /**
@@ -122,7 +128,7 @@ public final class SubmissionStream implements AutoCloseable {
   public Submission seal(long expectedFrames) {
     flush();
     close();
-    return client.seal(submission(), expectedFrames, delivery.retry());
+    return submissions.seal(submission(), expectedFrames, delivery.retry());
   }
 
   /**
@@ -134,7 +140,7 @@ public final class SubmissionStream implements AutoCloseable {
    * @throws VidscoreException if it cannot be watched
    */
   public Submission await(Duration timeout) {
-    return client.await(submission(), timeout, delivery.retry());
+    return submissions.await(submission(), timeout, delivery.retry());
   }
 
   /**
@@ -143,7 +149,7 @@ public final class SubmissionStream implements AutoCloseable {
    * @return the scores, newest first
    */
   public List<SubmissionScore> scores() {
-    return client.scores(submission());
+    return submissions.scores(submission());
   }
 
   /**
@@ -160,14 +166,14 @@ public final class SubmissionStream implements AutoCloseable {
     try {
       sender.close(delivery.closeTimeout());
     } finally {
-      client.forget(this);
+      onClose.accept(this);
     }
   }
 
   /** Ends the stream at once; frames that are not durable are given up. */
   public void abort() {
     sender.abort();
-    client.forget(this);
+    onClose.accept(this);
   }
 
   Sender sender() {

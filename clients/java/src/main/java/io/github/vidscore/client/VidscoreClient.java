@@ -1,7 +1,5 @@
 package io.github.vidscore.client;
 
-import io.github.vidscore.v1.CancelSubmissionRequest;
-import io.github.vidscore.v1.CreateSubmissionRequest;
 import io.github.vidscore.v1.GetBenchmarkRequest;
 import io.github.vidscore.v1.GetEvaluatorRequest;
 import io.github.vidscore.v1.GetLeaderboardRequest;
@@ -9,16 +7,12 @@ import io.github.vidscore.v1.GetLeaderboardResponse;
 import io.github.vidscore.v1.GetServerRequest;
 import io.github.vidscore.v1.ListBenchmarksRequest;
 import io.github.vidscore.v1.ListEvaluatorsRequest;
-import io.github.vidscore.v1.ListScoresRequest;
-import io.github.vidscore.v1.ListSubmissionsRequest;
 import io.github.vidscore.v1.OpenStreamRequest;
-import io.github.vidscore.v1.SealSubmissionRequest;
 import io.grpc.ManagedChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -40,10 +34,9 @@ public final class VidscoreClient implements AutoCloseable {
   /** Version of this client; it is that of the server of the same release. */
   public static final String VERSION = "0.2.0";
 
-  private static final String NAME_TAKEN = "NAME_TAKEN";
-
   private final ManagedChannel channel;
   private final Calls calls;
+  private final Submissions submissions;
   private final Duration timeout;
   private final Retry retry;
   private final Set<ScoreStream> scoring = ConcurrentHashMap.newKeySet();
@@ -52,6 +45,7 @@ public final class VidscoreClient implements AutoCloseable {
   VidscoreClient(ManagedChannel channel, Duration timeout, Retry retry) {
     this.channel = channel;
     this.calls = new Calls(channel, timeout);
+    this.submissions = new Submissions(calls);
     this.timeout = timeout;
     this.retry = retry;
   }
@@ -199,7 +193,7 @@ public final class VidscoreClient implements AutoCloseable {
    */
   public SubmissionStream submit(String benchmark, SubmitOptions options) {
     Benchmark hosted = benchmark(benchmark);
-    Submission found = findOrCreate(hosted.name(), options);
+    Submission found = submissions.findOrCreate(hosted.name(), options);
     var request =
         OpenStreamRequest.newBuilder()
             .setSubmission(found.name())
@@ -208,7 +202,7 @@ public final class VidscoreClient implements AutoCloseable {
     StreamInfo info =
         Decoding.stream(calls.submissions(stub -> stub.openStream(request)).getStream());
     Sender.Opened opened = new Sender.Opened(found, info, hosted.detectionGeometry());
-    SubmissionStream stream = new SubmissionStream(this, calls, opened, options);
+    SubmissionStream stream = new SubmissionStream(calls, opened, options, submitting::remove);
     submitting.add(stream);
     return stream;
   }
@@ -304,15 +298,7 @@ public final class VidscoreClient implements AutoCloseable {
    * @throws QuotaExceededException if the team may have no more
    */
   public Submission createSubmission(String benchmark, String name, String title) {
-    var request =
-        CreateSubmissionRequest.newBuilder()
-            .setBenchmark(Names.benchmark(benchmark))
-            .setSubmissionId(Checks.text("name", name))
-            .setTitle(Checks.text("title", title))
-            .setRequestId(UUID.randomUUID().toString())
-            .build();
-    return Decoding.submission(
-        calls.submissions(stub -> stub.createSubmission(request)).getSubmission());
+    return submissions.create(benchmark, name, title);
   }
 
   /**
@@ -333,16 +319,7 @@ public final class VidscoreClient implements AutoCloseable {
    * @return the submissions, newest first
    */
   public List<Submission> listSubmissions(String benchmark) {
-    String name = Names.benchmark(benchmark);
-    return Calls.pages(
-        token -> {
-          var request =
-              ListSubmissionsRequest.newBuilder().setBenchmark(name).setPageToken(token).build();
-          var page = calls.submissions(stub -> stub.listSubmissions(request));
-          return new Calls.Page<>(
-              page.getSubmissionsList().stream().map(Decoding::submission).toList(),
-              page.getNextPageToken());
-        });
+    return submissions.list(benchmark);
   }
 
   /**
@@ -356,7 +333,7 @@ public final class VidscoreClient implements AutoCloseable {
    *     FRAME_COUNT_DIFFERS}; nothing is sealed
    */
   public Submission sealSubmission(String submission, long expectedFrames) {
-    return seal(submission, expectedFrames, retry);
+    return submissions.seal(submission, expectedFrames, retry);
   }
 
   /**
@@ -366,10 +343,7 @@ public final class VidscoreClient implements AutoCloseable {
    * @return the submission
    */
   public Submission cancelSubmission(String submission) {
-    var request =
-        CancelSubmissionRequest.newBuilder().setName(Names.submission(submission)).build();
-    return Decoding.submission(
-        calls.submissions(stub -> stub.cancelSubmission(request)).getSubmission());
+    return submissions.cancel(submission);
   }
 
   /**
@@ -392,7 +366,7 @@ public final class VidscoreClient implements AutoCloseable {
    * @throws DeadlineException if it has not ended in time; it goes on
    */
   public Submission awaitSubmission(String submission, Duration timeout) {
-    return await(submission, timeout, retry);
+    return submissions.await(submission, timeout, retry);
   }
 
   /**
@@ -402,15 +376,7 @@ public final class VidscoreClient implements AutoCloseable {
    * @return the scores, newest first
    */
   public List<SubmissionScore> scores(String submission) {
-    String name = Names.submission(submission);
-    return Calls.pages(
-        token -> {
-          var request =
-              ListScoresRequest.newBuilder().setSubmission(name).setPageToken(token).build();
-          var page = calls.submissions(stub -> stub.listScores(request));
-          return new Calls.Page<>(
-              page.getScoresList().stream().map(Decoding::score).toList(), page.getNextPageToken());
-        });
+    return submissions.scores(submission);
   }
 
   /**
@@ -443,63 +409,6 @@ public final class VidscoreClient implements AutoCloseable {
     submitting.forEach(SubmissionStream::abort);
     scoring.forEach(ScoreStream::close);
     channel.shutdownNow();
-  }
-
-  /** Lets go of a stream that is closed. */
-  void forget(SubmissionStream stream) {
-    submitting.remove(stream);
-  }
-
-  Submission seal(String submission, long expectedFrames, Retry retry) {
-    SealSubmissionRequest.Builder request =
-        SealSubmissionRequest.newBuilder().setName(Names.submission(submission));
-    if (expectedFrames >= 0) {
-      request.setExpectedFrameCount(expectedFrames);
-    }
-    return calls.retrying(
-        retry,
-        again ->
-            Decoding.submission(
-                again.submissions(stub -> stub.sealSubmission(request.build())).getSubmission()));
-  }
-
-  Submission await(String submission, Duration limit, Retry retry) {
-    Submission last = null;
-    try (SubmissionWatch watch =
-        new SubmissionWatch(calls, Names.submission(submission), limit, retry)) {
-      while (watch.hasNext()) {
-        last = watch.next().submission();
-      }
-    }
-    return last;
-  }
-
-  private Submission findOrCreate(String benchmark, SubmitOptions options) {
-    if (options.submission().isEmpty()) {
-      return createSubmission(benchmark, "", options.title());
-    }
-    String name = benchmark + "/" + options.submission();
-    try {
-      return getSubmission(name);
-    } catch (NotFoundException absent) {
-      return createOrFind(benchmark, options, name);
-    }
-  }
-
-  private Submission createOrFind(String benchmark, SubmitOptions options, String name) {
-    try {
-      return createSubmission(benchmark, options.submission(), options.title());
-    } catch (ConflictException taken) {
-      if (!taken.reason().equals(NAME_TAKEN)) {
-        throw taken;
-      }
-      try {
-        // Another process of the same submission may just have created it.
-        return getSubmission(name);
-      } catch (NotFoundException foreign) {
-        throw taken; // it is another team's
-      }
-    }
   }
 
   private static List<Frame> part(List<Frame> frames, int first, int piece) {

@@ -1,4 +1,4 @@
-"""The programs that the page of a benchmark shows, built against the packed clients and run."""
+"""Programs that pages show, built against the packed clients; a benchmark's page's is run."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 from tests.conformance.comparing import DeviationError, equal, hold
+from tests.conformance.readme_programs import readme_programs
 from tests.conformance.runners import RUN_TIMEOUT_S
 from tests.conformance.site import wait_until
 from tests.conformance.stage import PROGRAMS, Stage, scenario
@@ -33,12 +34,13 @@ SHOWN = "shown"
 
 @scenario
 def page_programs(stage: Stage) -> None:
-    """The program on a benchmark's page submits as it stands; those of other benchmarks compile."""
+    """A benchmark's page's program submits as it stands; others' and the README's compile."""
     language = stage.runner.language
     title = CLIENTS[language].language
     team = f"page-{language}"
     token = stage.site.organiser.tokens.create(Role.PARTICIPANT, team=team).secret
     texts = {SHOWN: asyncio.run(_of_the_page(stage, token))[title], **other_programs(title)}
+    texts |= readme_programs(language)
     folder = ROOT / "clients" / language / "build/programs"
     _write(folder, FILES[language], texts)
     try:

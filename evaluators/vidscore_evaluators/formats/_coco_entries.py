@@ -267,13 +267,18 @@ def _anything() -> Rule:
 
 
 def _size() -> Rule:
-    """Sizes in pixels; any other value counts as none, which is 0."""
+    """Sizes in pixels, integers; any other value counts as none, which is 0."""
 
     def column(values: list[Any]) -> IntArray:
-        sizes = [value if type(value) is int and value > 0 else 0 for value in values]
-        return np.array([min(size, int(MAXIMUM_COORDINATE_PX)) for size in sizes], dtype=np.int64)
+        sizes = [value if _is_size(value) else 0 for value in values]
+        return np.array([min(size, MAXIMUM_COORDINATE_PX) for size in sizes], dtype=np.int64)
 
     return Rule("anything", lambda _: True, column, 0)
+
+
+def _is_size(value: object) -> bool:
+    """Whether a value is a number of pixels: some write 640.0."""
+    return (type(value) is int or (type(value) is float and value.is_integer())) and value > 0
 
 
 def _number(least: float, greatest: float, default: float | None = None) -> Rule:

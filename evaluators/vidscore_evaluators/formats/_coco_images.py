@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from vidscore_evaluators.formats._coco_entries import Entries
 from vidscore_evaluators.formats._json import show_value
 from vidscore_evaluators.formats.source import IMAGES, FaultList, Numbering
 from vidscore_evaluators.plausibility.summary import ImageSizes
+from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 Frame = tuple[SequenceKey, int]
@@ -74,6 +75,32 @@ def largest_sizes(images: Entries, frames: Sequence[Frame]) -> ImageSizes:
         for index, (name, (width, height)) in enumerate(zip(names, greatest, strict=True))
         if index not in unknown
     }
+
+
+def size_warnings(
+    listed: Sequence[Mapping[str, object]], images: Entries, name: str
+) -> Iterator[ReportWarning]:
+    """The warning that images say a size that is none, if any do; -1, 0 and null say none.
+
+    Args:
+        listed: The images as they are in the file.
+        images: The same, read.
+        name: Name of the file.
+    """
+    wrong = [
+        (place, key, value)
+        for key in ("width", "height")
+        for place in images.positions[images.integers(key) == 0].tolist()
+        if (value := listed[place].get(key)) not in (None, 0, -1) or value is False
+    ]
+    if wrong:
+        place, key, value = min(wrong, key=lambda one: one[0])
+        message = (
+            f"{name}: images whose width or height is not a positive integer have no size; "
+            f"first entry {place}, {key} {show_value(value)}"
+        )
+        count = len({place for place, _, _ in wrong})
+        yield ReportWarning("image_sizes_not_read", message, count)
 
 
 def frames_of(images: Entries, videos: Entries, name: str) -> list[Frame]:

@@ -60,6 +60,7 @@ from vidscore_evaluators.formats._coco_images import (
     known_entries,
     largest_sizes,
     rows_of,
+    size_warnings,
 )
 from vidscore_evaluators.formats._coco_masks import add_segmentations, sizes_of_frames, with_masks
 from vidscore_evaluators.formats._coco_text import read_text
@@ -293,7 +294,8 @@ def _read_object(
     of_image = dict(zip(ids.tolist(), frames, strict=True))
     numbering = Numbering(of_image, names, images.strings("file_name"))
     sizes = largest_sizes(images, frames)
-    source = replace(source, numbering=numbering, image_sizes=sizes)
+    warnings = (*size_warnings(lists["images"], images, name), *source.warnings)
+    source = replace(source, numbering=numbering, image_sizes=sizes, warnings=warnings)
     return Reading(source, faults, count - len(entries))
 
 

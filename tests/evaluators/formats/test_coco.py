@@ -18,7 +18,7 @@ from tests.evaluators.formats.helpers import (
     write,
 )
 
-from vidscore_evaluators.annotations import ObjectFlag, Side
+from vidscore_evaluators.annotations import ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import detect_format, read_pair
 
@@ -50,6 +50,30 @@ def changed(where: str, index: int, **entry: object) -> dict[str, Any]:
     document = copy.deepcopy(TRUTH)
     document[where][index] |= entry
     return document
+
+
+@pytest.mark.parametrize(
+    ("size", "shown"),
+    [("640", '"640"'), (640.5, "640.5"), (-3, "-3"), (False, "false"), ([640], "an array of 1")],
+)
+def test_a_size_that_is_no_positive_integer_is_told_and_counts_as_none(
+    tmp_path: Path, size: object, shown: str
+) -> None:
+    source = truth_of(saved(tmp_path / "truth.json", changed("images", 1, width=size)))
+    [warning] = source.warnings
+    assert (warning.code, warning.count) == ("image_sizes_not_read", 1)
+    assert f"first entry 1, width {shown}" in warning.message
+    assert source.image_sizes == {}
+
+
+@pytest.mark.parametrize(("size", "known"), [(640.0, True), (None, False), (0, False), (-1, False)])
+def test_a_size_may_be_written_as_a_decimal_or_as_none(
+    tmp_path: Path, size: object, known: bool
+) -> None:
+    document = changed("images", 1, width=size, height=480)
+    source = truth_of(saved(tmp_path / "truth.json", document))
+    assert source.warnings == ()
+    assert source.image_sizes == ({SequenceKey("", "images"): (640, 480)} if known else {})
 
 
 def test_a_truth_is_read_as_it_says(tmp_path: Path) -> None:

@@ -284,6 +284,9 @@ _REASONS: Mapping[str, str] = {
 }
 
 
+_SHAPE_ADVICE = "points are compared with base=euclidean, boxes with base=iou or giou"
+
+
 class Criterion(Evaluator[ParametersType]):
     """An evaluator that works on a scene, with the shared parameters.
 
@@ -317,6 +320,7 @@ class Criterion(Evaluator[ParametersType]):
             masks=masks,
             unit_confidences=parameters.unit_confidences,
             labels=labels,
+            shape_advice=_SHAPE_ADVICE,
         )
 
     def grid(self, parameter: str) -> tuple[float, ...]:

@@ -161,6 +161,7 @@ class Needs:
         labels: How labels are used.
         listed_labels: Whether only labels that the specification lists are scored, where it does.
         masks: Whether objects must have masks.
+        shape_advice: What to do where objects are of another shape.
     """
 
     truth_arities: tuple[int, ...]
@@ -172,6 +173,7 @@ class Needs:
     labels: LabelUse = LabelUse.EXACT
     listed_labels: bool = True
     masks: bool = False
+    shape_advice: str | None = None
 
 
 class Evaluator(ABC, Generic[ParametersType]):
@@ -409,6 +411,7 @@ class Evaluator(ABC, Generic[ParametersType]):
             expected = f"{expected} for {self.name}"
             sizes = ", ".join(size_columns(columns) if arity == POINT else ())
             advice = f"give boxes as x1, y1, x2, y2, not as x, y, {sizes}" if sizes else None
+            advice = advice or self.needs.shape_advice
             raise GeometryError([Fault(found, expected, source=side.value, advice=advice)])
 
     @cached_property

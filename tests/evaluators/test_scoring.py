@@ -70,6 +70,14 @@ def test_a_shape_that_an_evaluator_cannot_use_is_refused() -> None:
         score_annotations([toy()], TRUTH, corners)
 
 
+@pytest.mark.parametrize("name", ["f1", "map", "clear", "hota"])
+def test_a_criterion_says_by_which_base_it_compares_points(name: str) -> None:
+    points = make_annotations({("", "s"): {0: [Thing((1.0, 2.0), track_id=1)]}})
+    with pytest.raises(GeometryError, match="points are compared with base=euclidean"):
+        score_annotations([create_evaluator(name)], points, points)
+    score_annotations([create_evaluator(name, {"base": "euclidean"})], points, points)
+
+
 def test_progress_is_told_up_to_the_end() -> None:
     told: list[tuple[int, int]] = []
     score_annotations(

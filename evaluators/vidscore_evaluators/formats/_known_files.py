@@ -15,8 +15,8 @@ from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.formats._column_files import DataFile, FileKind
 from vidscore_evaluators.formats._tree_paths import TreePath
 
-MOST_NAMES = 1 << 20
-"""Names of files and sequences that are kept; past it, all is forgotten and learnt again."""
+MOST_NAMES = 1 << 18
+"""Names of files and sequences that are kept, some 60 MB; past it, all is learnt again."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from vidscore_evaluators.formats._column_files import (
 )
 from vidscore_evaluators.formats._files import InputPath
 from vidscore_evaluators.formats._heads import PARTITIONED
-from vidscore_evaluators.formats._known_files import KnownFile, learn, recall
+from vidscore_evaluators.formats._known_files import KnownFile, learn, place_of, recall
 from vidscore_evaluators.formats._sequence_files import list_files
 from vidscore_evaluators.formats._table import (
     Kind,
@@ -151,13 +151,14 @@ class _Reader:
         if self.options.wanted is None:
             self._read_opened(file)
             return
-        known = recall(file, self.kind) if self.tables else None
+        place = place_of(file, self.kind)
+        known = recall(place) if self.tables else None
         if known is not None and not self._is_wanted(known.keys):
             self._check_columns(known, file)
             return
         others, self.keys = self.keys, set()
         schema, name = self._read_opened(file)
-        learn(file, self.kind, KnownFile(name, schema, frozenset(self.keys)))
+        learn(place, KnownFile(name, schema, frozenset(self.keys)))
         self.keys |= others
 
     def _read_opened(self, file: DataFile) -> tuple[Any, str]:

@@ -39,10 +39,14 @@ _known: dict[Hashable, KnownFile] = {}
 _names = 0
 
 
-def learn(file: DataFile, kind: FileKind, found: KnownFile) -> None:
-    """Keep what a file says of itself, until it changes."""
+def learn(place: Hashable, found: KnownFile) -> None:
+    """Keep what a file says of itself, until it changes.
+
+    Args:
+        place: Its `place_of`, from before it was read: what changes meanwhile is not kept.
+        found: What it says.
+    """
     global _names  # noqa: PLW0603 - of the process, as `_known` is
-    place = _place_of(file, kind)
     count = 1 + len(found.keys)
     if place is None or count > MOST_NAMES:
         return
@@ -59,13 +63,16 @@ def learn(file: DataFile, kind: FileKind, found: KnownFile) -> None:
         _known[place] = found
 
 
-def recall(file: DataFile, kind: FileKind) -> KnownFile | None:
-    """What is known of a file as it is now; None where it has to be opened."""
-    return _known.get(_place_of(file, kind))
+def recall(place: Hashable) -> KnownFile | None:
+    """What is known of the file of a `place_of`; None where it has to be opened."""
+    return _known.get(place)
 
 
-def _place_of(file: DataFile, kind: FileKind) -> Hashable:
-    """Where a file is, in which folders of columns, and what changes with its content."""
+def place_of(file: DataFile, kind: FileKind) -> Hashable:
+    """Where a file is, in which folders of columns, and what changes with its content.
+
+    None where nothing tells that but the content.
+    """
     path = file.path
     state: Hashable
     if isinstance(path, TreePath):

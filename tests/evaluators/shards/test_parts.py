@@ -18,7 +18,7 @@ import pytest
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import _column_writing, _known_files, read_source
-from vidscore_evaluators.formats._parquet_files import ParquetGroup
+from vidscore_evaluators.formats._parquet_files import ParquetFile, ParquetGroup
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.mask_forms import masks_from_counts
@@ -289,6 +289,29 @@ def test_a_file_that_has_changed_is_opened_again(tmp_path: Path, name: str) -> N
         changed = convert(Source(renamed, "given"), name, side)
         (folder / f"5.{name}").write_bytes(changed.files[""])
     assert before != whole(task) == texts(merged(tmp_path, task))
+
+
+def test_a_file_that_changes_while_it_is_read_is_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read of it says nothing of what it is then."""
+    path = in_files(tmp_path, write_both(tmp_path, "parquet"), "parquet")[0]
+    file = path / "5.parquet"
+    source = read_source(file, Side.TRUTH)
+    renamed = replace(source.annotations, sequences=(SequenceKey("Tower", "new"),))
+    changed = convert(Source(renamed, "given"), "parquet", Side.TRUTH).files[""]
+    groups = ParquetFile.groups
+
+    def change(self: ParquetFile) -> Iterator[ParquetGroup]:
+        yield from groups(self)
+        if self.name == str(file):
+            file.write_bytes(changed)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ParquetFile, "groups", change)
+        read_source(path, Side.TRUTH, wanted=lambda key: key.sequence == "s0")
+    found = read_source(path, Side.TRUTH, wanted=lambda key: key.sequence == "new")
+    assert found.annotations.frame_count == 3
 
 
 def test_what_is_known_of_files_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 from bench.measuring import Sample
 
 NOISE = 0.1
+"""Share by which ratios of equal programs differ from one hour of a machine to the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +127,8 @@ class Row:
 
         Other work on the machine delays some runs more than others, and whoever uses both
         processors more than who uses one: so the goal may also be met by the best runs of both
-        sides, or by processor time. `NOISE` is what ratios of equal programs differ by all the
-        same, from one hour to the next.
+        sides, or by processor time. What is left of `NOISE` is
+        no miss either.
         """
         best = self.goal.ratio(min(self.ours.values), min(self.other.values))
         ratios = [self.ratio, best]

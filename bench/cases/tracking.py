@@ -34,7 +34,6 @@ FRAMES_PER_SEQUENCE = 1000
 OBJECTS_PER_FRAME = 20
 TRACKER = "tracker"
 CUTOFF_PX = 10.0
-FEWEST_OSPA_FRAMES = 1000
 OSPA_SPREAD_PX = 60.0
 SMALL_FRAMES = 50
 """Of scenes in which much of the time is the same for any."""
@@ -245,7 +244,7 @@ def _crowd_beside_trackeval(
 
 
 def _ospa_scene(size: Size) -> tuple[Annotations, Annotations]:
-    return points.crowded(size.of(FRAMES_PER_SEQUENCE, FEWEST_OSPA_FRAMES), OSPA_SPREAD_PX)
+    return points.crowded(size.of(FRAMES_PER_SEQUENCE, FRAMES_PER_SEQUENCE), OSPA_SPREAD_PX)
 
 
 def _ospa_alone(truth: Annotations, detections: Annotations) -> Action:

@@ -64,6 +64,8 @@ def readme_programs(language: str) -> dict[str, str]:
         return {}
     text = (ROOT / "clients" / language / "README.md").read_text("utf-8")
     found = [block.text for block in blocks(text) if block.language == _FENCES[language]]
+    if not found:
+        raise ValueError(f"the README of {language} has no program in ```{_FENCES[language]}")
     if language == "cpp":
         found = [body if "int main()" in body else body + _CPP_MAIN for body in found]
     return {

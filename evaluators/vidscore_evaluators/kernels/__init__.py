@@ -4,7 +4,7 @@
 
 The C files are compiled when the project is installed (`hatch_build.py`), into a library that calls
 nothing, not even the C library: memory is passed in as arrays, and results are written to arrays.
-Calls release the GIL. Every kernel gives the same bits everywhere: binary64, one operation a time.
+Calls release the GIL. Each kernel gives the same bits everywhere: binary64, operation by operation.
 
 `kernels.h` declares the same functions to C. A kernel refuses arrays that C would misread; lengths,
 values and writability are the caller's responsibility. (ctypes costs 9 us a call with 4 arrays and

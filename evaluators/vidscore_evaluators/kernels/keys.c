@@ -1,4 +1,4 @@
-/* Factorized keys, hashed rows, and the digest of the sources. */
+/* Factorized keys, where each was before, hashed rows, and the digest of the sources. */
 
 #include "kernels.h"
 
@@ -69,10 +69,6 @@ int64_t factorize_keys(const int64_t *keys, int64_t count, int64_t *places, int6
     return last + 1;
 }
 
-enum { FLOAT, OPTIONAL_FLOAT, SIGNED_WORD, BYTE };
-
-enum { LANES = 2 };
-
 /* Write the row of the previous occurrence of each of (count,) keys, -1 for the first one.
 
    Takes -1 for each key that there may be, from 0, and leaves its last row there. */
@@ -84,6 +80,10 @@ int64_t previous_rows(const int64_t *keys, int64_t count, int64_t *last, int64_t
     }
     return count;
 }
+
+enum { FLOAT, OPTIONAL_FLOAT, SIGNED_WORD, BYTE };
+
+enum { LANES = 2 };
 
 /* 64 bits of a value, equal for equal values; 0 for one that an optional column lacks. */
 static uint64_t word_at(const uint8_t *place, int kind)

@@ -224,6 +224,7 @@ def test_a_server_lists_its_presets(site: Site) -> None:
         )
 
 
+@pytest.mark.nightly
 def test_a_hosted_benchmark_gives_the_scores_of_the_library(
     folder: Path, site: Site, expected: list[dict[str, Any]]
 ) -> None:

@@ -135,6 +135,7 @@ def _codes_in_tables(tree: ast.Module) -> Iterator[str]:
                     yield str(entry.elts[0].value)
 
 
+@pytest.mark.slow
 def test_every_warning_code_is_on_a_page_and_every_one_on_a_page_exists() -> None:
     listed: set[str] = set()
     for path in sorted((DOCS / "evaluators").glob("*.md")):

@@ -55,6 +55,7 @@ b,0,car,{left},10,50,50,0.9
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("left", "codes"), [(10, [0, 0, 0]), (45, [6, 0, 0])])
 def test_the_steps_of_the_action_fail_where_the_score_is_under_the_floor(
     left: int, codes: list[int], tmp_path: Path

@@ -92,13 +92,14 @@ def test_the_first_screen_says_what_it_is_names_clients_and_hosting_and_has_one_
     assert re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README) == [str(PICTURE.relative_to(ROOT))]
 
 
+@pytest.mark.slow
 def test_the_picture_is_that_of_the_code() -> None:
     text = front_picture()
     assert PICTURE.read_text("utf-8") == text, "run `make docs`"
     assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_picture_has_a_ground_of_its_own_under_everything() -> None:
     """So its dark texts can be read on a dark page as on a light one."""
     size = re.search(r'viewBox="0 0 (\d+) (\d+)"', front_picture())

@@ -176,6 +176,7 @@ def test_hota_counts_pairs_at_exactly_its_thresholds() -> None:
         assert at_threshold(report, steps / STEPS) == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("steps", "measure"), [(10, "ap_50"), (15, "ap_75")])
 def test_coco_counts_pairs_at_exactly_its_thresholds(steps: int, measure: str) -> None:
     """Pairs with an IoU of exactly 0.5 and 0.75 are all found there."""

@@ -137,6 +137,7 @@ def test_nothing_has_the_fingerprint_zero() -> None:
     assert str(Fingerprint()) == "0" * 32
 
 
+@pytest.mark.slow
 def test_boxes_of_small_whole_numbers_keep_apart_in_each_lane() -> None:
     """Such coordinates differ in a few high bits only, which a weak mix would lose."""
     corners = itertools.product(range(1, 9), repeat=4)

@@ -52,7 +52,7 @@ def test_a_subprocess_finds_it_too(counting_plugin: Path) -> None:
     assert os.environ["PYTHONPATH"].startswith(str(counting_plugin))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_it_passes_the_contract_suite_in_a_repository_of_its_own(counting_plugin: Path) -> None:
     """Its own tests run in its own folder, with nothing but the installed packages."""
     del counting_plugin

@@ -122,6 +122,7 @@ def test_pending_bytes_go_up_with_each_batch_and_down_when_it_is_settled() -> No
     assert accumulator.pending_bytes == 2 * _frames(0).held_bytes
 
 
+@pytest.mark.slow
 def test_many_small_batches_of_whole_sequences_are_joined_as_they_come() -> None:
     accumulator = Accumulator(_WholeSequences(_NoParameters()))
     for number in range(2 * JOIN_AFTER):

@@ -161,6 +161,7 @@ def oracle(
 grid = st.integers(0, 12).map(lambda tenths: tenths / 10)
 
 
+@pytest.mark.slow
 @settings(max_examples=example_count(300))
 @given(st.lists(grid, max_size=8), st.lists(st.tuples(grid, grid), max_size=12), grid)
 def test_the_last_answers_are_those_of_the_oracle(
@@ -178,6 +179,7 @@ def test_the_last_answers_are_those_of_the_oracle(
     assert found.tolist() == oracle(times_s, answers, budget_s)
 
 
+@pytest.mark.slow
 @settings(max_examples=example_count(40))
 @given(
     st.lists(st.booleans(), min_size=6, max_size=6),

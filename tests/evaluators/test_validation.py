@@ -342,6 +342,7 @@ HOSTILE = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(
     st.fixed_dictionaries(
         {},

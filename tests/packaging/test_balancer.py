@@ -43,6 +43,7 @@ def test_clients_go_on_when_a_server_stops(tmp_path: Path) -> None:
             _serves(at["50051"])
 
 
+@pytest.mark.nightly
 def test_browsers_stay_signed_in_when_a_server_stops(
     tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,6 +67,7 @@ def test_browsers_stay_signed_in_when_a_server_stops(
         assert found == (301, f"https://{SITE_NAME}/organise")
 
 
+@pytest.mark.nightly
 def test_wrong_tokens_are_counted_by_the_address_of_the_browser_whatever_it_says(
     tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

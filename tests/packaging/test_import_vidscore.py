@@ -82,7 +82,7 @@ def test_the_client_alone_has_the_former_name_of_its_protocol(tmp_path: Path) ->
     assert _run(_USE_FORMER_NAME, tmp_path) == "True"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_both_distributions_share_a_folder(tmp_path: Path) -> None:
     _unpack(tmp_path, *DISTRIBUTIONS)
     use = "import vidscore; assert callable(vidscore.score)\n" + _USE_FORMER_NAME

@@ -64,7 +64,7 @@ def test_the_table_quotes_what_a_shell_would_read() -> None:
     assert lines[3] == "| `pip install 'vidscore[web]'` | `vidscore view` | 24 | 278 |"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_plain_install_stays_light(tmp_path: Path) -> None:
     """In the versions of the lock file, with itself, as pip leaves it."""
     size = installed_size("vidscore", build_wheels(tmp_path / "wheels"), tmp_path / "installed")

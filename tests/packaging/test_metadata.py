@@ -76,6 +76,7 @@ def test_psycopg_comes_only_with_the_postgresql_extra() -> None:
     assert "extra == 'postgresql'" in psycopg.replace('"', "'")
 
 
+@pytest.mark.slow
 def test_what_a_hosting_server_needs_comes_only_with_the_server_extra() -> None:
     """And the command line knows all of it, to say what to install where it is missing."""
     needed = [Requirement(text) for text in importlib.metadata.requires("vidscore") or []]

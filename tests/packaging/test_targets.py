@@ -13,6 +13,7 @@ from hatch_build import TARGETS, compile_loops
 from packaging.tags import mac_platforms, platform_tags
 from tests.support.requirements import missing
 from tests.support.tree import ROOT
+from tests.support.varieties import mostly_nightly
 from tools.library_headers import Headers
 from tools.release import (
     MACHINES,
@@ -66,7 +67,7 @@ def test_a_target_that_there_is_not_is_refused_with_those_that_there_are(tmp_pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", mostly_nightly(TARGETS, gate=2))
 def test_the_loops_compile_for_every_target(name: str, tmp_path: Path) -> None:
     """Without a warning, and with nothing missing: both would end the compiler or the linker."""
     for source in SOURCES.glob("*.[ch]"):

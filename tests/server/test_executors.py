@@ -189,7 +189,7 @@ async def test_a_scheduler_that_dies_leaves_its_jobs_to_the_server(
     assert own_jobs(runner) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 async def test_a_scheduler_that_is_not_there_leaves_its_jobs_to_the_server() -> None:
     pytest.importorskip("distributed")
     runner = DaskRunner("tcp://127.0.0.1:1", PlayedWorkers())
@@ -207,7 +207,7 @@ async def test_a_worker_of_another_version_leaves_its_job_to_the_server(
     assert own_jobs(runner) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 async def test_a_job_that_ends_every_worker_is_not_tried_by_the_server(
     cluster: Cluster, runner: DaskRunner
 ) -> None:
@@ -276,6 +276,7 @@ async def test_a_submission_from_a_size_on_is_scored_by_the_executor(
         assert (bool(executor.jobs), bool(hosted.workers.jobs)) == (large, not large)
 
 
+@pytest.mark.slow
 async def test_what_is_scored_again_is_scored_by_the_executor_whatever_its_size(
     tmp_path: Path,
 ) -> None:
@@ -290,7 +291,7 @@ async def test_what_is_scored_again_is_scored_by_the_executor_whatever_its_size(
         assert await _report(hosted.organiser) == before
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 async def test_a_server_that_is_killed_while_a_cluster_scores_scores_again_to_the_same_bits(
     cluster: Cluster, tmp_path: Path
 ) -> None:

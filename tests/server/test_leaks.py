@@ -124,7 +124,7 @@ async def _read_to_the_end(
     return await call.code()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("call", "code"),
     [

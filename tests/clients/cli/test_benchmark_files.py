@@ -34,6 +34,7 @@ def test_a_file_that_defines_no_benchmark_is_an_input_error_that_says_where(
     assert said in result.stderr
 
 
+@pytest.mark.slow
 def test_a_template_for_any_evaluator_or_preset_is_a_benchmark_as_it_stands(
     folder: Path, organiser: Call
 ) -> None:

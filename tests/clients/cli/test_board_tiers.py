@@ -7,6 +7,7 @@ import io
 import json
 from pathlib import Path
 
+import pytest
 from tests.clients.cli.conftest import spotgeo_entry
 from tests.clients.cli.helpers import Call, well
 from tests.support.waiting import eventually
@@ -24,6 +25,7 @@ def write_sky(path: Path, found: int) -> None:
     path.write_text(json.dumps(entries))
 
 
+@pytest.mark.slow
 def test_a_board_is_listed_with_its_tiers(folder: Path, organiser: Call, falcon: Call) -> None:
     for name, found in (("truth", SEQUENCES), ("good", SEQUENCES), ("bad", 1)):
         write_sky(folder / f"{name}.json", found)

@@ -253,6 +253,7 @@ def free_port(kind: socket.SocketKind = socket.SOCK_STREAM) -> int:
         return port
 
 
+@pytest.mark.slow
 def test_programs_write_to_sockets(environment: Environment, tmp_path: Path) -> None:
     """Two connections at once to a TCP port and one to a Unix socket."""
     port, path = free_port(), str(tmp_path / "found.sock")
@@ -323,7 +324,7 @@ def grown(path: Path, before: int) -> bool:
     return path.stat().st_size > before
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_datagrams_beyond_the_spool_are_a_gap_and_the_exit_code_says_so(tmp_path: Path) -> None:
     """Datagrams of 50,000 bytes into a spool of 1 MiB, which takes 20 of them."""
     from vidscore_cli.demo.network import ServerProcess

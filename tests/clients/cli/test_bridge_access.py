@@ -19,6 +19,7 @@ from tests.clients.cli.guarded_brokers import (
 from tests.clients.cli.test_bridge import bridging, stopped
 from tests.clients.cli.test_bridge_brokers import Feed, hosting
 from tests.clients.cli.test_pipe_hosted import Environment, frame_count
+from tests.support.varieties import mostly_nightly
 from tests.support.waiting import TIMEOUT_S
 
 from vidscore_cli.bridge.choices import read_sources
@@ -112,7 +113,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environmen
         yield {**found, "BROKER_PASSWORD": PASSWORD}
 
 
-@pytest.fixture(scope="module", params=GUARDED, ids=[one.kind for one in GUARDED])
+@pytest.fixture(scope="module", params=mostly_nightly(GUARDED), ids=[one.kind for one in GUARDED])
 def guarded(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Broker, Path]]:
@@ -158,7 +159,7 @@ def test_a_broker_that_nobody_trusts_ends_the_run(feed: Guarded) -> None:
     assert "certificate" in stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_bridge_gets_into_nats_by_a_token(environment: Environment, tmp_path: Path) -> None:
     broker = TokenNats(tmp_path)
     try:
@@ -168,7 +169,7 @@ def test_a_bridge_gets_into_nats_by_a_token(environment: Environment, tmp_path: 
         broker.kill()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("guarded", [GuardedKafka], ids=["kafka"], indirect=True)
 def test_a_bridge_gets_into_kafka_by_a_token(feed: Guarded) -> None:
     assert isinstance(feed.broker, GuardedKafka)

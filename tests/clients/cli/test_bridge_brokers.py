@@ -14,6 +14,7 @@ from tests.clients.cli.brokers import BROKERS, Broker
 from tests.clients.cli.helpers import run
 from tests.clients.cli.test_bridge import bridging, deepstream, stopped
 from tests.clients.cli.test_pipe_hosted import Environment, frame_count, host
+from tests.support.varieties import mostly_nightly
 from tests.support.waiting import TIMEOUT_S, eventually
 
 from vidscore_cli.demo.network import ServerProcess
@@ -90,7 +91,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environmen
         yield found
 
 
-@pytest.fixture(scope="module", params=BROKERS, ids=[broker.kind for broker in BROKERS])
+@pytest.fixture(
+    scope="module", params=mostly_nightly(BROKERS), ids=[broker.kind for broker in BROKERS]
+)
 def broker(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Broker]:

@@ -29,6 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_the_answer_comes_first() -> None:
     # 13 and 44 of 48 objects: F1 is 26 / 61 = 0.4262 and 88 / 92 = 0.9565.
@@ -45,6 +46,7 @@ def test_the_answer_comes_first() -> None:
     assert "by their difference in f1" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_the_same_seed_gives_the_same_bytes() -> None:
     words = ("compare", "f1", "--truth", "truth.csv", "bad.csv", "good.csv", "--draws", "50")

@@ -88,6 +88,7 @@ def test_a_worker_that_is_killed_is_replaced_by_the_others(cluster: Cluster) -> 
     assert end(scoring) == wanted()
 
 
+@pytest.mark.nightly
 def test_a_slow_worker_holds_nothing_but_its_own_shard(cluster: Cluster) -> None:
     slow = cluster.add_held_worker()
     scoring = begin(cluster, "--run-folder", "run")
@@ -106,6 +107,7 @@ def test_a_worker_of_another_version_is_refused(cluster: Cluster) -> None:
     assert "a worker has numpy 1.0, scipy 1.0, vidscore 0.0.1; the scoring needs numpy " in errors
 
 
+@pytest.mark.nightly
 def test_a_run_goes_on_from_its_folder_when_the_scheduler_is_killed(
     scene: Path, cluster: Cluster
 ) -> None:
@@ -122,6 +124,7 @@ def test_a_run_goes_on_from_its_folder_when_the_scheduler_is_killed(
         assert 0 < len(second.begun) < SHARDS
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("scene")
 def test_a_scheduler_that_is_not_there_is_told() -> None:
     done = run_binary(*DATA, "--dask", "tcp://127.0.0.1:1")

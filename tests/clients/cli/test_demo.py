@@ -70,7 +70,7 @@ def test_frames_and_scores_of_both_systems_are_lines_where_there_is_no_terminal(
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_connection_that_is_not_made_again_is_a_failure_of_the_server(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -128,7 +128,7 @@ def run_in_a_shell(line: str) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_site_of_the_demo_shows_its_boards_until_ctrl_c() -> None:
     command = [str(BINARY), "demo", "--web", "127.0.0.1:0", "--speed", "1000"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as process:

@@ -222,6 +222,7 @@ def test_a_cancelled_submission_has_an_exit_code_of_its_own(
     assert "is cancelled" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_submission_that_has_failed_is_scored_again_on_demand(
     request: pytest.FixtureRequest, folder: Path, organiser: Call, falcon: Call
 ) -> None:
@@ -239,6 +240,7 @@ def test_a_submission_that_has_failed_is_scored_again_on_demand(
     assert "only one that has failed is scored again" in late.stderr
 
 
+@pytest.mark.slow
 def test_a_team_chooses_a_submission_where_sequences_are_private(
     request: pytest.FixtureRequest, folder: Path, organiser: Call, falcon: Call
 ) -> None:
@@ -343,6 +345,7 @@ def under_review(hosted: str, organiser: Call) -> None:
     assert text == f"{hosted} is changed\n"
 
 
+@pytest.mark.slow
 def test_new_truth_never_puts_scores_of_two_revisions_on_one_board(
     hosted: str, folder: Path, organiser: Call, falcon: Call
 ) -> None:

@@ -73,6 +73,7 @@ def has_ended(process_id: int) -> bool:
     return status.rpartition(")")[2].split()[0] == "Z"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_time", [True, False])
 async def test_the_exit_code_says_whether_a_program_is_certified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_time: bool

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+import pytest
 from tests.clients.cli.helpers import Call, well
 from tests.server.domain.live_scene import LIVE_TOML
 
@@ -59,6 +60,7 @@ def test_a_clock_is_told_in_words() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_live_submission_is_shown_with_its_record(
     folder: Path, organiser: Call, site: tuple[str, str]
 ) -> None:

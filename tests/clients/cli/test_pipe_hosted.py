@@ -259,7 +259,7 @@ def test_frames_are_delivered_although_nobody_reads_the_offsets_any_more(
     assert frame_count(environment, "unread") == (FRAMES, "scored")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_pipe_goes_on_after_the_server_was_killed_and_came_back(tmp_path: Path) -> None:
     """Frames that come while nobody is there are durable in the end, each once."""
     store = str(tmp_path / "site.db")

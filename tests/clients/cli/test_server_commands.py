@@ -148,6 +148,7 @@ def test_a_server_makes_no_store_where_none_is(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_an_error_that_says_so(server: str) -> None:
     done = run_binary("serve", "--listen", server, "--workers", "1")
     assert (done.returncode, done.stdout) == (1, "")

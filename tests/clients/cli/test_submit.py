@@ -140,6 +140,7 @@ def test_a_submission_ends_with_its_name_rank_and_what_is_left(
     well(sent)
 
 
+@pytest.mark.slow
 def test_what_waits_for_truth_says_so_and_until_when(
     hosted: str, folder: Path, organiser: Call, falcon: Call
 ) -> None:
@@ -179,6 +180,7 @@ def test_tables_have_short_names_and_documents_full_ones(hosted: str, falcon: Ca
         assert full in well(falcon(*command, "--format", "json"))
 
 
+@pytest.mark.slow
 def test_every_command_takes_the_short_and_the_full_name(
     hosted: str, organiser: Call, falcon: Call
 ) -> None:

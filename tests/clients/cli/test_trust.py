@@ -27,6 +27,7 @@ def test_the_tests_that_can_be_named_are_those_that_there_are() -> None:
     assert tuple(SANITY_TESTS) == TESTS
 
 
+@pytest.mark.slow
 def test_criterion_prints_every_criterion_of_the_paper_with_both_bases() -> None:
     """Rows of thresholds, of the optimum and of the two means, or null where there is none."""
     found = rows("--test", "multiclass-detection", "--strata", "1", "--realisations", "1")
@@ -139,6 +140,7 @@ def test_ranking_examines_systems_and_draws_pictures(data: Path, tmp_path: Path)
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_ranking_shows_intervals_and_groups_of_several_sequences(data: Path) -> None:
     """Neovision2's two videos; a system and the same again cannot be told apart."""
     result = run(

@@ -17,6 +17,7 @@ import pytest
 from tests.clients.cli.conftest import spotgeo_entry
 from tests.clients.cli.helpers import BINARY, run, run_binary
 from tests.clients.cli.terminal import on_terminal, read_rest, read_until
+from tests.support.varieties import mostly_nightly
 
 from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import (
@@ -129,7 +130,7 @@ def printed(folder: Path, *arguments: str, env: Environment | None = None) -> st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["json", "table"])
+@pytest.mark.parametrize("form", mostly_nightly(["json", "table"]))
 def test_a_hosted_ranking_is_that_of_the_same_files(
     form: str, folder: Path, organiser: Environment, tmp_path: Path
 ) -> None:
@@ -154,11 +155,13 @@ def test_a_hosted_ranking_is_that_of_the_same_files(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "chosen",
-    [
-        ("--manifest", "manifest.toml"),
-        ("spotgeo", "f1", "--manifest", "manifest.toml", "--set", "f1.base=euclidean"),
-        ("ospa", "f1", "--set", "ospa.base=giou"),
-    ],
+    mostly_nightly(
+        [
+            ("--manifest", "manifest.toml"),
+            ("spotgeo", "f1", "--manifest", "manifest.toml", "--set", "f1.base=euclidean"),
+            ("ospa", "f1", "--set", "ospa.base=giou"),
+        ]
+    ),
     ids=["manifest", "points", "boxes"],
 )
 def test_a_server_that_keeps_nothing_ranks_files_as_they_are_ranked_here(
@@ -188,7 +191,7 @@ def test_files_go_to_no_server_that_is_not_typed(folder: Path) -> None:
     assert printed(folder, *typed, env={"VIDSCORE_SERVER": "127.0.0.1:1"})
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_chosen_evaluators_and_submissions_are_those_of_the_files(
     folder: Path, organiser: Environment
 ) -> None:
@@ -204,7 +207,7 @@ def test_chosen_evaluators_and_submissions_are_those_of_the_files(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("more", [(), ("--indicators", "--format", "json")])
+@pytest.mark.parametrize("more", mostly_nightly([("--indicators", "--format", "json"), ()]))
 def test_a_criterion_test_by_a_server_is_the_one_here(
     more: tuple[str, ...], folder: Path, organiser: Environment
 ) -> None:

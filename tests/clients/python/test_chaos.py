@@ -32,6 +32,7 @@ from tests.crash.organiser import TIMEOUT_S, Organiser
 from tests.crash.writers import insistently
 from tests.server.domain.sky import batch_report, detections_of, place, truth
 from tests.support.chaos import ChaosProxy, Direction
+from tests.support.varieties import mostly_nightly
 from tests.support.waiting import eventually
 
 from vidscore_cli.demo.network import ServerProcess
@@ -146,7 +147,7 @@ BREAKS = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("writer", mostly_nightly(WRITERS))
 @pytest.mark.parametrize("break_off", BREAKS)
 def test_a_break_in_the_middle_costs_no_frame(
     site: Site, writer: str, break_off: Callable[[ChaosProxy], None]
@@ -158,7 +159,7 @@ def test_a_break_in_the_middle_costs_no_frame(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("writer", mostly_nightly(WRITERS))
 def test_acknowledgements_that_are_held_back_cost_no_frame(site: Site, writer: str) -> None:
     with sending_half(site, writer) as (proxy, stream):
         proxy.delay(math.inf, Direction.TO_CLIENT)
@@ -168,7 +169,7 @@ def test_acknowledgements_that_are_held_back_cost_no_frame(site: Site, writer: s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("writer", mostly_nightly(WRITERS))
 def test_a_slow_connection_costs_no_frame(site: Site, writer: str) -> None:
     with sending_half(site, writer) as (proxy, stream):
         proxy.throttle(20_000.0)

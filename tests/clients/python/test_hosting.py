@@ -266,6 +266,7 @@ def test_a_rescoring_moves_the_board_and_tells_the_difference(
     found.cancel()
 
 
+@pytest.mark.slow
 def test_a_ranking_is_examined_with_progress_and_found_again(
     site: Site, organiser: Client, name: str
 ) -> None:
@@ -372,6 +373,7 @@ def test_a_submission_can_be_given_up_and_sealed_by_its_name(
             red.submissions.wait(f"{name}/second", 0.2)
 
 
+@pytest.mark.slow
 def test_a_submission_that_has_failed_is_scored_again_on_demand(
     site: Site, organiser: Client, connecting: Connecting, name: str
 ) -> None:
@@ -427,7 +429,7 @@ def test_a_name_that_is_none_is_refused_here(organiser: Client, wrong: str) -> N
         organiser.benchmarks.get(wrong)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_server_that_is_killed_and_started_again_has_every_frame_once(tmp_path: Path) -> None:
     """As in production: SIGKILL in mid-stream, the same store, the same address."""
     store = tmp_path / "store.db"

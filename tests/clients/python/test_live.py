@@ -52,6 +52,7 @@ def kind(request: pytest.FixtureRequest) -> Callable[[Hosted], Run]:
     return made
 
 
+@pytest.mark.slow
 async def test_a_system_that_answers_every_frame_is_certified(
     tmp_path: Path, kind: Callable[[Hosted], Run]
 ) -> None:

@@ -18,6 +18,7 @@ from tests.crash.nursery import Nursery
 from tests.crash.organiser import TIMEOUT_S, Organiser
 from tests.crash.servers import KilledServer
 from tests.server.domain.sky import batch_report, truth
+from tests.support.varieties import mostly_nightly
 
 from vidscore_client import UnavailableError, VidscoreError, connect
 
@@ -27,7 +28,7 @@ RESTARTS = 1
 CALLERS = 16
 
 
-@pytest.mark.parametrize("writer", ["threads", "asyncio"])
+@pytest.mark.parametrize("writer", mostly_nightly(["threads", "asyncio"]))
 def test_a_stream_goes_on_over_restarts_of_its_server(
     tmp_path: Path, nursery: Nursery, writer: str
 ) -> None:

@@ -43,6 +43,7 @@ def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, 
         yield server.address, participant
 
 
+@pytest.mark.nightly
 def test_clients_whose_connections_all_went_silent_deliver_everything(
     site: tuple[str, str],
 ) -> None:

@@ -115,6 +115,7 @@ def test_the_background_is_below_the_threshold() -> None:
         create_evaluator("errors", {"threshold": 0.3, "background_threshold": 0.4})
 
 
+@pytest.mark.slow
 @settings(max_examples=example_count(80), deadline=None)
 @given(
     cases(

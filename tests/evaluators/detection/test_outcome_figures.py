@@ -67,6 +67,7 @@ def has_point(figures: Mapping[str, Number]) -> bool:
     return figures.get("recall") is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assignment", ["greedy", "best"])
 @settings(max_examples=example_count(15), deadline=None)
 @given(case=SCENES)
@@ -75,6 +76,7 @@ def test_points_make_up_the_precision_recall_curve(assignment: str, case: Case) 
     check_precision_recall(case, assignment)
 
 
+@pytest.mark.slow
 @settings(max_examples=example_count(15), deadline=None)
 @given(case=SURE_SCENES)
 def test_points_make_up_the_curve_of_an_optimal_assignment(case: Case) -> None:
@@ -98,6 +100,7 @@ def check_precision_recall(case: Case, assignment: str) -> None:
                 assert precision == max(beyond, default=0.0), (threshold, curve.label, level)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assignment", ["greedy", "best"])
 @settings(max_examples=example_count(15), deadline=None)
 @given(case=SCENES)
@@ -213,6 +216,7 @@ def test_there_is_no_ap_of_some_detections(name: str) -> None:
     assert not [measure for measure in figures if measure.startswith("ap")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["f1", "errors"])
 @settings(max_examples=example_count(25), deadline=None)
 @given(case=SCENES)

@@ -151,6 +151,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("coco")
 
 
+@pytest.mark.slow
 @given(texts())
 def test_a_text_is_read_as_the_parser_reads_it(folder: Path, text: bytes) -> None:
     hold_to_parser(text, folder)

@@ -280,6 +280,7 @@ SCENE = st.tuples(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=example_count(40))
 @given(scene=SCENE, thresholds=st.sampled_from(("ten", "all")))
 def test_outcomes_at_a_confidence_are_the_point_of_each_curve(

@@ -45,6 +45,7 @@ def test_all_figures_of_many_files_are_those_of_pycocotools(tmp_path: Path) -> N
     assert sum(compare(tmp_path / str(seed), seed) for seed in range(1000, 1500)) > 30_000
 
 
+@pytest.mark.slow
 def test_the_seeded_files_tell_scorers_apart(tmp_path: Path) -> None:
     """Each parameter of the preset matters somewhere, so that agreement means something."""
     [entry] = find_preset(PRESET).evaluators

@@ -79,6 +79,7 @@ def test_all_figures_of_many_files_are_those_of_pycocotools(tmp_path: Path) -> N
     assert sum(compare(tmp_path / str(seed), seed) for seed in range(1000, 1300)) > 10_000
 
 
+@pytest.mark.slow
 def test_the_seeded_files_tell_masks_from_boxes(tmp_path: Path) -> None:
     """Boxes of the same masks have other figures, so that agreement means something."""
     different = 0

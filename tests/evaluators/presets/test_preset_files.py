@@ -115,6 +115,7 @@ def test_what_is_wrong_is_told(tmp_path: Path, change: tuple[str, str], fault: s
     )
 
 
+@pytest.mark.slow
 def test_a_preset_has_evaluators_and_not_too_many(tmp_path: Path) -> None:
     head = GOOD.partition("[[")[0]
     assert faults_of(written(tmp_path, head)) == ["evaluators: missing"]

@@ -210,6 +210,7 @@ def made_up(truth: Annotations) -> Annotations:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [{}, {"profile": "kelvins", "tau": 7.7}], ids=PROFILES)
 def test_outcomes_of_the_real_truth_add_up_to_the_report(parameters: dict[str, object]) -> None:
     """Counted and summed in rational numbers, of everything, of domains and of sequences."""

@@ -318,7 +318,7 @@ def test_an_honest_evaluator_passes(law: str) -> None:
     getattr(_suite(Counter), law)()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("kind", "law"), LAWS.items(), ids=lambda value: getattr(value, "__name__", None)
 )
@@ -334,6 +334,7 @@ def test_an_evaluator_that_takes_any_shape_is_found() -> None:
         suite.test_other_shapes_are_refused(Side.TRUTH, 8)
 
 
+@pytest.mark.slow
 def test_an_evaluator_that_no_worker_can_find_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(registry._BUILT_IN, "toy")
     registry.evaluator_class.cache_clear()

@@ -59,7 +59,7 @@ def test_criteria_that_tell_misses_from_false_alarms_are_not_symmetric(name: str
     assert found.dissimilarities["d(x, y)"] != found.dissimilarities["d(y, x)"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("base", ["iou", "giou"])
 @pytest.mark.parametrize(
     ("name", "parameters"),
@@ -83,6 +83,7 @@ def test_no_counterexample_is_found_for_a_metric(
     assert found.pairs == 53**2
 
 
+@pytest.mark.slow
 def test_undefined_pairs_are_left_out_and_counted() -> None:
     """AP of an empty reference is undefined, with each of 1 + 12 + 4 sets beside it."""
     found = search_violations(create_evaluator("map"), set_count=4)

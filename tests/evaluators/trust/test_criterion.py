@@ -35,7 +35,7 @@ def outcome_of(settings_: tuple[float, ...], table: list[list[float]]) -> Outcom
     return Outcome(candidate, np.array(table)[:, np.newaxis, :])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_workers_do_not_matter() -> None:
     """Two processes give what one gives, to the last bit, in the same order."""
     candidates = paper_candidates("multiclass-detection", {"map", "ospa"})
@@ -66,6 +66,7 @@ def test_scenes_judged_together_get_what_each_gets_alone(name: str) -> None:
     assert np.array_equal(judge.judge(scenes), alone.judge(scenes))
 
 
+@pytest.mark.slow
 def test_a_grid_that_is_judged_together_is_each_value_alone() -> None:
     scenes = SANITY_TESTS["multiclass-detection"].draw_family(Draw(2, 9, 40, 0)).scenes[::5]
     evaluator = create_evaluator("map")
@@ -168,6 +169,7 @@ def test_the_figures_of_the_paper_stand_beside_those_found() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=example_count(20), deadline=None)
 @given(st.integers(0, 10**6))
 def test_a_scene_is_judged_the_same_whatever_the_others_are(seed: int) -> None:

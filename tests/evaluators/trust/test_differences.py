@@ -89,6 +89,7 @@ A: Counts = [(6, 4, 1), (5, 5, 2), (8, 2, 0), (7, 3, 3), (4, 6, 1), (9, 1, 2)]
 B: Counts = [(8, 2, 1), (7, 3, 1), (9, 1, 1), (7, 3, 1), (8, 2, 1), (9, 1, 0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coverage", [0.95, 0.8])
 def test_intervals_are_those_of_a_plain_bootstrap_over_the_same_draws(coverage: float) -> None:
     pair = pair_of(compared(draws=300, coverage=coverage, seed=7)(a=A, b=B))
@@ -149,6 +150,7 @@ counts = st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2)).filt
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=example_count(20), deadline=None)
 @given(st.data(), st.integers(1, 4))
 def test_a_system_is_better_as_the_other_is_worse(data: st.DataObject, size: int) -> None:
@@ -184,6 +186,7 @@ def test_equal_systems_cannot_be_told_apart() -> None:
     assert one.answers == ["b and a cannot be told apart in f1: b has the same [0, 0]"]
 
 
+@pytest.mark.slow
 def test_the_answer_is_a_sentence_for_each_later_system() -> None:
     # 39 of 60 objects are found with 9 false alarms, and 48 with 5: 96 / 113 - 78 / 108 = 0.1273.
     one = compared(draws=300, seed=7)(a=A, b=B, c=A)
@@ -244,6 +247,7 @@ def test_a_score_that_is_undefined_decides_nothing() -> None:
     assert one.answers == ["ap is undefined for a and b"]
 
 
+@pytest.mark.slow
 def test_workers_find_what_this_process_finds() -> None:
     here = compared(draws=60)(a=A, b=B)
     there = compared(draws=60, workers=2)(a=A, b=B)

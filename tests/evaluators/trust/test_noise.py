@@ -143,6 +143,7 @@ def test_noise_leaves_masks_of_regions_and_empty_ones_and_removes_none() -> None
     np.testing.assert_array_equal(pixels_of(found)[-1], triangle())
 
 
+@pytest.mark.slow
 def test_noise_changes_an_order_of_masks_that_hangs_on_a_threshold() -> None:
     """As of boxes, and whatever the order of rows is."""
     plain = squares_contest()

@@ -83,6 +83,7 @@ def test_sweeps_do_not_depend_on_workers() -> None:
         assert np.array_equal(one.ranks, other.ranks)
 
 
+@pytest.mark.slow
 def test_everything_is_asked_of_each_evaluator() -> None:
     contest = points_contest()
     evaluators = [create_evaluator("spotgeo"), create_evaluator("ospa", {"base": "euclidean"})]

@@ -92,6 +92,7 @@ def test_the_same_system_under_two_names_cannot_be_told_apart() -> None:
     assert found.groups == ((0, 1),)
 
 
+@pytest.mark.slow
 def test_workers_do_not_matter() -> None:
     contest = points_contest()
     evaluator = create_evaluator("spotgeo")

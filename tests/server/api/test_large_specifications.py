@@ -26,6 +26,7 @@ def _sequence(*, ranges: int) -> specification_pb2.SequenceSpec:
     return sequence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ranges", "frames"), [(0, MILLION), (20_000, 20_000)])
 async def test_every_frame_that_a_specification_evaluates_is_scored(
     ranges: int, frames: int

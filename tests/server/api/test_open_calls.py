@@ -18,6 +18,7 @@ from tests.server.running import PlayedWorkers, serving
 from tests.server.scene import refused
 from tests.support.certificates import make_authority
 from tests.support.reflecting import VERSIONS, Request, reflection_call
+from tests.support.varieties import mostly_nightly
 from tests.support.waiting import TIMEOUT_S, until
 
 from vidscore_client import Health, Tls, aio
@@ -68,7 +69,7 @@ IDLE_CALLS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("encrypted", [False, True], ids=["plain", "tls"])
+@pytest.mark.parametrize("encrypted", mostly_nightly([True, False]), ids=["tls", "plain"])
 @pytest.mark.parametrize("kind", IDLE_CALLS)
 async def test_idle_calls_of_strangers_shut_nobody_out(
     tmp_path: Path, kind: str, *, encrypted: bool
@@ -160,6 +161,7 @@ async def test_a_service_of_health_that_there_is_not_is_unimplemented() -> None:
         assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
+@pytest.mark.slow
 async def test_a_connection_over_which_nothing_goes_is_closed() -> None:
     async with serving(PlayedWorkers(), idle_timeout_s=1) as running:
         host, _, port = running.address.rpartition(":")

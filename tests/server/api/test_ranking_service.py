@@ -225,6 +225,7 @@ async def test_a_cancelled_call_ends_the_process_of_its_analysis(running: Runnin
     await until(lambda: running.server.sessions.open_count == 0)
 
 
+@pytest.mark.slow
 async def test_an_analysis_that_takes_too_long_is_ended() -> None:
     long = configured(draws=9_000, trials=9_000, noise_px=5.0)
     async with serving(PlayedWorkers(), trust_timeout_s=1) as running:

@@ -92,6 +92,7 @@ def _by_frame(
     ]
 
 
+@pytest.mark.slow
 async def test_each_way_in_gives_the_librarys_report_bit_for_bit(running: Running) -> None:
     message = configuration("spotgeo", "moody")
     rules = BatchRules(2, Settings())
@@ -267,6 +268,7 @@ async def test_bytes_that_are_no_message_are_an_error_of_the_client(running: Run
     assert refused(caught.value).code is grpc.StatusCode.INVALID_ARGUMENT
 
 
+@pytest.mark.slow
 async def test_a_client_that_sends_nothing_is_told_so(workers: WorkerPool) -> None:
     async with serving(workers, idle_timeout_s=1) as running:
         call = _stub(running).Score()

@@ -26,6 +26,7 @@ from tests.server.domain.attacks import (
     spot,
     subtract,
 )
+from tests.support.varieties import mostly_nightly
 
 SPOTGEO: Mapping[str, object] = {"name": "spotgeo"}
 CLEAR: Mapping[str, object] = {
@@ -84,7 +85,7 @@ def _mean(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("visibility", POLICIES)
+@pytest.mark.parametrize("visibility", mostly_nightly(POLICIES))
 @pytest.mark.parametrize(
     ("attack", "sequences"), [("f1", 1), ("f1", 5), ("f1", 20), ("mota", 1), ("mota", 5)]
 )
@@ -97,7 +98,7 @@ def test_within_the_default_budget_nothing_is_gained_beyond_chance(
     assert gained - chance <= 0.5 / math.sqrt(objects)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("attack", "visibility", "least"),
     [("f1", "ladder", 0.3), ("f1", "final", 0.5), ("f1", "live", 0.9), ("mota", "live", 0.9)],
@@ -110,7 +111,7 @@ def test_without_a_budget_and_with_a_fine_step_the_truth_is_read(
     assert gained >= least
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_without_a_budget_and_clipping_mota_tells_where_everything_is() -> None:
     policy = {"visibility": "ladder", "submissions_in_all": 0}
     gained, _ = _mean("mota", 5, policy, clipping=False)

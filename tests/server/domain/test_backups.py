@@ -98,6 +98,7 @@ async def report(client: Client, name: str = "one") -> bytes:
     return score.report.SerializeToString(deterministic=True)
 
 
+@pytest.mark.slow
 async def test_a_site_comes_back_with_its_tokens_scores_and_open_streams(
     hosted: Hosted, tmp_path: Path
 ) -> None:

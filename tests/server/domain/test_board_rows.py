@@ -57,6 +57,7 @@ async def test_measures_that_are_released_stand_beside_those_that_rank(hosted: H
     assert [one.value for one in whole.rows[1].scores if one.measure == "recall"] == [2 / 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("visibility", "release", "expected"),
     [("LADDER", False, 0), ("FINAL", False, 0), ("FINAL", True, 1), ("LIVE", False, 1)],

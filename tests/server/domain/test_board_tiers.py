@@ -75,6 +75,7 @@ def tiers(board: pb.GetLeaderboardResponse) -> dict[str, tuple[int | None, float
     }
 
 
+@pytest.mark.slow
 async def test_systems_that_differ_in_every_sequence_have_tiers_of_their_own(
     hosted: Hosted,
 ) -> None:
@@ -94,6 +95,7 @@ async def test_systems_that_differ_in_every_sequence_have_tiers_of_their_own(
     )
 
 
+@pytest.mark.slow
 async def test_participants_of_a_board_of_few_sequences_see_tiers_alone(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(visibility=FINAL)
     await hosted.organiser.upload(sky(8))
@@ -107,6 +109,7 @@ async def test_participants_of_a_board_of_few_sequences_see_tiers_alone(hosted: 
     assert exact["red"][1] == 41 / 42  # (40 + 2 / 2) / (40 + 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("visibility", [LADDER, FINAL])
 async def test_participants_see_probabilities_in_tenths_from_twenty_sequences_on(
     hosted: Hosted, visibility: benchmark_pb2.Visibility
@@ -124,6 +127,7 @@ async def test_participants_see_probabilities_in_tenths_from_twenty_sequences_on
         assert exact[team][0] == tier
 
 
+@pytest.mark.slow
 async def test_where_the_latest_submission_stands_no_probability_is_shown(hosted: Hosted) -> None:
     """Each submission would move it, by less than what its score is rounded to."""
     latest = benchmark_pb2.SELECTION_LATEST
@@ -163,6 +167,7 @@ async def test_a_board_without_tiers_says_why(hosted: Hosted) -> None:
     assert (await hosted.viewer.board()).tiers_stale is False
 
 
+@pytest.mark.slow
 async def test_what_is_not_released_changes_no_byte_that_others_see(hosted: Hosted) -> None:
     """Under the Ladder: red's second system is worse, and blue, green and a viewer see nothing."""
     await hosted.organiser.create_benchmark(visibility=LADDER)
@@ -189,6 +194,7 @@ def _uncounted(board: pb.GetLeaderboardResponse) -> bytes:
     return board.SerializeToString(deterministic=True)
 
 
+@pytest.mark.slow
 async def test_a_release_makes_tiers_stale_until_they_are_computed(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(visibility=LADDER)
     await hosted.organiser.upload(sky(20))
@@ -219,6 +225,7 @@ async def test_a_server_that_has_the_tiers_of_a_board_gives_them_to_a_backup(
     assert tables.count("tiers") == tables.count("score_draws") == 2
 
 
+@pytest.mark.slow
 async def test_a_team_that_cannot_be_scored_on_draws_leaves_the_others_their_tiers(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,6 +248,7 @@ async def test_a_team_that_cannot_be_scored_on_draws_leaves_the_others_their_tie
     assert board.tiers_note.endswith("because they were not compared: 1")
 
 
+@pytest.mark.slow
 async def test_new_truth_shows_the_tiers_of_the_old_one_until_there_are_others(
     hosted: Hosted,
 ) -> None:
@@ -258,6 +266,7 @@ async def test_new_truth_shows_the_tiers_of_the_old_one_until_there_are_others(
     assert [row.team for row in board.rows] == ["blue", "red"]
 
 
+@pytest.mark.slow
 async def test_tiers_that_another_server_works_on_are_left_to_it_until_its_lease_ends(
     hosted: Hosted,
 ) -> None:
@@ -341,6 +350,7 @@ async def test_draws_of_a_deleted_benchmark_are_not_those_of_the_next_one_of_its
         assert "score_draws" not in {table for table, _ in reader.dump("dots")}
 
 
+@pytest.mark.slow
 async def test_before_the_closing_tiers_are_by_the_public_sequences_and_then_by_the_private(
     hosted: Hosted,
 ) -> None:

@@ -64,6 +64,7 @@ def _changes(operation: operations_pb2.Operation) -> list[organiser_pb2.ScoreDif
     return list(response.differences)
 
 
+@pytest.mark.slow
 async def test_the_evaluators_order_ranks_and_equal_teams_share_a_rank(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(visibility=FINAL)
     await hosted.organiser.upload(TRUTH)
@@ -219,6 +220,7 @@ async def test_a_cancelled_operation_stops_before_the_next_submission(hosted: Ho
     await organiser.operations.DeleteOperation(too_early, metadata=organiser.metadata)
 
 
+@pytest.mark.slow
 async def test_a_restart_goes_on_with_what_is_not_done(tmp_path: Path) -> None:
     async with hosting(tmp_path) as hosted:
         await hosted.organiser.create_benchmark()

@@ -116,6 +116,7 @@ async def test_an_examination_of_the_ranking_leaves_it_out(hosted: Hosted) -> No
     assert found == [True, False, True, False]
 
 
+@pytest.mark.slow
 async def test_under_ladder_its_reason_stays_on_the_board_after_new_truth(hosted: Hosted) -> None:
     """What is scored of it under the new truth releases nothing."""
     await _contest(hosted, benchmark_pb2.VISIBILITY_LADDER)

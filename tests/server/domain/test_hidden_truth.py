@@ -124,6 +124,7 @@ def _uncounted(board: GetLeaderboardResponse) -> GetLeaderboardResponse:
     return board
 
 
+@pytest.mark.slow
 async def test_frame_by_frame_submissions_learn_nothing_that_is_not_a_step_better(
     hosted: Hosted, log_lines: io.StringIO
 ) -> None:

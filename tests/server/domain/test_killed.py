@@ -151,9 +151,9 @@ EXPECTED = library_report(TRUTH, points(FRAMES))
 @pytest.mark.parametrize(
     ("while_frames_come", "while_it_scores"),
     [
-        ("before_commit=kill@8", "before_scoring=kill"),
         ("after_commit=kill@8", "before_score_commit=kill"),
-        ("before_acknowledge=kill@2", ""),
+        pytest.param("before_commit=kill@8", "before_scoring=kill", marks=pytest.mark.nightly),
+        pytest.param("before_acknowledge=kill@2", "", marks=pytest.mark.nightly),
     ],
 )
 def test_a_server_that_is_killed_loses_no_acknowledged_frame_and_scores_each_once(
@@ -178,6 +178,7 @@ def test_a_server_that_is_killed_loses_no_acknowledged_frame_and_scores_each_onc
         assert site.report(channel) == EXPECTED
 
 
+@pytest.mark.nightly
 def test_a_server_that_is_killed_while_a_board_is_scored_again_moves_it_after_the_restart(
     tmp_path: Path,
 ) -> None:

@@ -16,6 +16,7 @@ import pytest
 from sqlalchemy import QueuePool
 from tests.server.domain.hosted import BENCHMARK, Hosted, append, hosting
 from tests.server.scene import HERE, points
+from tests.support.varieties import mostly_nightly
 from tests.support.waiting import until
 
 from vidscore_protos.v1 import submission_service_pb2 as pb
@@ -152,7 +153,7 @@ async def test_a_call_leaves_places_tasks_and_descriptors_as_they_were(
     assert (await hosted.red.get()).frame_count == 2
 
 
-@pytest.mark.parametrize("rpc", RPCS)
+@pytest.mark.parametrize("rpc", mostly_nightly(RPCS))
 async def test_a_server_that_stops_under_a_call_leaves_tasks_and_descriptors_as_they_were(
     tmp_path: Path, rpc: str
 ) -> None:

@@ -112,6 +112,7 @@ async def test_a_result_is_kept_only_by_who_holds_the_lease(
         await site.write(lambda transaction: mine.end(transaction, WORK))
 
 
+@pytest.mark.slow
 async def test_a_result_waits_for_a_store_that_is_away(two: tuple[Leases, Leases]) -> None:
     mine, _ = two
     tries: list[int] = []

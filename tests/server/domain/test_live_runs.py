@@ -130,6 +130,7 @@ def _reports(score: LiveScore | None) -> list[dict[str, object]]:
     return [report_to_dict(report) for report in score.reports]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 async def test_on_every_prefix_a_live_score_is_what_scoring_at_once_gives(
     hosted: Hosted, seed: int

@@ -56,6 +56,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
         assert server.incidents() == []
 
 
+@pytest.mark.nightly
 def test_calls_are_refused_as_to_be_made_again_and_say_nothing_about_the_database(
     site: Site,
 ) -> None:
@@ -95,6 +96,7 @@ def test_the_sdk_goes_on_by_itself_and_the_score_is_that_of_all_frames(site: Sit
     assert site.organiser.report(stream.submission) == batch_report(FRAME_COUNT, range(FRAME_COUNT))
 
 
+@pytest.mark.nightly
 def test_a_submission_that_is_scored_meanwhile_gets_its_score(site: Site) -> None:
     """The server holds the result until the database is back, or scores again."""
     token = site.organiser.token("red")
@@ -113,6 +115,7 @@ def test_a_submission_that_is_scored_meanwhile_gets_its_score(site: Site) -> Non
     assert site.organiser.report(stream.submission) == batch_report(FRAME_COUNT, range(FRAME_COUNT))
 
 
+@pytest.mark.nightly
 def test_a_failover_in_the_middle_of_scoring_is_gone_over_by_the_server_itself(
     tmp_path: Path,
 ) -> None:

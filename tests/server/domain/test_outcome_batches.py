@@ -23,6 +23,7 @@ from vidscore_server.domain import outcomes as domain
 pytestmark = pytest.mark.usefixtures("tracer", "moody")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
 async def test_rows_come_in_batches_and_reading_goes_on_after_any_row(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch, size: int
@@ -47,6 +48,7 @@ async def test_rows_come_in_batches_and_reading_goes_on_after_any_row(
             assert rows(await client.outcomes(offset=offset)) == whole[offset:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole_sequences", [True, False])
 async def test_a_submission_that_is_read_in_parts_has_the_same_rows(
     tmp_path: Path, whole_sequences: bool

@@ -123,6 +123,7 @@ async def test_where_the_policy_says_nothing_a_team_sees_no_outcomes(hosted: Hos
     assert found.metadata.keys() == {"call_id"}
 
 
+@pytest.mark.slow
 async def test_outcomes_of_another_team_are_not_found(hosted: Hosted) -> None:
     await scored(hosted)
     found = await refusal(hosted.blue.outcomes())
@@ -313,6 +314,7 @@ async def test_an_error_of_the_evaluator_quotes_nothing_of_the_data(
 # --- backups -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schema", ["0006", "0007", "0008", "0009"])
 async def test_a_backup_tells_what_was_shown_and_one_from_before_that_nothing_was(
     hosted: Hosted, tmp_path: Path, schema: str

@@ -57,6 +57,7 @@ def reports(definition: Definition, tallies: PartTallies, portion: Portion) -> l
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("visibility", ["ladder", "bootstrap"])
 @settings(max_examples=example_count(15), deadline=None)
 @given(truth=scenes, detections=scenes)
@@ -74,6 +75,7 @@ def test_the_parts_add_up_to_the_whole_to_the_last_bit(
     assert reports(plain, tallied(plain, *sides), Portion.WHOLE) == expected
 
 
+@pytest.mark.slow
 @settings(max_examples=example_count(15), deadline=None)
 @given(truth=scenes, detections=scenes, other=scenes)
 def test_what_is_private_moves_nothing_of_the_public_part(

@@ -284,6 +284,7 @@ async def test_bootstrap_is_chosen_before_the_first_submission(hosted: Hosted) -
 # --- choices -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_the_best_of_the_chosen_ones_stands_in_the_final_order(hosted: Hosted) -> None:
     """By the private part: three is 1.0, two is 2/3, one is 0; one and two are chosen."""
     await host(hosted)
@@ -302,6 +303,7 @@ async def test_the_best_of_the_chosen_ones_stands_in_the_final_order(hosted: Hos
     assert seen == {"one": True, "two": True, "three": False}
 
 
+@pytest.mark.slow
 async def test_of_a_team_that_has_chosen_none_the_best_public_ones_count(hosted: Hosted) -> None:
     """By the public part: one 1.0, two 2/3, three 0; three would be the best private one."""
     await host(hosted)

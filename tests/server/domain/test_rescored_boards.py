@@ -213,6 +213,7 @@ async def test_nothing_is_published_before_all_is_scored_again(hosted: Hosted) -
     hosted.workers.gate.set()
 
 
+@pytest.mark.slow
 async def test_a_submission_that_comes_meanwhile_appears_with_the_board_that_it_belongs_to(
     hosted: Hosted,
 ) -> None:
@@ -261,6 +262,7 @@ async def test_what_could_not_be_scored_again_stands_apart_after_all_others(
         assert board.submissions_to_rescore == 0
 
 
+@pytest.mark.slow
 async def test_what_stands_apart_is_ranked_once_a_rescoring_succeeds(hosted: Hosted) -> None:
     await host(hosted)
     broken = True
@@ -274,6 +276,7 @@ async def test_what_stands_apart_is_ranked_once_a_rescoring_succeeds(hosted: Hos
     assert rows(await hosted.viewer.board()) == NEW
 
 
+@pytest.mark.slow
 async def test_other_parameters_move_the_board_as_another_truth_does(hosted: Hosted) -> None:
     """Within 4 px nobody hits what is 5 px away."""
     await hosted.organiser.create_benchmark(visibility=FINAL)
@@ -322,6 +325,7 @@ async def test_another_policy_holds_for_what_the_board_releases_at_once(hosted: 
     assert rows(await hosted.viewer.board()) == [(1, "red", 0.9, 1), (2, "blue", 0.6, 1)]
 
 
+@pytest.mark.slow
 async def test_a_newer_version_of_the_evaluator_scores_again_after_the_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -369,6 +373,7 @@ async def test_a_restart_goes_on_with_the_board_where_it_stopped(tmp_path: Path)
         assert [len(await hosted.organiser.scores(name)) for name in ("r1", "b1")] == [2, 2]
 
 
+@pytest.mark.slow
 async def test_what_the_ladder_releases_is_worked_out_anew_when_the_board_moves(
     hosted: Hosted,
 ) -> None:

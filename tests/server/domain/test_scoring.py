@@ -215,6 +215,7 @@ async def test_a_submission_whose_scoring_kills_its_server_six_times_is_scored_i
         assert (await hosted.organiser.ended()).submission.state_reason == "scored"
 
 
+@pytest.mark.slow
 async def test_after_two_deaths_a_submission_waits_its_pause_and_is_scored_after_all_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

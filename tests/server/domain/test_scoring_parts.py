@@ -10,6 +10,7 @@ import pytest
 from tests.server.domain.hosted import hosting
 from tests.server.domain.sky import batch, batch_report
 from tests.server.domain.sky import truth as sky_truth
+from tests.support.varieties import mostly_nightly
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import starts_from_counts
@@ -87,7 +88,7 @@ def _pairs(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("complete", [True, False])
-@pytest.mark.parametrize("order", ["in order", "mixed"])
+@pytest.mark.parametrize("order", mostly_nightly(["mixed", "in order"]))
 @pytest.mark.parametrize("names", [BY_FRAME, BY_SEQUENCE])
 def test_parts_of_every_size_give_the_report_of_the_whole(
     names: tuple[str, ...], order: str, *, complete: bool

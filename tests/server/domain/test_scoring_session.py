@@ -137,6 +137,7 @@ def interleavings(draw: st.DrawFn) -> list[tuple[Side, dict[int, list[tuple[floa
     return draw(st.permutations(messages))
 
 
+@pytest.mark.slow
 @settings(max_examples=example_count(30))
 @given(interleavings())
 def test_any_split_and_order_of_a_stream_gives_the_report_of_the_whole(

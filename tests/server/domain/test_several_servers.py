@@ -27,6 +27,7 @@ from tests.server.domain.hosted import (
 from tests.server.domain.sky import batch, batch_report, detections_of, place, truth, truth_of
 from tests.server.domain.test_scoring import library_report
 from tests.support.postgresql import Cluster
+from tests.support.varieties import mostly_nightly
 
 from vidscore_client import Batching, Delivery, Retry, connect
 from vidscore_protos.v1 import (
@@ -203,7 +204,7 @@ async def test_a_server_killed_in_mid_stream_loses_nothing_and_another_one_takes
     await _check_score(clients)
 
 
-@pytest.mark.parametrize("moment", ["before_scoring", "before_score_commit"])
+@pytest.mark.parametrize("moment", mostly_nightly(["before_score_commit", "before_scoring"]))
 async def test_a_server_killed_while_it_scores_is_relieved_by_another_one(
     trio: Trio, clients: tuple[Client, Client, Client], moment: str
 ) -> None:
@@ -219,6 +220,7 @@ async def test_a_server_killed_while_it_scores_is_relieved_by_another_one(
     await _check_score(clients)
 
 
+@pytest.mark.nightly
 async def test_a_server_that_hangs_while_it_scores_is_relieved_and_its_late_result_refused(
     trio: Trio, clients: tuple[Client, Client, Client]
 ) -> None:
@@ -233,6 +235,7 @@ async def test_a_server_that_hangs_while_it_scores_is_relieved_and_its_late_resu
     await _check_score(clients)
 
 
+@pytest.mark.nightly
 async def test_a_submission_that_has_failed_is_scored_again_at_whichever_server(
     clients: tuple[Client, Client, Client],
 ) -> None:
@@ -250,6 +253,7 @@ async def test_a_submission_that_has_failed_is_scored_again_at_whichever_server(
     await _check_score(clients)
 
 
+@pytest.mark.nightly
 async def test_an_operation_whose_server_dies_is_ended_by_another_one(
     trio: Trio, clients: tuple[Client, Client, Client]
 ) -> None:
@@ -275,6 +279,7 @@ async def test_an_operation_whose_server_dies_is_ended_by_another_one(
     await _check_score((second,), scores=2)
 
 
+@pytest.mark.nightly
 async def test_a_board_whose_server_dies_is_moved_by_another_one(
     trio: Trio, clients: tuple[Client, Client, Client]
 ) -> None:

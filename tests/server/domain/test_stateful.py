@@ -345,7 +345,7 @@ class Submitting(RuleBasedStateMachine):
 QUIET = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_whatever_happens_nothing_acknowledged_is_lost_and_nothing_counts_twice() -> None:
     shape = settings(QUIET, max_examples=6, stateful_step_count=20)
     run_state_machine_as_test(Submitting, settings=shape)

@@ -120,6 +120,7 @@ def test_what_is_no_draws_is_refused(changed: dict[str, Any]) -> None:
         Draws.from_bytes(zlib.compress(orjson.dumps({**document, **changed})))
 
 
+@pytest.mark.slow
 def test_draws_are_unpacked_no_further_than_they_grow() -> None:
     with pytest.raises(StoreDamagedError):
         Draws.from_bytes(zlib.compress(bytes(100 << 20)))

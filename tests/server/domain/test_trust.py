@@ -167,6 +167,7 @@ async def test_chosen_submissions_are_ranked_by_chosen_evaluators_with_their_par
     assert found == local(["usual", "perfect"], *chosen)
 
 
+@pytest.mark.slow
 async def test_a_criterion_test_is_the_local_one(hosted: Hosted) -> None:
     request = pb.TestCriterionRequest(
         test="multiclass-detection",
@@ -294,7 +295,7 @@ async def test_an_analysis_that_takes_too_long_fails_as_such(tmp_path: Path) -> 
         assert reason_of(await waited(short.organiser, begun.name)) == "ANALYSIS_TIMED_OUT"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 async def test_a_server_that_lost_an_analysis_to_another_one_does_not_end_it(
     tmp_path: Path,
 ) -> None:

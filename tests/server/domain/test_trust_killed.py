@@ -26,6 +26,7 @@ PLAN = Plan(strata=20, realisations=1, seed=4)
 TIMEOUT_S = 180.0
 
 
+@pytest.mark.nightly
 def test_an_analysis_that_a_killed_server_had_begun_comes_to_the_same_outcome(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,6 +95,7 @@ def test_a_copy_holds_everything_and_goes_on_as_the_original_would(
     )
 
 
+@pytest.mark.slow
 def test_a_store_that_was_copied_there_and_back_has_the_same_digests(new: New) -> None:
     first, second, third = new("file"), new("database"), new("file")
     fill(first)

@@ -149,7 +149,7 @@ def test_nothing_is_acknowledged_into_a_file_that_is_not_in_its_place(
     assert store.lost.result(TIMEOUT_S) is refused
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_commit_is_synchronised_before_it_is_told(path: Path, tmp_path: Path) -> None:
     source, library, log = (tmp_path / name for name in ("sync.c", "sync.so", "log"))
     source.write_text(SYNC_COUNTER)

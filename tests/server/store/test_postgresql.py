@@ -23,6 +23,8 @@ from tests.support.postgresql import Cluster
 from vidscore_server.store import SqlStore, Transaction, open_store, postgresql
 from vidscore_server.store.errors import StoreError, StoreMissingError
 
+pytestmark = pytest.mark.slow
+
 TIMEOUT_S = 120
 SERVERS = 3
 COMMANDS = 60

@@ -42,6 +42,7 @@ def test_the_page_is_served_without_grpc_and_sql(tmp_path: Path) -> None:
     assert not {"grpc", "google", "sqlalchemy", "alembic", "vidscore_client"} & modules
 
 
+@pytest.mark.slow
 def test_a_file_is_written(tmp_path: Path) -> None:
     write_street(tmp_path)
     command = [sys.executable, "-m", "vidscore_cli", "view", "clear", *FILES]
@@ -67,6 +68,7 @@ def test_a_wrong_choice_of_systems_is_said(options: list[str], said: str) -> Non
     assert said in run.stderr
 
 
+@pytest.mark.slow
 def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     write_street(tmp_path)
     command = [sys.executable, "-u", "-m", "vidscore_cli", "view", "clear", *FILES]
@@ -80,6 +82,7 @@ def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
         process.wait(timeout=30)
 
 
+@pytest.mark.slow
 def test_a_part_of_the_data_is_shown_and_named(tmp_path: Path) -> None:
     """Of the cars of frames 0 and 1 of Tower/001 falcon finds both and mole both, with no alarm."""
     write_street(tmp_path)

@@ -37,6 +37,7 @@ def _of_any_version(recorded: Exchange) -> Exchange:
     return replace(recorded, chosen=[*recorded.chosen, *told])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", VERSIONS, ids=lambda folder: folder.name)
 async def test_the_server_answers_what_a_release_answered(folder: Path, tmp_path: Path) -> None:
     chosen: dict[str, str] = {}

@@ -118,6 +118,7 @@ async def planted(site: Browsing) -> Browsing:
     return site
 
 
+@pytest.mark.slow
 async def test_no_request_makes_a_mistake_of_ours_or_shows_truth(planted: Browsing) -> None:
     loop = asyncio.get_running_loop()
     api = api_of(planted)

@@ -51,6 +51,7 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found[1].lower(), name)
 
 
+@pytest.mark.slow
 @settings(max_examples=example_count(400), deadline=None)
 @given(messages())
 def test_both_readers_read_the_same(drawn: tuple[str, Any]) -> None:

@@ -235,6 +235,7 @@ async def hasty(tmp_path: Any) -> AsyncIterator[Browsing]:
         yield site
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [JSON, LINES])
 async def test_a_body_that_does_not_come_is_waited_for_no_longer_than_idle_streams(
     hasty: Browsing, kind: str
@@ -248,6 +249,7 @@ async def test_a_body_that_does_not_come_is_waited_for_no_longer_than_idle_strea
     assert error["details"][0]["debug"]["reason"] == "STREAM_IDLE"
 
 
+@pytest.mark.slow
 async def test_a_refused_body_is_not_waited_for(hasty: Browsing) -> None:
     nobody = Caller(hasty.nobody.base, "nonsense")
     async with wire(nobody, "POST", APPEND, content_type=LINES) as call:
@@ -257,6 +259,7 @@ async def test_a_refused_body_is_not_waited_for(hasty: Browsing) -> None:
         assert await call.reader.read() == b""  # the server closes, whatever is still to come
 
 
+@pytest.mark.slow
 async def test_a_stream_ends_whose_client_takes_no_comment(
     hasty: Browsing, log_lines: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -287,6 +290,7 @@ async def test_a_stream_ends_whose_client_takes_no_comment(
     assert "incident" not in log_lines.getvalue()
 
 
+@pytest.mark.slow
 async def test_a_client_that_reads_nothing_loses_its_connection(hasty: Browsing) -> None:
     """Far more answers than the system holds for it, of which it takes none."""
     hosted_site = hasty.hosted.server._site

@@ -52,6 +52,7 @@ async def test_the_list_has_state_teams_and_what_is_left(site: Browsing) -> None
     assert "closed closed 2 May 2026, 00:00 UTC" in (await site.red.get("/benchmarks")).words
 
 
+@pytest.mark.slow
 async def test_a_long_list_has_pages(site: Browsing) -> None:
     for number in range(51):
         await site.hosted.organiser.create(dots(), f"b{number:02}")
@@ -162,6 +163,7 @@ async def test_the_next_name_is_one_after_the_last(site: Browsing) -> None:
     assert "--name red-5" in (await site.red.get(PAGE)).text
 
 
+@pytest.mark.slow
 async def test_the_python_program_runs_as_it_stands(site: Browsing, tmp_path: Path) -> None:
     await host_streets(site.hosted)
     program = tmp_path / "submit.py"

@@ -126,6 +126,7 @@ async def test_under_the_ladder_parts_are_not_offered_and_not_shown(site: Browsi
     assert 'name="label"' in (await site.organiser.get(BOARD)).text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("release", "expected"), [(True, True), (False, False)])
 async def test_curves_are_drawn_where_the_policy_releases_them(
     site: Browsing, release: bool, expected: bool
@@ -189,6 +190,7 @@ async def test_a_public_benchmark_has_no_file_for_everyone(site: Browsing) -> No
     assert (await site.nobody.get("/benchmarks/dots/benchmark.toml")).status == 403
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tracer")
 @pytest.mark.parametrize("visibility", ["LADDER", "FINAL"])
 async def test_planted_truth_is_in_no_byte_of_the_pages(site: Browsing, visibility: str) -> None:

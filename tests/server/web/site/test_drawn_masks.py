@@ -61,6 +61,7 @@ async def scored(site: Browsing) -> None:
     await site.hosted.red.ended()
 
 
+@pytest.mark.slow
 async def test_organisers_see_masks_of_both_sides(site: Browsing) -> None:
     """Of the object that is found its detection's, as boxes are drawn."""
     await scored(site)

@@ -58,6 +58,7 @@ async def prepare(hosted: Hosted, **policy: Any) -> None:
         await client.ended(name)
 
 
+@pytest.mark.slow
 async def test_every_page_is_for_organisers_alone(site: Browsing) -> None:
     await prepare(site.hosted)
     for path in PAGES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from tests.evaluators.plausibility.odd_masks import ODD, ODD_TRUTH
 from tests.server.domain.hosted import BENCHMARK, TRUTH
 from tests.server.domain.streets import streets
@@ -152,6 +153,7 @@ async def test_who_has_seen_other_changes_looks_once_more(site: Browsing) -> Non
     assert (await confirm(site.organiser, again)).path == f"{HERE}/truth/2"
 
 
+@pytest.mark.slow
 async def test_a_server_that_starts_again_asks_for_the_file_once_more(tmp_path: Path) -> None:
     async with browsing(tmp_path) as site:
         await site.hosted.organiser.create_benchmark()

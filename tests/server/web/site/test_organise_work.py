@@ -49,6 +49,7 @@ async def test_new_scores_are_published_after_a_review(site: Browsing) -> None:
     assert "Board revision 2" in page.words
 
 
+@pytest.mark.slow
 async def test_trust_is_examined_and_shown_as_tables_and_pictures(site: Browsing) -> None:
     await prepare(site.hosted)
     page = await site.organiser.get(f"{HERE}/trust")
@@ -61,6 +62,7 @@ async def test_trust_is_examined_and_shown_as_tables_and_pictures(site: Browsing
     assert 'class="wh"' in page.text
 
 
+@pytest.mark.slow
 async def test_a_benchmarks_backup_is_downloaded(site: Browsing) -> None:
     await prepare(site.hosted)
     answer = await site.organiser.get(f"/organise/backup/{BENCHMARK}.vidscore-backup")

@@ -19,6 +19,7 @@ from vidscore_server.settings import load_settings
 from vidscore_server.web.site.serving import SiteServer
 
 
+@pytest.mark.slow
 async def test_with_a_certificate_the_site_speaks_tls_and_its_cookie_is_secure(
     tmp_path: Path,
 ) -> None:

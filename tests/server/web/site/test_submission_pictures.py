@@ -190,6 +190,7 @@ async def test_nonsense_in_an_address_leads_to_a_frame(site: Browsing) -> None:
             assert page.status == 200, (query, page.words)
 
 
+@pytest.mark.slow
 async def test_too_many_rows_are_refused_in_words(
     site: Browsing, monkeypatch: pytest.MonkeyPatch
 ) -> None:

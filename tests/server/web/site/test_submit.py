@@ -183,6 +183,7 @@ async def test_a_file_that_was_submitted_before_leads_to_its_submission(site: Br
     assert second.headers["location"] == first.headers["location"]
 
 
+@pytest.mark.slow
 async def test_a_server_that_starts_again_has_every_frame_that_it_acknowledged(
     tmp_path: Path,
 ) -> None:

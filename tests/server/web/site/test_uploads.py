@@ -143,6 +143,7 @@ def _hostile() -> Iterator[tuple[str, bytes, str]]:
     yield "many.zip", _archive(**{f"{row}.txt": b"" for row in range(20_001)}), "maximum_files"
 
 
+@pytest.mark.slow
 async def test_hostile_files_are_refused_in_words(tmp_path: Path) -> None:
     async with browsing(tmp_path, maximum_web_upload_bytes=2_000_000) as site:
         await dots(site)

@@ -72,6 +72,9 @@ GATE := test-slow conformance faults packages test-browser
 # What takes longer still, and finds what seldom changes; not in CI.
 LONG_CAMPAIGNS := test-nightly planted-test sanitize-clients conformance-defaults test-pythons \
 	test-release test-integrations
+# Set, as it is by night: the campaigns of the gate with what the gate leaves out of them.
+EVERY ?=
+IN_GATE = campaign$(if $(EVERY),, and not nightly)
 # Which Pythons `make test-pythons` runs the suite on, beside that of .venv.
 PYTHONS ?=
 # Which long campaigns `make nightly` runs; none named: all.
@@ -192,22 +195,22 @@ test-loops: $(INSTALLED) ## campaign: the evaluators, with loops that end where 
 		-m "not campaign and not lowest" -p tests.support.guarded_arrays tests/evaluators \
 		$(PYTEST_ARGS)
 
-test-installs: $(INSTALLED) ## campaign: each documented way to install, in a fresh environment
-	@$(BIN)/python -m pytest $(TOGETHER) -m campaign tests/packaging/test_installs.py $(PYTEST_ARGS)
+test-installs: $(INSTALLED) ## campaign: documented ways to install, in a fresh environment (EVERY=1)
+	@$(BIN)/python -m pytest $(TOGETHER) -m "$(IN_GATE)" tests/packaging/test_installs.py $(PYTEST_ARGS)
 
 test-image: $(INSTALLED) ## campaign: the Dockerfile's steps, run without Docker, serve and are healthy
 	@$(BIN)/python -m pytest -m campaign tests/packaging/test_image.py $(PYTEST_ARGS)
 
-packages: $(INSTALLED) ## test-installs and test-image in one
-	@$(BIN)/python -m pytest $(WAITING) -m campaign tests/packaging/test_installs.py \
+packages: $(INSTALLED) ## test-installs and test-image in one (EVERY=1)
+	@$(BIN)/python -m pytest $(WAITING) -m "$(IN_GATE)" tests/packaging/test_installs.py \
 		tests/packaging/test_image.py $(PYTEST_ARGS)
 
 # In an environment of its own, for playwright brings a Node.js of 100 MB, which the lock file has
 # not. The browser is Debian's.
-test-browser: $(INSTALLED) docs-site ## campaign: the pages in Chromium: what is clicked and shown, and axe
+test-browser: $(INSTALLED) docs-site ## campaign: the pages in Chromium: what is clicked and shown, and axe (EVERY=1)
 	@$(PYTHON) tools/bootstrap.py $(BROWSER)/venv --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask,s3]' --group test --group browser
 	@npm install --silent --no-audit --no-fund --prefix $(BROWSER) axe-core@4.14.1
-	@$(BROWSER)/venv/bin/python -m pytest $(PARALLEL) --maxprocesses 4 -m campaign tests/browser $(PYTEST_ARGS)
+	@$(BROWSER)/venv/bin/python -m pytest $(PARALLEL) --maxprocesses 4 -m "$(IN_GATE)" tests/browser $(PYTEST_ARGS)
 
 # What is integrated with is large, and FiftyOne does not go together with the rest.
 test-integrations: ## long campaign: docs/integrations.md against the real packages
@@ -225,8 +228,8 @@ clients: $(INSTALLED) ## campaign: build and unit-test the client of each langua
 	@$(BIN)/python -m tools.clients $(LANGUAGES)
 
 # A line on stdout for each language; what each scenario comes to goes to stderr.
-conformance: $(INSTALLED) ## campaign: every client held to one contract (LANGUAGES="go rust")
-	@$(BIN)/python -m tests.conformance $(LANGUAGES)
+conformance: $(INSTALLED) ## campaign: every client held to one contract (LANGUAGES="go rust", EVERY=1)
+	@$(BIN)/python -m tests.conformance $(if $(EVERY),--every) $(LANGUAGES)
 
 long-campaigns: ## every long campaign
 	@failed=; for campaign in $(LONG_CAMPAIGNS); do \

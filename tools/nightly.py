@@ -86,6 +86,9 @@ class Campaign:
         return " ".join(["make", self.target, *(f"{k}={v}" for k, v in self.settings.items())])
 
 
+EVERY = {"EVERY": "1"}
+"""With what the gate leaves out of a campaign of its own."""
+
 CAMPAIGNS = (
     Campaign("test-nightly", "properties with ten times the examples, and the longer varieties"),
     Campaign("test-lowest", "the suite on the oldest supported release of each dependency"),
@@ -93,6 +96,9 @@ CAMPAIGNS = (
     Campaign("test-trust", "the figures of the trust paper", {"REALISATIONS": "5"}),
     Campaign("clients", "unit tests of the client of each language"),
     Campaign("test-release", "all wheels built twice, and installed into an empty environment"),
+    Campaign("packages", "each way to install, and the steps of the image", EVERY),
+    Campaign("test-browser", "each page in Chromium, for each role and at each width", EVERY),
+    Campaign("conformance", "every client and its programs on pages against one contract", EVERY),
     Campaign("conformance-defaults", "silent connections by default settings"),
     Campaign("sanitize-clients", "C++ and Go under sanitizers"),
     Campaign("crash-test", "a server killed while clients stream", {"CRASHES": "500"}, "kills"),

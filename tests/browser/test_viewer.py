@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.support.varieties import mostly_nightly
 
 pytestmark = pytest.mark.campaign
 
@@ -26,8 +27,8 @@ def go(watched: Any, key: str, wanted: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "400"])
-@pytest.mark.parametrize("where", ["address", "written"])
+@pytest.mark.parametrize("size", mostly_nightly([NARROW, WIDE]), ids=["400", "1280"])
+@pytest.mark.parametrize("where", mostly_nightly(["address", "written"]))
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(
     tab: Any, request: pytest.FixtureRequest, where: str, size: dict[str, int], scheme: str
 ) -> None:

@@ -3,6 +3,7 @@
 python -m tests.conformance                       every language whose toolchain is there
 python -m tests.conformance go rust               these
 python -m tests.conformance go --scenario rewind  one scenario
+python -m tests.conformance --every               with those that the gate has no time for
 python -m tests.conformance --default-keepalive   silent connections are found out as by default
 
 Several scenarios of two languages are played at a time, since most of each is waiting; each of the
@@ -35,6 +36,7 @@ from tests.conformance.runners import Runner, build
 from tests.conformance.site import encrypted_site, site
 from tests.conformance.stage import (
     EXCLUSIVE,
+    NIGHTLY,
     SCENARIOS,
     Reference,
     Scenario,
@@ -60,8 +62,7 @@ CONCURRENT_LANGUAGES = 2
 def main() -> int:
     """Run what the command line says; whether something failed."""
     arguments = _arguments()
-    names = arguments.scenario or [name_of(scenario) for scenario in SCENARIOS]
-    chosen = [scenario for scenario in SCENARIOS if name_of(scenario) in names]
+    chosen = _chosen(arguments)
     keepalive = {} if arguments.default_keepalive else SHORT_KEEPALIVE
     languages = arguments.languages or LANGUAGES
     at_once = min(CONCURRENT_LANGUAGES, len(languages))
@@ -170,11 +171,19 @@ def _note(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
+def _chosen(arguments: argparse.Namespace) -> list[Scenario]:
+    """The scenarios that are asked for by name, or all but those of the night."""
+    if arguments.scenario:
+        return [scenario for scenario in SCENARIOS if name_of(scenario) in arguments.scenario]
+    return [scenario for scenario in SCENARIOS if arguments.every or scenario not in NIGHTLY]
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="conformance", description="Hold clients to one contract")
     add_languages(parser)
     names = [name_of(scenario) for scenario in SCENARIOS]
     parser.add_argument("--scenario", action="append", choices=names, metavar="NAME")
+    parser.add_argument("--every", action="store_true", help="those of the night as well")
     parser.add_argument("--default-keepalive", action="store_true")
     return parser.parse_args()
 

@@ -12,7 +12,7 @@ from tests.conformance.comparing import DeviationError, equal, hold
 from tests.conformance.readme_programs import readme_programs
 from tests.conformance.runners import RUN_TIMEOUT_S
 from tests.conformance.site import wait_until
-from tests.conformance.stage import PROGRAMS, Stage, scenario
+from tests.conformance.stage import PROGRAMS, Stage, exclusive, nightly, scenario
 from tests.server.web.site.browsing import Browser, programs
 from tools.clients import CLIENTS, ROOT, FailedError, make
 
@@ -34,21 +34,14 @@ SHOWN = "shown"
 
 @scenario
 def page_programs(stage: Stage) -> None:
-    """A benchmark's page's program submits as it stands; others' and the README's compile."""
+    """A benchmark's page's program submits as it stands."""
     language = stage.runner.language
-    title = CLIENTS[language].language
     team = f"page-{language}"
     token = stage.site.organiser.tokens.create(Role.PARTICIPANT, team=team).secret
-    texts = {SHOWN: asyncio.run(_of_the_page(stage, token))[title], **other_programs(title)}
-    texts |= readme_programs(language)
-    folder = ROOT / "clients" / language / "build/programs"
-    _write(folder, FILES[language], texts)
-    try:
-        make(language, "programs")
-    except FailedError as failure:
-        raise DeviationError(str(failure)) from None
+    text = asyncio.run(_of_the_page(stage, token))[CLIENTS[language].language]
+    _compile(language, {SHOWN: text})
     done = subprocess.run(
-        [folder / SHOWN / "run"],
+        [_folder(language) / SHOWN / "run"],
         env={**os.environ, "VIDSCORE_TOKEN": token},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -60,6 +53,29 @@ def page_programs(stage: Stage) -> None:
     equal(done.stdout.strip().lower(), "scored", "what the program says")  # SCORED in Java
     found = stage.site.organiser.submissions.get(f"{PROGRAMS}/{team}-1")
     equal((found.state, found.frame_count), ("scored", 300), "the submission")
+
+
+@nightly
+@exclusive  # It compiles where the program of the page is compiled and run.
+@scenario
+def more_programs(stage: Stage) -> None:
+    """Programs of pages of other benchmarks, and those of the README, compile."""
+    language = stage.runner.language
+    title = CLIENTS[language].language
+    _compile(language, other_programs(title) | readme_programs(language))
+
+
+def _compile(language: str, texts: dict[str, str]) -> None:
+    """Compile programs against the packed client, and no others."""
+    _write(_folder(language), FILES[language], texts)
+    try:
+        make(language, "programs")
+    except FailedError as failure:
+        raise DeviationError(str(failure)) from None
+
+
+def _folder(language: str) -> Path:
+    return ROOT / "clients" / language / "build/programs"
 
 
 async def _of_the_page(stage: Stage, token: str) -> dict[str, str]:

@@ -135,6 +135,9 @@ SCENARIOS: list[Scenario] = []
 EXCLUSIVE: list[Scenario] = []
 """Scenarios during which no other is played, because they restart the server of all."""
 
+NIGHTLY: list[Scenario] = []
+"""Scenarios that are played only where every one is asked for."""
+
 
 def scenario(function: Scenario) -> Scenario:
     """Put a scenario on the list; its name is the function's."""
@@ -145,6 +148,12 @@ def scenario(function: Scenario) -> Scenario:
 def exclusive(function: Scenario) -> Scenario:
     """Mark a scenario during which no other may be played."""
     EXCLUSIVE.append(function)
+    return function
+
+
+def nightly(function: Scenario) -> Scenario:
+    """Mark a scenario that the gate has no time for."""
+    NIGHTLY.append(function)
     return function
 
 

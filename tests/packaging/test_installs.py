@@ -14,6 +14,9 @@ from tools.bootstrap import UV
 
 pytestmark = pytest.mark.campaign
 
+by_night = pytest.mark.nightly
+"""For ways to install that differ from another one in little."""
+
 PACKAGES = [
     "vidscore",
     "vidscore_evaluators",
@@ -91,19 +94,23 @@ def test_pip_installs_a_clone_alone(tmp_path: Path) -> None:
     _installs(tmp_path, ".")
 
 
+@by_night
 def test_pip_installs_a_clone_that_can_host(tmp_path: Path) -> None:
     _installs(tmp_path, ".[server]", hosts=True)
 
 
+@by_night
 def test_pip_installs_from_a_repository(tmp_path: Path) -> None:
     _run("git", "clone", "--quiet", ROOT, tmp_path / "remote")
     _installs(tmp_path, f"git+{(tmp_path / 'remote').as_uri()}")
 
 
+@by_night
 def test_pip_installs_both_folders_together(tmp_path: Path) -> None:
     _installs(tmp_path, "./clients/python", ".")
 
 
+@by_night
 def test_pip_installs_both_folders_as_editable(tmp_path: Path) -> None:
     _installs(tmp_path, "-e", "./clients/python", "-e", ".")
 

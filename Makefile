@@ -66,8 +66,9 @@ CAMPAIGNS := test-trust test-loops test-lowest test-installs test-image test-bro
 	crash-test chaos-test robustness clients conformance
 # Side by side, for the type checker takes one processor and as long as all others together.
 CHECKS := check-types check-style check-imports check-protos check-generated check-wheels
-# What `.ci/run` goes through after the suite; the rest of the campaigns is the night's. What waits
-# is run side by side: `faults` and `packages` are several campaigns in one.
+# What `.ci/run` goes through after the suite; the rest of the campaigns is the night's, which also
+# runs what these leave out. What waits is run side by side: `faults` and `packages` are several
+# campaigns in one.
 GATE := test-slow conformance faults packages test-browser
 # What takes longer still, and finds what seldom changes; not in CI.
 LONG_CAMPAIGNS := test-nightly planted-test sanitize-clients conformance-defaults test-pythons \

@@ -1,9 +1,12 @@
 /* What a store's files go through: a log of it, and a disk that fails when it is told to.
  *
  * Preloaded into a server. Only files whose path begins with SHIM_STORE count, and their folder.
- * SHIM_LOG gets a record of each change, in the order in which they happened, each written before
- * the call returns to its caller. SHIM_FAULTS is a file that is shared with the test: which calls
- * fail, and how many have. The shared-memory file and the lock are no part of what a disk keeps.
+ * SHIM_LOG gets a record of each change, in the order in which they happened. What changes a file
+ * is recorded before it is done; what removes, renames or synchronises one, after it. A process that
+ * is killed in between thus leaves a record of what the next one does again, and never a change
+ * without a record, by which all that follows it would seem lost. SHIM_FAULTS is a file that is
+ * shared with the test: which calls fail, and how many have. The shared-memory file and the lock are
+ * no part of what a disk keeps.
  */
 
 #define _GNU_SOURCE
@@ -110,12 +113,9 @@ static int open_it(const char *path, int flags, mode_t mode) {
     if (!name) return real(path, flags, mode);
     if ((flags & O_ACCMODE) != O_RDONLY && hits(READ_ONLY)) return fails(EROFS);
     pthread_mutex_lock(&lock);
-    int was_there = !access(path, F_OK);
+    if (flags & O_CREAT && access(path, F_OK)) note(MADE, name, 0, NULL, 0);
     int file = real(path, flags, mode);
-    if (file >= 0 && file < MOST_FILES) {
-        strncpy(names[file], name, NAME_BYTES - 1);
-        if (!was_there) note(MADE, name, 0, NULL, 0);
-    }
+    if (file >= 0 && file < MOST_FILES) strncpy(names[file], name, NAME_BYTES - 1);
     pthread_mutex_unlock(&lock);
     return file;
 }
@@ -151,8 +151,9 @@ ssize_t pwrite64(int file, const void *data, size_t size, off_t offset) {
     if (hits(WRITE_ERROR)) return fails(EIO);
     if (size > 1 && hits(SHORT)) size /= 2;
     pthread_mutex_lock(&lock);
+    note(WRITTEN, name, offset, data, size);
     ssize_t done = real(file, data, size, offset);
-    if (done > 0) note(WRITTEN, name, offset, data, (size_t)done);
+    if (log_file >= 0 && done != (ssize_t)size) abort(); /* the record says otherwise */
     pthread_mutex_unlock(&lock);
     return done;
 }
@@ -180,8 +181,8 @@ int ftruncate64(int file, off_t size) {
     if (!name) return real(file, size);
     if (hits(READ_ONLY)) return fails(EROFS);
     pthread_mutex_lock(&lock);
+    note(TRUNCATED, name, size, NULL, 0);
     int done = real(file, size);
-    if (!done) note(TRUNCATED, name, size, NULL, 0);
     pthread_mutex_unlock(&lock);
     return done;
 }

@@ -15,6 +15,7 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ NETWORK_FILE_SYSTEMS = frozenset(
 _WRITES = "vidscore_writes"
 """Execution option of connections whose transactions write."""
 
-_FAILURES = (DBAPIError, OSError, UnicodeDecodeError)
+_FAILURES = (DBAPIError, sqlite3.Error, OSError, UnicodeDecodeError)
 """What opening a file raises; the last one where damaged names of tables are to be told."""
 
 _PRAGMAS = (
@@ -125,6 +126,7 @@ def _open(path: Path, *, must_exist: bool) -> SqlStore:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         engine = _engine(path)
         try:
+            _synchronise(engine)
             with _writing(engine).begin() as connection:
                 if must_exist and schema_of(connection) is None:
                     raise StoreMissingError.at(str(path))
@@ -138,6 +140,15 @@ def _open(path: Path, *, must_exist: bool) -> SqlStore:
         release()
         raise
     return _store(engine, path, release, _presence(path))
+
+
+def _synchronise(engine: Engine) -> None:
+    """Make durable what is in the log: its writer may have died before it was synchronised.
+
+    Readers would be told of it, and a power cut would take it from them.
+    """
+    with closing(engine.raw_connection()) as connection:
+        connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def _store(
@@ -213,7 +224,7 @@ def _presence(path: Path) -> Callable[[], None]:
     return check
 
 
-def _cannot_open(path: Path, error: DBAPIError | OSError | UnicodeDecodeError) -> StoreError:
+def _cannot_open(path: Path, error: Exception) -> StoreError:
     reason = _reason(error)
     # SQLite reports an I/O error if there is no room for its shared-memory file.
     free = os.statvfs(path.parent).f_bavail
@@ -221,10 +232,16 @@ def _cannot_open(path: Path, error: DBAPIError | OSError | UnicodeDecodeError) -
     return StoreError(f"the store {path} cannot be opened: {reason}{hint}")
 
 
-def _reason(error: DBAPIError | OSError | UnicodeDecodeError) -> str:
-    if isinstance(error, UnicodeDecodeError):
-        return "its tables are damaged: restore a backup"
-    return str(error.strerror if isinstance(error, OSError) else error.orig)
+def _reason(error: Exception) -> str:
+    match error:
+        case UnicodeDecodeError():
+            return "its tables are damaged: restore a backup"
+        case OSError():
+            return str(error.strerror)
+        case DBAPIError():
+            return str(error.orig)
+        case _:
+            return str(error)
 
 
 def _engine(path: Path) -> Engine:

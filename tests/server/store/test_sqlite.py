@@ -79,6 +79,26 @@ def test_what_was_written_is_there_when_the_file_is_opened_again(path: Path) -> 
     second.close()
 
 
+def test_what_a_dead_server_committed_is_synchronised_before_it_is_told(
+    path: Path, tmp_path: Path
+) -> None:
+    """A commit may be in the log, and its writer dead before it was synchronised.
+
+    A checkpoint synchronises the log and then the file, which holds the commit from then on.
+    """
+    left = tmp_path / "left"
+    left.mkdir()
+    with closing(open_sqlite_store(path)) as store:
+        put(store, populate)
+        for file in path.parent.glob(f"{path.name}*"):
+            (left / file.name).write_bytes(file.read_bytes())
+    with closing(open_sqlite_store(left / path.name)):
+        copied = tmp_path / "copied.db"
+        copied.write_bytes((left / path.name).read_bytes())
+    with closing(sqlite3.connect(copied)) as alone:
+        assert alone.execute("SELECT count(*) FROM submissions").fetchone() > (0,)
+
+
 def test_a_store_that_is_expected_and_not_there_is_refused_and_nothing_is_made(
     path: Path,
 ) -> None:

@@ -124,6 +124,7 @@ def create_evaluator(
     return chosen(parse_parameters(chosen.Parameters, parameters or {}), specification)
 
 
+@cache
 def _plug_ins() -> dict[str, list[EntryPoint]]:
     """Entry points by name; those that differ in nothing but where they were found are one."""
     # Slow to import, and no built-in evaluator needs it.

@@ -24,6 +24,7 @@ def points(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
         "importlib.metadata.entry_points",
         lambda group: [*found] if group == registry.ENTRY_POINT_GROUP else [],
     )
+    monkeypatch.setattr(registry, "_plug_ins", registry._plug_ins.__wrapped__)
     evaluator_class.cache_clear()
     yield found
     evaluator_class.cache_clear()

@@ -14,8 +14,8 @@ import pytest_asyncio
 from tests.server.domain.hosted import Hosted, hosting
 from tests.server.running import Running, serving
 from tests.support.own_status import servers_own_status
+from tests.support.plugin import forget_plug_ins
 
-from vidscore_evaluators.registry import evaluator_class
 from vidscore_server.workers import WorkerPool
 
 PLUGIN = Path(__file__).parent / "plugin"
@@ -53,10 +53,11 @@ def _installed(name: str, site: Path) -> Iterator[None]:
             patch.syspath_prepend(folder)
         inherited = os.environ.get("PYTHONPATH", "")
         patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [*folders, inherited])))
+        forget_plug_ins()
         yield
     sys.modules.pop(module, None)
     importlib.invalidate_caches()
-    evaluator_class.cache_clear()
+    forget_plug_ins()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

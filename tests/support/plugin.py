@@ -13,14 +13,17 @@ from pathlib import Path
 import pytest
 from tests.support.tree import ROOT
 
+from vidscore_evaluators import registry
 from vidscore_evaluators.presets import _expansion, _names
 from vidscore_evaluators.registry import evaluator_class
 
 PLUGIN = ROOT / "tests/plugin"
 
 
-def forget_presets() -> None:
-    """Look for the presets of plug-ins anew."""
+def forget_plug_ins() -> None:
+    """Look for the evaluators and presets of plug-ins anew."""
+    registry._plug_ins.cache_clear()
+    evaluator_class.cache_clear()
     _names._plug_ins.cache_clear()
     _expansion._named_preset.cache_clear()
 
@@ -51,9 +54,8 @@ def counting_plugin(built_plugin: Path) -> Iterator[Path]:
         patch.syspath_prepend(str(built_plugin))
         inherited = os.environ.get("PYTHONPATH")
         patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(built_plugin), inherited])))
-        forget_presets()
+        forget_plug_ins()
         yield built_plugin
     sys.modules.pop("vidscore_plugin_counting", None)
     importlib.invalidate_caches()
-    evaluator_class.cache_clear()
-    forget_presets()
+    forget_plug_ins()

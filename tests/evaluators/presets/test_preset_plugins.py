@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from tests.clients.cli.helpers import run, well
-from tests.support.plugin import forget_presets
+from tests.support.plugin import forget_plug_ins
 
 from vidscore_evaluators.errors import UnknownEvaluatorError
 from vidscore_evaluators.presets import (
@@ -69,14 +69,14 @@ class Points:
             return points if asked == {"group": "vidscore.presets"} else found(**asked)
 
         self._monkeypatch.setattr("importlib.metadata.entry_points", played)
-        forget_presets()
+        forget_plug_ins()
 
 
 @pytest.fixture
 def points(monkeypatch: pytest.MonkeyPatch) -> Iterator[Points]:
     yield Points(monkeypatch)
     monkeypatch.undo()
-    forget_presets()
+    forget_plug_ins()
 
 
 def test_a_folder_and_a_file_bring_presets(tmp_path: Path, points: Points) -> None:

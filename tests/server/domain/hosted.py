@@ -308,7 +308,7 @@ async def hosting(
         flags={
             "listen": "127.0.0.1:0",
             "store": str(path),
-            "upkeep_interval_ms": 10,
+            "upkeep_interval_ms": 100,
             "minimum_live_interval_ms": 10,
             **flags,
         }

@@ -22,7 +22,7 @@ FIRST = PLANTED[0]
         b"id-13792846",
         b"\0" + struct.pack("<f", FIRST),
         b"\0" + struct.pack("<d", FIRST),
-        gzip.compress(b"1,2,137.92846\n"),
+        gzip.compress(b"1,2,137.92846\n", mtime=0),
         b'"token": "' + base64.b64encode(b"\0\0" + struct.pack("<d", FIRST)) + b'"',
         b"page=" + base64.urlsafe_b64encode(b"frame 1 at 137.92846"),
     ],

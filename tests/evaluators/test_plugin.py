@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.plugin import PLUGIN
+from tests.support.plugin import PLUGIN, forget_plug_ins
 
 from vidscore_evaluators.errors import ParameterError, UnknownEvaluatorError
 from vidscore_evaluators.jobs import tally_in_parts
-from vidscore_evaluators.registry import create_evaluator, evaluator_class, evaluator_names
+from vidscore_evaluators.registry import create_evaluator, evaluator_names
 from vidscore_evaluators.tally_bytes import tally_to_bytes
 from vidscore_evaluators.testing import make_annotations
 
@@ -68,11 +69,18 @@ def test_it_passes_the_contract_suite_in_a_repository_of_its_own(counting_plugin
     assert "skipped" not in done.stdout
 
 
-def test_without_the_distribution_there_is_no_such_evaluator(
-    monkeypatch: pytest.MonkeyPatch, built_plugin: Path
-) -> None:
-    monkeypatch.setattr(sys, "path", [path for path in sys.path if path != str(built_plugin)])
-    evaluator_class.cache_clear()
+@pytest.fixture
+def without_plugin(monkeypatch: pytest.MonkeyPatch, built_plugin: Path) -> Iterator[None]:
+    """The plug-in is not installed, whatever other tests of this module left."""
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "path", [path for path in sys.path if path != str(built_plugin)])
+        forget_plug_ins()
+        yield
+    forget_plug_ins()
+
+
+@pytest.mark.usefixtures("without_plugin")
+def test_without_the_distribution_there_is_no_such_evaluator() -> None:
     assert "count_error" not in evaluator_names()
     with pytest.raises(UnknownEvaluatorError, match="count_error"):
         create_evaluator("count_error")

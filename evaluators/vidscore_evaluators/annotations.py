@@ -193,6 +193,14 @@ class Annotations:
         characters = sum(4 * len(name) for name in names)
         return self.nbytes + characters + len(names) * NAME_OVERHEAD_BYTES + BATCH_OVERHEAD_BYTES
 
+    @property
+    def used_sequences(self) -> tuple[SequenceKey, ...]:
+        """Sequences that have a frame, in the order of the table."""
+        used = np.bincount(self.frame_sequences, minlength=len(self.sequences)) > 0
+        if used.all():
+            return self.sequences
+        return tuple(self.sequences[row] for row in used.nonzero()[0].tolist())
+
     def frame_name(self, row: int) -> str:
         """``frame 3 of sequence Tower/001``, for messages."""
         return frame_name(self.sequences[self.frame_sequences[row]], int(self.frame_numbers[row]))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from vidscore_evaluators.alignment import resolve, unknown_sequences
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import InputError
@@ -33,7 +31,9 @@ def checked_truth(
     truth, detections = pair.truth.annotations, pair.detections.annotations
     try:
         resolved = resolve(specification, truth)
-        check_sides(evaluators, truth, detections, specification)
+        listing = pair.truth.listing
+        listed = None if listing is None else listing.with_frames
+        check_sides(evaluators, truth, detections, specification, listed)
     except InputError as error:
         raise type(error)([pair.locate(fault) for fault in error.faults]) from None
     return resolved
@@ -44,14 +44,25 @@ def check_sides(
     truth: Annotations,
     detections: Annotations,
     specification: BenchmarkSpec,
+    listed: Sequence[SequenceKey] | None = None,
 ) -> None:
     """Refuse invalid input before any evaluator sees it.
+
+    Args:
+        evaluators: Evaluators of the specification.
+        truth: The truth.
+        detections: The detections.
+        specification: The benchmark's specification.
+        listed: Sequences that have a frame in the whole truth, where this is a part of it: a cut
+            sequence may have its truth in one part and detections in another.
 
     Raises:
         GeometryError: If an evaluator cannot use the coordinates of a side.
         InputError: With every fault.
     """
-    listed, detected = _used_sequences(truth), _used_sequences(detections)
+    if listed is None:
+        listed = truth.used_sequences
+    detected = detections.used_sequences
     faults = [] if listed == detected else unknown_sequences(specification, listed, detected)
     for evaluator in evaluators:
         for side, annotations in ((Side.TRUTH, truth), (Side.DETECTIONS, detections)):
@@ -59,9 +70,3 @@ def check_sides(
             faults.extend(evaluator.input_faults(side, annotations))
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
-
-
-def _used_sequences(annotations: Annotations) -> tuple[SequenceKey, ...]:
-    names = annotations.sequences
-    used = np.bincount(annotations.frame_sequences, minlength=len(names)) > 0
-    return names if used.all() else tuple(names[row] for row in used.nonzero()[0].tolist())

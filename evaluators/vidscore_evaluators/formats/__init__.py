@@ -382,6 +382,7 @@ def _reads_by_sequence(path: InputPath, named: Format | None) -> bool:
 def _only_wanted(source: Source, wanted: Wanted, listing: Listing) -> Source:
     """The wanted frames of a side, over a table of all sequences."""
     annotations = source.annotations
+    empty = frozenset(annotations.sequences).difference(annotations.used_sequences)
     if isinstance(wanted, WantedFrames):
         keys, sequences = annotations.sequences, annotations.frame_sequences
         keep = wanted.of(keys, sequences, annotations.frame_numbers)
@@ -394,7 +395,7 @@ def _only_wanted(source: Source, wanted: Wanted, listing: Listing) -> Source:
         source,
         annotations=kept.with_tables(listing.sequences, kept.labels),
         positions=None if positions is None else positions.take_frames(keep),
-        listing=listing,
+        listing=replace(listing, empty=empty),
     )
 
 

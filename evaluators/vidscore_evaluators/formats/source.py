@@ -112,10 +112,17 @@ class Listing:
     Attributes:
         sequences: All sequences, in the order in which the whole side has them.
         digest: Digest of names and sizes of all files.
+        empty: Those that were read and have no frame.
     """
 
     sequences: tuple[SequenceKey, ...]
     digest: str
+    empty: frozenset[SequenceKey] = frozenset()
+
+    @property
+    def with_frames(self) -> tuple[SequenceKey, ...]:
+        """Sequences that have a frame, as far as they were read; a shard may want none of them."""
+        return tuple(key for key in self.sequences if key not in self.empty)
 
 
 @dataclass(frozen=True, slots=True)

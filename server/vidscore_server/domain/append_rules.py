@@ -231,7 +231,8 @@ def _sequences(
     if not listed and truth is None:
         return None
     if NameKind.FRAME_COUNTS not in definition.public_names:
-        return dict.fromkeys([entry.key for entry in listed] or _used_sequences(truth))
+        in_truth = () if truth is None else truth.used_sequences
+        return dict.fromkeys([entry.key for entry in listed] or in_truth)
     of_truth = {} if truth is None else _bounds(truth)
     if not listed:
         return dict(of_truth)
@@ -241,13 +242,6 @@ def _sequences(
         else (entry.first_frame, entry.first_frame + entry.frame_count - 1)
         for entry in listed
     }
-
-
-def _used_sequences(truth: Annotations | None) -> list[SequenceKey]:
-    """Sequences that have a frame."""
-    if truth is None:
-        return []
-    return [truth.sequences[row] for row in np.unique(truth.frame_sequences).tolist()]
 
 
 def _bounds(truth: Annotations) -> dict[SequenceKey, FrameBounds]:

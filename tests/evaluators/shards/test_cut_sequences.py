@@ -20,8 +20,9 @@ from tests.evaluators.shards.test_parts import (
 
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import InputError, ParameterError
-from vidscore_evaluators.formats import _column_writing, read_source
+from vidscore_evaluators.formats import _column_writing, index_folder, read_source
 from vidscore_evaluators.formats._parquet_files import ParquetGroup
+from vidscore_evaluators.formats._sequence_index import NAME
 from vidscore_evaluators.formats.source import ReadLimits, WantedFrames
 from vidscore_evaluators.shards.dealing import Shard
 from vidscore_evaluators.shards.merging import merge_files
@@ -29,6 +30,15 @@ from vidscore_evaluators.shards.tasks import ScoringTask, score_shard
 
 FRAMES = 40
 CUT = 7
+
+
+def indexed(file: Path, side: Side) -> Path:
+    """The same file in a folder with an index of its sequences."""
+    folder = file.with_suffix("")
+    folder.mkdir()
+    file.rename(folder / "all.csv")
+    (folder / NAME).write_bytes(index_folder(folder, side))
+    return folder
 
 
 def cut(task: ScoringTask, cut_frames: int = CUT) -> ScoringTask:
@@ -40,6 +50,30 @@ def test_the_merged_report_is_that_of_the_whole(tmp_path: Path, name: str) -> No
     task = task_of(write_both(tmp_path, name, frames=FRAMES), name, "f1", "map")
     for count in (2, 5):
         assert texts(merged(tmp_path, cut(task), count)) == whole(task)
+
+
+@pytest.mark.parametrize("name", ["parquet", "arrow", "motchallenge", "generic-csv"])
+def test_truth_may_have_no_frame_where_detections_have_some(tmp_path: Path, name: str) -> None:
+    """The last frames have no truth; a folder of CSV files is read in parts by its index."""
+    sides = (
+        write(tmp_path, name, Side.TRUTH, scene(Side.TRUTH, frames=CUT)),
+        write(tmp_path, name, Side.DETECTIONS, scene(Side.DETECTIONS, frames=FRAMES)),
+    )
+    if name == "generic-csv":
+        sides = indexed(sides[0], Side.TRUTH), indexed(sides[1], Side.DETECTIONS)
+    task = task_of(sides, name, "f1")
+    assert texts(merged(tmp_path, cut(task))) == whole(task)
+
+
+def test_a_sequence_of_empty_truth_is_as_unknown_to_a_part_as_to_the_whole(tmp_path: Path) -> None:
+    sides = write_both(tmp_path, "motchallenge", frames=FRAMES)
+    folder = sides[0] / "Tower-s2"
+    (folder / "gt" / "gt.txt").write_text("")
+    (folder / "seqinfo.ini").unlink()  # which names the frames of the sequence
+    task = task_of(sides, "motchallenge", "f1")
+    for one in (task, cut(task), replace(task, in_parts=False)):
+        with pytest.raises(InputError, match="sequence Tower-s2, expected a sequence of the truth"):
+            merged(tmp_path, one)
 
 
 def test_what_needs_the_whole_is_read_whole_and_cut_all_the_same(tmp_path: Path) -> None:

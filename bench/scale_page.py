@@ -54,9 +54,10 @@ all files.
 | --- | --- | --- | --- | --- | --- |
 {rows}
 
-Efficiency is the rate a worker beside that of the fewest workers. Where other programs run, rates
-and efficiency are theirs as much as ours, and processor time says more. The two sides take
-{size:.1f} bytes a detection.
+Efficiency is the rate a worker beside that of the fewest workers, on the first {first:,}
+detections, which all score one after the other; rates are medians of all that was scored. Where
+other programs run, rates and efficiency are theirs as much as ours, and processor time says more.
+The two sides take {size:.1f} bytes a detection.
 
 ## Inferred
 
@@ -89,7 +90,7 @@ def page_of(runs: Sequence[Measured], processors: int, load: float) -> str:
         for count in sorted({run.workers for run in runs})
     }
     fewest, most = min(by_count), max(by_count)
-    one = _rate(by_count[fewest]) / fewest
+    one = _rate(by_count[fewest][:1]) / fewest
     seconds = _processor_s(by_count[most])
     size = sum(run.size_bytes for run in runs) / sum(run.detections for run in runs)
     hours = WANTED * seconds / 3600
@@ -99,6 +100,7 @@ def page_of(runs: Sequence[Measured], processors: int, load: float) -> str:
         load=load,
         rows="\n".join(_row(count, own, one) for count, own in by_count.items()),
         size=size,
+        first=runs[0].detections,
         count=most,
         hours=hours,
         price=PRICE_PER_PROCESSOR_HOUR,
@@ -112,11 +114,17 @@ def page_of(runs: Sequence[Measured], processors: int, load: float) -> str:
 
 
 def _row(count: int, runs: Sequence[Measured], one: float) -> str:
-    """A row of the table; `one` is the rate a worker of the fewest workers."""
+    """A row of the table.
+
+    Args:
+        count: How many workers there were.
+        runs: The parts that they scored, first the one that every number of workers scored.
+        one: The rate a worker of the fewest workers on that part.
+    """
     largest = max(run.worker_bytes for run in runs) / 2**20
     return (
         f"| {count} | {sum(run.detections for run in runs):,} | {_rate(runs):,.0f} "
-        f"| {_rate(runs) / count / one:.2f} | {1e6 * _processor_s(runs):.2f} us "
+        f"| {_rate(runs[:1]) / count / one:.2f} | {1e6 * _processor_s(runs):.2f} us "
         f"| {largest:,.0f} MiB |"
     )
 

@@ -17,12 +17,24 @@ def test_the_page_works_out_rates_efficiency_and_a_trillion_detections() -> None
         Measured(1_000_000, 2, 1.25, 1.0, 80 << 20, 40_000_000, 0.9),
     ]
     page = page_of(runs, 2, 1.5)
+    assert "on the first 1,000,000\ndetections" in page
     assert "| 1 | 1,000,000 | 500,000 | 1.00 | 1.00 us | 100 MiB |" in page
     assert "| 2 | 1,000,000 | 800,000 | 0.80 | 1.00 us | 80 MiB |" in page
     assert "278 processor hours; at an assumed $0.05 each, $14." in page
     assert "0.3 hours on 16 machines of 64 processors, if" in page
     assert "40.0 TB" in page
     assert "40.96 GB" in page
+
+
+def test_efficiency_is_that_of_the_part_which_all_have_scored() -> None:
+    """By hand: 0.8 on the first part; the machine is half as fast for the other two."""
+    runs = [
+        Measured(1_000_000, 1, 2.0, 1.0, 100 << 20, 40_000_000, 0.9),
+        Measured(1_000_000, 2, 1.25, 1.0, 80 << 20, 40_000_000, 0.9),
+        Measured(1_000_000, 2, 2.5, 1.0, 80 << 20, 40_000_000, 0.9),
+        Measured(1_000_000, 2, 2.5, 1.0, 80 << 20, 40_000_000, 0.9),
+    ]
+    assert "| 2 | 3,000,000 | 400,000 | 0.80 | 1.00 us | 80 MiB |" in page_of(runs, 2, 1.5)
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ def test_efficiency_is_that_of_the_part_which_all_have_scored() -> None:
     assert "| 2 | 3,000,000 | 400,000 | 0.80 | 1.00 us | 80 MiB |" in page_of(runs, 2, 1.5)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_parts_of_an_archive_are_made_scored_and_told(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     results, page = tmp_path / "scale.json", tmp_path / "scale.md"

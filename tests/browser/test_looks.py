@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import pytest
 from tests.browser.exhibits import Exhibits
@@ -16,6 +17,8 @@ WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 400, "height": 800}
 
 MOST_BYTES = 200_000
 MOST_SCRIPT_BYTES = 105_000
+
+Kind = TypeVar("Kind")
 
 READ = [one for one in SAMPLES if not one.is_file and not one.is_part]
 
@@ -49,13 +52,15 @@ def tabs(chromium: Any, exhibits: Exhibits) -> Any:
         context.close()
 
 
-def first_of_a_route_else_nightly() -> list[Any]:
-    """The pages that are read: in the gate one of each route, in the night every one."""
-    first = {one.route: one for one in reversed(READ)}.values()
-    return [one if one in first else pytest.param(one, marks=pytest.mark.nightly) for one in READ]
+def first_else_nightly(values: Sequence[Kind], group: Callable[[Kind], str]) -> list[Any]:
+    """In the gate the first of each group, in the night every one."""
+    first = {group(one): one for one in reversed(values)}.values()
+    return [one if one in first else pytest.param(one, marks=pytest.mark.nightly) for one in values]
 
 
-@pytest.mark.parametrize("sample", first_of_a_route_else_nightly(), ids=lambda one: one.address)
+@pytest.mark.parametrize(
+    "sample", first_else_nightly(READ, lambda one: one.route), ids=lambda one: one.address
+)
 def test_a_page_is_accessible_and_fits_a_narrow_screen(
     tabs: dict[str, Watched], exhibits: Exhibits, sample: Sample
 ) -> None:
@@ -75,7 +80,7 @@ def test_a_public_page_is_accessible_to_nobody_in_particular(
     assert faults_of(watched) == []
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", first_else_nightly([*STATES], lambda state: STATES[state][0]))
 def test_a_page_that_refuses_or_shows_once_is_accessible_too(
     tabs: dict[str, Watched], exhibits: Exhibits, state: str
 ) -> None:

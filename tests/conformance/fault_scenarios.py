@@ -10,7 +10,7 @@ from typing import Any
 from tests.conformance.cases import STREETS
 from tests.conformance.comparing import hold
 from tests.conformance.site import wait_until
-from tests.conformance.stage import Stage, exclusive, scenario
+from tests.conformance.stage import Stage, exclusive, nightly, scenario
 from tests.support.chaos import ChaosProxy, Direction
 
 LIVELY: dict[str, Any] = {
@@ -30,6 +30,7 @@ def cut_in_a_batch(stage: Stage) -> None:
     through_proxy(stage, lambda proxy: proxy.cut_after(60, Direction.TO_SERVER, reset=True))
 
 
+@nightly
 @scenario
 def cut_in_an_acknowledgement(stage: Stage) -> None:
     """A connection that is cut before an acknowledgement is through loses no frame."""

@@ -9,7 +9,7 @@ from typing import Any
 from tests.conformance.cases import BOXES, CASES, POINTS, STREETS, Document, frame, thing
 from tests.conformance.comparing import ascending, close, equal, hold, same_error
 from tests.conformance.site import SERVER_NAME
-from tests.conformance.stage import BENCHMARK, Stage, scenario
+from tests.conformance.stage import BENCHMARK, Stage, nightly, scenario
 from tests.support.chaos import ChaosProxy, Direction
 
 from vidscore_client import __version__
@@ -50,6 +50,7 @@ def score(stage: Stage) -> None:
         equal(found, stage.reference.run("score", **options).result(), case.name)
 
 
+@nightly
 @scenario
 def score_frame_by_frame(stage: Stage) -> None:
     """A message for each frame gives the same report."""

@@ -8,7 +8,7 @@ from tests.conformance.cases import POINTS, STREETS, Document
 from tests.conformance.comparing import ascending, equal, hold, same_error
 from tests.conformance.runners import KILLED
 from tests.conformance.site import wait_until
-from tests.conformance.stage import BENCHMARK, BOARD, SCARCE, Stage, scenario
+from tests.conformance.stage import BENCHMARK, BOARD, SCARCE, Stage, nightly, scenario
 
 
 @scenario
@@ -24,6 +24,7 @@ def submit_by_single_calls(stage: Stage) -> None:
     stage.check_scored(stage.runner.run("submit", **options).result())
 
 
+@nightly
 @scenario
 def submit_tiny_batches(stage: Stage) -> None:
     """Batches of one frame, a window of two and a queue of four give the same scores."""

@@ -20,7 +20,7 @@ from tests.conformance.fault_scenarios import through_proxy
 from tests.conformance.runners import Started
 from tests.conformance.scripted_scenarios import FRAMES, check_sent, sending
 from tests.conformance.site import SERVER_NAME, wait_until
-from tests.conformance.stage import Stage, scenario
+from tests.conformance.stage import Stage, nightly, scenario
 from tests.support.chaos import ChaosProxy, Direction
 
 SILENT_AFTER_BYTES = 4_000
@@ -42,6 +42,7 @@ def silent_connection(stage: Stage) -> None:
     through_proxy(stage, lambda proxy: proxy.silence(), acknowledge_timeout_s=5, **stage.keepalive)
 
 
+@nightly
 @scenario
 def silent_score(stage: Stage) -> None:
     """A scoring stream whose connection goes silent ends, and says that the server is gone."""
@@ -120,6 +121,7 @@ def lone_frame(stage: Stage) -> None:
         alone.end()
 
 
+@nightly
 @scenario
 def back_off(stage: Stage) -> None:
     """Tries are no faster than the settings say, nor than the server wants."""

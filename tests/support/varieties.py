@@ -8,14 +8,17 @@ from typing import Any
 import pytest
 
 
-def mostly_nightly(values: Iterable[Any], *, gate: int = 1) -> list[Any]:
+def mostly_nightly(values: Iterable[Any], *, gate: int = 1, unpacked: bool = False) -> list[Any]:
     """Parameters of a test of which each takes seconds and the first few hold the same rule.
 
     Args:
         values: What the test is parametrised by, the most telling first.
         gate: How many of them the gate runs; `make test-nightly` runs all.
+        unpacked: Whether each is a tuple, of as many parameters.
     """
     return [
-        value if place < gate else pytest.param(value, marks=pytest.mark.nightly)
+        pytest.param(
+            *(value if unpacked else (value,)), marks=() if place < gate else pytest.mark.nightly
+        )
         for place, value in enumerate(values)
     ]

@@ -64,6 +64,7 @@ def test_local_processes_write_what_one_process_writes() -> None:
 
 
 @pytest.mark.usefixtures("scene")
+@pytest.mark.nightly
 def test_a_cluster_scores_many_systems_as_one_process_does() -> None:
     """One that is broken stops neither the cluster nor the others."""
     Path("runs").mkdir()

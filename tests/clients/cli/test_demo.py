@@ -81,7 +81,7 @@ def test_a_connection_that_is_not_made_again_is_a_failure_of_the_server(
     assert "was cut and not made again" in result.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_on_a_terminal_the_demo_redraws_in_place_and_ends_with_the_same_scores(plain: str) -> None:
     code, output = run_on_terminal(*shlex.split(EXAMPLES[0])[1:])
     assert code == 0

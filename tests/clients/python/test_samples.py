@@ -77,7 +77,7 @@ def test_score_file_prints_the_scores_of_two_files(tmp_path: Path) -> None:
     assert ["-", "-", "precision", "0.5"] in rows
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_live_stream_goes_on_over_a_server_that_is_killed(tmp_path: Path) -> None:
     server = KilledServer(tmp_path)
     try:

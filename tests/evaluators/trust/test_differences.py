@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.varieties import mostly_nightly
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
@@ -90,7 +91,7 @@ B: Counts = [(8, 2, 1), (7, 3, 1), (9, 1, 1), (7, 3, 1), (8, 2, 1), (9, 1, 0)]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("coverage", [0.95, 0.8])
+@pytest.mark.parametrize("coverage", mostly_nightly([0.95, 0.8]))
 def test_intervals_are_those_of_a_plain_bootstrap_over_the_same_draws(coverage: float) -> None:
     pair = pair_of(compared(draws=300, coverage=coverage, seed=7)(a=A, b=B))
     order = sorted(range(len(A)), key=key)

@@ -51,7 +51,7 @@ def workers() -> int:
     return (os.cpu_count() or 1) if wanted == "auto" else max(1, int(wanted))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_distances_of_sets_have_the_errors_of_the_paper() -> None:
     """Forty families: OSPA, EMD and Hausdorff within chance, and in that order."""
     rows = rows_of(set(WITHOUT_THRESHOLD), Plan(strata=40, realisations=1, seed=1))

@@ -29,6 +29,7 @@ from tests.server.domain.sky import place, truth
 from tests.server.domain.test_backups import dumped, export, made, restore_into
 from tests.server.scene import points
 from tests.support.postgresql import Cluster
+from tests.support.varieties import mostly_nightly
 
 from vidscore_client import Batching, Delivery, Retry, connect
 from vidscore_evaluators.annotations import Annotations
@@ -187,7 +188,7 @@ async def test_a_backup_from_before_arrivals_were_kept_is_restored_without_any(
 # --- kills -----------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=mostly_nightly(["sqlite", "postgresql"]))
 def server(
     request: pytest.FixtureRequest, tmp_path: Path, nursery: Nursery
 ) -> Iterator[tuple[KilledServer, str]]:

@@ -18,6 +18,7 @@ from tests.server.domain.hosted import BENCHMARK, Client, Hosted, hosting
 from tests.server.domain.streets import BOX, streets
 from tests.server.domain.test_planted_truth import CASES, NEAR, OPEN, batch
 from tests.server.domain.test_roles import METHODS
+from tests.support.varieties import mostly_nightly
 
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
 from vidscore_server.domain.access import ROLES_BY_RPC
@@ -39,7 +40,7 @@ ASKED = [
     if Role.PARTICIPANT in ROLES_BY_RPC[rpc]
 ]
 SETTINGS = [
-    ("LADDER", "NONE"), ("BOOTSTRAP", "NONE"), ("FINAL", "NONE"), ("FINAL", "OWN"), ("LIVE", "OWN"),
+    ("LADDER", "NONE"), ("FINAL", "OWN"), ("LIVE", "OWN"), ("BOOTSTRAP", "NONE"), ("FINAL", "NONE"),
 ]  # fmt: skip
 
 
@@ -111,7 +112,9 @@ async def _everything(hosted: Hosted) -> dict[str, list[str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("visibility", "outcomes"), SETTINGS)
+@pytest.mark.parametrize(
+    ("visibility", "outcomes"), mostly_nightly(SETTINGS, gate=3, unpacked=True)
+)
 async def test_what_is_private_moves_nothing_before_the_closing_and_something_after(
     tmp_path: Path, visibility: str, outcomes: str
 ) -> None:

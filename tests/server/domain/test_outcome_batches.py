@@ -15,6 +15,7 @@ from tests.server.domain.traced import (
     rows,
     scored,
 )
+from tests.support.varieties import mostly_nightly
 
 from vidscore_protos.v1 import specification_pb2
 from vidscore_server.api import outcomes as api
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("tracer", "moody")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [1, 2, 3, 100])
+@pytest.mark.parametrize("size", mostly_nightly([2, 100, 1, 3], gate=2))
 async def test_rows_come_in_batches_and_reading_goes_on_after_any_row(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.server.domain.attacks import Places, centre, scene
+from tests.support.varieties import mostly_nightly
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.report import report_to_dict
@@ -58,7 +59,7 @@ def reports(definition: Definition, tallies: PartTallies, portion: Portion) -> l
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("visibility", ["ladder", "bootstrap"])
+@pytest.mark.parametrize("visibility", mostly_nightly(["ladder", "bootstrap"]))
 @settings(max_examples=example_count(15), deadline=None)
 @given(truth=scenes, detections=scenes)
 def test_the_parts_add_up_to_the_whole_to_the_last_bit(

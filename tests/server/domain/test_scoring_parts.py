@@ -87,7 +87,7 @@ def _pairs(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("complete", [True, False])
+@pytest.mark.parametrize("complete", mostly_nightly([True, False]))
 @pytest.mark.parametrize("order", mostly_nightly(["mixed", "in order"]))
 @pytest.mark.parametrize("names", [BY_FRAME, BY_SEQUENCE])
 def test_parts_of_every_size_give_the_report_of_the_whole(

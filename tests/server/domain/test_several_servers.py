@@ -124,6 +124,7 @@ async def test_a_submission_goes_on_at_another_server_which_shuts_the_first_writ
     await _check_score(clients)
 
 
+@pytest.mark.nightly
 async def test_drafts_at_several_servers_take_no_more_places_than_there_are(
     clients: tuple[Client, Client, Client],
 ) -> None:
@@ -145,6 +146,7 @@ async def test_drafts_at_several_servers_take_no_more_places_than_there_are(
         assert len(await client.listed()) == 1
 
 
+@pytest.mark.nightly
 async def test_no_clock_of_a_server_but_that_of_the_store_says_what_is_due(
     clients: tuple[Client, Client, Client],
 ) -> None:

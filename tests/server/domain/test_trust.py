@@ -221,7 +221,7 @@ async def test_a_cancelled_analysis_ends_at_once_and_so_does_one_that_waits(
     await ranked.server.hosting.trust.finish()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 async def test_files_have_a_place_beside_an_analysis_that_the_server_keeps(hosted: Hosted) -> None:
     """By default there is one place for each: a test of criteria runs while files are examined."""
     client = hosted.organiser

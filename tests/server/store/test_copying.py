@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.server.store import records as r
 from tests.server.store.commands import append, populate, put
+from tests.support.varieties import mostly_nightly
 
 from vidscore_server.store import SqlStore, Transaction, dump, open_store
 from vidscore_server.store.dump import copy_store
@@ -68,7 +69,7 @@ def fill(store: SqlStore) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("source", "target"), WAYS)
+@pytest.mark.parametrize(("source", "target"), mostly_nightly(WAYS, gate=2, unpacked=True))
 def test_a_copy_holds_everything_and_goes_on_as_the_original_would(
     new: New, source: str, target: str
 ) -> None:

@@ -12,6 +12,7 @@ from tests.server.domain.hosted import Hosted
 from tests.server.domain.streets import BOX, streets
 from tests.server.domain.test_planted_truth import _forbidden, _prepare, _search, batch
 from tests.server.web.site.browsing import Browsing
+from tests.support.varieties import mostly_nightly
 
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
@@ -192,7 +193,7 @@ async def test_a_public_benchmark_has_no_file_for_everyone(site: Browsing) -> No
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("tracer")
-@pytest.mark.parametrize("visibility", ["LADDER", "FINAL"])
+@pytest.mark.parametrize("visibility", mostly_nightly(["LADDER", "FINAL"]))
 async def test_planted_truth_is_in_no_byte_of_the_pages(site: Browsing, visibility: str) -> None:
     await _prepare(site.hosted, visibility, ())
     forbidden = _forbidden(visibility, ())

@@ -23,6 +23,7 @@ from tests.server.domain.traced import made as traced
 from tests.server.scene import HERE, points
 from tests.server.web.site.browsing import Browser, Browsing, browsing
 from tests.server.web.site.uploading import send_file
+from tests.support.varieties import mostly_nightly
 
 from vidscore_client import connect
 from vidscore_protos.v1 import benchmark_pb2
@@ -253,7 +254,7 @@ async def test_running_scores_that_are_not_shown_are_named(site: Browsing) -> No
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("tracer")
-@pytest.mark.parametrize("visibility", ["LADDER", "FINAL", "LIVE"])
+@pytest.mark.parametrize("visibility", mostly_nightly(["LIVE", "LADDER", "FINAL"]))
 async def test_planted_truth_is_in_no_byte_of_any_page(tmp_path: Path, visibility: str) -> None:
     public = ALL_PUBLIC if visibility == "LIVE" else ()
     outcomes = "OWN" if visibility == "LIVE" else "NONE"

@@ -156,14 +156,17 @@ def score_draws(
         For each system, its D draws.
     """
     request = Request.of(evaluator)
-    firsts = range(0, len(times), DRAWS_PER_JOB)
+    # Of few sequences there are few different draws: of two there are three.
+    different, places = np.unique(times, axis=0, return_inverse=True)
+    firsts = range(0, len(different), DRAWS_PER_JOB)
     jobs = [
-        _DrawsJob(request, of_system, times[first : first + DRAWS_PER_JOB])
+        _DrawsJob(request, of_system, different[first : first + DRAWS_PER_JOB])
         for of_system in tallies
         for first in firsts
     ]
     scored = iter(map_in_order(_score_draws, jobs, workers=workers, progress=progress))
-    return [[one for _ in firsts for one in next(scored)] for _ in tallies]
+    by_system = [[one for _ in firsts for one in next(scored)] for _ in tallies]
+    return [list(map(drawn.__getitem__, places.reshape(-1))) for drawn in by_system]
 
 
 def draw_sequences(sequences: Sequence[SequenceKey], draws: int, seed: int) -> IntArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +12,16 @@ from tests.evaluators.trust.contests import points_contest
 from vidscore_evaluators.annotations import Annotations, SequenceKey, concatenate
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.tally import merge_tallies
-from vidscore_evaluators.trust.resampling import alike_groups, bootstrap, copy_of, draw_sequences
+from vidscore_evaluators.tally import Tally, merge_tallies
+from vidscore_evaluators.trust import resampling
+from vidscore_evaluators.trust.resampling import (
+    alike_groups,
+    bootstrap,
+    copy_of,
+    draw_sequences,
+    score_draws,
+    sequence_tallies,
+)
 from vidscore_evaluators.trust.systems import Contest, only_sequence
 
 KEYS = [SequenceKey("", str(number)) for number in range(1, 6)]
@@ -61,6 +70,26 @@ def test_a_draw_is_scored_as_the_data_set_that_it_stands_for(
             as_data_set(contest.truth, times), as_data_set(detections, times)
         )
         assert evaluator.scores(drawn) == evaluator.scores(expected)
+
+
+def test_draws_that_are_alike_are_scored_once_and_stay_where_they_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    evaluator = create_evaluator("spotgeo")
+    contest = points_contest()
+    tallies = sequence_tallies(evaluator, contest)
+    times = np.array([[2, 0, 1, 1, 1], [1, 1, 1, 1, 1], [2, 0, 1, 1, 1], [0, 5, 0, 0, 0]])
+    one_by_one = [score_draws(evaluator, tallies, times[row : row + 1]) for row in range(4)]
+    merged: list[Sequence[Tally]] = []
+
+    def noted(parts: Sequence[Tally]) -> Tally:
+        merged.append(parts)
+        return merge_tallies(parts)
+
+    monkeypatch.setattr(resampling, "merge_tallies", noted)
+    found = score_draws(evaluator, tallies, times)
+    assert found == [[one[system][0] for one in one_by_one] for system in range(len(tallies))]
+    assert len(merged) == 3 * len(tallies)
 
 
 def test_draws_have_as_many_sequences_as_there_are_in_each_domain() -> None:

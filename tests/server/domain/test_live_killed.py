@@ -14,7 +14,7 @@ from tests.crash.nursery import Nursery
 from tests.crash.servers import KilledServer
 from tests.server.domain.hosted import BENCHMARK
 from tests.server.domain.live_scene import SUBMISSION, TOLD, live_dots
-from tests.server.scene import HERE, points
+from tests.server.scene import HERE, parameter, points
 
 from vidscore_protos.v1 import (
     benchmark_pb2,
@@ -70,6 +70,10 @@ def prepare(channel: grpc.Channel, system: System) -> None:
     """A clock of eight minutes, and a draft of a submission."""
     benchmark = live_dots(frame_rate=RATE)
     benchmark.specification.sequences[0].frame_count = 10_000
+    # spotGEO has sequences of five frames.
+    [evaluator] = benchmark.specification.evaluators
+    evaluator.name = "f1"
+    evaluator.parameters.append(parameter("base", "euclidean"))
     kinds = [f"NAME_KIND_{kind.upper()}" for kind in TOLD]
     benchmark.public_names.CopyFrom(benchmark_pb2.PublicNames(kinds=kinds))
     benchmark_service_pb2_grpc.BenchmarkServiceStub(channel).CreateBenchmark(
@@ -86,7 +90,8 @@ def prepare(channel: grpc.Channel, system: System) -> None:
 @pytest.mark.parametrize(
     ("failpoint", "acknowledged"),
     [
-        ("after_give_out=kill@3", 1),
+        # Frames are given out by the clock, answered or not.
+        ("after_give_out=kill@5", 0),
         ("before_acknowledge=kill@2", 1),
         ("before_commit=kill@12", 0),
         ("after_commit=kill@13", 0),

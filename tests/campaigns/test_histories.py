@@ -200,7 +200,7 @@ class _Writer:
         first = offset + 200 * STREAMS.index(stream)
         if 0.25 <= change < 0.35:
             first += OTHER_FRAMES
-        elif 0.35 <= change < 0.4:  # what the other stream may hold
+        elif 0.35 <= change < 0.5:  # what the other stream may hold
             first = self.chance.randint(0, 4) + 200 * (1 - STREAMS.index(stream))
         return offset, tuple(range(first, first + size))
 

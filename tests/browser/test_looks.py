@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from tests.browser.exhibits import Exhibits
 from tests.browser.pages import SAMPLES, Sample
 from tests.browser.states import STATES
 from tests.browser.watched import Watched
+from tests.support.varieties import first_else_nightly
 
 pytestmark = pytest.mark.campaign
 
@@ -17,8 +17,6 @@ WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 400, "height": 800}
 
 MOST_BYTES = 200_000
 MOST_SCRIPT_BYTES = 105_000
-
-Kind = TypeVar("Kind")
 
 READ = [one for one in SAMPLES if not one.is_file and not one.is_part]
 
@@ -50,12 +48,6 @@ def tabs(chromium: Any, exhibits: Exhibits) -> Any:
     yield {role: Watched(context.new_page()) for role, context in contexts.items()}
     for context in contexts.values():
         context.close()
-
-
-def first_else_nightly(values: Sequence[Kind], group: Callable[[Kind], str]) -> list[Any]:
-    """In the gate the first of each group, in the night every one."""
-    first = {group(one): one for one in reversed(values)}.values()
-    return [one if one in first else pytest.param(one, marks=pytest.mark.nightly) for one in values]
 
 
 @pytest.mark.parametrize(

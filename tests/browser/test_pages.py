@@ -87,7 +87,7 @@ def reader(chromium: Any, exhibits: Exhibits, role: str) -> Iterator[Reader]:
     context.close()
 
 
-@pytest.mark.parametrize("role", mostly_nightly(READERS, gate=2))
+@pytest.mark.parametrize("role", mostly_nightly(READERS, gate=len(FIRST)))
 def test_a_role_sees_its_pages_and_nothing_of_the_truth(
     reader: Reader, exhibits: Exhibits, role: str
 ) -> None:

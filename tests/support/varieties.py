@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import pytest
+
+Value = TypeVar("Value")
 
 
 def mostly_nightly(values: Iterable[Any], *, gate: int = 1, unpacked: bool = False) -> list[Any]:
@@ -22,3 +24,9 @@ def mostly_nightly(values: Iterable[Any], *, gate: int = 1, unpacked: bool = Fal
         )
         for place, value in enumerate(values)
     ]
+
+
+def first_else_nightly(values: Sequence[Value], group: Callable[[Value], str]) -> list[Any]:
+    """Parameters of which the gate runs the first of each group, and the night every one."""
+    first = {group(one): one for one in reversed(values)}.values()
+    return [one if one in first else pytest.param(one, marks=pytest.mark.nightly) for one in values]

@@ -121,7 +121,7 @@ class Listing:
 
     @property
     def with_frames(self) -> tuple[SequenceKey, ...]:
-        """Sequences that have a frame, as far as they were read; a shard may want none of them."""
+        """All but the empty ones; of those that were not read, each is taken to have a frame."""
         return tuple(key for key in self.sequences if key not in self.empty)
 
 

@@ -90,8 +90,8 @@ def prepare(channel: grpc.Channel, system: System) -> None:
 @pytest.mark.parametrize(
     ("failpoint", "acknowledged"),
     [
-        # Frames are given out by the clock, answered or not.
-        ("after_give_out=kill@5", 0),
+        # Frames are given out by the clock, answered or not: by the sixth one answer has its time.
+        ("after_give_out=kill@6", 1),
         ("before_acknowledge=kill@2", 1),
         ("before_commit=kill@12", 0),
         ("after_commit=kill@13", 0),

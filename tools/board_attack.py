@@ -13,11 +13,12 @@ ranks, its tiers and what is shown of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray

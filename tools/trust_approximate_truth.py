@@ -7,9 +7,8 @@ direction by a uniform share of its size, up to the one at which that overlap is
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.runtime import map_in_order

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 
 from bench.scenes.boxes import Boxes, annotations_of, detected, flagged, random_boxes
 from vidscore_evaluators.annotations import QUADRILATERAL, Annotations, ObjectFlag, SequenceKey

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import orjson
+from msgspec import structs
 
 from bench.servers.process import BENCHMARK, STORE, hosting_server
 from vidscore_client import connect
@@ -97,7 +97,7 @@ def _insert(
         name = f"run-{number}"
         values = orjson.dumps(dict.fromkeys(orjson.loads(score.values), 1.0 - number / 20000))
         transaction.insert_submission(
-            replace(
+            structs.replace(
                 submission,
                 submission=name,
                 team=f"team-{number // SUBMISSIONS_PER_TEAM}",
@@ -106,4 +106,4 @@ def _insert(
                 seal_time=submission.state_time + timedelta(seconds=number),
             )
         )
-        transaction.insert_score(replace(score, submission=name, values=values.decode()))
+        transaction.insert_score(structs.replace(score, submission=name, values=values.decode()))

@@ -6,9 +6,8 @@ the matrix alone, on any machine.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, require_groups, run_starts
 from vidscore_evaluators.kernels import assign_blocks, assign_matrices, factorize
@@ -38,8 +37,7 @@ def assign(costs: FloatArray) -> IntArray:
     return chosen
 
 
-@dataclass(frozen=True, eq=False)
-class CostBlocks:
+class CostBlocks(Struct, frozen=True, eq=False):
     """B matrices of which some cells are pairs, P in all.
 
     Attributes:

@@ -35,11 +35,11 @@ treats them. Rules are those that their benchmarks publish, with these differenc
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import POINT, Annotations, ObjectFlag
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, marked
@@ -68,8 +68,7 @@ COLUMN_SOURCES: Mapping[str, str] = MappingProxyType(
 """Where the named columns that limits are of come from."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What an object of the truth may be and still be scored; beyond, it is an ignored object.
 
     A level that is not known (NaN) is beyond no limit.
@@ -127,8 +126,7 @@ def box_heights(side: Annotations) -> FloatArray:
     return heights
 
 
-@dataclass(frozen=True, slots=True)
-class DontCareRule:
+class DontCareRule(Struct, frozen=True):
     """What becomes of detections of things that are not scored.
 
     Attributes:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct, structs
 
 from vidscore_evaluators._dont_care import DontCareRule, box_heights, resolve_dont_care
 from vidscore_evaluators._inside_regions import inside_regions
@@ -51,8 +52,7 @@ _DONT_CARE_BASES: Mapping[Base, Base] = {
 """What don't-care that is resolved first compares by, whatever the criterion does."""
 
 
-@dataclass(frozen=True, slots=True)
-class AsGiven:
+class AsGiven(Struct, frozen=True):
     """What a criterion takes from how its input is given, besides its content.
 
     Attributes:
@@ -101,7 +101,7 @@ def make_scene(
         traced, of_masks = with_mask_rows(traced, evaluated)
     kept = traced.take_frames(evaluated)
     if as_given != AsGiven():
-        kept = replace(
+        kept = dataclasses.replace(
             kept,
             truth=_as_given(kept.truth, as_given),
             detections=_as_given(kept.detections, as_given),
@@ -124,11 +124,12 @@ def make_scene(
         resolved = resolve_dont_care(scene, rule, base, competes)
         left_out["dont_care"] = len(scene.detections) - len(resolved.detections)
         scene = resolved
-    return replace(scene, left_out={key: number for key, number in left_out.items() if number})
+    return dataclasses.replace(
+        scene, left_out={key: number for key, number in left_out.items() if number}
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class SceneObjects:
+class SceneObjects(Struct, frozen=True, eq=False):
     """Objects of the evaluated frames by what they are to a don't-care rule, in order of rows.
 
     All but regions are points, upright boxes or outlines.
@@ -156,7 +157,7 @@ class SceneObjects:
         """The same objects for a matching in which nothing competes."""
         if not self.competes.any():
             return self
-        return replace(
+        return structs.replace(
             self,
             absorbers=self.absorbers.take_objects(~self.competes),
             everywhere=self.everywhere[~self.competes],
@@ -208,8 +209,7 @@ def select_objects(
     return SceneObjects(real, absorbers, everywhere, competes, detections, inside, scored_count)
 
 
-@dataclass(frozen=True, eq=False)
-class _Parts:
+class _Parts(Struct, frozen=True, eq=False):
     """(N,) what each object of the truth is to a rule.
 
     Attributes:
@@ -255,11 +255,10 @@ def _limited(truth: Annotations, rule: DontCareRule) -> Annotations:
     if not beyond.any():
         return truth
     flags = np.where(beyond, truth.flags | ObjectFlag.IGNORE, truth.flags).astype(np.uint8)
-    return replace(truth, flags=flags)
+    return structs.replace(truth, flags=flags)
 
 
-@dataclass(frozen=True, eq=False)
-class _Grouping:
+class _Grouping(Struct, frozen=True, eq=False):
     """Objects to be grouped and sorted.
 
     Attributes:
@@ -357,10 +356,10 @@ class _Grouping:
 def with_sources(aligned: Aligned) -> Aligned:
     """Both sides with the column `SOURCE` of each object's row, for outcomes."""
     truth, detections = (
-        replace(side, columns={**side.columns, SOURCE: _rows(side).astype(np.float64)})
+        structs.replace(side, columns={**side.columns, SOURCE: _rows(side).astype(np.float64)})
         for side in (aligned.truth, aligned.detections)
     )
-    return replace(aligned, truth=truth, detections=detections)
+    return dataclasses.replace(aligned, truth=truth, detections=detections)
 
 
 def _as_given(side: Annotations, as_given: AsGiven) -> Annotations:
@@ -372,7 +371,7 @@ def _as_given(side: Annotations, as_given: AsGiven) -> Annotations:
     if as_given.box_areas and BOX_AREA in columns and side.arity == BOX:
         own, given = box_areas(side.coordinates), columns[BOX_AREA]
         columns[GIVEN_AREA] = np.where(np.isnan(given), own, given)
-    return replace(side, columns=columns)
+    return structs.replace(side, columns=columns)
 
 
 def _renumbered(side: Annotations, kept: BoolArray) -> Annotations:
@@ -382,7 +381,7 @@ def _renumbered(side: Annotations, kept: BoolArray) -> Annotations:
     before: IntArray = np.cumsum(kept) - kept
     first = np.append(before, 0)[side.frame_starts[:-1]]
     places = (before - np.repeat(first, side.object_counts)).astype(np.float64)
-    return replace(side, columns={**side.columns, ROW: places})
+    return structs.replace(side, columns={**side.columns, ROW: places})
 
 
 def _shaped(side: Annotations, *, outlined: bool) -> Annotations:
@@ -390,7 +389,7 @@ def _shaped(side: Annotations, *, outlined: bool) -> Annotations:
     if side.arity == POINT:
         return side
     shape = outlines_of if outlined else bounding_boxes
-    return replace(side, coordinates=shape(side.coordinates))
+    return structs.replace(side, coordinates=shape(side.coordinates))
 
 
 def _neighbour_shift(side: Annotations, rule: DontCareRule) -> IntArray:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import dataclasses
 
 import numpy as np
+from msgspec import Struct, structs
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Annotations, Side
@@ -18,8 +19,7 @@ MASK_FAULTS = 100
 """Most faults of sizes that are listed."""
 
 
-@dataclass(frozen=True, eq=False)
-class SideMasks:
+class SideMasks(Struct, frozen=True, eq=False):
     """Masks of both sides.
 
     Attributes:
@@ -47,7 +47,7 @@ def with_mask_rows(aligned: Aligned, evaluated: BoolArray) -> tuple[Aligned, Sid
     masks = SideMasks(
         _masks_of(truth, Side.TRUTH, evaluated), _masks_of(detections, Side.DETECTIONS, evaluated)
     )
-    rows = replace(aligned, truth=_with_rows(truth), detections=_with_rows(detections))
+    rows = dataclasses.replace(aligned, truth=_with_rows(truth), detections=_with_rows(detections))
     return rows, masks
 
 
@@ -62,7 +62,7 @@ def with_mask_shapes(kept: Aligned, masks: SideMasks) -> Aligned:
         InputError: If the masks of one frame are of different sizes.
     """
     _require_equal_sizes(kept, masks)
-    return replace(
+    return dataclasses.replace(
         kept,
         truth=_with_shapes(kept.truth, masks.truth),
         detections=_with_shapes(kept.detections, masks.detections),
@@ -92,7 +92,7 @@ def _masks_of(side: Annotations, name: Side, evaluated: BoolArray) -> Masks:
 def _with_rows(side: Annotations) -> Annotations:
     """One side without its masks, whose rows are a column."""
     rows = np.arange(side.object_count, dtype=np.float64)
-    return replace(side, columns={**side.columns, MASK_ROW: rows}, masks=None)
+    return structs.replace(side, columns={**side.columns, MASK_ROW: rows}, masks=None)
 
 
 def _with_shapes(side: Annotations, masks: Masks) -> Annotations:
@@ -102,7 +102,7 @@ def _with_shapes(side: Annotations, masks: Masks) -> Annotations:
     if ROW not in columns:  # else rows decide between what is equally confident
         digests = mask_digests(masks)[rows]
         columns[MASK_DIGEST] = (digests >> np.uint64(11)).astype(np.float64)
-    return replace(side, coordinates=masks.boxes()[rows], columns=columns)
+    return structs.replace(side, coordinates=masks.boxes()[rows], columns=columns)
 
 
 def _require_equal_sizes(kept: Aligned, masks: SideMasks) -> None:

@@ -8,9 +8,10 @@ figures are made of outcomes by the very functions that make them of a tally.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Side
@@ -79,8 +80,7 @@ def _likeness(scene: Scene, similarity: Similarity, pairs: Candidates) -> dict[s
     return {"distances_px": np.sqrt(squared_lengths(offsets[:, 0], offsets[:, 1]))}
 
 
-@dataclass(frozen=True, eq=False)
-class ScoredRows:
+class ScoredRows(Struct, frozen=True, eq=False):
     """The N rows of outcomes that are not ignored, in the C sequences and classes that have some.
 
     Attributes:

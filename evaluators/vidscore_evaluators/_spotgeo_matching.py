@@ -7,10 +7,10 @@ most of which have closed forms. Either way the result depends on the frame alon
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Annotations, FrameFlag, are_flagged
@@ -92,8 +92,7 @@ def evaluated_frames(aligned: Aligned) -> BoolArray:
     return evaluated
 
 
-@dataclass(frozen=True, eq=False)
-class Matches:
+class Matches(Struct, frozen=True, eq=False):
     """K true positives of an aligned input.
 
     Attributes:
@@ -132,8 +131,7 @@ def match_frames(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> Matche
     return Matches(*map(np.concatenate, zip(*columns, strict=True)))
 
 
-@dataclass(frozen=True, eq=False)
-class _Rows:
+class _Rows(Struct, frozen=True, eq=False):
     """Which row of the input each sorted point of a side is.
 
     Attributes:
@@ -191,8 +189,7 @@ def _per_sequence(object_counts: IntArray, sequences: IntArray, count: int) -> I
     return np.bincount(sequences, weights=object_counts, minlength=count).astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class _TruePositives:
+class _TruePositives(Struct, frozen=True, eq=False):
     """K true positives.
 
     Attributes:
@@ -217,8 +214,7 @@ def _find_true_positives(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Matched:
+class _Matched(Struct, frozen=True, eq=False):
     """Some frames, their P candidate pairs, and K of these that are matched.
 
     Attributes:
@@ -267,8 +263,7 @@ _Match = Callable[[IntArray, NearPoints, FloatArray], BoolArray]
 """Which of the pairs of some frames, of given costs, are matched."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Matching:
+class _Matching(Struct, frozen=True, eq=False):
     """Both sides, and the rules that they are matched by."""
 
     tau_px: float

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from operator import or_
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators._spotgeo_matching import LEFT_OUT, SEQUENCES
 from vidscore_evaluators.annotations import Side
@@ -20,8 +20,7 @@ from vidscore_evaluators.report import Block, Number, ReportWarning, Scores
 from vidscore_evaluators.tally import SCALE_BITS, Table, Tally, exact_sums
 
 
-@dataclass(frozen=True, eq=False)
-class _SequenceCounts:
+class _SequenceCounts(Struct, frozen=True, eq=False):
     """Counts and errors of K sequences.
 
     Attributes:
@@ -95,8 +94,7 @@ class _ErrorUnit:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class SetRules:
+class SetRules(Struct, frozen=True):
     """What scores of a set of sequences depend on besides its counts and errors.
 
     Attributes:

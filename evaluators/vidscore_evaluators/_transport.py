@@ -11,9 +11,9 @@ to the rounding of sums of costs.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators._assignment import assign
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
@@ -24,8 +24,7 @@ MAX_ASSIGNED_UNITS = 200
 _NOWHERE = -1
 
 
-@dataclass(frozen=True, eq=False)
-class Transport:
+class Transport(Struct, frozen=True, eq=False):
     """An optimal plan of moving m supplies of mass 1/m to n demands of mass 1/n.
 
     Attributes:
@@ -79,8 +78,7 @@ def transport(costs: FloatArray) -> Transport:
     return Transport(cost, supplies, demands, saturated=flow)
 
 
-@dataclass(frozen=True, eq=False)
-class _Paths:
+class _Paths(Struct, frozen=True, eq=False):
     """Shortest paths from a supply node, through demand nodes and the supplies that they receive.
 
     Attributes:
@@ -100,8 +98,7 @@ class _Paths:
     settled: BoolArray
 
 
-@dataclass(frozen=True, eq=False)
-class _Plan:
+class _Plan(Struct, frozen=True, eq=False):
     """The flow so far, and the potentials that prove it optimal; its arrays change.
 
     Attributes:

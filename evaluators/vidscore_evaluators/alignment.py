@@ -11,10 +11,12 @@ no batch listed.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import (
     Annotations,
@@ -155,8 +157,7 @@ def _sorted_rows(keys: Sequence[SequenceKey]) -> list[int]:
     return sorted(by_name, key=domains.__getitem__)
 
 
-@dataclass(frozen=True, eq=False)
-class _Frames:
+class _Frames(Struct, frozen=True, eq=False):
     sequences: IntArray
     numbers: IntArray
     rows_of_truth: IntArray

@@ -10,12 +10,13 @@ indices into small tables that every batch carries, so a batch is self-contained
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import IntFlag, StrEnum
 from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from vidscore_evaluators.arrays import (
     AnyArray,
@@ -108,8 +109,7 @@ def frame_name(key: tuple[str, str], number: int) -> str:
     return f"frame {number} of sequence {name}" if name else f"frame {number}"
 
 
-@dataclass(frozen=True, eq=False)
-class Annotations:
+class Annotations(Struct, frozen=True, eq=False):
     """Truth or detections of F frames with N objects, as columns.
 
     The constructor trusts its arguments; for outside input use

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.errors import Fault, SpecificationError
 from vidscore_evaluators.names import checked_name, name_advice
@@ -32,8 +33,7 @@ _LEADING = "vidscore.leading"
 _SHOWN_RANGES = 20
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class FieldRule:
+class FieldRule(Struct, frozen=True):
     """How one field of a dataclass is converted.
 
     Attributes:

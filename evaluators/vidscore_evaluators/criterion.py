@@ -16,12 +16,14 @@ section 5 and the caption of its Table 3. *M-partial* is the mean of a score ove
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators._dont_care import (
     COLUMN_SOURCES,
@@ -218,8 +220,7 @@ THRESHOLD: Mapping[str, Any] = MappingProxyType(
 evaluator's `grid` gives GIoU's where that is its base."""
 
 
-@dataclass(frozen=True)
-class ThresholdGrid:
+class ThresholdGrid(Struct, frozen=True, dict=True):
     """The thresholds whose outcomes a tally holds, and means of a score over them.
 
     Attributes:

@@ -7,11 +7,11 @@ NaN.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from vidscore_evaluators.arrays import AnyArray, BoolArray
@@ -22,8 +22,7 @@ Backend = Literal["pandas", "polars", "pyarrow"]
 """The library whose data frame is made."""
 
 
-@dataclass(frozen=True, eq=False)
-class Column:
+class Column(Struct, frozen=True, eq=False):
     """One column of N values.
 
     Attributes:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 FAULTS_IN_MESSAGE = 20
 """How many lines an error's text has; the exception itself carries all of its faults."""
@@ -22,8 +23,7 @@ FAULTS_PER_KIND = 3
 _INDEX = re.compile(r"\[[0-9]+\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """One thing that is wrong in an input.
 
     Attributes:

@@ -11,14 +11,16 @@ contract suite (`vidscore_evaluators.testing`) over it.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, cached_property, partial
 from typing import Any, ClassVar, Generic, TypeVar
+
+from msgspec import Struct, structs
 
 from vidscore_evaluators.alignment import Aligned, align
 from vidscore_evaluators.annotations import ARITIES, POINT, Annotations, Side, empty_annotations
@@ -69,8 +71,7 @@ class Averaging(StrEnum):
     """Median of the values of smaller parts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Struct, frozen=True):
     """One score that an evaluator reports.
 
     Attributes:
@@ -132,8 +133,7 @@ class Task(StrEnum):
     TRACKING = "tracking"
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
+class Growth(Struct, frozen=True):
     """Bound of the size of a tally.
 
     Attributes:
@@ -147,8 +147,7 @@ class Growth:
     bytes_each: int
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(Struct, frozen=True):
     """Requirements of an evaluator on its input.
 
     Attributes:
@@ -210,7 +209,7 @@ class Evaluator(ABC, Generic[ParametersType]):
         """Take validated parameters and the benchmark's specification."""
         self.parameters = parameters
         # Scores cannot depend on the other evaluators of the benchmark.
-        self.specification = replace(specification, evaluators=())
+        self.specification = dataclasses.replace(specification, evaluators=())
 
     @property
     def unit(self) -> Unit:
@@ -276,7 +275,7 @@ class Evaluator(ABC, Generic[ParametersType]):
         faults = [*self.faults(side, annotations)]
         if self.needs.unit_confidences:
             of_confidences = unit_confidence_faults(self.name, annotations)
-            faults.extend(replace(fault, source=side.value) for fault in of_confidences)
+            faults.extend(structs.replace(fault, source=side.value) for fault in of_confidences)
         return faults
 
     @property
@@ -364,7 +363,7 @@ class Evaluator(ABC, Generic[ParametersType]):
             parameters=parameter_values(self.parameters),
             truth_digest=given(tally, "truth").then(str),
             detections_digest=given(tally, "detections").then(str),
-            scores=replace(scores, warnings=given(tally, "input_summary").then(warned)),
+            scores=dataclasses.replace(scores, warnings=given(tally, "input_summary").then(warned)),
             specification=to_dict(self.specification),
             software=software_versions(),
             preset=self.preset,
@@ -461,7 +460,7 @@ def tally_many(
     of_truth = Deferred(lambda: fingerprint(truth))
     of_detections = Deferred(lambda: fingerprint(detections))
     # Without the intermediate results of evaluators, which need not be held.
-    bare = replace(aligned)
+    bare = dataclasses.replace(aligned)
     input_summaries: dict[int, Deferred[Mapping[str, Table]]] = {}
     tallies = []
     for evaluator in evaluators:

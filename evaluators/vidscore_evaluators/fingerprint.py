@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
@@ -37,8 +37,7 @@ _KINDS = {np.dtype(np.float64): _FLOAT, np.dtype(np.int64): 2, np.dtype(np.uint8
 """Types of columns, as the kernel numbers them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
+class Fingerprint(Struct, frozen=True):
     """Two 64-bit lanes; fingerprints add."""
 
     lanes: tuple[int, int] = (0, 0)
@@ -113,8 +112,7 @@ class _Names(NamedTuple):
         return _Names(np.ascontiguousarray(self.hashes), of_rows)
 
 
-@dataclass(frozen=True, eq=False)
-class _Column:
+class _Column(Struct, frozen=True, eq=False):
     """A column of rows that is hashed under a name.
 
     Attributes:

@@ -7,9 +7,8 @@ its own item alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators import kernels
 from vidscore_evaluators.arrays import (
@@ -134,8 +133,7 @@ def squared_lengths(x: FloatArray, y: FloatArray) -> FloatArray:
     return x
 
 
-@dataclass(frozen=True, eq=False)
-class SortedPoints:
+class SortedPoints(Struct, frozen=True, eq=False):
     """N points of one side in G groups, sorted by x and then by y within a group.
 
     Attributes:
@@ -193,8 +191,7 @@ def sorted_rows(coordinates: FloatArray, starts: IntArray) -> IntArray:
     return rows
 
 
-@dataclass(frozen=True, eq=False)
-class NearPoints:
+class NearPoints(Struct, frozen=True, eq=False):
     """P pairs of points of one group, group by group, of K groups.
 
     Attributes:

@@ -6,14 +6,15 @@ registry, plug-ins included, and refuses another version.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from vidscore_evaluators.alignment import align
@@ -56,8 +57,7 @@ PartArray = NDArray[np.int32]
 """Numbers of parts."""
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(Struct, frozen=True):
     """A part of the tallying.
 
     Attributes:
@@ -271,7 +271,7 @@ def frames_of_part(side: Annotations, parts: PartArray, part: int) -> Annotation
     used = distinct(own.frame_sequences)
     if len(used) == len(side.sequences):
         return own
-    return replace(
+    return structs.replace(
         own,
         sequences=tuple(side.sequences[row] for row in used.tolist()),
         frame_sequences=np.searchsorted(used, own.frame_sequences),
@@ -353,4 +353,4 @@ def with_parameter(evaluator: Evaluator[Any], parameter: str, value: float) -> E
 
 
 def _scores(evaluator: Evaluator[Any], truth: Annotations, detections: Annotations) -> Scores:
-    return replace(evaluator.scores(evaluator.tally(truth, detections)), curves=())
+    return dataclasses.replace(evaluator.scores(evaluator.tally(truth, detections)), curves=())

@@ -9,10 +9,10 @@ and the contract suite.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from vidscore_evaluators.alignment import restrict, unknown_sequences, unlisted_frames
 from vidscore_evaluators.annotations import (
@@ -34,8 +34,7 @@ from vidscore_evaluators.tally import Tally, merge_tallies
 FrameKey = tuple[SequenceKey, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """Progress of both sides of a stream.
 
     Attributes:
@@ -49,8 +48,7 @@ class Coverage:
     waiting_for_truth: int
 
 
-@dataclass
-class _Half:
+class _Half(Struct):
     """One side: the key of every frame seen, and the waiting frames."""
 
     seen: set[FrameKey] = field(default_factory=set)

@@ -6,16 +6,14 @@ the edges of pixels: the first pixel of an image goes from 0 to 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray, expand_runs, run_starts
 from vidscore_evaluators.masks import Masks
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnPieces:
+class ColumnPieces(Struct, frozen=True, eq=False):
     """The pixels of masks as P pieces of columns, of which no two of a mask touch in a column.
 
     Attributes:
@@ -42,8 +40,7 @@ class ColumnPieces:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class MaskOutlines:
+class MaskOutlines(Struct, frozen=True, eq=False):
     """Closed outlines around the parts of masks and around their holes.
 
     Attributes:

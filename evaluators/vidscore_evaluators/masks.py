@@ -10,10 +10,10 @@ area that two masks share comes out of their runs: nothing is computed pixel by 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
+from msgspec import Struct, field
 
 from vidscore_evaluators import kernels
 from vidscore_evaluators.arrays import (
@@ -30,8 +30,7 @@ _GROUP_SHIFT = 34
 """Of the keys of spans and outlines: the group is above, position and end of a span below."""
 
 
-@dataclass(frozen=True, eq=False)
-class Masks:
+class Masks(Struct, frozen=True, eq=False):
     """N masks as columns.
 
     The constructor trusts its arguments; `vidscore_evaluators.mask_forms` checks outside input.
@@ -46,7 +45,7 @@ class Masks:
     sizes: IntArray
     starts: IntArray
     runs: RunArray
-    kept: dict[str, AnyArray] = field(default_factory=dict, repr=False)
+    kept: dict[str, AnyArray] = field(default_factory=dict)
 
     @property
     def count(self) -> int:

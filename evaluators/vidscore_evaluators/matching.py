@@ -13,10 +13,10 @@ order of its objects decides, which callers keep in an order of content.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators import kernels
 from vidscore_evaluators._assignment import CostBlocks, assign
@@ -57,8 +57,7 @@ _UNMATCHED = -1
 _OPEN, _CHOSEN = 0, 1
 
 
-@dataclass(frozen=True, eq=False)
-class _Problem:
+class _Problem(Struct, frozen=True, eq=False):
     """P pairs with their costs, in blocks that share no object.
 
     Attributes:
@@ -276,8 +275,7 @@ def match_maximum(
     return gains
 
 
-@dataclass(frozen=True, eq=False)
-class StagedGains:
+class StagedGains(Struct, frozen=True, eq=False):
     """Gains of (right_count,) right objects.
 
     Attributes:

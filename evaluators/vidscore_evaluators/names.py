@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 
@@ -74,6 +73,8 @@ def checked_name(value: object) -> str:
 
 def closest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The known name that a mistyped one was probably meant to be, whatever its case."""
+    import difflib  # noqa: PLC0415 - only where something is wrong
+
     by_folded = {entry.casefold(): entry for entry in reversed(tuple(known))}
     close = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=cutoff)
     return by_folded[close[0]] if close else None

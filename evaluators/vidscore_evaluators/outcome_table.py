@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from vidscore_evaluators.alignment import Aligned
@@ -78,8 +79,7 @@ CODES: Mapping[Outcome, int] = {outcome: code for code, outcome in enumerate(OUT
 """Number in `Outcomes.outcomes` by outcome."""
 
 
-@dataclass(frozen=True, slots=True)
-class OperatingPoint:
+class OperatingPoint(Struct, frozen=True):
     """Where on its curves an evaluator that has curves is looked at.
 
     Attributes:
@@ -116,8 +116,7 @@ class OperatingPoint:
             raise ParameterError(faults)
 
 
-@dataclass(frozen=True, eq=False)
-class Outcomes:
+class Outcomes(Struct, frozen=True, eq=False):
     """What became of N objects and detections.
 
     Attributes:
@@ -248,9 +247,9 @@ class Outcomes:
 
 
 ROW_COLUMNS = tuple(
-    entry.name
-    for entry in fields(Outcomes)
-    if entry.name not in ("sequence_keys", "label_names", "columns", "frame_counts")
+    name
+    for name in Outcomes.__struct_fields__
+    if name not in ("sequence_keys", "label_names", "columns", "frame_counts")
 )
 """Names of the columns that every table of outcomes has."""
 

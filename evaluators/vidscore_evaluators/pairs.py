@@ -7,9 +7,9 @@ filters the pairs. A matching of all frames is a matching of each component of t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators import kernels
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, require_groups
@@ -25,8 +25,7 @@ PAIRS_PER_CHUNK = 1 << 15
 """Pairs per chunk: few enough for the processor's cache."""
 
 
-@dataclass(frozen=True, eq=False)
-class BoundingBoxes:
+class BoundingBoxes(Struct, frozen=True, eq=False):
     """Bounding boxes of the N objects of one side, by group; a group is usually a frame.
 
     Attributes:
@@ -47,8 +46,7 @@ class BoundingBoxes:
         require_groups("boxes", self.boxes, self.starts, 4)
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
+class Pairs(Struct, frozen=True, eq=False):
     """P pairs of a left and a right object of the same frame, each pair once.
 
     Attributes:
@@ -152,8 +150,7 @@ def _touching(
         yield Pairs(rows[0, :found], rows[1, :found])
 
 
-@dataclass(frozen=True, eq=False)
-class Components:
+class Components(Struct, frozen=True, eq=False):
     """C components of P pairs; an object without a pair belongs to none.
 
     Attributes:

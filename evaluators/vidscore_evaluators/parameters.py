@@ -13,9 +13,10 @@ import math
 import types
 import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
+
+from msgspec import Struct
 
 from vidscore_evaluators.errors import Fault, ParameterError
 from vidscore_evaluators.names import name_advice
@@ -33,8 +34,7 @@ _BOUNDS = "vidscore"
 _TYPE_NAMES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """What a parameter may be besides its type.
 
     Attributes:
@@ -68,8 +68,7 @@ class Bounds:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterDescription:
+class ParameterDescription(Struct, frozen=True):
     """One parameter as users see it.
 
     Attributes:

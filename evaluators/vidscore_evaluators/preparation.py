@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, structs
 
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
@@ -26,8 +28,7 @@ Data = str | os.PathLike[str] | Annotations | Mapping[str, Any] | DataFrame
 """A path, annotations, or arrays by the column names of generic CSV: a dictionary, a data frame."""
 
 
-@dataclass(frozen=True, slots=True)
-class DataChoice:
+class DataChoice(Struct, frozen=True):
     """How data is read, and which part of it counts.
 
     Attributes:
@@ -63,7 +64,9 @@ def judged_by(
     """
     scene = _scene(specification, manifest)
     wanted = [evaluator] if isinstance(evaluator, str | EvaluatorSpec) else list(evaluator)
-    return replace(scene, evaluators=tuple(_request(entry, scene, parameters) for entry in wanted))
+    return dataclasses.replace(
+        scene, evaluators=tuple(_request(entry, scene, parameters) for entry in wanted)
+    )
 
 
 def prepare(
@@ -98,7 +101,7 @@ def prepare(
         known=frozenset(sequence.key for sequence in specification.sequences),
         wanted=wanted,
     )
-    pair = replace(pair, detections=scaled(pair.detections, choice.confidence_scale))
+    pair = structs.replace(pair, detections=scaled(pair.detections, choice.confidence_scale))
     return choose_part(choice.selection, evaluators, pair, specification)
 
 
@@ -143,6 +146,6 @@ def scaled(source: Source, confidence_scale: str | None) -> Source:
         return source
     scale = ConfidenceScale.parse(confidence_scale)
     try:
-        return replace(source, annotations=scale.scaled(source.annotations))
+        return structs.replace(source, annotations=scale.scaled(source.annotations))
     except InputError as error:
         raise InputError([source.locate(fault) for fault in error.faults]) from None

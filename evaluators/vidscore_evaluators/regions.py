@@ -7,10 +7,9 @@ hull.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import shapely
+from msgspec import Struct
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs, run_starts
 from vidscore_evaluators.geometry import bounding_boxes, intersection_areas
@@ -31,8 +30,7 @@ from vidscore_evaluators.shapes import (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Regions:
+class Regions(Struct, frozen=True, eq=False):
     """R quadrilateral regions in G groups, usually frames.
 
     Attributes:
@@ -44,8 +42,7 @@ class Regions:
     corners: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
-class _Contacts:
+class _Contacts(Struct, frozen=True, eq=False):
     """K boxes that overlap regions, and their P pairs with them.
 
     Attributes:

@@ -14,9 +14,10 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+from msgspec import Struct
 
 from vidscore_evaluators.errors import Fault, InputError, MissingExtraError, VidscoreError
 
@@ -36,8 +37,7 @@ _ADVICE = dict.fromkeys(
 )
 
 
-@dataclass(frozen=True)
-class RemotePath:
+class RemotePath(Struct, frozen=True):
     """Where a file or folder is that no disk of this machine has.
 
     Attributes:
@@ -70,8 +70,7 @@ def data_path(named: str | os.PathLike[str]) -> DataPath:
     return RemotePath(text.rstrip("/")) if _ADDRESS.fullmatch(text) else Path(named)
 
 
-@dataclass(frozen=True, eq=False)
-class RemoteFile:
+class RemoteFile(Struct, frozen=True, eq=False):
     """A file at an address, as it was when it was listed.
 
     Attributes:

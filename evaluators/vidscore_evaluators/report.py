@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import Struct
+
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.deferred import Deferred, DeferredField
 
@@ -86,8 +88,7 @@ _AT_THRESHOLD = re.compile(r"_-?\d+(\.\d+)?$")
 """Suffix of the names of curves that differ only in a threshold."""
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Struct, frozen=True):
     """Points in order, as columns of equal length by name."""
 
     name: str

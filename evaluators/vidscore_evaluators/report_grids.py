@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from vidscore_evaluators.errors import UnknownEvaluatorError
 from vidscore_evaluators.names import escape_controls
@@ -26,8 +27,7 @@ UNDEFINED = "undefined"
 DECIMALS = 4
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(Struct, frozen=True):
     """One table.
 
     Attributes:

@@ -6,7 +6,9 @@ Both show the same tables, cut to what fits, and say how much they leave out and
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.figures.markup import markup_text
 from vidscore_evaluators.figures.report_curves import curve_charts
@@ -42,8 +44,7 @@ _LONGEST_LIST = 60
 _LONGEST_NAME = 40
 
 
-@dataclass(frozen=True)
-class _Shown:
+class _Shown(Struct, frozen=True):
     """What is shown of a report.
 
     Attributes:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, structs
 
 from vidscore_evaluators.alignment import Cache
 from vidscore_evaluators.annotations import Annotations, SequenceKey
@@ -24,8 +26,7 @@ WIDEST_STRETCH = 2.0**900
 """Spread of values up to which as many stretches as there may be groups end below infinity."""
 
 
-@dataclass(frozen=True, eq=False)
-class Items:
+class Items(Struct, frozen=True, eq=False):
     """N objects of one kind in G groups, in canonical order.
 
     Groups ascend. Within a group confidences descend, and equal ones are in the order of their
@@ -179,12 +180,14 @@ class Scene:
 
     def take_detections(self, rows: BoolArray) -> Scene:
         """Keep some detections, given as a mask."""
-        return replace(self, detections=self.detections.take(rows), forgiven=self.forgiven[rows])
+        return dataclasses.replace(
+            self, detections=self.detections.take(rows), forgiven=self.forgiven[rows]
+        )
 
     def take_groups(self, kept: BoolArray) -> Scene:
         """Keep what some groups hold, given as a (G,) mask; the others are left empty."""
         of_absorbers = kept[self.absorbers.groups]
-        return replace(
+        return dataclasses.replace(
             self.take_detections(kept[self.detections.groups]),
             truth=self.truth.take(kept[self.truth.groups]),
             absorbers=self.absorbers.take(of_absorbers),
@@ -196,9 +199,11 @@ class Scene:
 
         def regrouped(items: Items) -> Items:
             frames = self.group_frames[items.groups]
-            return replace(items, groups=frames, starts=group_starts(frames, self.frame_count))
+            return structs.replace(
+                items, groups=frames, starts=group_starts(frames, self.frame_count)
+            )
 
-        return replace(
+        return dataclasses.replace(
             self,
             classes=("",),
             group_frames=np.arange(self.frame_count, dtype=np.int64),
@@ -211,7 +216,7 @@ class Scene:
     def without_absorbers(self) -> Scene:
         """The same scene with nothing left in it but real truth and detections."""
         none = np.zeros(len(self.absorbers), dtype=np.bool_)
-        return replace(
+        return dataclasses.replace(
             self,
             absorbers=self.absorbers.take(none),
             absorbs_many=self.absorbs_many[none],

@@ -9,13 +9,15 @@ does it, so that don't-care rules see what they would see, and rows keep their n
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct, structs
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, sequence_name
 from vidscore_evaluators.arrays import BoolArray, distinct
@@ -206,8 +208,7 @@ ALL = Selection()
 """Nothing is left out."""
 
 
-@dataclass(frozen=True, eq=False)
-class Selected:
+class Selected(Struct, frozen=True, eq=False):
     """What is scored of a part of the data.
 
     Attributes:
@@ -248,7 +249,7 @@ def select(
     left = {*truth.annotations.sequences, *listed}
     gone = set(pair.truth.annotations.sequences) - left
     detected = selection.frames_of(pair.detections.annotations, but=gone)
-    chosen = replace(pair, truth=truth, detections=_of_frames(pair.detections, detected))
+    chosen = structs.replace(pair, truth=truth, detections=_of_frames(pair.detections, detected))
     if not truth.annotations.frame_count and not _evaluates(part):
         raise ParameterError([Fault("no frame of the truth in the chosen part", "at least one")])
     domains = sorted({key.domain for key in left})
@@ -271,14 +272,14 @@ def _of_specification(selection: Selection, specification: BenchmarkSpec) -> Ben
         for entry in specification.sequences
         if selection.has_sequence(entry.key)
     )
-    return replace(specification, sequences=entries)
+    return dataclasses.replace(specification, sequences=entries)
 
 
 def _of_entry(selection: Selection, entry: SequenceSpec) -> SequenceSpec:
     evaluated = entry.evaluated_frames
     if selection.frames is None or evaluated is None:
         return entry
-    return replace(entry, frames=evaluated.intersection(selection.frames))
+    return dataclasses.replace(entry, frames=evaluated.intersection(selection.frames))
 
 
 def _evaluates(specification: BenchmarkSpec) -> bool:
@@ -292,7 +293,7 @@ def _of_evaluator(
     domains: Sequence[str],
 ) -> Evaluator[Any]:
     """The same evaluator for the chosen part, which its reports name."""
-    part = replace(evaluator.specification, sequences=specification.sequences)
+    part = dataclasses.replace(evaluator.specification, sequences=specification.sequences)
     if selection.labels is not None:
         part = _with_lists(part, {one: _listed(selection, evaluator, one) for one in domains})
     chosen: Evaluator[Any] = type(evaluator)(evaluator.parameters, part)
@@ -313,9 +314,9 @@ def _with_lists(specification: BenchmarkSpec, lists: dict[str, tuple[str, ...]])
     """The specification with a list of labels for each domain; one list where all are equal."""
     different = set(lists.values())
     if len(different) == 1:
-        return replace(specification, domains=(), classes=different.pop())
+        return dataclasses.replace(specification, domains=(), classes=different.pop())
     domains = tuple(DomainSpec(name, labels) for name, labels in lists.items())
-    return replace(specification, domains=domains, classes=())
+    return dataclasses.replace(specification, domains=domains, classes=())
 
 
 # --- names that there are not ----------------------------------------------------------------

@@ -7,11 +7,11 @@ are processed in one call.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import shapely
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from vidscore_evaluators import kernels
@@ -103,8 +103,7 @@ OverlapRule = Callable[[FloatArray], BoolArray]
 """Mask of the overlap ratios that count."""
 
 
-@dataclass(frozen=True, eq=False)
-class Shapes:
+class Shapes(Struct, frozen=True, eq=False):
     """N shapes in G groups.
 
     Attributes:
@@ -263,8 +262,7 @@ MergedShape = Literal["box", "union"]
 """Result of merging a component: its bounding box, or the union of its shapes."""
 
 
-@dataclass(frozen=True, eq=False)
-class Merged:
+class Merged(Struct, frozen=True, eq=False):
     """Result of merging N shapes.
 
     Attributes:
@@ -276,8 +274,7 @@ class Merged:
     labels: IntArray
 
 
-@dataclass(frozen=True, eq=False)
-class _Components:
+class _Components(Struct, frozen=True, eq=False):
     """C components of N nodes, in the order of their first nodes.
 
     Attributes:

@@ -21,10 +21,10 @@ Readings of this project:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
@@ -51,8 +51,7 @@ coordinates have decimals or come as corner and size; real ones that lie this ne
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Similarity:
+class Similarity(Struct, frozen=True):
     """A similarity of pairs, at most 1, and the distance in [0, 1] that belongs to it.
 
     Attributes:
@@ -202,8 +201,7 @@ def _shared_areas(first: FloatArray, second: FloatArray, pixel: float) -> FloatA
     return intersection_areas(first, second, pixel)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _Solids:
+class _Solids(Struct, frozen=True, eq=False):
     """Solids above upright boxes or outlines; the shapes themselves where heights are 1.
 
     Attributes:
@@ -255,8 +253,7 @@ def _enclosing_areas(first: FloatArray, second: FloatArray, pixel: float) -> Flo
     return enclosing
 
 
-@dataclass(frozen=True, eq=False)
-class Candidates:
+class Candidates(Struct, frozen=True, eq=False):
     """P pairs, sorted by detection and then by target.
 
     Attributes:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import BoolArray, IntArray, expand_runs
@@ -30,8 +31,7 @@ MAXIMUM_IMAGE_SIDE_PX = 2**31 - 1
 _UP_TO = f"frames up to {MAXIMUM_FRAME_NUMBER}"
 
 
-@dataclass(frozen=True, slots=True)
-class FrameRanges:
+class FrameRanges(Struct, frozen=True):
     """A set of frame numbers, as ascending inclusive ranges that neither touch nor overlap."""
 
     ranges: tuple[tuple[int, int], ...] = ()

@@ -10,12 +10,13 @@ that arrive up to b late count as well, as far as their frames had been captured
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, structs
 
 from vidscore_evaluators.annotations import (
     Annotations,
@@ -39,8 +40,7 @@ BUDGET_RANKS = tuple(tenth / 10 for tenth in range(1, 11))
 NO_ANSWER = -1
 
 
-@dataclass(frozen=True, eq=False)
-class StreamingAnswers:
+class StreamingAnswers(Struct, frozen=True, eq=False, dict=True):
     """The frames of a truth that are judged, and the answers to frames with their arrivals.
 
     Attributes:
@@ -114,7 +114,7 @@ class StreamingAnswers:
         rows = self.chosen(budget_s)
         answered = np.flatnonzero(rows >= 0)
         taken = self.detections.take_frames(rows[answered])
-        return replace(
+        return structs.replace(
             taken,
             frame_numbers=self.truth.frame_numbers[answered],
             frame_flags=np.zeros(len(answered), dtype=np.uint8),
@@ -265,7 +265,9 @@ def _with_curves(
         for domain, label, sequence, measure in [key]
         if sequence is None
     ]
-    return replace(first, scores=replace(first.scores, curves=(*first.curves, *curves)))
+    return dataclasses.replace(
+        first, scores=dataclasses.replace(first.scores, curves=(*first.curves, *curves))
+    )
 
 
 def _runs(rows: IntArray, side: Annotations) -> dict[SequenceKey, IntArray]:

@@ -12,12 +12,14 @@ an integer times 2**-1074, a sum is kept as that integer, and a report rounds it
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from operator import lt
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from vidscore_evaluators import kernels
@@ -52,8 +54,7 @@ _ONLY_ROW: IntArray = np.zeros(1, dtype=np.int64)
 _ONLY_ROW.flags.writeable = False
 
 
-@dataclass(frozen=True, slots=True)
-class TableSchema:
+class TableSchema(Struct, frozen=True):
     """Names of a table's columns.
 
     Attributes:
@@ -75,8 +76,7 @@ class TableSchema:
     within: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
+class Table(Struct, frozen=True, eq=False):
     """K rows in ascending key order, each key once.
 
     Attributes:

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import ArrayLike
 
 from vidscore_evaluators.annotations import (
@@ -71,8 +72,7 @@ _KINDS = {
 """Content of non-numeric arrays by numpy's kind."""
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """Unchecked columns of a batch; the attributes are those of the wire's AnnotationBatch.
 
     An empty optional column means its default, as on the wire.
@@ -388,8 +388,7 @@ EXPECTED = "sigmoid, or MIN,MAX such as 0,100"
 ADVICE = f"map them with --confidence-scale {SIGMOID}, or MIN,MAX (in Python, confidence_scale)"
 
 
-@dataclass(frozen=True, slots=True)
-class ConfidenceScale:
+class ConfidenceScale(Struct, frozen=True):
     """The logistic function 1 / (1 + exp(-x)), or a straight line from 0 to 1 between two bounds.
 
     Attributes:

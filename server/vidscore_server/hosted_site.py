@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
+
+from msgspec.structs import replace
 
 from vidscore_evaluators.errors import MissingExtraError
 from vidscore_server.api.local_calls import LocalCalls

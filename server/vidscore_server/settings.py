@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 from urllib.parse import urlsplit
 
+from msgspec import Struct, structs
+
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
 from vidscore_evaluators.parameters import parameter, parse_parameters
 
@@ -431,8 +433,7 @@ def load_settings(
         raise SettingsError([_placed(fault, sources) for fault in error.faults]) from None
 
 
-@dataclass(frozen=True)
-class _Source:
+class _Source(Struct, frozen=True):
     """Settings of one source, and their spelling there."""
 
     name: str
@@ -476,7 +477,7 @@ def _placed(fault: Fault, sources: list[_Source]) -> Fault:
     for source in reversed(sources):
         if fault.field is not None and fault.field in source.values:
             spelling = source.spelling[fault.field]
-            return dataclasses.replace(fault, source=source.name, field=spelling)
+            return structs.replace(fault, source=source.name, field=spelling)
     return fault
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 import grpc
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
+from msgspec import Struct, field
 
 from vidscore_evaluators.errors import (
     EvaluatorVersionError,
@@ -134,8 +134,7 @@ _CODES: Mapping[type[VidscoreError], grpc.StatusCode] = {
 }
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """An error as a client sees it.
 
     Attributes:

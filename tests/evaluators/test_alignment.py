@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import given, settings
+from msgspec import structs
 
 from vidscore_evaluators.alignment import Cache, align, frames_in
 from vidscore_evaluators.annotations import Annotations
@@ -72,7 +73,7 @@ def test_each_frame_keeps_its_objects_and_says_who_listed_it(scene: Case, seed: 
 @given(cases(NEEDS))
 def test_flags_of_a_frame_are_those_of_the_truth(scene: Case) -> None:
     marked = scene.detections.frame_flags | 1
-    detections = Annotations(**(vars(scene.detections) | {"frame_flags": marked}))
+    detections = structs.replace(scene.detections, frame_flags=marked)
     aligned = align(scene.truth, detections)
     flags = dict(zip(frame_keys(scene.truth), scene.truth.frame_flags.tolist(), strict=True))
     expected = [flags.get(key, 0) for key in frame_keys(aligned.truth)]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import pickle
 import weakref
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,7 @@ def test_digests_are_the_fingerprints_of_both_sides() -> None:
 def test_a_report_with_other_scores_keeps_its_digests() -> None:
     truth = _side("car")
     [report] = score_annotations([create_evaluator("f1")], truth, truth)
-    assert replace(report, preset="p").truth_digest == str(fingerprint(truth))
+    assert dataclasses.replace(report, preset="p").truth_digest == str(fingerprint(truth))
 
 
 def _held(use: Callable[[Report], object]) -> bool:
@@ -89,7 +89,7 @@ def test_columns_are_held_until_digests_and_warnings_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "use", [Report.to_json, pickle.dumps, lambda report: report == replace(report)]
+    "use", [Report.to_json, pickle.dumps, lambda report: report == dataclasses.replace(report)]
 )
 def test_who_takes_all_of_a_report_makes_it_hold_no_columns(
     use: Callable[[Report], object],

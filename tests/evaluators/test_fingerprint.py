@@ -6,11 +6,11 @@ import hashlib
 import itertools
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, concatenate
 from vidscore_evaluators.evaluator import Needs

@@ -12,6 +12,7 @@ from tests.evaluators.toy import toy
 
 from vidscore_evaluators import jobs
 from vidscore_evaluators.annotations import Annotations, empty_annotations
+from vidscore_evaluators.arrays import FlagArray
 from vidscore_evaluators.errors import EvaluatorVersionError, GeometryError
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
@@ -24,7 +25,6 @@ from vidscore_evaluators.jobs import (
     tally_in_parts,
 )
 from vidscore_evaluators.live import frame_keys
-from vidscore_evaluators.outcome_table import Outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.tally_bytes import tally_to_bytes
 from vidscore_evaluators.testing import Case, Thing, cases, make_annotations, seeds, shuffled
@@ -94,11 +94,11 @@ def test_outcomes_of_a_part_are_gone_when_those_of_the_next_are_there(
     one = [Thing((1, 1))]
     truth = make_annotations({("", name): {1: one} for name in "abc"})
     parts = outcomes_in_parts(create_evaluator("spotgeo"), truth, truth)
-    seen: list[weakref.ref[Outcomes]] = []
+    seen: list[weakref.ref[FlagArray]] = []
     for rows in parts:
         assert [part() for part in seen] == [None] * len(seen)
         assert len(rows) == 2
-        seen.append(weakref.ref(rows))
+        seen.append(weakref.ref(rows.outcomes))
         del rows
     assert len(seen) == 3
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from tests.evaluators.test_polygon_base import WITH_BASE, figures, report_of
 
 from vidscore_evaluators._dont_care import RULES

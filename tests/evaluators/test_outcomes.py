@@ -6,12 +6,12 @@ import csv
 import io
 import json
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet
 import pytest
+from msgspec.structs import replace
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Side

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import numpy as np
 import pytest
 import shapely
+from msgspec.structs import replace
 
 from vidscore_evaluators import score
 from vidscore_evaluators._dont_care import RULES

@@ -6,12 +6,12 @@ import gzip
 import io
 import zipfile
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from tests.evaluators.shards.scenes import write_scene
 
 from vidscore_evaluators import remote_files

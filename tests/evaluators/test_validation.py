@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.errors import InputError
@@ -243,7 +243,7 @@ def test_a_fault_is_named_with_column_and_row(changes: dict[str, Any], faults: l
     assert _faults(**changes) == [f"truth, {fault}" for fault in faults]
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in fields(Columns)][2:5])
+@pytest.mark.parametrize("name", Columns.__struct_fields__[2:5])
 @pytest.mark.parametrize(
     ("values", "found"),
     [
@@ -351,9 +351,9 @@ HOSTILE = st.one_of(
             "sequences": st.lists(HOSTILE | st.tuples(HOSTILE, HOSTILE), max_size=3),
             "labels": st.lists(HOSTILE, max_size=3),
             **{
-                entry.name: HOSTILE
-                for entry in fields(Columns)
-                if entry.name not in {"arity", "sequences", "labels", "columns"}
+                name: HOSTILE
+                for name in Columns.__struct_fields__
+                if name not in {"arity", "sequences", "labels", "columns"}
             },
             "columns": st.dictionaries(st.text(max_size=2) | st.integers(), HOSTILE, max_size=2),
         },

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
+from msgspec import Struct
 
 from vidscore_cli.inputs import InputChoice
 from vidscore_cli.options import Decorator, together
@@ -41,8 +41,7 @@ _OF_REPORTS = {
 """Options of what is done with reports, by their names."""
 
 
-@dataclass(frozen=True)
-class ArchiveChoice:
+class ArchiveChoice(Struct, frozen=True):
     """How a scoring is cut, as typed.
 
     Attributes:

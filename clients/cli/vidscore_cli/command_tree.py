@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -30,8 +30,7 @@ PLUG_INS = "Plug-ins"
 """Heading of the commands that other distributions add."""
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """Where a command, or a part of one, is declared.
 
     Attributes:

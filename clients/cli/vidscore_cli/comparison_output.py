@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from vidscore_cli.output import deliver, deliver_json
 from vidscore_evaluators.annotations import sequence_name

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from vidscore_cli.output import STDOUT, deliver_json, say
 from vidscore_cli.session import ExitCode
@@ -25,8 +27,7 @@ class Status(StrEnum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """Result of a step.
 
     Attributes:
@@ -44,8 +45,7 @@ class Finding:
     exit_code: ExitCode = ExitCode.UNREACHABLE
 
 
-@dataclass(frozen=True)
-class Passed:
+class Passed(Struct, frozen=True):
     """A step that found nothing wrong, or nothing that hinders.
 
     Attributes:
@@ -59,8 +59,7 @@ class Passed:
     advice: str = ""
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Struct, frozen=True):
     """One thing to look at.
 
     Attributes:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
 
 from vidscore_cli.failures import (
     NotScoredError,
@@ -57,8 +59,7 @@ _HELD = {
 """Quotas that do not count submissions, with their units."""
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """Outcome of a submission.
 
     Attributes:
@@ -212,21 +213,21 @@ def described_evaluators(client: Client, benchmark: Benchmark) -> list[Evaluator
 def over_private(outcome: Outcome) -> Outcome:
     """The scores over private sequences, as far as they are shown."""
     scores = [
-        replace(score, report=score.private_report)
+        dataclasses.replace(score, report=score.private_report)
         for score in outcome.scores
         if score.private_report is not None
     ]
-    return replace(outcome, scores=scores)
+    return structs.replace(outcome, scores=scores)
 
 
 def by_streaming_accuracy(outcome: Outcome) -> Outcome:
     """The scores by streaming accuracy, as far as they are shown."""
     scores = [
-        replace(score, report=score.streaming_report)
+        dataclasses.replace(score, report=score.streaming_report)
         for score in outcome.scores
         if score.streaming_report is not None
     ]
-    return replace(outcome, scores=scores)
+    return structs.replace(outcome, scores=scores)
 
 
 def format_for(client: Client, benchmark: str, typed: str) -> str:
@@ -300,7 +301,9 @@ def _ranking_first(report: Report, ranking: Mapping[str, Sequence[str]]) -> Repo
     names = list(ranking.get(report.evaluator, ()))
     ranks = {name: names.index(name) for name in names}
     rows = sorted(report.rows(), key=lambda row: ranks.get(row.measure, len(names)))
-    return replace(report, scores=replace(report.scores, blocks=tuple(map(row_block, rows))))
+    return dataclasses.replace(
+        report, scores=dataclasses.replace(report.scores, blocks=tuple(map(row_block, rows)))
+    )
 
 
 def _rank(client: Client, submission: Submission) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
+from msgspec import Struct, structs
 
 from vidscore_evaluators.errors import (
     ParameterError,
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 
 
-@dataclass(frozen=True)
-class InputChoice:
+class InputChoice(Struct, frozen=True):
     """Which data, as typed.
 
     Attributes:
@@ -47,8 +47,7 @@ class InputChoice:
     confidence_scale: str | None = None
 
 
-@dataclass(frozen=True)
-class FileOptions:
+class FileOptions(Struct, frozen=True):
     """Options that commands over files have in common, by their names; a command adds its own."""
 
     evaluators: tuple[str, ...]
@@ -145,7 +144,7 @@ def read_data(
         known=frozenset(sequence.key for sequence in specification.sequences),
         wanted=wanted,
     )
-    return replace(pair, detections=scaled(pair.detections, choice.confidence_scale))
+    return structs.replace(pair, detections=scaled(pair.detections, choice.confidence_scale))
 
 
 def read_truth(
@@ -249,10 +248,10 @@ def select_evaluators(
         raise click.UsageError("an evaluator is named twice")
     typed = _by_evaluator(settings, [entry.name for entry in chosen])
     evaluators = tuple(
-        replace(entry, parameters={**entry.parameters, **typed.get(entry.name, {})})
+        dataclasses.replace(entry, parameters={**entry.parameters, **typed.get(entry.name, {})})
         for entry in chosen
     )
-    return replace(manifest, evaluators=evaluators), typed
+    return dataclasses.replace(manifest, evaluators=evaluators), typed
 
 
 def create_evaluators(
@@ -280,7 +279,7 @@ def create_evaluators(
     if faults:
         if names:
             raise click.UsageError("\n".join(fault.description for fault in faults))
-        raise SpecificationError([replace(fault, source="manifest") for fault in faults])
+        raise SpecificationError([structs.replace(fault, source="manifest") for fault in faults])
     return created
 
 
@@ -328,7 +327,7 @@ def _create(
             lines = "\n  ".join(str(fault) for fault in error.faults)
             raise click.UsageError(f"parameters of {entry.name}:\n  {lines}") from None
         raise ParameterError(
-            [replace(fault, source=f"manifest, {entry.name}") for fault in error.faults]
+            [structs.replace(fault, source=f"manifest, {entry.name}") for fault in error.faults]
         ) from None
 
 

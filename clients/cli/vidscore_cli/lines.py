@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from vidscore_cli.output import counted, say
 from vidscore_cli.session import ExitCode
@@ -37,8 +38,7 @@ def line_text(fault: Fault) -> str:
     return ": ".join([*filter(None, parts), fault.description])
 
 
-@dataclass(eq=False)
-class FrameInput:
+class FrameInput(Struct, eq=False):
     """Frames that come as bytes.
 
     Attributes:

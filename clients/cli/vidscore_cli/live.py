@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
+
+from msgspec import Struct
 
 from vidscore_cli.output import console_on
 
@@ -27,8 +28,7 @@ STEPS_PER_SECOND = 100.0
 """Most steps in a second; at a higher frame rate a step has several frames."""
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Struct, frozen=True):
     """Some frames of both sides, and how many frames have come with it."""
 
     truth: Annotations

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import click
+from msgspec import Struct
 
 from vidscore_cli.failures import NotScoredError
 from vidscore_cli.hosted import (
@@ -37,8 +37,7 @@ FINISH_TIMEOUT_S = 10.0
 """How long a program may take to end once its input has."""
 
 
-@dataclass(frozen=True)
-class LiveAnswering:
+class LiveAnswering(Struct, frozen=True):
     """Options of `vidscore live`, by their names."""
 
     server: ServerChoice

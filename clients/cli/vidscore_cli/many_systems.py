@@ -9,10 +9,10 @@ from __future__ import annotations
 import glob
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from vidscore_cli.output import counted, deliver, deliver_json, say, write_atomically
 from vidscore_cli.session import ExitCode
@@ -58,8 +58,7 @@ def systems_matching(detections: str) -> list[str] | None:
     return [path.rstrip("/") for path in found]
 
 
-@dataclass(frozen=True)
-class ScoredSystem:
+class ScoredSystem(Struct, frozen=True):
     """What the table needs of a system; its reports may be many times as large.
 
     Attributes:
@@ -174,8 +173,7 @@ def _deliver_grid(heading: str, grid: Grid, form: str, output: str) -> None:
         deliver_parts(parts, output)
 
 
-@dataclass(frozen=True)
-class SystemTable:
+class SystemTable(Struct, frozen=True):
     """One line a system, best first.
 
     Attributes:

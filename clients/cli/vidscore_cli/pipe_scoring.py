@@ -6,8 +6,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+
+from msgspec.structs import replace
 
 from vidscore_cli.inputs import (
     FileOptions,
@@ -41,8 +42,7 @@ MOST_SHARE = 0.1
 """Most of the time that goes into running scores, which some evaluators make of all frames anew."""
 
 
-@dataclass(frozen=True)
-class PipeScoring(FileOptions):
+class PipeScoring(FileOptions, frozen=True):
     """Options of `vidscore pipe --score`, by their names."""
 
     on_error: Literal["refuse", "skip"]

@@ -7,10 +7,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import click
+from msgspec import Struct
 
 from vidscore_cli.hosted import (
     look_up,
@@ -37,8 +37,7 @@ STREAM = "pipe"
 """Name of the stream of the submission that this command writes."""
 
 
-@dataclass(frozen=True)
-class PipeSubmission:
+class PipeSubmission(Struct, frozen=True):
     """Options of `vidscore pipe BENCHMARK`, by their names."""
 
     server: ServerChoice

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_cli.output import counted
 from vidscore_cli.reporting import View
@@ -24,8 +26,7 @@ COLUMN_GAP = 3
 """Columns of a terminal between two columns of a table."""
 
 
-@dataclass(frozen=True)
-class Words:
+class Words(Struct, frozen=True):
     """A line of words between tables.
 
     Attributes:

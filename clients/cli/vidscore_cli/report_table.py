@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from rich import box
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, Group, RenderResult
 from rich.measure import Measurement
@@ -44,8 +44,7 @@ def plain_table(*headings: str) -> Table:
     return table
 
 
-@dataclass(frozen=True)
-class GridView:
+class GridView(Struct, frozen=True):
     """A grid as a table: names to the left, scores to the right, long headings folded.
 
     Where the terminal is too narrow for all columns, the table goes on below with the rest.

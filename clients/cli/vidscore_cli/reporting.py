@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
+from msgspec import Struct
 
 from vidscore_cli.output import counted, deliver, deliver_json, say
 from vidscore_cli.session import ExitCode
@@ -24,8 +24,7 @@ Locate: TypeAlias = "Callable[[FrameExample], str]"
 COLUMNS = ("evaluator", "domain", "label", "sequence", "measure", "value")
 
 
-@dataclass(frozen=True)
-class View:
+class View(Struct, frozen=True):
     """Which parts of a report are shown.
 
     Attributes:
@@ -37,8 +36,7 @@ class View:
     curves: bool = False
 
 
-@dataclass(frozen=True)
-class Presentation:
+class Presentation(Struct, frozen=True):
     """Form and destination of reports.
 
     Attributes:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from enum import IntEnum
+
+from msgspec import Struct, field
 
 
 def _debug_wanted() -> bool:
     return os.environ.get("VIDSCORE_DEBUG", "") not in {"", "0"}
 
 
-@dataclass
-class Session:
+class Session(Struct):
     """Choices that the handling of errors needs after a command has failed.
 
     Attributes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
+from msgspec import Struct
 
 from vidscore_cli.options import Decorator
 from vidscore_cli.output import say
@@ -42,8 +42,7 @@ class Measured(Protocol):
         """What may stand in its reports."""
 
 
-@dataclass(frozen=True)
-class Threshold:
+class Threshold(Struct, frozen=True):
     """The least score that is wanted; the greatest where lower is better.
 
     Attributes:

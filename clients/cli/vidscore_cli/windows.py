@@ -6,11 +6,11 @@ import json
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from vidscore_cli.options import Decorator, together
 from vidscore_cli.output import say
@@ -82,8 +82,7 @@ class LastFrames:
         return [one.report(one.tally(truth, detections)) for one in self._evaluators]
 
 
-@dataclass(frozen=True)
-class Alert:
+class Alert(Struct, frozen=True):
     """A measure, and by how much it may be worse than in a baseline.
 
     Attributes:
@@ -112,8 +111,7 @@ class Alert:
         return Drop(wanted, self.baseline, value, what)
 
 
-@dataclass(frozen=True)
-class Drop:
+class Drop(Struct, frozen=True):
     """A measure that is worse than in a baseline by more than is allowed.
 
     Attributes:

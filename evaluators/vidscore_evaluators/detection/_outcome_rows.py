@@ -7,13 +7,14 @@ ranked as in a tally, so that average precisions are computed by the code that s
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import structs
 
 from vidscore_evaluators._report_rows import ratio
 from vidscore_evaluators._scene_outcomes import match_pairs, relate_pairs, unmatched_builder
@@ -78,7 +79,7 @@ def look_at(parameters: SceneParameters, name: str, at: OperatingPoint) -> Point
     faults = list(_faults(parameters, name, at))
     if not faults:
         changed: dict[str, Any] = {name: (threshold,) if several else threshold}
-        faults = list(replace(parameters, **changed).faults())
+        faults = list(dataclasses.replace(parameters, **changed).faults())
     if faults:
         raise ParameterError(faults)
     return Point(threshold, confidence)
@@ -171,7 +172,7 @@ def assigned_builder(
 
 def with_shares(outcomes: Outcomes, *wanted: Outcome) -> Outcomes:
     """The table in which each row of some outcomes has a share of 1."""
-    return replace(outcomes, shares=outcomes.are(*wanted).astype(np.float64))
+    return structs.replace(outcomes, shares=outcomes.are(*wanted).astype(np.float64))
 
 
 def class_cells(outcomes: Outcomes, *, pooled: bool, one_by_one: bool = False) -> list[Cell]:

@@ -9,10 +9,11 @@ few bytes, and equal rows of different frames add up.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from vidscore_evaluators._report_rows import with_every_sequence
@@ -41,8 +42,7 @@ UNMATCHED = -1
 """Target of a detection that is matched with nothing."""
 
 
-@dataclass(frozen=True, eq=False)
-class Matches:
+class Matches(Struct, frozen=True, eq=False):
     """What each of D detections is matched with at one threshold, written down as it is matched.
 
     Attributes:

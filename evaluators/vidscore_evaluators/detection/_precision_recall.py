@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
@@ -17,6 +16,7 @@ from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators._report_rows import Figures, block_of, mean, ratio, scopes
 from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
@@ -63,8 +63,7 @@ LEAST_MISS_RATE = 1e-10
 """What a miss rate of 0 counts as in a mean of logarithms."""
 
 
-@dataclass(frozen=True, eq=False)
-class Ranked:
+class Ranked(Struct, frozen=True, eq=False, dict=True):
     """What a system does at each of P confidences and K thresholds.
 
     Attributes:
@@ -121,8 +120,7 @@ def ranked(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Cell:
+class Cell(Struct, frozen=True, eq=False):
     """One class of one domain, or of all domains together.
 
     Attributes:
@@ -286,8 +284,7 @@ Weight = Callable[[Cell], int]
 """Weight of a class in a mean over classes."""
 
 
-@dataclass(frozen=True, eq=False)
-class ClassEntry:
+class ClassEntry(Struct, frozen=True, eq=False):
     """A class, or the mean over the classes that are present in the reference.
 
     Attributes:

@@ -43,6 +43,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators._report_rows import mean
 from vidscore_evaluators.alignment import Aligned
@@ -260,8 +261,7 @@ class DetectionErrors(Criterion[DetectionErrorsParameters]):
         }
 
 
-@dataclass(frozen=True, eq=False)
-class _Mistakes:
+class _Mistakes(Struct, frozen=True, eq=False):
     """What is wrong with each detection and object.
 
     Attributes:

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators._report_rows import (
     EVERYTHING,
@@ -90,8 +91,7 @@ class F1Parameters(ExtendedParameters):
     threshold: float = parameter(0.5, "Least similarity of a true positive.", **THRESHOLD)
 
 
-@dataclass(frozen=True, eq=False)
-class _CountsByThreshold:
+class _CountsByThreshold(Struct, frozen=True, eq=False, dict=True):
     """Counts of one domain, class and sequence at K thresholds."""
 
     truth: int

@@ -13,10 +13,10 @@ greatest distance there is, which is 1, and c for OSPA.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.matching import assign, transport
@@ -24,8 +24,7 @@ from vidscore_evaluators.parameters import GRID_STEPS, parameter
 from vidscore_evaluators.similarity import Similarity
 
 
-@dataclass(frozen=True, eq=False)
-class Ospa:
+class Ospa(Struct, frozen=True, eq=False):
     """OSPA distances and their parts, each of shape (...).
 
     With order p, distance^p = localisation^p + cardinality^p.

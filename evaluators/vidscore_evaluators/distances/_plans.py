@@ -6,9 +6,8 @@ decide here as they do there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.distances._kernels import (
@@ -22,8 +21,7 @@ from vidscore_evaluators.distances._kernels import (
 from vidscore_evaluators.outcome_table import NO_PARTNER
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Struct, frozen=True, eq=False):
     """Elements of K pairs of sets, m rows and n columns each.
 
     Attributes:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators._scene_outcomes import relate_pairs, unmatched_builder
 from vidscore_evaluators.alignment import Aligned
@@ -16,8 +15,7 @@ from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import Candidates, Similarity, item_similarities
 
 
-@dataclass(frozen=True, eq=False)
-class ScenePlan:
+class ScenePlan(Struct, frozen=True, eq=False):
     """With whom the T objects and D detections of a scene are brought together.
 
     Its arrays fill as the plans of groups are added.

@@ -10,10 +10,10 @@ have something in common are ever looked at.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.arrays import FloatArray, IntArray, batch_by_shape, expand_runs
 from vidscore_evaluators.scene import Items, Scene
@@ -111,8 +111,7 @@ def frame_indices(tracks: Tracks) -> tuple[FrameIndex, FrameIndex]:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Cooccurrence:
+class Cooccurrence(Struct, frozen=True, eq=False):
     """Tracks that are nearer to each other than the cut-off in some frame.
 
     Attributes:
@@ -151,8 +150,7 @@ class Cooccurrence:
         return cls(candidates, costs[near], pairs, FrameIndex.of_pairs(pairs, *indices))
 
 
-@dataclass(frozen=True, eq=False)
-class Members:
+class Members(Struct, frozen=True, eq=False):
     """Tracks of one side in K sets, sorted by set: an occurrence of a track in a set is a member.
 
     Attributes:
@@ -183,8 +181,7 @@ class Members:
         return np.diff(self.starts)
 
 
-@dataclass(frozen=True, eq=False)
-class TrackDistances:
+class TrackDistances(Struct, frozen=True, eq=False):
     """Distances between the tracks of the truth and of the detections in K pairs of sets.
 
     Attributes:
@@ -294,8 +291,7 @@ class WindowSets(NamedTuple):
     found: TrackDistances
 
 
-@dataclass(frozen=True, eq=False)
-class _Span:
+class _Span(Struct, frozen=True, eq=False):
     """Windows that end in the frames from `begin` to before `end`.
 
     Attributes:
@@ -327,8 +323,7 @@ class _Span:
         return np.repeat(np.arange(low, high), counts), expand_runs(first, counts)
 
 
-@dataclass(frozen=True, eq=False)
-class _TrackWindows:
+class _TrackWindows(Struct, frozen=True, eq=False):
     """Tracks of one side that windows see, in ascending order of window and track.
 
     Attributes:

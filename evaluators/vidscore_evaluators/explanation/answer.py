@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import sequence_name
 from vidscore_evaluators.evaluator import Direction
@@ -45,8 +46,7 @@ _COSTLY_SHARE = 0.4
 _MOST_NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What a page says first.
 
     Attributes:

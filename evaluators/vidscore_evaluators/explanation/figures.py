@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.evaluator import Direction, Evaluator, Measure
@@ -39,8 +39,7 @@ DRAWS = 200
 SEED = 1
 
 
-@dataclass(frozen=True, slots=True)
-class FigureRow:
+class FigureRow(Struct, frozen=True):
     """A measure of all systems.
 
     Attributes:
@@ -167,8 +166,7 @@ class Uncertainty:
         return Drawn(intervals, percentile_intervals(_less(*overall), differences, COVERAGE))
 
 
-@dataclass(frozen=True, eq=False)
-class Drawn:
+class Drawn(Struct, frozen=True, eq=False):
     """Intervals by one evaluator.
 
     Attributes:

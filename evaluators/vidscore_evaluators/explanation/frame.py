@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, Side
 from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray
@@ -28,8 +29,7 @@ SAME_OVERLAP = 0.5
 """IoU from which the false alarms of two systems stand in one row."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """What became of an object, or of a detection, in one system.
 
     Attributes:
@@ -55,8 +55,7 @@ class Cell:
     mask: Masks | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectRow:
+class ObjectRow(Struct, frozen=True):
     """An object of the truth, or a detection that is matched with none.
 
     Attributes:
@@ -86,8 +85,7 @@ class ObjectRow:
         return min(KINDS.index(cell.kind) for cell in self.cells if cell is not None)
 
 
-@dataclass(frozen=True, eq=False)
-class FrameObjects:
+class FrameObjects(Struct, frozen=True, eq=False):
     """The objects of a frame.
 
     Attributes:
@@ -152,8 +150,7 @@ def objects_of_frame(material: Material, judgement: Judgement, row: int) -> Fram
     return FrameObjects(tuple(numbered), tuple(regions), tuple(_tails(material, truth, row)))
 
 
-@dataclass(frozen=True, eq=False)
-class _Frame:
+class _Frame(Struct, frozen=True, eq=False):
     """A frame in one system: outcomes of its T objects and D detections, and these themselves."""
 
     truth: Annotations

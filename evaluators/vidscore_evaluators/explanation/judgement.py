@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.evaluator import Evaluator, Task
@@ -17,8 +18,7 @@ from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes, concaten
 from vidscore_evaluators.trust.systems import Contest
 
 
-@dataclass(frozen=True, eq=False)
-class Judged:
+class Judged(Struct, frozen=True, eq=False):
     """Outcomes of one system.
 
     Attributes:

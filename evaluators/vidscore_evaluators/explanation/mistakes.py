@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import IntArray
@@ -38,8 +38,7 @@ KINDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class KindRow:
+class KindRow(Struct, frozen=True):
     """A kind of mistake in every system.
 
     Attributes:
@@ -54,8 +53,7 @@ class KindRow:
     gains: tuple[Number, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Confusion:
+class Confusion(Struct, frozen=True, eq=False):
     """What was there and what was said, of L labels.
 
     Attributes:

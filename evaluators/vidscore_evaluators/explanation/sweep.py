@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import SequenceKey, Side
@@ -30,8 +31,7 @@ Band = tuple[FloatArray, FloatArray]
 """(P,) lower and (P,) upper ends of intervals; NaN where a value is defined in no draw."""
 
 
-@dataclass(frozen=True, eq=False)
-class ConfidenceSweep:
+class ConfidenceSweep(Struct, frozen=True, eq=False, dict=True):
     """Counts of one system at P confidences, in S sequences.
 
     Attributes:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import BoolArray, IntArray
@@ -18,8 +19,7 @@ from vidscore_evaluators.formats._line_columns import columns_of_lines
 from vidscore_evaluators.formats._line_rules import line_problems
 
 
-@dataclass(frozen=True, eq=False)
-class FeedBlock:
+class FeedBlock(Struct, frozen=True, eq=False):
     """The frames of some messages.
 
     Attributes:

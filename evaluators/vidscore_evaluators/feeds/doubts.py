@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.feeds.blocks import FeedBlock, numbers_by_sequence
@@ -51,8 +51,7 @@ class Finding(NamedTuple):
     text: str
 
 
-@dataclass
-class _Span:
+class _Span(Struct):
     """The frames of a sequence: numbers of the first, the last and the latest, and how many."""
 
     first: int
@@ -61,8 +60,7 @@ class _Span:
     frames: int = 1
 
 
-@dataclass
-class FeedWatch:
+class FeedWatch(Struct):
     """Takes in the frames of a source, and says what is doubtful about them.
 
     Attributes:

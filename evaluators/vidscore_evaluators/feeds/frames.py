@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from hashlib import blake2b
 from typing import Any
+
+from msgspec import Struct, field
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import Fault, InputError
@@ -62,8 +63,7 @@ class Framing(StrEnum):
     """All of the input is one message."""
 
 
-@dataclass(frozen=True)
-class FeedFrame:
+class FeedFrame(Struct, frozen=True):
     """One frame, as a message of a feed tells it.
 
     Attributes:
@@ -87,8 +87,7 @@ class FeedFrame:
     domain: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class FeedColumns:
+class FeedColumns(Struct, frozen=True, eq=False):
     """The frames of many messages, as the feed tells them.
 
     Attributes:
@@ -101,8 +100,7 @@ class FeedColumns:
     unsaid: frozenset[Unsaid]
 
 
-@dataclass(frozen=True)
-class Schema:
+class Schema(Struct, frozen=True):
     """A schema of messages; a plug-in of the group ``vidscore.schemas`` is one.
 
     Attributes:

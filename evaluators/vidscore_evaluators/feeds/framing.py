@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.feeds.frames import (
@@ -23,8 +24,7 @@ class Cut(NamedTuple):
     end: int
 
 
-@dataclass
-class Cutter:
+class Cutter(Struct):
     """Cuts bytes that come in blocks.
 
     Attributes:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import IntArray
@@ -20,8 +21,7 @@ ANY = "*"
 _SHAPES = ("box", "point", "corners")
 
 
-@dataclass(frozen=True)
-class FrameMap:
+class FrameMap(Struct, frozen=True):
     """How the frames of a source are named.
 
     Attributes:

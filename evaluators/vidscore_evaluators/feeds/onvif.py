@@ -8,9 +8,10 @@ corner. A document type is refused, and with it every entity; what is read is bo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat  # document types are refused, which leaves nothing to expand
+
+from msgspec import Struct, field
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.feeds.frames import (
@@ -45,8 +46,7 @@ _TYPE = (*_APPEARANCE, "Class", "Type")
 _CANDIDATE = (*_APPEARANCE, "Class", "ClassCandidate")
 
 
-@dataclass
-class _Transformation:
+class _Transformation(Struct):
     """Into the system of the element around it: first the scale, then the translation."""
 
     scale: dict[str, float] = field(default_factory=lambda: {"x": 1.0, "y": 1.0})
@@ -56,16 +56,14 @@ class _Transformation:
         return value * self.scale[axis] + self.translate[axis]
 
 
-@dataclass
-class _Object:
+class _Object(Struct):
     identity: str
     box: list[float] | None = None
     classes: list[tuple[float | None, str]] = field(default_factory=list)
     transformation: _Transformation = field(default_factory=_Transformation)
 
 
-@dataclass
-class _Frame:
+class _Frame(Struct):
     time: str | None
     sensor: str | None
     objects: list[_Object] = field(default_factory=list)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.arrays import FloatArray
 
@@ -22,16 +22,14 @@ _SPACING = 3.0
 _DISTANCE = 6.0
 
 
-@dataclass(frozen=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """A label on the picture: its left end and its baseline."""
 
     x: float
     y: float
 
 
-@dataclass(frozen=True)
-class Area:
+class Area(Struct, frozen=True):
     """A rectangle on the picture; y grows downwards."""
 
     left: float

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.figures.markup import MINUS
@@ -22,8 +22,7 @@ _MOST_DECADES = 6
 """A logarithmic axis over more powers of ten has a tick at only some of them."""
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """What an axis shows.
 
     Attributes:
@@ -37,8 +36,7 @@ class Axis:
     logarithmic: bool = False
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """An axis on the picture.
 
     Attributes:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.figures._labels import Area, Placed, place_labels, text_width
@@ -39,8 +39,7 @@ STROKES: tuple[tuple[str, str], ...] = (
 """Class and dashes of the first line, the second and so on; after the last they begin again."""
 
 
-@dataclass(frozen=True, eq=False)
-class Line:
+class Line(Struct, frozen=True, eq=False):
     """One line.
 
     Attributes:
@@ -58,8 +57,7 @@ class Line:
     point: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class CurveChart:
+class CurveChart(Struct, frozen=True, eq=False, dict=True):
     """Lines over two axes.
 
     Attributes:
@@ -191,8 +189,7 @@ class CurveChart:
                 yield _label(line.label, place, first=number == 0)
 
 
-@dataclass(frozen=True, eq=False)
-class _Drawn:
+class _Drawn(Struct, frozen=True, eq=False):
     """A line on the picture: (N, 2) points, the runs of them that are drawn, and its markup."""
 
     points: FloatArray

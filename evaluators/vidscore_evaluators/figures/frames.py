@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.arrays import BoolArray, IntArray, starts_from_counts
@@ -22,8 +22,7 @@ FALSE_ALARMS = (
 """Outcomes of a detection that counts and is matched with nothing."""
 
 
-@dataclass(frozen=True, eq=False)
-class FrameTable:
+class FrameTable(Struct, frozen=True, eq=False):
     """F frames of S sequences, in the common order.
 
     Attributes:
@@ -104,8 +103,7 @@ class FrameTable:
         return rows
 
 
-@dataclass(frozen=True, eq=False)
-class FrameCounts:
+class FrameCounts(Struct, frozen=True, eq=False):
     """What became of the objects and detections of each of F frames, or of each of F bins.
 
     Attributes:

@@ -10,10 +10,10 @@ dashes are those of a style sheet, by the classes ``o-tp``, ``o-fp``, ``o-fn``, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import BOX, POINT
 from vidscore_evaluators.arrays import FloatArray
@@ -46,8 +46,7 @@ _GLYPHS = {
 """White shapes of the plates, around (0, 0), by outcome; none where the outcome is not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """One object on the picture.
 
     Attributes:
@@ -69,8 +68,7 @@ class Mark:
     mask: Masks | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Struct, frozen=True):
     """An area in which nothing counts.
 
     Attributes:
@@ -82,8 +80,7 @@ class Region:
     mask: Masks | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Overlay:
+class Overlay(Struct, frozen=True, eq=False, dict=True):
     """What is drawn over the picture of a frame.
 
     Attributes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import Fault, ParameterError, UnknownEvaluatorError
@@ -27,8 +27,7 @@ _RATES = ("detection_rate", "recall", "miss_rate")
 """What is drawn over false positives per frame."""
 
 
-@dataclass(frozen=True, eq=False)
-class DrawnCurves:
+class DrawnCurves(Struct, frozen=True, eq=False):
     """What is to be drawn.
 
     Attributes:

@@ -7,9 +7,8 @@ running score as a line.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.figures.frames import FrameCounts
@@ -26,8 +25,7 @@ _OVERLAP = 0.1
 _DIAMOND = "l3.5 4.5-3.5 4.5-3.5-4.5z"
 
 
-@dataclass(frozen=True, eq=False)
-class Bins:
+class Bins(Struct, frozen=True, eq=False):
     """B bins of the frames of a sequence, of equal length but for one frame.
 
     Attributes:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.errors import Fault, InputError
@@ -136,8 +137,7 @@ _MIXING = (GENERIC, JSON_LINES, *_COLUMNS)
 OnError = Literal["refuse", "skip"]
 
 
-@dataclass(frozen=True, eq=False)
-class Pair:
+class Pair(Struct, frozen=True, eq=False, dict=True):
     """Truth and detections, read and held against each other."""
 
     truth: Source
@@ -211,8 +211,7 @@ def read_source(
     return with_skipped(source, reading.skipped)
 
 
-@dataclass(frozen=True)
-class _HowToRead:
+class _HowToRead(Struct, frozen=True):
     """How files of a side are read, as `read_source` was asked."""
 
     side: Side

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._arrow_columns import checked_array
@@ -72,8 +73,7 @@ class ArrowFile(OpenFile):
             return found
 
 
-@dataclass(frozen=True)
-class ArrowGroup:
+class ArrowGroup(Struct, frozen=True):
     """A record batch of a file that is open.
 
     Attributes:

@@ -6,10 +6,11 @@ A text that many rows have is read once: a small file can stand for very many ru
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import BOX
 from vidscore_evaluators.arrays import BoolArray, IntArray, run_starts, starts_from_counts
@@ -62,8 +63,7 @@ def given_coordinates(names: Collection[str]) -> set[str]:
     return set(names) & set().union(*COORDINATES.values())
 
 
-@dataclass
-class MaskReader:
+class MaskReader(Struct):
     """Reads the masks of batches of rows.
 
     Attributes:

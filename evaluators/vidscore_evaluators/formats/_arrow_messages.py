@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import BinaryIO
+
+from msgspec import Struct, field
 
 from vidscore_evaluators.formats._heads import ARROW_FILE_HEAD
 
@@ -22,8 +23,7 @@ _BLOCK, _BUFFER = struct.Struct("<qi4xq"), struct.Struct("<qq")
 _END = struct.Struct("<i6s")
 
 
-@dataclass(frozen=True)
-class _Table:
+class _Table(Struct, frozen=True):
     """A table of a flatbuffer: its fields are where its list of places says."""
 
     data: bytes
@@ -70,8 +70,7 @@ def _number(kind: str, data: bytes, at: int) -> int:
     return int(value)
 
 
-@dataclass(frozen=True)
-class Claims:
+class Claims(Struct, frozen=True):
     """What a file or a stream claims to hold.
 
     Attributes:
@@ -107,8 +106,7 @@ def check_messages(file: BinaryIO, byte_count: int, *, look_inside: bool) -> Cla
         raise ValueError("a message that ends too early") from None
 
 
-@dataclass
-class _Messages:
+class _Messages(Struct):
     file: BinaryIO
     byte_count: int
     look_inside: bool

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import NO_TRACK, Annotations, SequenceKey
 from vidscore_evaluators.errors import Fault, InputError
@@ -42,8 +42,7 @@ from vidscore_evaluators.formats._table import (
 from vidscore_evaluators.formats.source import IMAGES, FaultList, Files, Reading, ReadLimits
 
 
-@dataclass(frozen=True)
-class ClassFiles:
+class ClassFiles(Struct, frozen=True):
     """The result files of a format.
 
     Attributes:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain, compress, repeat
 from operator import contains, itemgetter
 from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import BOX, NO_TRACK
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
@@ -38,8 +39,7 @@ MASK_ROW = "mask_row"
 BOX_EXPECTED = "[x, y, width, height] in pixels, sizes not negative"
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """The rule of a key.
 
     Attributes:
@@ -62,8 +62,7 @@ class Rule:
 Rules = Mapping[str, Rule]
 
 
-@dataclass(frozen=True, eq=False)
-class Entries:
+class Entries(Struct, frozen=True, eq=False):
     """N well-formed entries.
 
     Attributes:

@@ -6,10 +6,11 @@ All entries of one form are read in one call; only what is wrong is looked at ag
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import BOX, Annotations
 from vidscore_evaluators.arrays import BoolArray, IntArray
@@ -28,8 +29,7 @@ Refuse = Callable[[int, Fault], None]
 """Takes the row of an entry and what is wrong with it."""
 
 
-@dataclass(frozen=True, eq=False)
-class _EntryMasks:
+class _EntryMasks(Struct, frozen=True, eq=False):
     """Masks of the entries of an array.
 
     Attributes:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import chain, repeat
 from operator import is_, itemgetter
 from typing import Any, Protocol
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.arrays import (
     AnyArray,
@@ -67,8 +68,7 @@ class Segmentations(Protocol):
         """
 
 
-@dataclass(frozen=True, eq=False)
-class ListedSegmentations:
+class ListedSegmentations(Struct, frozen=True, eq=False):
     """Segmentations as a parser gives them.
 
     Attributes:
@@ -120,8 +120,7 @@ def _are_of(kind: type, values: Sequence[Any] | AnyArray) -> BoolArray:
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class FlatSegmentations:
+class FlatSegmentations(Struct, frozen=True, eq=False):
     """Segmentations as columns.
 
     Attributes:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import BOX
 from vidscore_evaluators.arrays import AnyArray, FlagArray, FloatArray, IntArray, starts_from_counts
@@ -35,8 +36,7 @@ _OF_SEGMENTATION = 4
 _COUNTED_AT_ONCE = 1 << 20
 
 
-@dataclass(frozen=True, eq=False)
-class TextEntries:
+class TextEntries(Struct, frozen=True, eq=False):
     """Entries that were read from a text.
 
     Attributes:
@@ -91,8 +91,7 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-@dataclass(frozen=True, eq=False)
-class _Found:
+class _Found(Struct, frozen=True, eq=False):
     """What the compiled loop has found, in arrays with room for more.
 
     Attributes:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 from urllib.parse import unquote
+
+from msgspec import Struct, field
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import (
@@ -33,8 +34,7 @@ _BYTES_PER_VALUE = 8
 _SHOWN_CHARACTERS = 200
 
 
-@dataclass(frozen=True)
-class DataFile:
+class DataFile(Struct, frozen=True):
     """A file of a side.
 
     Attributes:
@@ -149,8 +149,7 @@ class OpenFile(ABC):
             raise InputError([Fault(found, "a whole one", source=self.name)]) from None
 
 
-@dataclass(frozen=True)
-class FileKind:
+class FileKind(Struct, frozen=True):
     """One kind of files of columns.
 
     Attributes:
@@ -210,8 +209,7 @@ def find_files(
     return found, (ReportWarning("ignored_files", message, len(walk.others)),)
 
 
-@dataclass
-class _Walk:
+class _Walk(Struct):
     """Goes through a folder."""
 
     kind: FileKind

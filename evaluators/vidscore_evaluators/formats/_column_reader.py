@@ -10,10 +10,11 @@ own: `vidscore_evaluators.formats._arrow_masks`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import BOX, SequenceKey
 from vidscore_evaluators.errors import Fault, InputError
@@ -94,8 +95,7 @@ def read_columns(path: InputPath, kind: FileKind, options: ReadOptions) -> Readi
     return Reading(source, faults, reading.skipped + reader.skipped, listing)
 
 
-@dataclass
-class _Reader:
+class _Reader(Struct):
     """Reads files of the same columns.
 
     Attributes:

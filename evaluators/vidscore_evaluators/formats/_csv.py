@@ -12,15 +12,15 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import os
 import re
-import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray, expand_runs
@@ -56,8 +56,7 @@ LONGEST_ROW_BYTES = 100_000
 _OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
-@dataclass(frozen=True)
-class CsvFile:
+class CsvFile(Struct, frozen=True):
     """A CSV file.
 
     Attributes:
@@ -141,8 +140,7 @@ def _header(line: bytes, source: str) -> tuple[str, ...]:
     return names
 
 
-@dataclass(frozen=True, eq=False)
-class CsvRows:
+class CsvRows(Struct, frozen=True, eq=False):
     """The rows of a file.
 
     Attributes:
@@ -209,7 +207,7 @@ _CODES = {None: 0, Kind.NUMBER: 1, Kind.INTEGER: 2, Kind.STRING: 3}
 _COMMA, _NEWLINE = b",\n"
 _NAN = np.array([np.nan])
 _NUMBER_BYTES = np.isin(np.arange(256), list(b"0123456789+-.eE,"))
-_KEY = secrets.randbits(63)
+_KEY = int.from_bytes(os.urandom(8)) >> 1
 """Keeps chosen strings from colliding in the hash table."""
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, count
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import BOX, Annotations, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.arrays import AnyArray, IntArray
@@ -39,8 +39,7 @@ UNNAMED = "object"
 """Class of objects without a class, in files whose objects must have one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Capacity:
+class Capacity(Struct, frozen=True):
     """What one side of a format can hold.
 
     Attributes:
@@ -72,8 +71,7 @@ class Capacity:
     masks: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WriteOptions:
+class WriteOptions(Struct, frozen=True):
     """Facts for writing that annotations do not hold.
 
     Attributes:
@@ -85,8 +83,7 @@ class WriteOptions:
     image_size: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
+class Writer(Struct, frozen=True):
     """How a format is written.
 
     Attributes:
@@ -102,8 +99,7 @@ class Writer:
     remarks: Callable[[Annotations, Side], tuple[str, ...]] = lambda _annotations, _side: ()
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(Struct, frozen=True):
     """A file format.
 
     Attributes:
@@ -250,8 +246,7 @@ def refuse_values(wrong: AnyArray, values: AnyArray, field: str, expected: str) 
         raise InputError([Fault(text or "nothing", expected, field=field) for text in found])
 
 
-@dataclass(frozen=True, eq=False)
-class ImageNumbers:
+class ImageNumbers(Struct, frozen=True, eq=False):
     """Numbers of the frames and classes of a truth, the same on both sides of a benchmark.
 
     Attributes:

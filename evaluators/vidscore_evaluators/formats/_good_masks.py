@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, InputError

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.formats._column_files import DataFile, FileKind
@@ -19,8 +21,7 @@ MOST_NAMES = 1 << 18
 """Names of files and sequences that are kept, some 60 MB; past it, all is learnt again."""
 
 
-@dataclass(frozen=True)
-class KnownFile:
+class KnownFile(Struct, frozen=True):
     """What a file says of itself.
 
     Attributes:

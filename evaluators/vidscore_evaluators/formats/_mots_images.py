@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import IntArray
@@ -38,8 +39,7 @@ _DEPTH = 16
 _BACKGROUND = 0
 
 
-@dataclass(frozen=True, eq=False)
-class LabelImages:
+class LabelImages(Struct, frozen=True, eq=False):
     """The label images of a side, each of which lists its frame.
 
     Attributes:

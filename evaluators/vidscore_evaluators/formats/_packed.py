@@ -15,9 +15,10 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, ClassVar
+
+from msgspec import Struct
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._tree_paths import (
@@ -47,8 +48,7 @@ _BROKEN = (
 """What the standard library raises for broken packed data."""
 
 
-@dataclass(frozen=True, eq=False)
-class _ZippedContent:
+class _ZippedContent(Struct, frozen=True, eq=False):
     """A file of an archive."""
 
     archive: zipfile.ZipFile

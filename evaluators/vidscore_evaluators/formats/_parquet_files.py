@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._column_files import FileKind, OpenFile
@@ -56,8 +57,7 @@ class ParquetFile(OpenFile):
             yield ParquetGroup(self, index, count)
 
 
-@dataclass(frozen=True)
-class ParquetGroup:
+class ParquetGroup(Struct, frozen=True):
     """A row group of a file that is open."""
 
     of: ParquetFile

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import BOX_AREA, Annotations, SequenceKey, known_times
 from vidscore_evaluators.arrays import (
@@ -24,8 +25,7 @@ from vidscore_evaluators.geometry import box_areas
 from vidscore_evaluators.masks import Masks
 
 
-@dataclass(frozen=True, eq=False)
-class RowColumns:
+class RowColumns(Struct, frozen=True, eq=False):
     """Columns of N rows, in any order; a row lists its frame and may hold an object.
 
     Attributes:

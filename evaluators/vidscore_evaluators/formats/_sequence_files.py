@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import SequenceKey, concatenate
 from vidscore_evaluators.arrays import IntArray

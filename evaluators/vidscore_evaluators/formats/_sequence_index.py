@@ -8,10 +8,12 @@ name against the folder.
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
+
+from msgspec import Struct, field, structs
 
 from vidscore_evaluators.annotations import SequenceKey, concatenate
 from vidscore_evaluators.errors import Fault, InputError
@@ -48,8 +50,7 @@ ReadFile = Callable[[InputPath, ReadOptions], Reading]
 """Reads one file, of whichever format it is."""
 
 
-@dataclass(frozen=True)
-class SequenceIndex:
+class SequenceIndex(Struct, frozen=True):
     """What an index says.
 
     Attributes:
@@ -96,7 +97,9 @@ def read_index(root: InputPath, place: InputPath, options: ReadOptions) -> Seque
     for name, keys in lines.files.items():
         if name not in there:
             fault = Fault(show_text(name), "a file of the folder", str(place), advice=_ANEW)
-            faults.append(replace(fault, line=next(iter(keys.values())), field="column file"))
+            faults.append(
+                structs.replace(fault, line=next(iter(keys.values())), field="column file")
+            )
     for name in there.keys() - lines.files.keys():
         expected = f"in a line of {NAME}, as every file of the folder"
         faults.append(Fault("a file that no line names", expected, str(root / name), advice=_ANEW))
@@ -141,8 +144,7 @@ def write_index(sequences: Mapping[str, Sequence[SequenceKey]]) -> bytes:
     return write_csv(columns, sorted(rows))
 
 
-@dataclass
-class _Lines:
+class _Lines(Struct):
     """Reads the lines of an index."""
 
     place: InputPath
@@ -247,7 +249,7 @@ def _lies(index: SequenceIndex, name: str, reading: Reading) -> Iterator[Fault]:
             field="column sequence",
             advice=_ANEW,
         )
-        yield replace(fault, line=said[key])
+        yield structs.replace(fault, line=said[key])
 
 
 def _differences(first: Sequence[Reading], reading: Reading) -> Iterator[Fault]:
@@ -278,7 +280,7 @@ def _joined(parts: Sequence[Source], index: SequenceIndex) -> Source:
     table = tuple(sorted(annotations.sequences))
     annotations = annotations.with_tables(table, annotations.labels)
     positions = join_positions([part.positions for part in parts if part.positions is not None])
-    positions = replace(
+    positions = structs.replace(
         positions,
         source_of_frame=positions.source_of_frame[order],
         positions=positions.positions[order],
@@ -289,7 +291,7 @@ def _joined(parts: Sequence[Source], index: SequenceIndex) -> Source:
             # What all files have is said once, whichever of them are read.
             if warning.code != TIMES_GO_BACK:
                 said = warning.message.replace(part.name, name)
-                listed[replace(warning, message=said)] = None
+                listed[dataclasses.replace(warning, message=said)] = None
     return Source(
         annotations,
         name,

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Literal
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import NO_TRACK
 from vidscore_evaluators.arrays import (
@@ -89,8 +90,7 @@ class Kind(Enum):
     STRING = "a string"
 
 
-@dataclass(frozen=True, eq=False)
-class StringColumn:
+class StringColumn(Struct, frozen=True, eq=False):
     """Strings as indices into a table of the distinct ones.
 
     Attributes:
@@ -131,8 +131,7 @@ class StringColumn:
         return StringColumn((np.cumsum(used) - 1)[self.codes], values)
 
 
-@dataclass(frozen=True, eq=False)
-class RowTable:
+class RowTable(Struct, frozen=True, eq=False):
     """N rows as typed columns.
 
     Attributes:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Protocol
+
+from msgspec import Struct, field
 
 AnyFile = io.RawIOBase | io.BufferedIOBase
 """A file of bytes that is open."""
@@ -45,8 +46,7 @@ class Content(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class HeldContent:
+class HeldContent(Struct, frozen=True):
     """Content that has been read."""
 
     data: bytes
@@ -66,8 +66,7 @@ class HeldContent:
         return io.BytesIO(self.data)
 
 
-@dataclass(frozen=True, eq=False)
-class FileTree:
+class FileTree(Struct, frozen=True, eq=False):
     """A file, or a folder with all that is below it.
 
     Attributes:
@@ -104,8 +103,7 @@ def folders_of(files: Iterable[Parts], named: Iterable[Parts] = ()) -> dict[Part
     return folders
 
 
-@dataclass(frozen=True)
-class TreePath:
+class TreePath(Struct, frozen=True):
     """A file or folder of a tree, with the part of the interface of `Path` in use."""
 
     _tree: FileTree

@@ -9,8 +9,9 @@ import codecs
 import csv
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats import coco, generic, kitti, mot, neovision2, spotgeo, yolo
@@ -26,8 +27,7 @@ from vidscore_evaluators.formats._table import parse_integer, parse_number
 from vidscore_evaluators.formats.source import listed_names, show_text
 
 
-@dataclass(frozen=True)
-class Unknown:
+class Unknown(Struct, frozen=True):
     """A file of another kind.
 
     Attributes:

@@ -8,9 +8,10 @@ entity; what is read is bounded by the size of the file.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat  # document types are refused, which leaves nothing to expand
+
+from msgspec import Struct, field
 
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_number, parse_string
@@ -28,8 +29,7 @@ _MOST_LEVELS = 32
 _LONGEST_FIELD = 1000
 
 
-@dataclass
-class VocObject:
+class VocObject(Struct):
     """An object of an image.
 
     Attributes:
@@ -41,8 +41,7 @@ class VocObject:
     texts: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass
-class VocImage:
+class VocImage(Struct):
     """What an annotation file holds.
 
     Attributes:

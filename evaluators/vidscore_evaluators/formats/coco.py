@@ -22,11 +22,11 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import orjson
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import (
     BOX,

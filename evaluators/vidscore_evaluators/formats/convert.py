@@ -6,9 +6,9 @@ is left out as a whole, and so is a don't-care frame.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import (
     ARITIES,
@@ -32,8 +32,7 @@ from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.quadrilaterals import corners_of_boxes, outlines_of
 
 
-@dataclass(frozen=True, eq=False)
-class Conversion:
+class Conversion(Struct, frozen=True, eq=False):
     """One side, converted.
 
     Attributes:
@@ -167,8 +166,7 @@ def _difference(here: int | None, there: int | None) -> int:
 # --- capacity --------------------------------------------------------------------------------
 
 
-@dataclass
-class _Fitting:
+class _Fitting(Struct):
     """Annotations that are being fitted to a capacity, and the losses so far."""
 
     annotations: Annotations

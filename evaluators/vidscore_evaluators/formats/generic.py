@@ -16,10 +16,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import (
     BOX,
@@ -274,8 +275,7 @@ def _object_bits(text: str) -> int:
 # --- names of columns ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class NamedColumns:
+class NamedColumns(Struct, frozen=True):
     """Columns as the format names them, in the order in which they came.
 
     Attributes:

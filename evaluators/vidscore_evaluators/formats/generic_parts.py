@@ -6,17 +6,16 @@ writes it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.formats import generic
 from vidscore_evaluators.formats._format import WriteOptions, refuse_formulas
 
 
-@dataclass
-class GenericParts:
+class GenericParts(Struct):
     """Writes the parts of one file.
 
     Attributes:

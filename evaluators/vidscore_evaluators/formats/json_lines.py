@@ -17,12 +17,13 @@ from __future__ import annotations
 import codecs
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from importlib import resources
 from typing import Any
 
 import numpy as np
 import orjson
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import (
     BOX,
@@ -87,8 +88,7 @@ def schema_text() -> str:
     return file.read_text(encoding="utf-8")
 
 
-@dataclass(frozen=True, eq=False)
-class LineBlock:
+class LineBlock(Struct, frozen=True, eq=False):
     """What some lines gave.
 
     Attributes:
@@ -125,8 +125,7 @@ class LineBlock:
         return self.frames.take_frames(self.lines < line)
 
 
-@dataclass(eq=False)
-class LineReader:
+class LineReader(Struct, eq=False):
     """Reads frames out of bytes that come in blocks.
 
     Attributes:

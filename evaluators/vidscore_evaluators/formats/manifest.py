@@ -9,12 +9,9 @@ in ``.toml`` is the file of a preset.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
-
-import tomli_w
 
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import Fault, SpecificationError
@@ -90,6 +87,8 @@ def parse_document(data: bytes, name: str) -> dict[str, Any]:
 
 def write_document(document: Mapping[str, Any]) -> str:
     """A document as TOML; `read_document` reads it back."""
+    import tomli_w  # noqa: PLC0415 - few have a manifest
+
     return tomli_w.dumps(_without_tuples(dict(document)))
 
 
@@ -130,6 +129,8 @@ def read_toml(path: Path, expected: str, maximum_bytes: int) -> dict[str, Any]:
 
 
 def _parse(data: bytes, name: str, expected: str) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415 - few have a manifest
+
     deep = _DEEP_KEY.search(data)  # before it is parsed, which takes time by the square of it
     if deep is not None:
         line = data.count(b"\n", 0, deep.start()) + 1

@@ -22,11 +22,11 @@ project's readings:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
 import numpy as np
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import (
     BOX,

@@ -22,9 +22,10 @@ project's readings:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.arrays import BoolArray, IntArray
@@ -200,8 +201,7 @@ def _texts(files: SequenceFiles, limits: ReadLimits) -> tuple[list[str], list[by
     return names, texts
 
 
-@dataclass(frozen=True)
-class _Lengths:
+class _Lengths(Struct, frozen=True):
     """Numbers of frames of sequences, where they are known.
 
     Attributes:

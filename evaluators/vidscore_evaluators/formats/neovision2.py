@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import (
     BOX,

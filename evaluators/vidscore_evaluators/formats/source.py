@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import BoolArray, IntArray
@@ -32,8 +33,7 @@ Files = Mapping[str, bytes]
 """Content by relative path; a format of a single file has the one path ``""``."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadLimits:
+class ReadLimits(Struct, frozen=True):
     """How much a reader accepts.
 
     Attributes:
@@ -54,8 +54,7 @@ _MOST_PARTS = 1 << 16
 """Parts of a sequence that are looked at, one by one, to say whether one is wanted."""
 
 
-@dataclass(frozen=True)
-class WantedFrames:
+class WantedFrames(Struct, frozen=True):
     """Wanted parts of sequences that are cut every so many frames.
 
     Attributes:
@@ -91,8 +90,7 @@ class WantedFrames:
         return kept
 
 
-@dataclass(frozen=True, slots=True)
-class ReadOptions(ReadLimits):
+class ReadOptions(ReadLimits, frozen=True):
     """Limits, and facts that the files of some formats leave out.
 
     Attributes:
@@ -105,8 +103,7 @@ class ReadOptions(ReadLimits):
     wanted: Wanted | None = None
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """What is known of a side of which only wanted sequences were read.
 
     Attributes:
@@ -125,8 +122,7 @@ class Listing:
         return tuple(key for key in self.sequences if key not in self.empty)
 
 
-@dataclass(frozen=True, slots=True)
-class Numbering:
+class Numbering(Struct, frozen=True):
     """Meaning of the numbers in files that detections share with their truth.
 
     Attributes:
@@ -143,8 +139,7 @@ class Numbering:
     image_names: Mapping[int, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
-class SourcePositions:
+class SourcePositions(Struct, frozen=True, eq=False):
     """Where the frames of annotations are in the files.
 
     Attributes:
@@ -189,8 +184,7 @@ def join_positions(parts: Sequence[SourcePositions]) -> SourcePositions:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Source:
+class Source(Struct, frozen=True, eq=False):
     """One side of a scoring, read.
 
     Attributes:
@@ -267,8 +261,7 @@ class Source:
         )
 
 
-@dataclass(eq=False)
-class FaultList:
+class FaultList(Struct, eq=False):
     """Faults in the order in which they were found; those beyond `MAXIMUM_FAULTS` are only counted.
 
     Attributes:
@@ -314,8 +307,7 @@ class FaultList:
         return faults
 
 
-@dataclass(frozen=True, eq=False)
-class Reading:
+class Reading(Struct, frozen=True, eq=False):
     """The outcome of reading a path.
 
     Attributes:
@@ -332,8 +324,7 @@ class Reading:
     listing: Listing | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class PairReading:
+class PairReading(Struct, frozen=True, eq=False):
     """The outcome of holding detections to their truth.
 
     Attributes:

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import (
     NO_TRACK,
@@ -140,8 +141,7 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
 # --- whole columns ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Entries:
+class Entries(Struct, frozen=True, eq=False):
     """The columns of E well-formed entries with N objects."""
 
     sequence_ids: IntArray

@@ -6,9 +6,10 @@ What a container claims is often wrong, and only frames that a detector could ha
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from vidscore_evaluators.errors import Fault, SpecificationError
 
@@ -23,8 +24,7 @@ _OPENCV_SETTINGS = {
 """Read by OpenCV once, when it is imported; what a user has set stays."""
 
 
-@dataclass(frozen=True, slots=True)
-class VideoSize:
+class VideoSize(Struct, frozen=True):
     """What is known of a video.
 
     Attributes:

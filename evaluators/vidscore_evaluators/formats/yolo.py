@@ -17,10 +17,10 @@ The project's readings:
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice
 
 import numpy as np
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import NO_TRACK, Annotations, SequenceKey, Side
 from vidscore_evaluators.arrays import FloatArray

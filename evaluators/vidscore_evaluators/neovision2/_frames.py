@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import FrameFlag, are_flagged
@@ -12,8 +11,7 @@ from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
 
 
-@dataclass(frozen=True, eq=False)
-class FrameSelection:
+class FrameSelection(Struct, frozen=True, eq=False):
     """F frames of S sequences, sorted out.
 
     Attributes:
@@ -70,8 +68,7 @@ def select_frames(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Silent:
+class _Silent(Struct, frozen=True, eq=False):
     """(S,) numbers of frames that neither side mentions, by what they are."""
 
     evaluated: IntArray

@@ -8,10 +8,12 @@ alike; detections below every threshold go. What is left out is counted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators._dont_care import RULES
 from vidscore_evaluators._scene_builder import SceneObjects, select_objects
@@ -87,8 +89,7 @@ class Neovision2Parameters:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class ObjectBoxes:
+class ObjectBoxes(Struct, frozen=True, eq=False):
     """N objects of one side in F evaluated frames.
 
     Attributes:
@@ -118,8 +119,7 @@ class ObjectBoxes:
         return self.sources
 
 
-@dataclass(frozen=True, eq=False)
-class ProtocolInput:
+class ProtocolInput(Struct, frozen=True, eq=False):
     """What is matched, and what is known of everything else.
 
     Attributes:
@@ -304,8 +304,7 @@ def classes_of_domain(specification: BenchmarkSpec, domain: str) -> tuple[str, .
     return TOWER_CLASSES if domain.casefold().startswith("tower") else ALL_CLASSES
 
 
-@dataclass(frozen=True, eq=False)
-class ClassTable:
+class ClassTable(Struct, frozen=True, eq=False):
     """Classes of D domains, and what L labels mean in them.
 
     Attributes:
@@ -360,8 +359,7 @@ BELOW_ALL = -1
 """Level of a detection that no threshold lets through."""
 
 
-@dataclass(frozen=True, eq=False)
-class ConfidenceLevels:
+class ConfidenceLevels(Struct, frozen=True, eq=False):
     """L levels, ascending.
 
     Attributes:

@@ -11,9 +11,9 @@ are merged and matched like so many frames.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.arrays import (
     BoolArray,
@@ -50,8 +50,7 @@ SHAPES_PER_CHUNK = 1 << 20
 """Shapes in copies of clusters that are worked on at a time, so that memory stays bounded."""
 
 
-@dataclass(frozen=True, eq=False)
-class DetectionOnly:
+class DetectionOnly(Struct, frozen=True, eq=False):
     """What the detection-only score is made of.
 
     Attributes:
@@ -63,8 +62,7 @@ class DetectionOnly:
     object_counts: IntArray
 
 
-@dataclass(frozen=True, eq=False)
-class _Copies:
+class _Copies(Struct, frozen=True, eq=False):
     """K copies of clusters, by cluster and from the highest confidence level down.
 
     Attributes:
@@ -80,8 +78,7 @@ class _Copies:
     counts: IntArray
 
 
-@dataclass(frozen=True, slots=True)
-class MergeRule:
+class MergeRule(Struct, frozen=True):
     """When boxes are merged, what they become, and when what is left may be matched.
 
     Attributes:
@@ -271,8 +268,7 @@ REPEATED = -2
 """In place of the cluster of a box that is identical to another, which represents both."""
 
 
-@dataclass(frozen=True, eq=False)
-class MergeClusters:
+class MergeClusters(Struct, frozen=True, eq=False):
     """B clusters in which something is to be merged.
 
     Attributes:

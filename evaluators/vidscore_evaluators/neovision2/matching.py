@@ -7,9 +7,8 @@ and, among those, over all. A don't-care object may take out one detection in ea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct, structs
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
 from vidscore_evaluators.kernels import factorize
@@ -39,8 +38,7 @@ def counting_pairs(inputs: ProtocolInput, parameters: Neovision2Parameters) -> P
     )
 
 
-@dataclass(frozen=True, eq=False)
-class ClassPairs:
+class ClassPairs(Struct, frozen=True, eq=False):
     """P pairs that the classes are matched by.
 
     Attributes:
@@ -142,8 +140,7 @@ def _one_for_each_class(
     return left, count + len(copies)
 
 
-@dataclass(frozen=True, eq=False)
-class CountChanges:
+class CountChanges(Struct, frozen=True, eq=False):
     """R changes of true and false positives from one confidence level to the next.
 
     Both scores come as such changes, a detection or a cluster of merged detections at a time, so
@@ -165,10 +162,10 @@ class CountChanges:
 
     def take(self, rows: BoolArray) -> CountChanges:
         """Keep some changes."""
-        return CountChanges(*(column[rows] for column in vars(self).values()))
+        return CountChanges(*(column[rows] for column in structs.astuple(self)))
 
 
 def join_changes(first: CountChanges, second: CountChanges) -> CountChanges:
     """The changes of both."""
-    pairs = zip(vars(first).values(), vars(second).values(), strict=True)
+    pairs = zip(structs.astuple(first), structs.astuple(second), strict=True)
     return CountChanges(*(np.concatenate(pair) for pair in pairs))

@@ -7,9 +7,8 @@ others are ignored there, and all of them name the first.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side

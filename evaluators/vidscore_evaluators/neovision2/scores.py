@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
 from vidscore_evaluators.neovision2._input import CURVE_THRESHOLDS, Neovision2Parameters
@@ -180,8 +180,7 @@ def _split_keys(keys: Iterable[Key], width: int) -> list[list[str]]:
     return [[key[position] for key in listed] for position in range(width)]
 
 
-@dataclass(frozen=True, slots=True)
-class ClassCounts:
+class ClassCounts(Struct, frozen=True):
     """What a score is made of.
 
     Attributes:
@@ -255,8 +254,7 @@ def averages(several: Sequence[ClassCounts], costs: Costs) -> dict[str, Number]:
     }
 
 
-@dataclass(frozen=True, eq=False)
-class OperatingPoints:
+class OperatingPoints(Struct, frozen=True, eq=False):
     """Q operating points, from the highest threshold down.
 
     Attributes:

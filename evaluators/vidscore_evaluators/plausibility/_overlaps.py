@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.arrays import (
     BoolArray,
@@ -25,8 +25,7 @@ POINT_REACH = 0.02
 """Share of the scene's diagonal at which two points have nothing in common any more."""
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
+class Sample(Struct, frozen=True, eq=False):
     """Boxes of both sides in F frames.
 
     Attributes:
@@ -83,8 +82,7 @@ def sample_of(blocks: IntArray, numbers: FloatArray, *, points: bool) -> Sample:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(Struct, frozen=True, eq=False, dict=True):
     """How well boxes lie on each other.
 
     Attributes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import FloatArray, IntArray
@@ -59,8 +59,7 @@ _LEAST_UNRELATED = 20
 """Least boxes of each side for this finding."""
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """What coordinates are multiplied by, and whether they look like shares of the image."""
 
     code: str
@@ -73,8 +72,7 @@ class Scale:
         return np.array([self.across, self.down, self.across, self.down])
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """Another reading that fits better.
 
     Attributes:
@@ -155,8 +153,7 @@ def _best_finding(view: _View, plain: tuple[bool, bool]) -> Finding | None:
     return _exchanged(view) or _unrelated(view)
 
 
-@dataclass(frozen=True, eq=False)
-class _View:
+class _View(Struct, frozen=True, eq=False, dict=True):
     """A sample as it is.
 
     Attributes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import (
@@ -201,8 +201,7 @@ class Spread(NamedTuple):
     greatest: float
 
 
-@dataclass(frozen=True)
-class Contents:
+class Contents(Struct, frozen=True):
     """What one side holds.
 
     Attributes:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import (
@@ -108,8 +108,7 @@ def input_summary_of(aligned: Aligned, specification: BenchmarkSpec) -> Mapping[
     }
 
 
-@dataclass(frozen=True, eq=False)
-class _SideFacts:
+class _SideFacts(Struct, frozen=True, eq=False):
     """What one side alone shows.
 
     Attributes:

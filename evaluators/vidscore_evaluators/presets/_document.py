@@ -16,11 +16,14 @@ Its TOML file has the keys of `Preset`, without the name, which is that of the f
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from vidscore_evaluators.convert import converted, from_dict, to_dict
 from vidscore_evaluators.errors import (
@@ -127,12 +130,12 @@ def read_preset(path: Path, name: str) -> Preset:
         faults.extend(_evaluator_faults(entries[:MAXIMUM_EVALUATORS], str(path)))
     if preset is None or faults:
         raise SpecificationError(faults)
-    return replace(preset, name=name)
+    return dataclasses.replace(preset, name=name)
 
 
 def write_preset(preset: Preset) -> str:
     """A preset as TOML; `read_preset` reads it back."""
-    return write_document(to_dict(replace(preset, name="")))
+    return write_document(to_dict(dataclasses.replace(preset, name="")))
 
 
 def _evaluator_faults(entries: list[Any], source: str) -> Iterator[Fault]:
@@ -150,4 +153,4 @@ def _evaluator_faults(entries: list[Any], source: str) -> Iterator[Fault]:
         except ParameterError as error:
             for fault in error.faults:
                 field = f"{place}.parameters" + (f".{fault.field}" if fault.field else "")
-                yield replace(fault, source=source, field=field)
+                yield structs.replace(fault, source=source, field=field)

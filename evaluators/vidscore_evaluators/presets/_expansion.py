@@ -7,11 +7,13 @@ default parameters, so nothing is expanded, parameters may be given, and reports
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from vidscore_evaluators.errors import (
     Fault,
@@ -61,7 +63,7 @@ def _named_preset(name: str) -> Preset:
         preset = read_preset(paths[0], name)
     except InputError as error:
         # Without the path: servers repeat this to anyone.
-        told = "; ".join(str(replace(fault, source=None)) for fault in error.faults[:5])
+        told = "; ".join(str(structs.replace(fault, source=None)) for fault in error.faults[:5])
         raise UnknownEvaluatorError(f"the preset {name!r} cannot be used: {told}") from None
     plain = preset.evaluators == (EvaluatorSpec(name),) and not preset.labels and not preset.format
     if is_evaluator(name) and not plain:
@@ -118,7 +120,7 @@ def evaluators_of(
     if entry.parameters:
         raise ParameterError([_fixed(entry)])
     if specification.classes is None:
-        specification = replace(specification, classes=preset.labels)
+        specification = dataclasses.replace(specification, classes=preset.labels)
     created = []
     for one in preset.evaluators:
         evaluator = create_evaluator(one.name, one.parameters, specification)
@@ -186,7 +188,7 @@ def without_files(specification: BenchmarkSpec) -> tuple[BenchmarkSpec, dict[str
     listed = specification.classes
     classes = listed if listed is not None or not labels else labels.pop()
     presets = {one.name: preset.name for preset in opened.values() for one in preset.evaluators}
-    return replace(specification, evaluators=tuple(entries), classes=classes), presets
+    return dataclasses.replace(specification, evaluators=tuple(entries), classes=classes), presets
 
 
 def repeated_evaluators(evaluators: Iterable[Evaluator[Any]]) -> list[Fault]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import cv2
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from vidscore_evaluators.mask_outlines import ColumnPieces
@@ -13,8 +13,7 @@ from vidscore_evaluators.render.strokes import fill
 from vidscore_evaluators.render.style import Colour, Image
 
 
-@dataclass(frozen=True, eq=False)
-class Area:
+class Area(Struct, frozen=True, eq=False):
     """Some pixels of a picture.
 
     Attributes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.alignment import align, resolve
 from vidscore_evaluators.annotations import SequenceKey, sequence_name
@@ -28,8 +28,7 @@ LARGEST_GUESS_PX = 16_384
 """Longest side of a canvas whose size is guessed from what stands on it."""
 
 
-@dataclass(frozen=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """Media of all chosen frames.
 
     Attributes:

@@ -8,12 +8,12 @@ back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import cv2
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import SequenceKey, frame_name, sequence_name
 from vidscore_evaluators.arrays import IntArray
@@ -63,8 +63,7 @@ class SequenceMedia(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Blank:
+class Blank(Struct, frozen=True):
     """A canvas without a picture.
 
     Attributes:
@@ -93,8 +92,7 @@ class Blank:
             yield canvas
 
 
-@dataclass(frozen=True, eq=False)
-class ImageFiles:
+class ImageFiles(Struct, frozen=True, eq=False):
     """Images, by the numbers of their frames.
 
     Attributes:
@@ -122,8 +120,7 @@ class ImageFiles:
             yield read_image(self.files[number])
 
 
-@dataclass(frozen=True, slots=True)
-class Video:
+class Video(Struct, frozen=True):
     """A video file.
 
     Attributes:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import POINT, Side
 from vidscore_evaluators.arrays import BoolArray, FloatArray
@@ -65,8 +66,7 @@ POINT_RADIUS = 4.5
 """Radius of the mark around a point, in line widths."""
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Struct, frozen=True):
     """What of a frame is drawn, and how.
 
     Attributes:
@@ -121,8 +121,7 @@ def _even(side: int) -> int:
     return side + side % 2
 
 
-@dataclass(eq=False)
-class _Painter:
+class _Painter(Struct, eq=False):
     """Draws one frame, kind by kind."""
 
     picture: Image

@@ -8,10 +8,10 @@ where that fits nowhere either, the object has none, and the strip counts it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.render.style import STYLES, WHITE, Colour, Image, Kind
@@ -29,8 +29,7 @@ FONT = cv2.FONT_HERSHEY_SIMPLEX
 _TEXT_AT_SCALE_1_PX = 22.0
 
 
-@dataclass(frozen=True, slots=True)
-class Type:
+class Type(Struct, frozen=True):
     """A size of text.
 
     Attributes:
@@ -65,8 +64,7 @@ class Type:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Plate:
+class Plate(Struct, frozen=True):
     """What is said of an object.
 
     Attributes:
@@ -80,8 +78,7 @@ class Plate:
     short: str
 
 
-@dataclass(frozen=True, eq=False)
-class Placed:
+class Placed(Struct, frozen=True, eq=False):
     """Where P plates are.
 
     Attributes:

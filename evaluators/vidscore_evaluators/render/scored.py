@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct, field
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import (
@@ -45,8 +45,7 @@ class WorstBy(StrEnum):
     """What its objects and detections add to the evaluator's first measure."""
 
 
-@dataclass(frozen=True, eq=False)
-class SideView:
+class SideView(Struct, frozen=True, eq=False, dict=True):
     """The N objects of one side of a frame.
 
     Attributes:
@@ -91,8 +90,7 @@ class SideView:
         return wanted
 
 
-@dataclass(frozen=True, eq=False)
-class FrameView:
+class FrameView(Struct, frozen=True, eq=False):
     """What is drawn of a frame.
 
     Attributes:
@@ -129,8 +127,7 @@ class FrameView:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class _SideTable:
+class _SideTable(Struct, frozen=True, eq=False, dict=True):
     """One side with what became of its N objects."""
 
     annotations: Annotations

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import sequence_name
 from vidscore_evaluators.render.plates import Type, draw_mark
@@ -25,8 +25,7 @@ WORDS_SHRINK = 0.75
 LEAST_HEIGHT_PX = 6
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
+class _Item(Struct, frozen=True):
     """A count of the strip, as it is written."""
 
     kind: Kind

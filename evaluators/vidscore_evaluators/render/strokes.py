@@ -6,10 +6,9 @@ the work, and the integers that OpenCV takes, stay small whatever the input says
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import cv2
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from vidscore_evaluators.annotations import BOX, POINT
@@ -48,8 +47,7 @@ _POINT_OUTLINES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Pen:
+class Pen(Struct, frozen=True):
     """A line.
 
     Attributes:

@@ -7,10 +7,10 @@ least 4.5 to 1. Over a picture each line has a white casing, so that one set ser
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from vidscore_evaluators.arrays import BoolArray, FlagArray
@@ -55,8 +55,7 @@ NO_KIND = np.uint8(255)
 """Number of what is not drawn."""
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(Struct, frozen=True):
     """How a kind is drawn.
 
     Attributes:

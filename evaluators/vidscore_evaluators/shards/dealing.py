@@ -12,10 +12,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
@@ -32,8 +32,7 @@ _EXPECTED = f"K/N: shard K of N, from 1/N to N/N, at most {MAXIMUM_SHARDS} in al
 _TYPED = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 
-@dataclass(frozen=True, order=True)
-class Shard:
+class Shard(Struct, frozen=True, order=True):
     """One of the shards of a scoring.
 
     Attributes:

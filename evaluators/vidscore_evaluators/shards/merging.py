@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.errors import Fault, InputError, TallyError
 from vidscore_evaluators.evaluator import Evaluator, software_versions
@@ -33,8 +35,7 @@ Load = Callable[[], bytes]
 """Reads the bytes of a tally file; raises InputError where that is impossible."""
 
 
-@dataclass(frozen=True, eq=False)
-class Merged:
+class Merged(Struct, frozen=True, eq=False):
     """What all shards of a scoring give together.
 
     Attributes:
@@ -45,7 +46,7 @@ class Merged:
 
     evaluators: Sequence[Evaluator[Any]]
     reports: list[Report]
-    places: Mapping[FrameExample, str] = field(repr=False)
+    places: Mapping[FrameExample, str]
 
     def place_of(self, example: FrameExample) -> str:
         """File and line, or entry, of the frame that a warning names; empty where unknown."""

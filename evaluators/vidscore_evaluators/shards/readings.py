@@ -8,9 +8,10 @@ here, and made once the counts of all shards are added.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Any
+
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.formats import Pair, reads_by_sequence
@@ -32,8 +33,7 @@ from vidscore_evaluators.shards.plain import plain_warnings, typed, warnings_fro
 from vidscore_evaluators.specification import BenchmarkSpec
 
 
-@dataclass(frozen=True)
-class Counted:
+class Counted(Struct, frozen=True):
     """Frames or objects of a part that a warning counts.
 
     Attributes:
@@ -49,8 +49,7 @@ class Counted:
     frame: int
 
 
-@dataclass(frozen=True)
-class TimedPart:
+class TimedPart(Struct, frozen=True):
     """The times at both ends of a part of a cut sequence.
 
     Attributes:
@@ -68,8 +67,7 @@ class TimedPart:
     last_s: float
 
 
-@dataclass(frozen=True)
-class PartReading:
+class PartReading(Struct, frozen=True):
     """What reading a part of a side gave.
 
     Attributes:

@@ -11,10 +11,11 @@ import hashlib
 import json
 import os
 import secrets
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.errors import TallyError
 from vidscore_evaluators.fingerprint import fingerprint
@@ -27,8 +28,7 @@ from vidscore_evaluators.shards.tallying import CheckedData
 _SUFFIX = ".tally"
 
 
-@dataclass(frozen=True)
-class ShardIndex:
+class ShardIndex(Struct, frozen=True):
     """What the shards of a scoring depend on.
 
     Attributes:

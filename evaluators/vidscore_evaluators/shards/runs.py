@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct, structs
 
 from vidscore_evaluators.convert import from_dict, to_dict
 from vidscore_evaluators.errors import Fault, InputError, UnknownEvaluatorError
@@ -37,8 +38,7 @@ _OF_THE_WHOLE = (
 )
 
 
-@dataclass(frozen=True)
-class Judge:
+class Judge(Struct, frozen=True):
     """An evaluator as tally files name it, in the plain form of JSON.
 
     Attributes:
@@ -68,7 +68,7 @@ class Judge:
             evaluator.preset,
             to_dict(evaluator.selection),
         )
-        return cls(**json.loads(json.dumps(vars(described))))
+        return cls(**json.loads(json.dumps(structs.asdict(described))))
 
     def evaluator(self) -> Evaluator[Any]:
         """Build the evaluator.
@@ -91,8 +91,7 @@ class Judge:
         return built
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(Struct, frozen=True, dict=True):
     """What all shards of one scoring have in common.
 
     Attributes:
@@ -177,7 +176,7 @@ def _shown(text: str) -> str:
 def run_to_dict(run: Run) -> dict[str, Any]:
     """A run in the plain form of JSON."""
     return {
-        "evaluators": [vars(judge) for judge in run.judges],
+        "evaluators": [structs.asdict(judge) for judge in run.judges],
         "software": dict(run.software),
         "truth_digest": run.truth,
         "detections_digest": run.detections,

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from vidscore_evaluators.errors import ParameterError, TallyError
 from vidscore_evaluators.report import FrameExample
@@ -31,8 +32,7 @@ _MAGIC = b"vidscore-shard-1"
 _LENGTH = struct.Struct("<Q")
 
 
-@dataclass(frozen=True)
-class ShardHeader:
+class ShardHeader(Struct, frozen=True):
     """What a tally file says of itself.
 
     Attributes:

@@ -8,9 +8,10 @@ only with all their files what a number means.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import InputError
@@ -32,8 +33,7 @@ Places = Mapping[FrameExample, str]
 """File and line, or entry, of frames that warnings may cite."""
 
 
-@dataclass(frozen=True, eq=False)
-class ShardTally:
+class ShardTally(Struct, frozen=True, eq=False):
     """The tally of one shard.
 
     Attributes:
@@ -51,8 +51,7 @@ class ShardTally:
     readings: Readings | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class CheckedData:
+class CheckedData(Struct, frozen=True, eq=False):
     """All that is scored, or the part of one shard, read and checked.
 
     Attributes:

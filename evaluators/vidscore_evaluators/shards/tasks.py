@@ -6,15 +6,17 @@ it keeps what it has read for the next shard of the same data in the same proces
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import pickle
 import threading
 from collections.abc import Mapping
 from concurrent.futures import CancelledError, Executor, Future, as_completed
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct, field, structs
 
 from vidscore_evaluators.errors import EvaluatorVersionError, Fault, ParameterError
 from vidscore_evaluators.evaluator import software_versions
@@ -35,8 +37,7 @@ from vidscore_evaluators.shards.tallying import CheckedData
 from vidscore_evaluators.specification import BenchmarkSpec
 
 
-@dataclass(frozen=True)
-class ScoringTask:
+class ScoringTask(Struct, frozen=True):
     """What is scored, by the names of its files.
 
     Attributes:
@@ -168,7 +169,7 @@ def score_by(
     done: dict[Shard, bytes] = {}
     if run_folder is not None:
         # What has changed is known of what has been read.
-        task = replace(task, in_parts=False)
+        task = structs.replace(task, in_parts=False)
         folder = RunFolder(run_folder)
         index = executor.submit(index_shards, task, shards).result()
         done = folder.kept(index)
@@ -235,12 +236,12 @@ def _check_software(task: ScoringTask) -> None:
 
 def _read(task: ScoringTask, wanted: Wanted | None = None) -> CheckedData:
     named = tuple(
-        replace(entry, name=str(task.path_of(entry.name)))
+        dataclasses.replace(entry, name=str(task.path_of(entry.name)))
         if entry.name.endswith(".toml")
         else entry
         for entry in task.specification.evaluators
     )
-    specification = replace(task.specification, evaluators=named)
+    specification = dataclasses.replace(task.specification, evaluators=named)
     sides = (task.path_of(task.truth), task.path_of(task.detections))
     part = prepare(specification, *sides, task.choice, wanted)
     truth, detections = (
@@ -250,7 +251,9 @@ def _read(task: ScoringTask, wanted: Wanted | None = None) -> CheckedData:
             (task.detections, sides[1], part.pair.detections),
         )
     )
-    return CheckedData.of(replace(part, pair=Pair(truth, detections)), task.choice.cut_frames)
+    return CheckedData.of(
+        structs.replace(part, pair=Pair(truth, detections)), task.choice.cut_frames
+    )
 
 
 def _named_as(typed: str, path: str, source: Source) -> Source:
@@ -260,12 +263,12 @@ def _named_as(typed: str, path: str, source: Source) -> Source:
     positions = source.positions
     if positions is not None:
         names = tuple(name.replace(path, typed, 1) for name in positions.sources)
-        positions = replace(positions, sources=names)
+        positions = structs.replace(positions, sources=names)
     warnings = tuple(
-        replace(warning, message=warning.message.replace(path, typed))
+        dataclasses.replace(warning, message=warning.message.replace(path, typed))
         for warning in source.warnings
     )
-    return replace(source, name=typed, positions=positions, warnings=warnings)
+    return structs.replace(source, name=typed, positions=positions, warnings=warnings)
 
 
 def _state(path: DataPath) -> list[tuple[str, int, int | str]]:

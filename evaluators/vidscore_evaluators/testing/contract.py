@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
+from msgspec import structs
 
 from vidscore_evaluators.alignment import align, restrict
 from vidscore_evaluators.annotations import (
@@ -132,7 +133,7 @@ class EvaluatorContract:
 
         def law(case: Case) -> None:
             for side in case:
-                for column in vars(side).values():
+                for column in structs.astuple(side):
                     if isinstance(column, np.ndarray):
                         column.setflags(write=False)
             self._report(case)
@@ -258,7 +259,7 @@ class EvaluatorContract:
 
         self._holds(law, self.cases())
         other = make_job(self.evaluator, *self._nothing())
-        object.__setattr__(other, "version", self.evaluator.version + "?")
+        structs.force_setattr(other, "version", self.evaluator.version + "?")
         with pytest.raises(EvaluatorVersionError):
             run_job(other)
 

@@ -14,11 +14,12 @@ coordinates matter, an object may be written as its coordinates alone: ``{0: [(3
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
 from hypothesis import settings
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import (
     NO_TRACK,
@@ -31,8 +32,7 @@ from vidscore_evaluators.annotations import (
 from vidscore_evaluators.arrays import FloatArray, IntArray, starts_from_counts
 
 
-@dataclass(frozen=True, slots=True)
-class Thing:
+class Thing(Struct, frozen=True):
     """One object of a frame.
 
     Attributes:

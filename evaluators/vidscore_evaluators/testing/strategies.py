@@ -11,7 +11,6 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
+from msgspec import Struct, structs
 
 from vidscore_evaluators.annotations import (
     BOX,
@@ -139,8 +139,7 @@ def _some(random: np.random.Generator, numbers: Sequence[int], fewest: int, most
     return [numbers[index] for index in random.permutation(len(numbers))[:count]]
 
 
-@dataclass(frozen=True)
-class _Artist:
+class _Artist(Struct, frozen=True):
     """Draws objects on a lattice."""
 
     random: np.random.Generator
@@ -286,4 +285,4 @@ def _renamed(annotations: Annotations, index: int) -> Annotations:
     names = tuple(
         SequenceKey(key.domain, f"{key.sequence}-{index}") for key in annotations.sequences
     )
-    return Annotations(**(vars(annotations) | {"sequences": names}))
+    return structs.replace(annotations, sequences=names)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators._report_rows import Total, mean, ratio
 from vidscore_evaluators._scene_outcomes import ScoredRows
@@ -31,8 +31,7 @@ ASSOCIATION_SUMS = ("ass_a", "ass_re", "ass_pr")
 """Sums over matches: of A(c), its recall and its precision."""
 
 
-@dataclass(frozen=True, eq=False)
-class SumsByThreshold:
+class SumsByThreshold(Struct, frozen=True, eq=False, dict=True):
     """Matches at each of the K thresholds of a tally, and sums over them.
 
     Attributes:

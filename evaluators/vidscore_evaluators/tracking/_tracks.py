@@ -21,10 +21,12 @@ Readings of this project:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators._report_rows import with_every_sequence
 from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, Side
@@ -47,8 +49,7 @@ from vidscore_evaluators.similarity import Candidates, Similarity, find_candidat
 from vidscore_evaluators.tally import Table, TableSchema, build_table
 
 
-@dataclass(frozen=True, eq=False)
-class TrackSet:
+class TrackSet(Struct, frozen=True, eq=False):
     """The T tracks that the N objects of one side belong to.
 
     Attributes:
@@ -90,8 +91,7 @@ class TrackSet:
         return places
 
 
-@dataclass(frozen=True, eq=False)
-class Tracks:
+class Tracks(Struct, frozen=True, eq=False):
     """A scene's objects by track.
 
     Attributes:
@@ -166,8 +166,7 @@ def _grouped(scene: Scene) -> tuple[IntArray, IntArray, IntArray, TrackSet, Trac
     return chains // class_count, chains % class_count, group_chains, truth, detections
 
 
-@dataclass(frozen=True, eq=False)
-class TrackPairs:
+class TrackPairs(Struct, frozen=True, eq=False):
     """P pairs of a track of the truth and one of the detections, each pair once.
 
     Attributes:

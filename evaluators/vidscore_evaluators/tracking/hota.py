@@ -34,11 +34,13 @@ Readings of this project:
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct, structs
 
 from vidscore_evaluators._report_rows import (
     Figures,
@@ -209,7 +211,7 @@ class Hota(TrackingCriterion[HotaParameters]):
             for scope, levels in sums.items()
             if scope.sequence is None
         )
-        return replace(self._bare_scores(tally, sums, thresholds), curves=curves)
+        return dataclasses.replace(self._bare_scores(tally, sums, thresholds), curves=curves)
 
     def grid_scores(self, tally: Tally, parameter: str) -> Mapping[float, Scores]:
         """Scores at every single threshold of the grid, without curves."""
@@ -337,8 +339,7 @@ class Hota(TrackingCriterion[HotaParameters]):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Matching:
+class _Matching(Struct, frozen=True, eq=False):
     """The M pairs that are matched, whatever the threshold.
 
     Attributes:
@@ -358,7 +359,7 @@ class _Matching:
     def at_least(self, thresholds: int) -> _Matching:
         """Those matches alone that pass at least so many thresholds."""
         rows = self.passed >= thresholds
-        return replace(
+        return structs.replace(
             self,
             matched=self.matched.take(rows),
             of_matches=self.of_matches[rows],

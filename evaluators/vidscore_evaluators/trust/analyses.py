@@ -6,9 +6,10 @@ A command line runs them in its own process, a server in another one; the docume
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+from msgspec import Struct
 
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.runtime import Progress
@@ -113,8 +114,7 @@ StageProgress = Callable[[str, int, int], None]
 """Called with (the stage, its pieces done, its pieces in all; 0 where that is unknown)."""
 
 
-@dataclass(frozen=True, eq=False)
-class RankingAnalysis:
+class RankingAnalysis(Struct, frozen=True, eq=False):
     """How far the ranking of some systems can be relied on.
 
     Attributes:
@@ -152,8 +152,7 @@ class RankingAnalysis:
         return ranking_document(list(self.contest.systems), examined, self.questions.seed)
 
 
-@dataclass(frozen=True)
-class CriterionAnalysis:
+class CriterionAnalysis(Struct, frozen=True):
     """Whether criteria rank scenes of a sanity test as their purpose intends.
 
     Attributes:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.evaluator import Evaluator, software_versions
@@ -18,8 +20,7 @@ FEW_SEQUENCES = 10
 """With fewer, intervals say little about other sequences."""
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """Systems beside the first of them, by one evaluator.
 
     Attributes:

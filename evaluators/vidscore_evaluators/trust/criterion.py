@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import Fault, InputError
@@ -47,8 +48,7 @@ _DIGITS = 9
 """Decimals of a threshold that is computed from a cut-off."""
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A criterion that is tested: one measure of an evaluator, at one or many parameter values.
 
     Attributes:
@@ -99,8 +99,7 @@ class Plan:
         ]
 
 
-@dataclass(frozen=True)
-class ErrorRow:
+class ErrorRow(Struct, frozen=True):
     """Ranking error of a criterion at a setting, over all families.
 
     Attributes:
@@ -114,8 +113,7 @@ class ErrorRow:
     deviation: float | None
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
+class Outcome(Struct, frozen=True, eq=False):
     """Dissimilarities by one criterion of all families.
 
     Attributes:
@@ -264,8 +262,7 @@ def run_criterion_test(
     ]
 
 
-@dataclass(frozen=True)
-class _FamiliesJob:
+class _FamiliesJob(Struct, frozen=True):
     """Some families, to be judged by every criterion at once."""
 
     test: str

@@ -17,11 +17,11 @@ system has it: the mean of the two.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.arrays import IntArray
@@ -64,8 +64,7 @@ class Verdict(StrEnum):
     """A score is undefined."""
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """One score of two systems: the second less the first.
 
     Attributes:
@@ -95,8 +94,7 @@ class Difference:
         return None if self.first is None or self.second is None else self.second - self.first
 
 
-@dataclass(frozen=True, slots=True)
-class SequenceDifference:
+class SequenceDifference(Struct, frozen=True):
     """The first ranking measure on one sequence alone, and what it does to the whole.
 
     Attributes:
@@ -118,8 +116,7 @@ class SequenceDifference:
         return None if self.first is None or self.second is None else self.second - self.first
 
 
-@dataclass(frozen=True, slots=True)
-class FrameDifference:
+class FrameDifference(Struct, frozen=True):
     """Mistakes in one frame: false positives, false negatives and id switches.
 
     Attributes:
@@ -140,8 +137,7 @@ class FrameDifference:
         return self.second - self.first
 
 
-@dataclass(frozen=True)
-class SystemPair:
+class SystemPair(Struct, frozen=True):
     """A system beside the first one.
 
     Attributes:
@@ -248,8 +244,7 @@ def _exchanges(count: int) -> IntArray:
     return np.concatenate([np.eye(2 * count, dtype=np.int64), np.hstack([first, second])])
 
 
-@dataclass(frozen=True, eq=False)
-class _Scored:
+class _Scored(Struct, frozen=True, eq=False):
     """One system.
 
     Attributes:

@@ -7,12 +7,13 @@ the scene scores alone either, each scene gets a run of its own.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, structs
 
 from vidscore_evaluators.annotations import (
     ARITIES,
@@ -91,8 +92,7 @@ def _is_usable(evaluator: Evaluator[Any], parameter: str, value: float) -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class Judge:
+class Judge(Struct, frozen=True):
     """One measure of an evaluator, as a dissimilarity of scenes.
 
     Attributes:
@@ -201,14 +201,14 @@ def fitted(annotations: Annotations, arities: Sequence[int]) -> Annotations:
         return annotations
     if annotations.arity == BOX and POINT in arities:
         corners = annotations.coordinates
-        return replace(annotations, coordinates=(corners[:, :2] + corners[:, 2:]) / 2)
+        return structs.replace(annotations, coordinates=(corners[:, :2] + corners[:, 2:]) / 2)
     found, expected = ARITIES[annotations.arity], " or ".join(ARITIES[arity] for arity in arities)
     raise GeometryError([Fault(found, expected)])
 
 
 def _in_domain(annotations: Annotations, domain: str) -> Annotations:
     keys = tuple(SequenceKey(domain, key.sequence) for key in annotations.sequences)
-    return replace(annotations, sequences=keys)
+    return structs.replace(annotations, sequences=keys)
 
 
 def _overall(scores: Scores, measure: str) -> Number:
@@ -234,6 +234,6 @@ def _entries(
     """Domain, class, sequence and value of every row of one measure."""
     for block in scores.blocks:
         if measure in block.measures:
-            alone = replace(block, measures={measure: block.measures[measure]})
+            alone = dataclasses.replace(block, measures={measure: block.measures[measure]})
             for row in alone.rows():
                 yield row.domain, row.label, row.sequence, row.value

@@ -8,10 +8,11 @@ systems are ranked anew. A mask is moved and stretched as the box around it is, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import BOX, BOX_AREA, Annotations, ObjectFlag
 from vidscore_evaluators.arrays import FloatArray, IntArray, expand_runs
@@ -31,8 +32,7 @@ from vidscore_evaluators.trust.systems import (
 TRIALS = 20
 
 
-@dataclass(frozen=True, eq=False)
-class NoiseEffect:
+class NoiseEffect(Struct, frozen=True, eq=False):
     """How slightly wrong annotations change the order of K systems.
 
     Attributes:
@@ -169,8 +169,7 @@ def _order_by_content(truth: Annotations) -> IntArray:
     return np.lexsort(keys)
 
 
-@dataclass(frozen=True, eq=False)
-class _Trial:
+class _Trial(Struct, frozen=True, eq=False):
     request: Request
     truth: Annotations
     systems: tuple[Annotations, ...]

@@ -9,9 +9,10 @@ certain the extension changes nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct, field
 
 BASES = ("iou", "giou")
 """Base similarities of boxes that the paper compares."""
@@ -22,8 +23,7 @@ Setting = float | str | None
 """A value of the swept parameter, name of an aggregate over values, or None where none is swept."""
 
 
-@dataclass(frozen=True)
-class PaperCriterion:
+class PaperCriterion(Struct, frozen=True):
     """A criterion of the paper, as an evaluator of this project.
 
     Attributes:

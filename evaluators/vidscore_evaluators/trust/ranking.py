@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import IntArray
@@ -49,8 +50,7 @@ CONFIDENCE = "least confidence"
 CONFIDENCES = tuple(step / 20 for step in range(20))
 
 
-@dataclass(frozen=True, eq=False)
-class Sweep:
+class Sweep(Struct, frozen=True, eq=False):
     """Ranks of K systems at V values of a parameter.
 
     Attributes:
@@ -104,8 +104,7 @@ def sweeps(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _SweepJob:
+class _SweepJob(Struct, frozen=True, eq=False):
     """One system, to be judged at every value of a grid."""
 
     request: Request
@@ -115,8 +114,7 @@ class _SweepJob:
     detections: Annotations
 
 
-@dataclass(frozen=True)
-class _Judged:
+class _Judged(Struct, frozen=True):
     """A system at one value: its rank key, and the measures behind it."""
 
     rank_key: RankKey
@@ -197,8 +195,7 @@ class Questions:
     seed: int = parameter(1, "Seed of all random draws.", minimum=0, maximum=MOST_SEED)
 
 
-@dataclass(frozen=True, eq=False)
-class RankingTrust:
+class RankingTrust(Struct, frozen=True, eq=False):
     """The ranking of K systems by one evaluator, and how far it can be relied on.
 
     Attributes:

@@ -11,12 +11,13 @@ two systems tie in a draw, each is above the other in half of it.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, structs
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray, IntArray
@@ -44,8 +45,7 @@ Key = tuple[str | None, str | None, str]
 """Domain, class and measure of a score."""
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(Struct, frozen=True):
     """A score, and where it lies in most draws.
 
     Attributes:
@@ -59,8 +59,7 @@ class Interval:
     high: float | None
 
 
-@dataclass(frozen=True, eq=False)
-class Bootstrap:
+class Bootstrap(Struct, frozen=True, eq=False):
     """Ranks and scores of K systems over draws of other sequences.
 
     Attributes:
@@ -190,7 +189,7 @@ def copy_of(tally: Tally, number: int) -> Tally:
         number: Which copy; its number becomes part of the name of the sequence.
     """
     tables = {name: _renamed(table, number) for name, table in tally.tables.items()}
-    return replace(tally, tables=tables, input_summary={})
+    return dataclasses.replace(tally, tables=tables, input_summary={})
 
 
 def _renamed(table: Table, number: int) -> Table:
@@ -201,7 +200,7 @@ def _renamed(table: Table, number: int) -> Table:
     position = {word: index for index, word in enumerate(words)}
     codes = np.array([position[word] for word in table.vocabulary])[table.text_codes]
     codes[:, table.schema.texts.index(_SEQUENCE)] = position[name]
-    return replace(table, vocabulary=words, text_codes=codes)
+    return structs.replace(table, vocabulary=words, text_codes=codes)
 
 
 def alike_groups(above: FloatArray, coverage: float) -> tuple[tuple[int, ...], ...]:
@@ -226,8 +225,7 @@ def alike_groups(above: FloatArray, coverage: float) -> tuple[tuple[int, ...], .
     return tuple(runs)
 
 
-@dataclass(frozen=True, eq=False)
-class _DrawsJob:
+class _DrawsJob(Struct, frozen=True, eq=False):
     """Some draws of one system: how often each of its S tallies counts in each."""
 
     request: Request
@@ -235,8 +233,7 @@ class _DrawsJob:
     times: IntArray
 
 
-@dataclass(frozen=True)
-class Draw:
+class Draw(Struct, frozen=True):
     """Scores of one system on one draw of sequences.
 
     Attributes:

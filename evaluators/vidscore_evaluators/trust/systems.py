@@ -12,10 +12,11 @@ spaced, so that sensitivity is in ranks a step.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.alignment import resolve
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
@@ -31,8 +32,7 @@ from vidscore_evaluators.trust.paper import BASES
 from vidscore_evaluators.validation import unit_confidence_faults
 
 
-@dataclass(frozen=True)
-class Contest:
+class Contest(Struct, frozen=True):
     """Systems whose order is in question.
 
     Attributes:
@@ -96,8 +96,7 @@ def check_system(
             raise InputError([replace(fault, source=Side.DETECTIONS.value) for fault in faults])
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(Struct, frozen=True):
     """An evaluator as data, to be created in any process.
 
     Attributes:
@@ -245,8 +244,7 @@ def _undefined_last(dissimilarities: FloatArray) -> FloatArray:
 # --- indicators of how much a ranking depends on a parameter ---------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Indicators:
+class Indicators(Struct, frozen=True, eq=False):
     """Means over systems, each of shape (...).
 
     Attributes:

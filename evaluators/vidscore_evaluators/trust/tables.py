@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 from xml.sax.saxutils import escape
 
 import numpy as np
+from msgspec import Struct, field
 
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.report import Number
@@ -48,8 +48,7 @@ FigureRow = dict[str, float | str | None]
 """Criterion, base, setting or indicator, and figures here and in the paper."""
 
 
-@dataclass(frozen=True)
-class TextTable:
+class TextTable(Struct, frozen=True):
     """A table of strings.
 
     Attributes:

@@ -25,12 +25,12 @@ Readings of this project, each so that few sequences do not look like many:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from math import comb, prod
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray, IntArray
@@ -42,8 +42,7 @@ ALIKE_DRAWS = 2
 """Draws beside those that were made, in which all systems are alike."""
 
 
-@dataclass(frozen=True)
-class Tiers:
+class Tiers(Struct, frozen=True):
     """Tiers of K systems, in the order in which they were given.
 
     Attributes:
@@ -129,8 +128,7 @@ def _smoothed(shares: FloatArray, draws: int | IntArray, systems: int) -> FloatA
 # --- Draws of one system: a job, whose outcomes for several systems are paired later
 
 
-@dataclass(frozen=True, eq=False)
-class DrawsJob:
+class DrawsJob(Struct, frozen=True, eq=False):
     """Some draws of one system, to be scored in any process.
 
     Attributes:

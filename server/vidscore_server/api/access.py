@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
+
+from msgspec.structs import replace
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_protos.v1 import access_service_pb2 as pb

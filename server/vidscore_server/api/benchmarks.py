@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import AsyncIterator
 from contextlib import closing
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
+
+from msgspec.structs import replace
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_protos.v1 import (

@@ -13,10 +13,10 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 import grpc
+from msgspec import Struct, field
 
 from vidscore_evaluators.errors import LimitError, VidscoreError
 from vidscore_server.api.stream import (
@@ -229,8 +229,7 @@ HOSTS = 4
 _OpenHandler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 
 
-@dataclass
-class Bound:
+class Bound(Struct):
     """Places for calls of one kind, and how long each may last.
 
     Attributes:

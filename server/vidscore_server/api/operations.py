@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import grpc
@@ -13,6 +12,7 @@ from google.longrunning import operations_pb2, operations_pb2_grpc
 from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import Message
 from google.rpc.error_details_pb2 import ErrorInfo
+from msgspec.structs import replace
 
 from vidscore_protos.v1 import organiser_pb2, trust_pb2
 from vidscore_server.api.convert import read_seconds, write_time

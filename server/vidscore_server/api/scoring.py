@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib import metadata
 from typing import Any
+
+from msgspec import structs
 
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import (
@@ -152,7 +153,7 @@ def _moved(error: InputError, source: str, field: str | None = None) -> InputErr
     """The same error at its place in the request."""
     return type(error)(
         [
-            dataclasses.replace(fault, source=source, field=field or fault.field)
+            structs.replace(fault, source=source, field=field or fault.field)
             for fault in error.faults
         ]
     )

@@ -11,12 +11,12 @@ import zlib
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 import grpc
 from google.protobuf.message import DecodeError
+from msgspec import Struct
 
 from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
 from vidscore_server.errors import ContentDamagedError, IdleError
@@ -300,8 +300,7 @@ _Field = tuple[int, int, memoryview]
 """Number, wire type and bytes of a field; of a number that is a varint, none."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(Struct, frozen=True):
     """Numbers of the fields of a request.
 
     Attributes:

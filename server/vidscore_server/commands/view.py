@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,8 +45,7 @@ if TYPE_CHECKING:
 MOST_SYSTEMS = 2
 
 
-@dataclass(frozen=True)
-class Viewing(FileOptions):
+class Viewing(FileOptions, frozen=True):
     """Options of `vidscore view`, by their names."""
 
     detections: tuple[str, ...]

@@ -13,9 +13,10 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.domain.names import SECRET_PREFIX, string_faults
@@ -29,8 +30,7 @@ ORGANISERS_TEAM = "organiser"
 """Team that an organiser submits for; no participant can have it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(Struct, frozen=True):
     """A caller.
 
     Attributes:
@@ -373,8 +373,7 @@ SESSION_SCHEME = "Session "
 Metadata = Iterable[tuple[str, str | bytes]]
 
 
-@dataclass(frozen=True, slots=True)
-class Transport:
+class Transport(Struct, frozen=True):
     """A way in, and what it lets callers do.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import LimitError
@@ -26,8 +27,7 @@ BYTES_PER_ROW = 64
 """Bytes that one row of a tally, a batch or a specification takes, roughly."""
 
 
-@dataclass(frozen=True, eq=False)
-class Share:
+class Share(Struct, frozen=True, eq=False):
     """The work of one evaluator in a round.
 
     Attributes:

@@ -7,9 +7,9 @@ came in another way than as answers have never arrived, and are left out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import FloatArray, IntArray
@@ -18,8 +18,7 @@ from vidscore_server.domain.names import SubmissionName
 from vidscore_server.store import Reader
 
 
-@dataclass(frozen=True, eq=False)
-class AnswerTimes:
+class AnswerTimes(Struct, frozen=True, eq=False):
     """The times of a submission's clock.
 
     Attributes:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import Fault
@@ -51,8 +52,7 @@ FrameBounds = tuple[int, int]
 """First and last frame of a sequence; the first is the greater one where it has none."""
 
 
-@dataclass(frozen=True, eq=False)
-class KnownNames:
+class KnownNames(Struct, frozen=True, eq=False, dict=True):
     """Names that detections are checked against; None where not public, or not known yet.
 
     Attributes:
@@ -127,8 +127,7 @@ class KnownNames:
         return _Lists(folded, fine)
 
 
-@dataclass(frozen=True, slots=True)
-class _Lists:
+class _Lists(Struct, frozen=True):
     """What is known of the labels of a domain.
 
     Attributes:
@@ -140,8 +139,7 @@ class _Lists:
     fine: frozenset[str] | None
 
 
-@dataclass(frozen=True, slots=True)
-class NameCheck:
+class NameCheck(Struct, frozen=True):
     """Faults and doubts about the names of detections.
 
     Attributes:
@@ -365,8 +363,7 @@ _State = tuple[str, str, int]
 """What rules depend on: time of the benchmark's creation, definition, revision of the truth."""
 
 
-@dataclass(frozen=True, eq=False)
-class AppendRules:
+class AppendRules(Struct, frozen=True, eq=False):
     """Rules that batches must keep.
 
     Attributes:

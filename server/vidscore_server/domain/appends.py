@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
@@ -80,8 +82,7 @@ class AppendTarget:
         self.submission = self.stream.of_submission
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Reservation:
+class Reservation(Struct, frozen=True, eq=False):
     """Reserved bytes.
 
     Attributes:

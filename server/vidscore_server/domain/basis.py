@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 import orjson
+from msgspec import Struct
 
 from vidscore_server.domain.definition import Definition
 from vidscore_server.store import Reader
@@ -25,8 +25,7 @@ Key = tuple[int, str]
 """Basis of one evaluator's scores: revision of the truth, configuration."""
 
 
-@dataclass(frozen=True)
-class Basis:
+class Basis(Struct, frozen=True):
     """The basis of the scores on a board.
 
     Attributes:
@@ -48,8 +47,7 @@ class Basis:
         return orjson.dumps(kept, option=orjson.OPT_SORT_KEYS).decode()
 
 
-@dataclass(frozen=True)
-class BoardState:
+class BoardState(Struct, frozen=True):
     """The state of a benchmark's board.
 
     Attributes:

@@ -10,8 +10,9 @@ import hashlib
 import struct
 import zlib
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.errors import Fault
@@ -44,8 +45,7 @@ _ZLIB_HEADER = b"\x78\x01"
 """Deflate with a window of 32 KiB, the fastest level, no dictionary."""
 
 
-@dataclass(frozen=True)
-class BatchRules:
+class BatchRules(Struct, frozen=True):
     """Limits of every batch of one side.
 
     Attributes:

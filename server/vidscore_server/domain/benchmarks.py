@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
 
 import orjson
+from msgspec.structs import asdict, replace
 
 from vidscore_evaluators.errors import SpecificationError
 from vidscore_server.domain.access import UNSIGNED, Caller

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from vidscore_evaluators.report import Curve
 from vidscore_server.domain.access import Caller
@@ -21,8 +23,7 @@ CURVE_ROWS = 3
 """So many rows have curves: the first ones. More lines in a picture would hide each other."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowDetails:
+class RowDetails(Struct, frozen=True):
     """What a row shows besides what ranks.
 
     Attributes:

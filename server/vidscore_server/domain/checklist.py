@@ -8,8 +8,10 @@ allow-list in `vidscore_server.domain.release` keeps from them, and no advice.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_server.domain.benchmarks import policy_warnings
@@ -20,8 +22,7 @@ from vidscore_server.domain.tiers import SEQUENCES_OF_PROBABILITIES
 WITHHELD = "not told to participants"
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """A question about a benchmark.
 
     Attributes:
@@ -35,8 +36,7 @@ class Item:
     advice: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TruthState:
+class TruthState(Struct, frozen=True):
     """The ground truth of a benchmark as far as its revisions tell.
 
     Attributes:

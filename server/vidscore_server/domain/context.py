@@ -9,9 +9,10 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
+
+from msgspec import Struct
 
 from vidscore_server.domain.access import Caller, is_valid
 from vidscore_server.domain.batches import BatchCodec
@@ -164,8 +165,7 @@ class Clock(Protocol):
 DIGEST_DIGITS = 32
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(Struct, frozen=True):
     """What the parts of a hosting server share.
 
     Attributes:
@@ -239,8 +239,7 @@ SERVER = "server"
 MAXIMUM_REQUEST_ID_LENGTH = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """A request that changes something.
 
     Attributes:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct, structs
 
 from vidscore_evaluators.annotations import (
     ARITIES,
@@ -65,8 +66,7 @@ KEYS = (*SPECIFICATION_KEYS, *OWN_KEYS)
 MAXIMUM_DESCRIPTION_LENGTH = 20_000
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(Struct, frozen=True, dict=True):
     """A benchmark as its organiser defined it, free of faults.
 
     Attributes:
@@ -181,7 +181,7 @@ class Definition:
             evaluator.check_arity(Side.TRUTH, chosen)
         usable = common_arities(self.evaluators, Side.DETECTIONS)
         detected = self.detection_arity or (chosen if chosen in usable else usable[0])
-        return dataclasses.replace(self, truth_arity=chosen, detection_arity=detected)
+        return structs.replace(self, truth_arity=chosen, detection_arity=detected)
 
     def ranking(self, evaluator: Evaluator[Any]) -> dict[str, Direction]:
         """Measures that rank under an evaluator, first one first, each with its better side."""
@@ -435,7 +435,7 @@ class _Checker:
             except ParameterError as error:
                 self._move(error, f"{path}.parameters")
         for fault in repeated_evaluators(created):
-            self.faults.append(dataclasses.replace(fault, source=self._source))
+            self.faults.append(structs.replace(fault, source=self._source))
         return created
 
     def measures(self, policy: Policy, evaluators: list[Evaluator[Any]]) -> None:
@@ -466,4 +466,4 @@ class _Checker:
     def _move(self, error: InputError, path: str, *, whole: bool = False) -> None:
         for fault in error.faults:
             field = path if whole or fault.field is None else f"{path}.{fault.field}"
-            self.faults.append(dataclasses.replace(fault, source=self._source, field=field))
+            self.faults.append(structs.replace(fault, source=self._source, field=field))

@@ -6,7 +6,7 @@ releases are recomputed, as if the submission had never been there.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark

@@ -6,7 +6,7 @@ private sequences; `vidscore_server.domain.leaderboard` says which count.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.context import Context, Request

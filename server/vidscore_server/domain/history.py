@@ -5,8 +5,9 @@ Who did it, and what the server did with scores later, stay in the record.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.states import Event
@@ -22,8 +23,7 @@ STREAM_OPENED = "stream_opened"
 _KNOWN = frozenset(event.value for event in Event)
 
 
-@dataclass(frozen=True, slots=True)
-class PastEvent:
+class PastEvent(Struct, frozen=True):
     """Something that happened to a submission.
 
     Attributes:

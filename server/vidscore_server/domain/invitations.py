@@ -9,9 +9,10 @@ import hmac
 import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.domain.access import (

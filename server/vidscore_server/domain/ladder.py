@@ -8,14 +8,14 @@ improvements that are larger than the step, and only to a step's precision.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
+
+from msgspec import Struct
 
 from vidscore_evaluators.evaluator import Direction
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """A measure as the Ladder sees it: clipped, so that what is far off tells nothing.
 
     The mechanism is one for scores of a bounded range. Without a bound a team that is bad enough

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
+
+from msgspec import Struct, structs
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Direction, Evaluator
@@ -29,8 +31,7 @@ from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord, ScoreRecord, SubmissionRecord
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A scored submission.
 
     Attributes:
@@ -62,16 +63,14 @@ APART = 0
 """In place of the rank of an entry that cannot be compared with the others."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankedEntry:
+class RankedEntry(Struct, frozen=True):
     """An entry with its rank, from 1 on; equal entries share one."""
 
     rank: int
     entry: Entry
 
 
-@dataclass(frozen=True)
-class BoardRules:
+class BoardRules(Struct, frozen=True, dict=True):
     """How a board orders.
 
     Attributes:
@@ -169,8 +168,7 @@ def _settled(entry: Entry) -> tuple[datetime, str]:
 Scores = Mapping[str, float | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Board:
+class Board(Struct, frozen=True):
     """The contents of a board.
 
     Attributes:
@@ -257,7 +255,7 @@ def in_order(
     """
     policy = definition.policy
     if view.portion is Portion.PRIVATE:
-        policy = replace(policy, selection="best")
+        policy = dataclasses.replace(policy, selection="best")
     entries = view.releases(candidates) if view.released else view.seen(candidates)
     ranked = rank(entries, board_rules(policy, definition.ranking(view.board.evaluator)))
     disqualified = view.disqualified(candidates) + view.disqualified(others)
@@ -301,8 +299,7 @@ class Candidate(NamedTuple):
     is_seen: bool
 
 
-@dataclass(frozen=True)
-class BoardView:
+class BoardView(Struct, frozen=True, dict=True):
     """The visible part of a board's scores.
 
     Attributes:
@@ -333,7 +330,9 @@ class BoardView:
         if not self.board.of_everything:
             return []
         return [
-            replace(found.entry, values=self._in_rank_order(values_from_json(release.values)))
+            structs.replace(
+                found.entry, values=self._in_rank_order(values_from_json(release.values))
+            )
             for release in self.reader.releases(self.board.benchmark, self.board.evaluator.name)
             if (found := candidates.get(release.submission)) is not None
             and not found.entry.disqualification

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.report import Report
@@ -39,8 +41,7 @@ MAXIMUM_RUN_BYTES = 256 << 20
 """Bytes of the columns and tallies of all submissions; what has no room is read again each time."""
 
 
-@dataclass(frozen=True, eq=False)
-class LiveScore:
+class LiveScore(Struct, frozen=True, eq=False):
     """Reports over the completed sequences of a submission.
 
     Attributes:
@@ -56,8 +57,7 @@ class LiveScore:
     partial: bool
 
 
-@dataclass
-class _Kept:
+class _Kept(Struct):
     """The newest live score of a submission, and when the next may be made."""
 
     lock: asyncio.Lock

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import sequence_name
 from vidscore_evaluators.errors import Fault, InputError
@@ -62,8 +64,7 @@ LIVE_STREAM = "live"
 """The append stream of the answers of a submission."""
 
 
-@dataclass(frozen=True, eq=False)
-class LiveCall:
+class LiveCall(Struct, frozen=True, eq=False):
     """A call that answers the frames of a submission.
 
     Attributes:
@@ -86,8 +87,7 @@ class LiveCall:
         return self.start_time + timedelta(microseconds=elapsed_us)
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """The frame that is now.
 
     Attributes:
@@ -105,8 +105,7 @@ class Given:
     remaining_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """An answer that is durable.
 
     Attributes:

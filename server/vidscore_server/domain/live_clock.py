@@ -9,7 +9,7 @@ the store has them, so that every server computes the same.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from vidscore_evaluators.annotations import SequenceKey
@@ -191,8 +193,7 @@ def _entry_misfits(
 # --- The timeline: what the clock comes to
 
 
-@dataclass(frozen=True, eq=False)
-class Timeline:
+class Timeline(Struct, frozen=True, eq=False, dict=True):
     """Every frame of a clock in its order, and when it is due.
 
     Attributes:

@@ -7,11 +7,12 @@ that is scored without a benchmark. All of it comes out of the store again where
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.alignment import frames_in
 from vidscore_evaluators.annotations import Annotations, SequenceKey, concatenate
@@ -67,8 +68,7 @@ class State(NamedTuple):
         return self.truth_revision, self.rules, self.create_time
 
 
-@dataclass(frozen=True)
-class CompletenessCache:
+class CompletenessCache(Struct, frozen=True):
     """Which sequences had frames enough to be complete, the last time that frames were read.
 
     A sequence with fewer frames than are evaluated cannot be complete, and one that has got none
@@ -138,8 +138,7 @@ class LiveRun:
         return [accumulator.report() for accumulator in self.accumulators]
 
 
-@dataclass(frozen=True, eq=False)
-class News:
+class News(Struct, frozen=True, eq=False):
     """What a look at the store has found; nothing is kept of it before it is tallied.
 
     Attributes:

@@ -8,8 +8,9 @@ than that of whatever came next of the clock: it was durable before the next fra
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
+
+from msgspec import Struct
 
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.live_clock import (
@@ -26,8 +27,7 @@ from vidscore_server.store.records import LiveClockRecord, LiveFrameRecord
 PERCENTS = (50, 90, 99, 100)
 
 
-@dataclass(frozen=True, slots=True)
-class OnlineRecord:
+class OnlineRecord(Struct, frozen=True):
     """How a submission answered by the clock.
 
     Attributes:

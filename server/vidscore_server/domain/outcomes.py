@@ -12,10 +12,11 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, SequenceKey, empty_annotations
@@ -55,8 +56,7 @@ a part follows from the truth, too."""
 LIMIT = "maximum_outcome_calls"
 
 
-@dataclass(frozen=True)
-class OutcomePlan:
+class OutcomePlan(Struct, frozen=True):
     """Outcomes that a caller may see.
 
     Attributes:

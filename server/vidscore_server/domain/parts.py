@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 
 from vidscore_evaluators.alignment import frames_in, resolve, restrict
 from vidscore_evaluators.annotations import Annotations, SequenceKey, concatenate, empty_annotations
@@ -67,8 +67,7 @@ def without_truth(truth: Annotations, detections: Annotations) -> BoolArray:
 # one by one, several. A submission within the bound is one part, and is read once.
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """Frames that are scored together.
 
     Attributes:
@@ -98,8 +97,7 @@ class Part:
         return concatenate([empty_annotations(arity), *runs])
 
 
-@dataclass(frozen=True, slots=True)
-class PartPlan:
+class PartPlan(Struct, frozen=True):
     """How a submission is cut for scoring.
 
     Attributes:
@@ -115,8 +113,7 @@ class PartPlan:
     size_bytes: int
 
 
-@dataclass(slots=True)
-class _Sequence:
+class _Sequence(Struct):
     """Where a sequence is, and how much of it."""
 
     rows: array[int] = field(default_factory=lambda: array("q"))

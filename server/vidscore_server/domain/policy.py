@@ -9,6 +9,8 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Literal
 
+from msgspec import Struct
+
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.parameters import parameter
 
@@ -227,8 +229,7 @@ SMALLEST_LIVE_BUDGET = 3
 LARGEST_BUDGET = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class TruthSize:
+class TruthSize(Struct, frozen=True):
     """How much a complete truth has, without what is private: no answer is of that.
 
     Attributes:
@@ -358,8 +359,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SubmittedNames:
+class SubmittedNames(Struct, frozen=True):
     """Names that a submission has, which its team knows.
 
     Attributes:

@@ -7,8 +7,9 @@ is what would be, not a model of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
+
+from msgspec import Struct, field
 
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
@@ -27,8 +28,7 @@ from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import BenchmarkRecord, Role, ScoreRecord, SubmissionState
 
 
-@dataclass(frozen=True, slots=True)
-class SeenScores:
+class SeenScores(Struct, frozen=True):
     """How much a team sees under one evaluator.
 
     Attributes:
@@ -48,8 +48,7 @@ class SeenScores:
     outcome_submission_count: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TeamView:
+class TeamView(Struct, frozen=True):
     """What a team sees of a benchmark under an evaluator, and would see."""
 
     benchmark: str
@@ -59,8 +58,7 @@ class TeamView:
     then: SeenScores
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(Struct, frozen=True):
     """What an update would lead to.
 
     Attributes:

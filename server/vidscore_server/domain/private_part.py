@@ -16,11 +16,11 @@ import hashlib
 import hmac
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, sequence_name
 from vidscore_evaluators.arrays import BoolArray
@@ -43,8 +43,7 @@ class Portion(StrEnum):
     """The private sequences."""
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
+class Draw(Struct, frozen=True):
     """A draw of a share of the sequences.
 
     Attributes:
@@ -89,8 +88,7 @@ def _listed(policy: Policy) -> Selection:
     return Selection(sequences=policy.private_sequences)
 
 
-@dataclass(frozen=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """What a complete truth settles.
 
     Attributes:

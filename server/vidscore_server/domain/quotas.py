@@ -8,8 +8,9 @@ more submission in all: it is another answer from the truth.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.definition import Definition
@@ -23,8 +24,7 @@ from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord
 IN_ALL = "submissions_in_all"
 
 
-@dataclass(frozen=True, slots=True)
-class Quota:
+class Quota(Struct, frozen=True):
     """A limit on a team's submissions, and how many of them it has.
 
     Attributes:

@@ -33,11 +33,12 @@ digest of the detections that were scored would tell which of them met truth.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 import orjson
+from msgspec import Struct, structs
 
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.convert import to_dict
@@ -60,8 +61,7 @@ Values = Mapping[str, float | None]
 """Ranking measures by name, first one first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Released:
+class Released(Struct, frozen=True):
     """What was released of a score to its team.
 
     Attributes:
@@ -137,14 +137,14 @@ def released_report(
         return report
     policy = definition.policy
     if policy.shown is Visibility.LIVE:
-        return replace(report, truth_digest=keyed(report.truth_digest))
+        return dataclasses.replace(report, truth_digest=keyed(report.truth_digest))
     if policy.shown.is_ladder:
         rows = [Row(None, None, None, name, value) for name, value in released.values.items()]
     else:
         rows = final_rows(definition, report, submitted, released.step)
     blocks = tuple(row_block(row) for row in rows)
     curves = released_curves(definition, report, submitted, released.step)
-    return replace(
+    return dataclasses.replace(
         report,
         truth_digest="",
         detections_digest="",
@@ -254,7 +254,7 @@ def _rounded_curve(curve: Curve, scales: Mapping[str, Scale], step: float) -> Cu
         else tuple(_shown_number(scales, name, value, step) for value in values)
         for name, values in curve.columns.items()
     }
-    return replace(curve, columns=columns)
+    return structs.replace(curve, columns=columns)
 
 
 # --- Outcomes: of a team's own detections what it has sent, and one answer for each
@@ -359,12 +359,12 @@ def public_specification(definition: Definition) -> BenchmarkSpec:
     specification, public = definition.specification, definition.public_names
     sequences = specification.sequences if NameKind.SEQUENCES in public else ()
     domains = specification.domains if NameKind.SEQUENCES in public else ()
-    return replace(
+    return dataclasses.replace(
         specification,
         classes=specification.classes if NameKind.LABELS in public else None,
         sequences=tuple(_public_sequence(entry, public) for entry in sequences),
         domains=tuple(
-            entry if NameKind.LABELS in public else replace(entry, classes=None)
+            entry if NameKind.LABELS in public else dataclasses.replace(entry, classes=None)
             for entry in domains
         ),
     )
@@ -374,18 +374,18 @@ def public_definition(caller: Caller, definition: Definition) -> Definition:
     """As much of a benchmark's definition as the caller may see."""
     if caller.is_organiser:
         return definition
-    policy = replace(definition.policy, private_sequences=())
-    public = replace(definition, policy=policy, private_names=(), draw=None)
+    policy = dataclasses.replace(definition.policy, private_sequences=())
+    public = structs.replace(definition, policy=policy, private_names=(), draw=None)
     if policy.shown is Visibility.LIVE:
         return public
-    return replace(public, specification=public_specification(definition))
+    return structs.replace(public, specification=public_specification(definition))
 
 
 def _public_sequence(entry: SequenceSpec, public: frozenset[NameKind]) -> SequenceSpec:
-    shown = replace(entry, frames=None, dont_care_frames=FrameRanges())
+    shown = dataclasses.replace(entry, frames=None, dont_care_frames=FrameRanges())
     if NameKind.FRAME_COUNTS in public:
         return shown
-    return replace(shown, frame_count=None, first_frame=0)
+    return dataclasses.replace(shown, frame_count=None, first_frame=0)
 
 
 def _specified_names(definition: Definition) -> SubmittedNames:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.domain.basis import newest_complete, own_basis
@@ -36,8 +37,7 @@ from vidscore_server.store.records import OperationRecord
 KIND = "rescore"
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """The plan of a re-scoring.
 
     Attributes:

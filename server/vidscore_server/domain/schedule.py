@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 from vidscore_server.domain.context import Context
 from vidscore_server.domain.policy import Policy, QuietAction
@@ -21,8 +22,7 @@ from vidscore_server.store.records import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduledEvent:
+class ScheduledEvent(Struct, frozen=True):
     """The next event of a submission by time alone.
 
     Attributes:

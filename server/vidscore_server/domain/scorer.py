@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.arrays import FloatArray
@@ -49,8 +51,7 @@ StreamingReports = Mapping[Portion, Sequence[Report]]
 NO_STREAMING = "there is no streaming accuracy of this submission: {why}"
 
 
-@dataclass(frozen=True)
-class Sides:
+class Sides(Struct, frozen=True):
     """A submission and the truth that it is scored against, as received.
 
     Attributes:
@@ -73,8 +74,7 @@ class Sides:
         return sides_to_score(specification, self.truth, self.detections, complete=complete)
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """How a submission is scored once: as `Sides`, with the plan of its parts and its times."""
 
     definition: Definition

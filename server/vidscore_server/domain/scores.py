@@ -7,14 +7,15 @@ recomputed, as if there had been no other board.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import orjson
+from msgspec import Struct, structs
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.evaluator import Evaluator
@@ -60,8 +61,7 @@ MAXIMUM_SCORES = 10_000
 """Most scores of a submission that are looked through."""
 
 
-@dataclass(frozen=True, slots=True)
-class PackedReport:
+class PackedReport(Struct, frozen=True):
     """A report over a part of the data.
 
     Attributes:
@@ -73,8 +73,7 @@ class PackedReport:
     values: dict[str, float | None]
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(Struct, frozen=True):
     """Result of scoring a submission once, ready to be stored.
 
     Attributes:
@@ -154,7 +153,7 @@ def unpack_score(
     if packed is not None:
         return report_of(packed)
     whole, submitted = report_of(record.report)
-    bare = replace(whole, scores=Scores(()), truth_digest="", detections_digest="")
+    bare = dataclasses.replace(whole, scores=Scores(()), truth_digest="", detections_digest="")
     return bare, submitted
 
 
@@ -271,10 +270,10 @@ def keep_result(
     )
     if shown is not None and shown.key(name) == key:
         released, step = _released_with(transaction, definition, submission, result, now)
-        record = replace(record, released=released, released_step=step, published=True)
+        record = structs.replace(record, released=released, released_step=step, published=True)
     transaction.insert_score(record)
     if benchmark is not None:
-        transaction.update_benchmark(replace(benchmark, revision=benchmark.revision + 1))
+        transaction.update_benchmark(structs.replace(benchmark, revision=benchmark.revision + 1))
 
 
 def _columns(result: Result) -> dict[str, Any]:
@@ -325,12 +324,12 @@ def move_board(
         key = state.wanted.key(evaluator.name)
         if key is not None and (state.shown is None or state.shown.key(evaluator.name) != key):
             _publish(transaction, definition, evaluator, benchmark, key, now)
-    moved = replace(record, board=state.wanted.to_json(), revision=record.revision + 1)
+    moved = structs.replace(record, board=state.wanted.to_json(), revision=record.revision + 1)
     transaction.update_benchmark(moved)
     before = "" if state.shown is None else f"{state.shown.truth_revision} -> "
     detail = f"truth revision {before}{state.wanted.truth_revision}"
     audit_server(transaction, now, "board moved", benchmark_name(benchmark), detail)
-    return replace(state, shown=state.wanted)
+    return structs.replace(state, shown=state.wanted)
 
 
 def moves_by_itself(definition: Definition, state: BoardState) -> bool:
@@ -385,7 +384,7 @@ def _publish(
             best[submission.team] = released
             _put_release(transaction, submission, evaluator.name, released, now)
         text = _released_text(released)
-        transaction.publish_score(replace(score, released=text, released_step=step))
+        transaction.publish_score(structs.replace(score, released=text, released_step=step))
 
 
 def _released_with(

@@ -17,9 +17,10 @@ import asyncio
 import logging
 from collections import Counter
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
+
+from msgspec.structs import replace
 
 from vidscore_server.domain.appends import with_warnings
 from vidscore_server.domain.benchmarks import Benchmarks

@@ -12,12 +12,12 @@ when it began, whatever arrives meanwhile.
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct, structs
 
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError, LimitError
@@ -73,8 +73,7 @@ SPECIFICATION_PATH = f"{PATH}.specification"
 GEOMETRY_FIELDS = {Side.TRUTH: "truth_geometry", Side.DETECTIONS: "detection_geometry"}
 
 
-@dataclass(frozen=True, slots=True)
-class LiveReporting:
+class LiveReporting(Struct, frozen=True):
     """When live reports are wanted: when either interval has passed.
 
     Attributes:
@@ -88,8 +87,7 @@ class LiveReporting:
     summary_only: bool
 
 
-@dataclass(frozen=True)
-class RunConfiguration:
+class RunConfiguration(Struct, frozen=True):
     """Configuration of a run.
 
     Attributes:
@@ -170,8 +168,7 @@ class State(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True)
-class Live:
+class Live(Struct, frozen=True):
     """Reports over exactly the frames that both sides had sent at one moment.
 
     Attributes:
@@ -427,7 +424,7 @@ def _with_frame_field(fault: Fault) -> Fault:
     """The fault at a column of frames, because the rows that an evaluator names are frames."""
     if fault.field is not None and fault.field.startswith("frame_"):
         return fault
-    return dataclasses.replace(fault, field="frame_numbers")
+    return structs.replace(fault, field="frame_numbers")
 
 
 @contextmanager
@@ -436,5 +433,5 @@ def _placed_in(source: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        placed = [dataclasses.replace(fault, source=source) for fault in error.faults]
+        placed = [structs.replace(fault, source=source) for fault in error.faults]
         raise type(error)(placed) from None

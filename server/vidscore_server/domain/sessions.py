@@ -6,8 +6,9 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from vidscore_evaluators.errors import LimitError
 from vidscore_server.domain.access import current_caller
@@ -43,8 +44,7 @@ class Use(StrEnum):
     """It is about a hosted benchmark: ended, it goes on over another call."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Place:
+class Place(Struct, frozen=True, eq=False):
     """A place that a stream holds, or wants.
 
     Attributes:

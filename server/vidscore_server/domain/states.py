@@ -5,9 +5,10 @@ One table is the whole machine; everything that changes a submission's state goe
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
+
+from msgspec.structs import replace
 
 from vidscore_server.store.records import SubmissionRecord, SubmissionState
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_server.domain.access import Caller
@@ -23,8 +23,7 @@ BYTES_AT_ONCE = 4 << 20
 """Batches, and bytes of them, that are read at a time."""
 
 
-@dataclass(frozen=True, eq=False)
-class StoredFrames:
+class StoredFrames(Struct, frozen=True, eq=False):
     """Some frames of a stream, as they were appended.
 
     Attributes:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.errors import LimitError
 from vidscore_server.domain.access import Caller
@@ -56,8 +58,7 @@ _ADVICE = {
 """Advice for a submission that has not failed, in place of a retry."""
 
 
-@dataclass(frozen=True, slots=True)
-class SubmissionView:
+class SubmissionView(Struct, frozen=True):
     """A submission with its streams, and its next event by time alone."""
 
     record: SubmissionRecord

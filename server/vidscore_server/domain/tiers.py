@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
 import orjson
+from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_server.domain.access import Caller
@@ -51,8 +52,7 @@ Places = tuple[tuple[str, int], ...]
 """Submissions with their ranks, best first."""
 
 
-@dataclass(frozen=True)
-class TierPlan:
+class TierPlan(Struct, frozen=True):
     """What the tiers of a board follow from, beside the data.
 
     Attributes:
@@ -146,8 +146,7 @@ def lack_of_tiers(
 # --- As the store keeps them
 
 
-@dataclass(frozen=True)
-class Draws:
+class Draws(Struct, frozen=True):
     """Scores of a submission over everything on draws of sequences.
 
     Attributes:
@@ -185,8 +184,7 @@ class Draws:
         return found
 
 
-@dataclass(frozen=True)
-class BoardTiers:
+class BoardTiers(Struct, frozen=True):
     """Computed tiers of a board.
 
     Attributes:
@@ -242,8 +240,7 @@ def stored_tiers(
 # --- As they are seen
 
 
-@dataclass(frozen=True)
-class ShownTiers:
+class ShownTiers(Struct, frozen=True):
     """Tiers as a caller sees them.
 
     Attributes:

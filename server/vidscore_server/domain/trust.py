@@ -12,11 +12,12 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import Fault, InputError, VidscoreError
@@ -57,8 +58,7 @@ LOOK_INTERVAL_S = 0.5
 """Time between two looks whether an analysis is still wanted."""
 
 
-@dataclass(frozen=True)
-class RankingRequest:
+class RankingRequest(Struct, frozen=True):
     """A request to examine a ranking.
 
     Attributes:

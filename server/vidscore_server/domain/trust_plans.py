@@ -6,9 +6,11 @@ import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
+
+from msgspec import Struct, structs
 
 from vidscore_evaluators.alignment import restrict
 from vidscore_evaluators.annotations import Annotations, Side, concatenate, empty_annotations
@@ -56,7 +58,7 @@ class RankingEvaluator:
     def request(self, specification: BenchmarkSpec) -> EvaluatorRequest:
         """The evaluator under a benchmark's specification, to be created in any process."""
         if self.classes is not None:
-            specification = replace(specification, classes=self.classes)
+            specification = dataclasses.replace(specification, classes=self.classes)
         return EvaluatorRequest(self.name, self.parameters, specification)
 
 
@@ -222,7 +224,7 @@ def _placed(error: VidscoreError, path: str, name: str) -> list[VidscoreError]:
         fault = Fault(repr(name)[:80], expected, field=f"{path}.name")
         return [error, InputError([fault])]
     moved = [
-        dataclasses.replace(
+        structs.replace(
             fault, source=None, field=f"{path}.parameters.{fault.field}" if fault.field else path
         )
         for fault in error.faults
@@ -260,8 +262,7 @@ NAME_LENGTH = 80
 """Most characters of a system's name."""
 
 
-@dataclass(frozen=True)
-class Examination:
+class Examination(Struct, frozen=True):
     """Which systems are compared, and how.
 
     Attributes:
@@ -397,7 +398,7 @@ def _rule_faults(
     evaluators: Sequence[Evaluator[Any]], side: Side, batch: Annotations, source: str
 ) -> Iterable[Fault]:
     return dict.fromkeys(
-        replace(fault, source=source, field=fault.field or "frame_numbers")
+        structs.replace(fault, source=source, field=fault.field or "frame_numbers")
         for evaluator in evaluators
         for fault in evaluator.input_faults(side, batch)
     )
@@ -409,4 +410,6 @@ def _placed_in(source: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise type(error)([replace(fault, source=source) for fault in error.faults]) from None
+        raise type(error)(
+            [structs.replace(fault, source=source) for fault in error.faults]
+        ) from None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
 from tempfile import SpooledTemporaryFile
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from vidscore_evaluators.alignment import restrict
 from vidscore_evaluators.annotations import Annotations, ObjectFlag, SequenceKey, Side
@@ -52,8 +53,7 @@ SPOOLED_BYTES = 1 << 20
 """Bytes of an upload that wait in memory for its end; more wait in a file."""
 
 
-@dataclass(frozen=True, slots=True)
-class UploadPlan:
+class UploadPlan(Struct, frozen=True):
     """The plan of an upload of truth.
 
     Attributes:
@@ -73,8 +73,7 @@ class _BaseMovedError(Exception):
     """The base of the merge is not the newest revision any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class _MergedUpload:
+class _MergedUpload(Struct, frozen=True):
     """A revision that is ready to be kept.
 
     Attributes:
@@ -96,8 +95,7 @@ class _MergedUpload:
     contents: _Contents
 
 
-@dataclass(frozen=True, slots=True)
-class _Contents:
+class _Contents(Struct, frozen=True):
     """What truth has.
 
     Attributes:

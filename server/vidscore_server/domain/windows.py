@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from vidscore_evaluators.alignment import frames_in
 from vidscore_evaluators.annotations import Annotations, Side, concatenate, empty_annotations
@@ -31,8 +32,7 @@ MAXIMUM_KEPT = 100
 """Windows of which the newest is kept; of others each look makes it anew."""
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreWindow:
+class ScoreWindow(Struct, frozen=True, eq=False):
     """Scores over the last frames of a submission.
 
     Attributes:
@@ -66,8 +66,7 @@ def check_window(caller: Caller, size: int) -> None:
         raise InputError([Fault(str(size), expected, field="window_frames")])
 
 
-@dataclass
-class _Kept:
+class _Kept(Struct):
     """The newest window of a submission, and when the next may be made."""
 
     lock: asyncio.Lock

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
 from itertools import repeat
 from types import MappingProxyType
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import (
     BindParameter,
     Connection,
@@ -30,7 +30,7 @@ from vidscore_server.store.records import BatchRecord, FrameNumbers, StreamRecor
 from vidscore_server.store.tables import RecordReader, from_row, to_microseconds, to_row
 
 _SUBMISSION_COLUMNS = tuple(
-    field.name for field in fields(SubmissionRecord) if field.name != "benchmark"
+    name for name in SubmissionRecord.__struct_fields__ if name != "benchmark"
 )
 
 
@@ -132,8 +132,7 @@ _FRAMES = PreparedBlocks(_build_frames, ["sequence_id", "frame"])
 _SUBMISSION = Prepared(_build_submission)
 
 
-@dataclass(frozen=True, slots=True)
-class Points:
+class Points(Struct, frozen=True):
     """A submission and some of its streams, with their row numbers.
 
     Attributes:

@@ -14,10 +14,11 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
 from typing import Any, BinaryIO
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from vidscore_evaluators.errors import Fault
 from vidscore_server.errors import BackupError
@@ -31,8 +32,7 @@ MAXIMUM_HEAD_BYTES = 64 << 20
 MAXIMUM_BINARY_BYTES = 1 << 30
 
 
-@dataclass(frozen=True)
-class BackupHeader:
+class BackupHeader(Struct, frozen=True):
     """Origin of a backup.
 
     Attributes:

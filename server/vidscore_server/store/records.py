@@ -6,10 +6,11 @@ Times are aware datetimes in UTC. Payloads are bytes that the store neither read
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 Row = tuple[str, dict[str, Any]]
 """Name of a table, and values by column: strings, numbers, bytes or None."""
@@ -50,8 +51,7 @@ class Role(StrEnum):
         return cls.PARTICIPANT if value == "performer" else None
 
 
-@dataclass(frozen=True, slots=True)
-class ServingRecord:
+class ServingRecord(Struct, frozen=True):
     """Heartbeat of a site.
 
     Attributes:
@@ -63,8 +63,7 @@ class ServingRecord:
     beat_time: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class BenchmarkRecord:
+class BenchmarkRecord(Struct, frozen=True):
     """A benchmark.
 
     Attributes:
@@ -91,8 +90,7 @@ class BenchmarkRecord:
     board: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TruthRevisionRecord:
+class TruthRevisionRecord(Struct, frozen=True):
     """A revision of a benchmark's truth; it never changes.
 
     Attributes:
@@ -120,8 +118,7 @@ class TruthRevisionRecord:
     label_count: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SubmissionRecord:
+class SubmissionRecord(Struct, frozen=True):
     """A submission.
 
     Attributes:
@@ -167,8 +164,7 @@ class SubmissionRecord:
     disqualification: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Holdings:
+class Holdings(Struct, frozen=True):
     """Usage of a benchmark by a team.
 
     Attributes:
@@ -180,8 +176,7 @@ class Holdings:
     byte_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class StreamRecord:
+class StreamRecord(Struct, frozen=True):
     """An append stream of a submission.
 
     Attributes:
@@ -198,8 +193,7 @@ class StreamRecord:
     source_position: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BatchRecord:
+class BatchRecord(Struct, frozen=True):
     """A batch of detections, as it was received.
 
     Attributes:
@@ -220,8 +214,7 @@ class BatchRecord:
     arrival_time: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LiveClockRecord:
+class LiveClockRecord(Struct, frozen=True):
     """The clock of a submission to a live benchmark, once it has started.
 
     Events are frames that are given out, answers that are stored, and the end of the clock. Their
@@ -242,8 +235,7 @@ class LiveClockRecord:
     end_event: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LiveFrameRecord:
+class LiveFrameRecord(Struct, frozen=True):
     """A frame that the clock has given out.
 
     Attributes:
@@ -263,8 +255,7 @@ class LiveFrameRecord:
     answer_offset: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreRecord:
+class ScoreRecord(Struct, frozen=True):
     """A score; it never changes, but may be published later, with its board.
 
     Attributes:
@@ -310,8 +301,7 @@ class ScoreRecord:
     released_step: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredTotals:
+class ScoredTotals(Struct, frozen=True):
     """Submissions to a benchmark that count as scored.
 
     Attributes:
@@ -337,8 +327,7 @@ class RankedVersion(NamedTuple):
     score: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseRecord:
+class ReleaseRecord(Struct, frozen=True):
     """The last release of an evaluator's ranking measures to a team (the Ladder's state)."""
 
     benchmark: str
@@ -349,8 +338,7 @@ class ReleaseRecord:
     release_time: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreDrawsRecord:
+class ScoreDrawsRecord(Struct, frozen=True):
     """Scores of a submission on draws of sequences, by one evaluator.
 
     Attributes:
@@ -370,8 +358,7 @@ class ScoreDrawsRecord:
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class TiersRecord:
+class TiersRecord(Struct, frozen=True):
     """Tiers of a board under one revision of the truth.
 
     Attributes:
@@ -389,8 +376,7 @@ class TiersRecord:
     document: str
 
 
-@dataclass(frozen=True, slots=True)
-class TokenRecord:
+class TokenRecord(Struct, frozen=True):
     """A token, without its secret.
 
     Attributes:
@@ -414,8 +400,7 @@ class TokenRecord:
     revoke_time: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class InvitationRecord:
+class InvitationRecord(Struct, frozen=True):
     """An invitation of a team, without its secret.
 
     Attributes:
@@ -443,8 +428,7 @@ class InvitationRecord:
     token: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class OperationRecord:
+class OperationRecord(Struct, frozen=True):
     """A long-running operation: request, progress, result."""
 
     operation: str
@@ -458,8 +442,7 @@ class OperationRecord:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AuditRecord:
+class AuditRecord(Struct, frozen=True):
     """One action of the audit record; the store assigns `number`."""
 
     time: datetime
@@ -470,8 +453,7 @@ class AuditRecord:
     number: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AuditFilter:
+class AuditFilter(Struct, frozen=True):
     """A filter of audit records; empty or None matches everything.
 
     Attributes:
@@ -489,8 +471,7 @@ class AuditFilter:
     until: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LeaseRecord:
+class LeaseRecord(Struct, frozen=True):
     """Exclusive work of one server, until the lease ends."""
 
     work: str

@@ -40,9 +40,9 @@ import threading
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from msgspec import Struct
 from sqlalchemy import Connection, Engine, exc
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
@@ -81,8 +81,7 @@ def lock_nothing(_: Connection, __: Collection[SubmissionKey] | None) -> None:
     """Lock nothing: no other server uses the database."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sharing:
+class Sharing(Struct, frozen=True):
     """How a database is read and locked.
 
     Attributes:
@@ -100,8 +99,7 @@ class Sharing:
     state_number: Callable[[], int | None] = lambda: None
 
 
-@dataclass(frozen=True, slots=True)
-class _Queued:
+class _Queued(Struct, frozen=True):
     command: Callable[[Transaction], Any]
     about: Collection[SubmissionKey] | None
     future: Future[Any]

@@ -16,11 +16,11 @@ import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from msgspec import Struct
 from sqlalchemy import Connection, Engine, create_engine, delete, event
 from sqlalchemy.exc import DBAPIError
 
@@ -291,8 +291,7 @@ def _refuse_network(path: Path, mounts: Path) -> None:
         )
 
 
-@dataclass(frozen=True)
-class StoreState:
+class StoreState(Struct, frozen=True):
     """The state of a store's file.
 
     Attributes:

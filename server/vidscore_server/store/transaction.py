@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
+from msgspec.structs import replace
 from sqlalchemy import Connection, Select, Table, and_, delete, func, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 

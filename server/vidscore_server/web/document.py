@@ -7,11 +7,12 @@ are named by their digests.
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
 
 from markupsafe import Markup
+from msgspec import structs
 
 from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_server.web.links import Links
@@ -82,7 +83,7 @@ def _render(viewer: Viewer, rows: Sequence[int], command: str, pictures: dict[in
         pictures: Data URI of the pictures that there are, by row.
     """
     links = Links(live=False, held=frozenset(rows), tables=_tables(viewer))
-    own = replace(viewer, links=links)
+    own = dataclasses.replace(viewer, links=links)
     view = View()
     page = own.look(view)
     context = own.context(view)
@@ -93,7 +94,7 @@ def _render(viewer: Viewer, rows: Sequence[int], command: str, pictures: dict[in
             size = own.image_size(row)
             # Both systems are drawn over one picture, which the file holds once.
             picture = f"#i{row}" if row in pictures else ""
-            at = replace(page, row=row, image_size=size, picture=picture)
+            at = structs.replace(page, row=row, image_size=size, picture=picture)
             frame = frame_context(at, judgement) | {"data": pictures.get(row, "")}
             frames.append(_held_frame(frame, rows, place))
     about = context["about"] | {

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
+
+from msgspec import Struct, field
 
 from vidscore_server.web.view import View
 
 
-@dataclass(frozen=True)
-class Links:
+class Links(Struct, frozen=True):
     """Links of a page.
 
     Attributes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Side, sequence_name
 from vidscore_evaluators.explanation.figures import FigureRow
@@ -33,8 +33,7 @@ MOST_ROWS = 400
 Context = dict[str, Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Page:
+class Page(Struct, frozen=True, eq=False):
     """What a page is made of.
 
     Attributes:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import sequence_name
 from vidscore_evaluators.errors import ParameterError

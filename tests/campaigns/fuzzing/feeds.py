@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from random import Random
 
+from msgspec.structs import replace
 from tests.campaigns.fuzzing.changing import Change, of_bytes, of_markup, of_rows
 from tests.campaigns.fuzzing.documents import of_json, of_message
 from tests.campaigns.fuzzing.scenes import SIZE

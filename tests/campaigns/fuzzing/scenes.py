@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag
 from vidscore_evaluators.mask_forms import masks_from_counts

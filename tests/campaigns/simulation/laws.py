@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import TypeVar
 
 import orjson
+from msgspec.structs import replace
 from tests.campaigns.simulation.batches import SEQUENCE, Batch
 from tests.campaigns.simulation.memory import SERVING, State
 from tests.campaigns.simulation.release_laws import ReleaseLaws

@@ -9,8 +9,10 @@ server ask for, and no more. A world may be held to the real store: see
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from vidscore_server.store.board_reader import COUNTED_STATES
 from vidscore_server.store.reader import OPEN_STATES

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import TypeVar
 
+from msgspec import structs
 from tests.campaigns.simulation.memory import SERVING, MemoryReader
 
 from vidscore_server.store.errors import AlreadyExistsError, NotFoundError
@@ -42,7 +42,7 @@ class MemoryTransaction(MemoryReader):
     def append_audit(self, record: AuditRecord) -> None:
         """Add to the audit record."""
         before = self._state.audit
-        self._state.audit = (*before, replace(record, number=len(before) + 1))
+        self._state.audit = (*before, structs.replace(record, number=len(before) + 1))
 
     def put_response(
         self, caller: str, request_id: str, digest: str, response: bytes, time: datetime
@@ -137,7 +137,7 @@ class MemoryTransaction(MemoryReader):
         if len(frames) < len(state.frames):
             state.frames = frames
             return True
-        freed = replace(state.submissions[key], byte_count=0)
+        freed = structs.replace(state.submissions[key], byte_count=0)
         state.submissions = {**state.submissions, key: freed}
         return False
 
@@ -148,7 +148,7 @@ class MemoryTransaction(MemoryReader):
         """Open a stream under its next epoch, and create it if it is new."""
         key = (benchmark, submission, stream)
         before = self._state.streams.get(key, StreamRecord(stream, 0, 0))
-        opened = replace(before, epoch=before.epoch + 1)
+        opened = structs.replace(before, epoch=before.epoch + 1)
         self._state.streams = {**self._state.streams, key: opened}
         return opened
 
@@ -172,9 +172,9 @@ class MemoryTransaction(MemoryReader):
             state.frames = {**state.frames, **dict.fromkeys(new)}
             stream = streams[*key, batch.stream]
             end = stream.next_offset + batch.frame_count
-            streams[*key, batch.stream] = replace(stream, next_offset=end)
+            streams[*key, batch.stream] = structs.replace(stream, next_offset=end)
         for name, position in positions.items():
-            streams[*key, name] = replace(streams[*key, name], source_position=position)
+            streams[*key, name] = structs.replace(streams[*key, name], source_position=position)
         state.streams = streams
 
     # --- scores ----------------------------------------------------------------------------
@@ -183,14 +183,14 @@ class MemoryTransaction(MemoryReader):
         """Add a score under the submission's next number."""
         key = (record.benchmark, record.submission)
         number = 1 + sum(entry[:2] == key for entry in self._state.scores)
-        numbered = replace(record, number=number)
+        numbered = structs.replace(record, number=number)
         self._state.scores = {**self._state.scores, (*key, number): numbered}
         return numbered
 
     def publish_score(self, record: ScoreRecord) -> None:
         """Mark a score as published, with what it releases."""
         key = (record.benchmark, record.submission, record.number)
-        published = replace(
+        published = structs.replace(
             self._state.scores[key],
             released=record.released,
             released_step=record.released_step,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
 from typing import Any, cast
 
+from msgspec.structs import replace
 from tests.campaigns.simulation.batches import Batch, Codec
 from tests.campaigns.simulation.scoring import Luck, SimulatedScorer
 from tests.campaigns.simulation.stores import ServersStore, SharedStore

@@ -107,7 +107,7 @@ def test_no_system_is_held_while_the_next_one_is_read(monkeypatch: pytest.Monkey
         gc.collect()
         assert not any(seen() for seen in (*read, *reports[:-1]))
         pair = read_data(*args, **options)
-        read.append(weakref.ref(pair.detections.annotations))
+        read.append(weakref.ref(pair.detections.annotations.coordinates))
         return pair
 
     def noted_scoring(*args: Any, **options: Any) -> Any:

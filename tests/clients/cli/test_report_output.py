@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import os
 import stat
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
+from msgspec import structs
 from tests.clients.cli.helpers import example_report
 
 from vidscore_cli.output import (
@@ -131,7 +132,7 @@ def test_parameters_are_shown_where_they_are_not_the_defaults(
     tmp_path: Path, parameters: dict[str, Any], line: str
 ) -> None:
     path = tmp_path / "report.txt"
-    report = replace(example_report(), evaluator="f1", parameters=parameters)
+    report = dataclasses.replace(example_report(), evaluator="f1", parameters=parameters)
     deliver_parts(report_parts([report], View()), str(path))
     assert path.read_text(encoding="utf-8").splitlines()[1] == line
 
@@ -139,7 +140,7 @@ def test_parameters_are_shown_where_they_are_not_the_defaults(
 def test_parameters_of_several_values_are_shown_as_set_takes_them(tmp_path: Path) -> None:
     parameters = {"thresholds": (0.5, 0.75), "distractor_classes": ()}
     path = tmp_path / "report.txt"
-    report = replace(example_report(), parameters=parameters)
+    report = dataclasses.replace(example_report(), parameters=parameters)
     deliver_parts(report_parts([report], View()), str(path))
     line = path.read_text(encoding="utf-8").splitlines()[1]
     assert line == "thresholds = 0.5,0.75, distractor_classes = none"
@@ -155,7 +156,7 @@ def test_points_of_curves_are_shown_where_they_are_wanted(tmp_path: Path) -> Non
 
 def test_several_evaluators_share_one_table_of_what_is_over_everything(tmp_path: Path) -> None:
     mean = Scores((Block({"mean_nmotda": (0.5,)}),))
-    other = replace(example_report(), evaluator="other", scores=mean)
+    other = dataclasses.replace(example_report(), evaluator="other", scores=mean)
     path = tmp_path / "report.txt"
     deliver_parts(report_parts([example_report(), other], View()), str(path))
     assert path.read_text(encoding="utf-8").startswith(SEVERAL)
@@ -180,8 +181,12 @@ WIDE = Grid(
     "parts",
     [
         list(report_parts([example_report()], View(sequences=True, curves=True))),
-        list(report_parts([example_report(), replace(example_report(), evaluator="b")], View())),
-        [WIDE, Words(""), replace(WIDE, lines=[])],
+        list(
+            report_parts(
+                [example_report(), dataclasses.replace(example_report(), evaluator="b")], View()
+            )
+        ),
+        [WIDE, Words(""), structs.replace(WIDE, lines=[])],
         [Grid("no names", ("one", "two_\x9b"), 0, [("1", "2")]), Words("a\x1b[2J", heading=True)],
     ],
 )
@@ -279,7 +284,7 @@ def test_a_class_that_was_missed_is_shown_and_one_that_does_not_occur_is_not(
     block = Block(
         {"objects": (3, 0), "ap": (0.0, None), "ap_small": (None, None)}, classes=("car", "bus")
     )
-    report = replace(example_report(), scores=Scores((block,)))
+    report = dataclasses.replace(example_report(), scores=Scores((block,)))
     path = tmp_path / "report.txt"
     deliver_parts(report_parts([report], View()), str(path))
     text = path.read_text(encoding="utf-8")
@@ -310,7 +315,7 @@ def test_json_for_a_terminal_says_the_same_without_controls(
 
 def test_names_of_a_report_are_shown_without_controls() -> None:
     block = Block({"f1": (0.5,)}, domains=("d\x1b[2J",), classes=("c\nd",), sequences=("s\x9b",))
-    report = replace(example_report(), scores=Scores(blocks=(block,)))
+    report = dataclasses.replace(example_report(), scores=Scores(blocks=(block,)))
     text = io.StringIO()
     console_on(text).print(report_renderables([report], View(sequences=True)))
     assert r"d\x1b[2J" in text.getvalue()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from vidscore_client import (
     Client,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from msgspec.structs import replace
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import BOX, ObjectFlag, empty_annotations

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, ObjectFlag
 from vidscore_evaluators.errors import ParameterError

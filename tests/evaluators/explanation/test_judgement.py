@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 from tests.support.street import street
 
 from vidscore_evaluators.annotations import Annotations, Side
@@ -128,7 +129,9 @@ def test_masks_are_those_of_what_is_drawn(material: Material) -> None:
         with_masks(side, size)
         for side, size in ((material.contest.truth, 1), (material.contest.systems["falcon"], 2))
     )
-    masked = replace(material, contest=type(material.contest)(truth, {"falcon": falcon}))
+    masked = dataclasses.replace(
+        material, contest=type(material.contest)(truth, {"falcon": falcon})
+    )
     cells = [row.cells[0] for row in objects_of_frame(
         masked, masked.judge(masked.judges[0], OperatingPoint()), 2).rows]  # fmt: skip
     spans = masked.objects_of("falcon", 2), masked.objects_of(None, 2)
@@ -150,7 +153,7 @@ def with_masks(side: Annotations, size: int) -> Annotations:
         [[row, 0, row + size, 0, row + size, size, row, size]] for row in range(side.object_count)
     ]
     sizes = np.tile([[60, 400]], (side.object_count, 1))
-    return replace(side, masks=masks_from_polygons(squares, sizes))
+    return structs.replace(side, masks=masks_from_polygons(squares, sizes))
 
 
 def test_false_alarms_of_both_systems_at_one_place_share_a_row(tmp_path: Path) -> None:

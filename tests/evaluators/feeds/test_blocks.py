@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import BOX, concatenate
 from vidscore_evaluators.errors import InputError

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct, structs
 from tests.campaigns.fuzzing.readers import seeds_of
 from tests.evaluators.formats.test_coco_masks import POLYGON, RUNS, TEXT
 
@@ -116,6 +117,8 @@ def plain(value: object) -> object:
         return str(value.dtype), value.shape, value.tobytes()
     if isinstance(value, float):
         return struct.pack("d", value)
+    if isinstance(value, Struct):
+        return [plain(one) for one in structs.astuple(value)]
     if is_dataclass(value):
         return [plain(getattr(value, field.name)) for field in fields(value)]
     if isinstance(value, Mapping):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.evaluators.formats.helpers import frames_of, objects_of, write
 
 from vidscore_evaluators.annotations import BOX, POINT, Annotations, ObjectFlag, Side

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import InputError

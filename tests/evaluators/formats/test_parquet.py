@@ -7,7 +7,6 @@ import io
 import sys
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.evaluators.formats.helpers import detections_of, truth_of, validate_file
 
 from vidscore_evaluators.annotations import ARITIES, Annotations, Side

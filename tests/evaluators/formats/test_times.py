@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from msgspec.structs import replace
 from tests.evaluators.formats.helpers import (
     detections_of,
     frames_of,

@@ -5,10 +5,12 @@ No two similarities of an object are equal: which of the two is taken is not the
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from msgspec import structs
 from tests.evaluators.distances.track_oracle import pixel_iou
 from tests.evaluators.test_mask_base import masks_of
 
@@ -70,7 +72,9 @@ def make_world(seed: int) -> World:
         shown: dict[int, list[Drawn]] = {}
         found: dict[int, list[Drawn]] = {}
         for frame in range(FRAMES):
-            objects = [replace(one, pixels=_moved(random, one.pixels, 2)) for one in objects]
+            objects = [
+                dataclasses.replace(one, pixels=_moved(random, one.pixels, 2)) for one in objects
+            ]
             present = [one for one in objects if random.random() < 0.8]
             special = _special(random)
             shown[frame] = [*present, *special]
@@ -110,7 +114,7 @@ def _found(random: np.random.Generator, present: list[Drawn], special: list[Draw
     # Of two decimals less than 100 differ, so that none are equal in a frame.
     confidences = random.permutation(97)[: len(chosen)] / 100
     return [
-        replace(one, confidence=float(confidence))
+        dataclasses.replace(one, confidence=float(confidence))
         for one, confidence in zip(chosen, confidences.tolist(), strict=True)
     ]
 
@@ -164,7 +168,7 @@ def _annotations(side: Mapping[str, Frames]) -> Annotations:
     images = [
         one.pixels for by_frame in side.values() for objects in by_frame.values() for one in objects
     ]
-    return replace(boxes, masks=masks_of(images))
+    return structs.replace(boxes, masks=masks_of(images))
 
 
 def _box(pixels: BoolArray) -> tuple[float, ...]:

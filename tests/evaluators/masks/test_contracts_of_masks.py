@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis.strategies import SearchStrategy
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, ObjectFlag
 from vidscore_evaluators.mask_forms import masks_from_polygons

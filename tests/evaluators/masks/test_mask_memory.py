@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tracemalloc
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, FrameFlag, ObjectFlag
 from vidscore_evaluators.arrays import starts_from_counts

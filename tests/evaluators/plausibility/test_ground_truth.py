@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.plausibility.inputs import (

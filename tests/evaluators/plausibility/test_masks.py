@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from tests.evaluators.test_mask_base import HEIGHT, WIDTH, box_pixels, masks_of, with_masks
 
 from vidscore_evaluators.annotations import Annotations, Side

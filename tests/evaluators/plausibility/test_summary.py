@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from tests.evaluators.plausibility.test_wrong_inputs import as_sizes, labelled, some_labelled
 from tests.evaluators.plausibility.traffic import traffic, without
 
@@ -45,7 +46,7 @@ DOUBTFUL = {
     "sizes": read(as_sizes(traffic(frames=120)[1])),
     "labels": read(labelled(traffic(frames=120)[1], car="Car")),
     "ghosts": read(some_labelled(without(traffic(frames=120)[1], "confidence"), "ghost")),
-    "late": replace(DETECTIONS, frame_numbers=DETECTIONS.frame_numbers + 1),
+    "late": structs.replace(DETECTIONS, frame_numbers=DETECTIONS.frame_numbers + 1),
 }
 
 
@@ -110,7 +111,7 @@ def test_an_input_summary_stays_small_however_large_the_input() -> None:
     """A thousand labels, and boxes beyond count, leave no more than is declared."""
     things = [Thing((float(x), 0.0, float(x) + 1, 1.0), f"label {x}") for x in range(1500)]
     crowd = make_annotations({("", "s"): dict.fromkeys(range(8), things)}, arity=4)
-    tally = replace(EVALUATOR.tally(crowd, crowd), tables={})
+    tally = dataclasses.replace(EVALUATOR.tally(crowd, crowd), tables={})
     assert 0 < tally.nbytes <= INPUT_SUMMARY_BYTES
     assert tally.input_summary[LABELS].row_count == 1000
     assert tally.input_summary[SAMPLE].row_count == 8 * 2 * 32

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.evaluators.shards.scenes import read_scene, write_scene, write_tallies
 
 from vidscore_evaluators.errors import InputError

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from msgspec import structs
 from tests.evaluators.toy import SCHEMA, Toy
 
 from vidscore_evaluators import registry
@@ -47,7 +49,7 @@ class Counter(Toy):
         words = [*(key.domain for key in keys), *(key.sequence for key in keys)]
         sequences = aligned.truth.frame_sequences
         table = build_table(
-            replace(SCHEMA, counts=("frames", "objects", "missing", "real")),
+            structs.replace(SCHEMA, counts=("frames", "objects", "missing", "real")),
             words,
             [sequences, sequences + len(keys)],
             counts=[np.ones_like(found), found, np.maximum(real - found, 0), real],
@@ -80,7 +82,9 @@ class OrderMatters(Counter):
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         keep = np.diff(aligned.detections.coordinates[:, 0], prepend=np.inf) > 0
-        return super().tables(replace(aligned, detections=aligned.detections.take_objects(keep)))
+        return super().tables(
+            dataclasses.replace(aligned, detections=aligned.detections.take_objects(keep))
+        )
 
 
 class ListsMatter(Counter):
@@ -95,7 +99,9 @@ class CaresAboutDontCare(Counter):
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         flags = np.zeros_like(aligned.truth.frame_flags)
-        return super().tables(replace(aligned, truth=replace(aligned.truth, frame_flags=flags)))
+        return super().tables(
+            dataclasses.replace(aligned, truth=structs.replace(aligned.truth, frame_flags=flags))
+        )
 
 
 class WritesIntoItsInput(Counter):
@@ -113,7 +119,7 @@ class PartsMatter(Counter):
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         table = super().tables(aligned)["all"]
         if table.row_count > 1:
-            table = replace(table, counts=table.counts + 1)
+            table = structs.replace(table, counts=table.counts + 1)
         return {"all": table}
 
 
@@ -125,7 +131,7 @@ class OutOfRange(Counter):
         recall = block.measures["recall"][0]
         return Scores(
             (
-                replace(
+                dataclasses.replace(
                     block,
                     measures={
                         **block.measures,
@@ -150,7 +156,11 @@ class FloatCounts(Counter):
         [block] = super().scores(tally).blocks
         frames = block.measures["frames"][0]
         return Scores(
-            (replace(block, measures={**block.measures, "frames": (float(frames or 0),)}),)
+            (
+                dataclasses.replace(
+                    block, measures={**block.measures, "frames": (float(frames or 0),)}
+                ),
+            )
         )
 
 
@@ -158,7 +168,9 @@ class CrookedCurve(Counter):
     """Draws a curve whose columns differ in length."""
 
     def scores(self, tally: Tally) -> Scores:
-        return replace(super().scores(tally), curves=(Curve("c", {"x": (1,), "y": ()}),))
+        return dataclasses.replace(
+            super().scores(tally), curves=(Curve("c", {"x": (1,), "y": ()}),)
+        )
 
 
 class NeverReported(Counter):
@@ -183,7 +195,7 @@ class NeverPerfect(Counter):
         recall = block.measures["recall"][0]
         return Scores(
             (
-                replace(
+                dataclasses.replace(
                     block,
                     measures={
                         **block.measures,
@@ -220,7 +232,9 @@ class NumpyValues(Counter):
     def scores(self, tally: Tally) -> Scores:
         [block] = super().scores(tally).blocks
         frames = np.int64(block.measures["frames"][0] or 0)
-        return Scores((replace(block, measures={**block.measures, "frames": (frames,)}),))  # type: ignore[dict-item]
+        return Scores(
+            (dataclasses.replace(block, measures={**block.measures, "frames": (frames,)}),)  # type: ignore[dict-item]
+        )
 
 
 class Nameless(Counter):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from tests.evaluators.trust.contests import points_contest, squares_contest
 
 from vidscore_evaluators.evaluator import Evaluator

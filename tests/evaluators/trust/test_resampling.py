@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from tests.evaluators.trust.contests import points_contest
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, concatenate

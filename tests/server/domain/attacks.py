@@ -11,9 +11,10 @@ functions. Its protections can be taken away one by one, so that an attack can b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec.structs import replace
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, SequenceKey

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 from tests.server.store import records as r
 from tests.server.store.commands import put
 from tests.server.store.records import NOON, later

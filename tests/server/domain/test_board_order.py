@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,6 +25,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from msgspec import structs
 
 from vidscore_evaluators.testing.examples import example_count
 from vidscore_server.domain.access import Caller
@@ -109,7 +109,7 @@ class Hosting(RuleBasedStateMachine):
             revision = TruthRevisionRecord("b", number, "", self.time, 1, complete, "")
             transaction.insert_truth_revision(revision, [])
             transaction.update_benchmark(
-                replace(record, truth_revision=number, revision=record.revision + 1)
+                structs.replace(record, truth_revision=number, revision=record.revision + 1)
             )
 
         self.write(command)
@@ -120,7 +120,7 @@ class Hosting(RuleBasedStateMachine):
         self.definition = self.defined(tau, policy.rescore, policy.visibility)
         self.write(
             lambda transaction: transaction.update_benchmark(
-                replace(self.record(transaction), definition=self.json())
+                structs.replace(self.record(transaction), definition=self.json())
             )
         )
 
@@ -176,7 +176,7 @@ class Hosting(RuleBasedStateMachine):
         def command(transaction: Transaction) -> None:
             record = transaction.submission("b", list(self.teams)[chosen])
             assert record is not None
-            changed = replace(record, disqualification=reason, revision=record.revision + 1)
+            changed = structs.replace(record, disqualification=reason, revision=record.revision + 1)
             transaction.update_submission(changed)
             publish_anew(transaction, self.definition, self.record(transaction), self.time)
 
@@ -194,7 +194,7 @@ class Hosting(RuleBasedStateMachine):
 
         def command(transaction: Transaction) -> None:
             record = self.record(transaction)
-            changed = replace(record, definition=self.json(), revision=record.revision + 1)
+            changed = structs.replace(record, definition=self.json(), revision=record.revision + 1)
             transaction.update_benchmark(changed)
             publish_anew(transaction, self.definition, changed, self.time)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
+from msgspec.structs import replace
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Client, Hosted, dots, refusal
 from tests.server.domain.streets import BOX, streets
 from tests.server.scene import HERE, points

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots
 from tests.server.scene import points
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 import grpc
 import pytest
 from google.protobuf.duration_pb2 import Duration
+from msgspec.structs import replace
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Client, Hosted, append, refusal, values
 from tests.server.scene import HERE, points, refused
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
-from dataclasses import replace
 
 import pytest
+from msgspec import structs
 from tests.server.domain.hosted import Hosted
 from tests.server.store import records as r
 
@@ -16,8 +17,8 @@ from vidscore_server.store.reader import Reader
 from vidscore_server.store.records import BenchmarkRecord, SubmissionState
 
 SEAL = Policy(quiet_timeout_s=30.0)
-OPEN = replace(r.benchmark(), close_time=None)
-CANCEL = replace(SEAL, quiet_action="cancel")
+OPEN = structs.replace(r.benchmark(), close_time=None)
+CANCEL = dataclasses.replace(SEAL, quiet_action="cancel")
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,7 @@ def test_a_quiet_submission_ends_and_so_does_an_open_one_at_closing(
 
 
 def test_what_came_last_counts_and_not_what_came_first() -> None:
-    active = replace(r.submission(), activity_time=r.later(20))
+    active = structs.replace(r.submission(), activity_time=r.later(20))
     assert due_event(active, r.benchmark(), SEAL, r.later(49), r.later(0)) is None
 
 
@@ -96,6 +97,6 @@ def test_what_comes_first_of_silence_and_closing_is_due(
     """The benchmark closes after 60 seconds."""
     record = r.submission(state=SubmissionState.RECEIVING, frame_count=1)
     found = scheduled_event(
-        record, r.benchmark(), replace(SEAL, quiet_timeout_s=quiet_s), r.later(0)
+        record, r.benchmark(), dataclasses.replace(SEAL, quiet_timeout_s=quiet_s), r.later(0)
     )
     assert found == ScheduledEvent(r.later(due_s), reason)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from msgspec.structs import replace
 from tests.server.store.records import NOON, later
 
 from vidscore_server.domain import access

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 from google.protobuf.duration_pb2 import Duration
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from msgspec import structs
 from tests.crash.servers import KilledServer
 from tests.server.domain.hosted import Hosted, PlayedClock, hosting
 from tests.server.domain.sky import batch, truth
@@ -93,7 +93,7 @@ async def test_the_first_beat_after_an_outage_goes_by_the_time_that_the_store_ha
     passed_s = [0.0]
     site = site_at(store, PlayedClock())
     clock = StoreClock(store, lambda: passed_s[0])
-    beating = Heartbeat(replace(site, clock=clock, monotonic=lambda: passed_s[0]))
+    beating = Heartbeat(structs.replace(site, clock=clock, monotonic=lambda: passed_s[0]))
     await beating.beat()
     later = clock() + timedelta(days=1)
     monkeypatch.setattr("vidscore_server.store.site_reader.utc_now", lambda: later)
@@ -110,7 +110,7 @@ async def test_nobody_is_ended_before_a_server_has_noticed_that_there_was_an_out
     The database was away for three hours, and the server was there all the time.
     """
     clock, passed_s = PlayedClock(), [0.0]
-    site = replace(site_at(store, clock), monotonic=lambda: passed_s[0])
+    site = structs.replace(site_at(store, clock), monotonic=lambda: passed_s[0])
     benchmarks, beating = Benchmarks(site), Heartbeat(site)
     expirer = Expirer(site, benchmarks, Submissions(site, benchmarks, beating), beating)
     await beating.beat()
@@ -130,10 +130,10 @@ def _with_a_quiet_submission(transaction: Transaction, clock: PlayedClock) -> No
     definition = definition_from_dict(
         {"evaluators": [{"name": "f1"}], "policy": {"quiet_timeout_s": 60.0}}
     )
-    benchmark = replace(r.benchmark(), definition=to_json(definition), close_time=None)
+    benchmark = structs.replace(r.benchmark(), definition=to_json(definition), close_time=None)
     transaction.insert_benchmark(benchmark)
     record = r.submission(state=SubmissionState.RECEIVING, frame_count=1)
-    transaction.insert_submission(replace(record, activity_time=clock.now))
+    transaction.insert_submission(structs.replace(record, activity_time=clock.now))
 
 
 def _state(reader: Reader) -> SubmissionState:

@@ -14,6 +14,7 @@ import pytest
 from google.protobuf import message_factory
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
+from msgspec import structs
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, hosting
 from tests.server.domain.streets import BOX, streets
 from tests.server.domain.test_planted_truth import CASES, NEAR, OPEN, batch
@@ -50,7 +51,7 @@ async def _host(
     """A benchmark, a scored submission, another one that was off, and one that receives."""
     assert hosted.server.hosting is not None
     # Digests and noise are keyed; with another secret each byte of them would differ.
-    object.__setattr__(hosted.server.hosting.context, "secret", bytes(32))
+    structs.force_setattr(hosted.server.hosting.context, "secret", bytes(32))
     message = streets()
     message.specification.evaluators.add(name="tracer")
     message.policy.visibility = getattr(benchmark_pb2, f"VISIBILITY_{visibility}")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from vidscore_evaluators.specification import SequenceSpec
 from vidscore_server.domain.live_clock import FrameSource, LiveClock, Timeline, timeline_of

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from tests.server.domain.attacks import Places, centre, scene
 from tests.support.varieties import mostly_nightly
 
@@ -34,7 +35,7 @@ def boxes(places: Places, sequences: int = SEQUENCES) -> Annotations:
     """Frames with a box of 20 px at each place."""
     points = scene(places, sequences)
     corners = np.hstack([points.coordinates, points.coordinates + 20.0])
-    return replace(points, coordinates=corners)
+    return structs.replace(points, coordinates=corners)
 
 
 def tallied(definition: Definition, truth: Annotations, detections: Annotations) -> PartTallies:
@@ -169,5 +170,7 @@ def test_an_estimate_is_kept_apart_from_the_score_and_made_where_the_policy_asks
     assert other is not None
     assert one["f1"] != other["f1"]
     assert one == tallies.estimates("key")[0]
-    ladder = replace(definition, policy=replace(definition.policy, visibility="ladder"))
+    ladder = structs.replace(
+        definition, policy=dataclasses.replace(definition.policy, visibility="ladder")
+    )
     assert tallied(ladder, truth, hits).estimates("key") == [None] * 3

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from vidscore_evaluators.evaluator import Direction
 from vidscore_evaluators.report import Block, Curve, Report, Row, Scores
@@ -180,7 +181,7 @@ def test_an_organiser_sees_a_report_as_it_is(visibility: str) -> None:
 
 @pytest.mark.parametrize("caller", OTHERS)
 def test_a_live_report_is_whole_but_for_its_digest_of_the_truth(caller: Caller) -> None:
-    expected = replace(REPORT, truth_digest="keyed, of the truth")
+    expected = dataclasses.replace(REPORT, truth_digest="keyed, of the truth")
     assert seen_by(caller, defined(visibility="live")) == expected
 
 
@@ -251,7 +252,7 @@ def test_further_measures_are_shown_where_they_are_released() -> None:
 
 def test_no_row_or_curve_is_of_an_evaluator_that_the_benchmark_has_no_more() -> None:
     definition = defined(visibility="final", released_measures=["precision"], release_curves=True)
-    once = replace(REPORT, evaluator="clear")
+    once = dataclasses.replace(REPORT, evaluator="clear")
     assert final_rows(definition, once, SubmittedNames(), STEP) == []
 
 
@@ -276,8 +277,8 @@ def test_a_row_of_a_part_is_shown_where_its_names_are_public(
 
 def _of_part(domain: str | None, label: str | None) -> Report:
     block = Block({"f1": (0.5,)}, (domain,), (label,))
-    curve = replace(CURVE, domain=domain, label=label)
-    return replace(REPORT, scores=Scores((block,), (curve,)))
+    curve = structs.replace(CURVE, domain=domain, label=label)
+    return dataclasses.replace(REPORT, scores=Scores((block,), (curve,)))
 
 
 @pytest.mark.parametrize(
@@ -306,7 +307,7 @@ def test_a_part_is_shown_to_who_may_know_and_knows_its_names(
 
 def test_released_curves_are_rounded_and_none_goes_along_frames() -> None:
     definition = defined(visibility="final", release_curves=True)
-    report = replace(REPORT, scores=Scores((), (CURVE, BY_FRAME, OF_CAR)))
+    report = dataclasses.replace(REPORT, scores=Scores((), (CURVE, BY_FRAME, OF_CAR)))
     everything, of_car = released_curves(definition, report, SubmittedNames(), STEP)
     assert everything.columns == {"recall": (0.12,), "precision": (0.99,)}
     assert of_car.columns == {"threshold": [0.555], "recall": (0.12,)}
@@ -315,7 +316,7 @@ def test_released_curves_are_rounded_and_none_goes_along_frames() -> None:
 @pytest.mark.parametrize("release", [True, False])
 def test_live_reports_keep_all_their_curves(release: bool) -> None:
     definition = defined(visibility="live", release_curves=release)
-    report = replace(REPORT, scores=Scores((), (CURVE, BY_FRAME)))
+    report = dataclasses.replace(REPORT, scores=Scores((), (CURVE, BY_FRAME)))
     assert released_curves(definition, report, SubmittedNames(), STEP) == (CURVE, BY_FRAME)
 
 
@@ -323,7 +324,7 @@ def test_live_reports_keep_all_their_curves(release: bool) -> None:
 def test_a_curve_of_more_than_a_thousand_points_is_not_released(points: int, expected: int) -> None:
     definition = defined(visibility="final", release_curves=True)
     curve = Curve("p", {"confidence": [0.5] * points, "recall": [0.5] * points})
-    report = replace(REPORT, scores=Scores((), (curve,)))
+    report = dataclasses.replace(REPORT, scores=Scores((), (curve,)))
     assert len(released_curves(definition, report, SubmittedNames(), STEP)) == expected
 
 
@@ -402,7 +403,7 @@ def test_a_public_specification_has_names_of_public_kinds_alone() -> None:
 
 @pytest.mark.parametrize("visibility", ["ladder", "bootstrap", "final", "live"])
 def test_others_than_organisers_see_no_private_name(visibility: str) -> None:
-    whole = replace(
+    whole = structs.replace(
         defined(visibility=visibility, private_sequences=["hidden"]),
         private_names=("hidden",),
         draw=Draw("key", "cut"),
@@ -413,4 +414,4 @@ def test_others_than_organisers_see_no_private_name(visibility: str) -> None:
         shown = public_definition(caller, whole)
         assert shown.specification == expected
         assert (shown.policy.private_sequences, shown.private_names, shown.draw) == ((), (), None)
-        assert replace(shown.policy, private_sequences=("hidden",)) == whole.policy
+        assert dataclasses.replace(shown.policy, private_sequences=("hidden",)) == whole.policy

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import grpc
 import pytest
 from google.longrunning import operations_pb2
 from google.protobuf.duration_pb2 import Duration
+from msgspec.structs import replace
 from tests.server.domain.hosted import (
     BENCHMARK,
     TRUTH,

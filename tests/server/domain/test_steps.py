@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 
 import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots, values
 from tests.server.domain.test_budgets import scattered
 from tests.server.scene import HERE, points
@@ -56,7 +57,7 @@ def test_the_step_is_in_the_unit_of_what_ranks_first() -> None:
     definition = definition_from_dict(
         {"evaluators": [{"name": "spotgeo"}], "policy": {"ranking_measure": "mse"}}
     )
-    sized = replace(definition, truth_size=TruthSize(3000, 5))
+    sized = structs.replace(definition, truth_size=TruthSize(3000, 5))
     assert sized.step(sized.evaluators[0]) == 10.0
 
 
@@ -77,14 +78,14 @@ def test_a_readable_number_is_no_less_and_less_than_two_and_a_half_times_as_much
 
 def test_a_step_below_the_standard_error_stays_and_is_warned_of() -> None:
     document = {"evaluators": [{"name": "f1"}], "policy": {"ladder_step": 0.05}}
-    definition = replace(definition_from_dict(document), truth_size=TruthSize(3000, 5))
+    definition = structs.replace(definition_from_dict(document), truth_size=TruthSize(3000, 5))
     [text] = policy_warnings(definition)
     assert "ladder_step = 0.05 is finer than 0.1" in text
     assert "5 sequence(s) with 3000 objects" in text
     assert definition.step(definition.evaluators[0]) == 0.05
     for step in (0.0, 0.1, 0.2):
-        policy = replace(definition.policy, ladder_step=step)
-        assert policy_warnings(replace(definition, policy=policy)) == []
+        policy = dataclasses.replace(definition.policy, ladder_step=step)
+        assert policy_warnings(structs.replace(definition, policy=policy)) == []
 
 
 # --- over the wire -------------------------------------------------------------------------------

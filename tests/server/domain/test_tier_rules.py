@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 import pytest
+from msgspec.structs import replace
 
 from vidscore_server.domain.definition import Definition, definition_from_dict
 from vidscore_server.domain.leaderboard import APART, Board, Entry, RankedEntry

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextvars import copy_context
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 from tests.server.store.records import NOON, later
 
 from vidscore_evaluators.errors import InputError

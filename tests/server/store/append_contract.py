@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec import structs
 from tests.server.store import records as r
 from tests.server.store.commands import append, populate, put
 
@@ -31,14 +31,14 @@ class AppendContract:
             assert {name: stream.next_offset for name, stream in point[1].items()} == {"default": 3}
             assert [s.next_offset for s in reader.streams("b", "s")] == [3]
             found = reader.batch_at("b", "s", "default", 1)
-            assert found == replace(r.batch(0, 2), payload=b"")
+            assert found == structs.replace(r.batch(0, 2), payload=b"")
             assert reader.batch_at("b", "s", "default", 3) is None
 
     def test_a_batch_may_have_arrived_at_an_unknown_time(self, store: SqlStore) -> None:
-        unknown = replace(r.batch(), arrival_time=None)
+        unknown = structs.replace(r.batch(), arrival_time=None)
         put(store, populate, lambda t: t.append_batches("b", "s", [(unknown, {("d", "q"): [1]})]))
         with store.read() as reader:
-            assert reader.batch_at("b", "s", "default", 0) == replace(unknown, payload=b"")
+            assert reader.batch_at("b", "s", "default", 0) == structs.replace(unknown, payload=b"")
 
     def test_an_append_finds_those_of_its_streams_that_are_there(self, store: SqlStore) -> None:
         put(store, populate, lambda t: t.raise_epoch("b", "s", "other"))
@@ -188,7 +188,7 @@ class AppendContract:
     ) -> None:
         """Three batches, two at a time; then their frames; then nothing is left."""
         put(store, populate, append(0, 1), append(1, 2), append(2, 3))
-        given_up = replace(
+        given_up = structs.replace(
             r.submission(state=SubmissionState.CANCELLED, frame_count=3), byte_count=21
         )
         put(store, lambda t: t.update_submission(given_up))
@@ -202,14 +202,16 @@ class AppendContract:
             assert list(reader.detection_payloads("b", "s")) == []
             assert reader.frame_counts("b", "s") == {}
             assert [stream.next_offset for stream in reader.streams("b", "s")] == [3]
-            assert reader.submission("b", "s") == replace(given_up, byte_count=0)
+            assert reader.submission("b", "s") == structs.replace(given_up, byte_count=0)
             assert reader.cancelled_with_bytes(9) == []
             assert reader.holdings("b", "red") == Holdings(0, 0)
 
     def test_holdings_count_what_takes_frames_and_the_bytes_of_all(self, store: SqlStore) -> None:
-        scored = replace(r.submission("scored", state=SubmissionState.SCORED), byte_count=5)
-        begun = replace(r.submission("begun", state=SubmissionState.RECEIVING), byte_count=7)
-        theirs = replace(r.submission("theirs", team="blue"), byte_count=100)
+        scored = structs.replace(r.submission("scored", state=SubmissionState.SCORED), byte_count=5)
+        begun = structs.replace(
+            r.submission("begun", state=SubmissionState.RECEIVING), byte_count=7
+        )
+        theirs = structs.replace(r.submission("theirs", team="blue"), byte_count=100)
         put(store, populate)
         for record in (scored, begun, theirs):
             put(store, lambda t, record=record: t.insert_submission(record))  # type: ignore[misc]

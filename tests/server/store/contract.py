@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec import structs
 from tests.server.store import records as r
 from tests.server.store.append_contract import AppendContract
 from tests.server.store.commands import append, populate, put
@@ -187,7 +187,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract):
         assert len(secret) == 32
 
     def test_a_benchmark_is_read_as_it_was_written_last(self, store: SqlStore) -> None:
-        changed = replace(r.benchmark(), definition='{"a":1}', close_time=None, revision=2)
+        changed = structs.replace(r.benchmark(), definition='{"a":1}', close_time=None, revision=2)
         put(store, populate, lambda t: t.update_benchmark(changed))
         with store.read() as reader:
             assert reader.benchmark("b") == changed
@@ -237,7 +237,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract):
             assert [x.revision for x in reader.truth_revisions("b", 2, 9)] == [1]
 
     def test_a_submission_is_read_as_it_was_written_last(self, store: SqlStore) -> None:
-        changed = replace(
+        changed = structs.replace(
             r.submission(),
             state=SubmissionState.SEALED,
             state_reason="sealed_by_team",
@@ -293,7 +293,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract):
     def test_what_had_a_score_shown_counts_however_it_ended(
         self, store: SqlStore, state: SubmissionState
     ) -> None:
-        shown = replace(
+        shown = structs.replace(
             r.submission(state=state, frame_count=1), state_time=r.later(1), score_shown=True
         )
         put(store, populate, lambda t: t.update_submission(shown))
@@ -304,7 +304,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract):
 
     def test_what_is_not_sealed_counts_since_it_receives(self, store: SqlStore) -> None:
         """Created yesterday, its first frame came today."""
-        receiving = replace(
+        receiving = structs.replace(
             r.submission(created=r.later(-90_000), state=SubmissionState.RECEIVING, frame_count=1),
             state_time=r.later(1),
         )
@@ -341,7 +341,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract):
             assert [t.token for t in reader.tokens(before, 2)] == ["x"]
 
     def test_a_revoked_token_says_when(self, store: SqlStore) -> None:
-        revoked = replace(r.token(), revoke_time=r.later(1))
+        revoked = structs.replace(r.token(), revoke_time=r.later(1))
         put(store, lambda t: t.insert_token(r.token()), lambda t: t.update_token(revoked))
         with store.read() as reader:
             assert reader.token("t") == revoked
@@ -356,11 +356,16 @@ class StoreContract(AppendContract, LiveContract, ScoreContract):
             assert [o.operation for o in reader.unfinished_operations()] == ["b"]
             assert [o.operation for o in reader.operations("", 9)] == ["a", "b"]
             assert [o.operation for o in reader.operations("a", 9)] == ["b"]
-        put(store, lambda t: t.update_operation(replace(r.operation("b"), done=True, result="[]")))
+        put(
+            store,
+            lambda t: t.update_operation(structs.replace(r.operation("b"), done=True, result="[]")),
+        )
         put(store, lambda t: t.delete_operation("a"))
         with store.read() as reader:
             assert reader.unfinished_operations() == []
-            assert reader.operations("", 9) == [replace(r.operation("b"), done=True, result="[]")]
+            assert reader.operations("", 9) == [
+                structs.replace(r.operation("b"), done=True, result="[]")
+            ]
 
     def test_audit_records_are_numbered_from_1_and_listed_newest_first(
         self, store: SqlStore
@@ -369,7 +374,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract):
             put(store, lambda t, action=action: t.append_audit(r.audit(action)))  # type: ignore[misc]
         with store.read() as reader:
             assert [a.action for a in reader.audit_records(None, 2)] == ["three", "two"]
-            assert reader.audit_records(2, 9) == [replace(r.audit("one"), number=1)]
+            assert reader.audit_records(2, 9) == [structs.replace(r.audit("one"), number=1)]
 
     def test_the_audit_records_of_a_resource_are_its_own_and_those_below_it_from_a_time_on(
         self, store: SqlStore

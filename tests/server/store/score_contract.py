@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec import structs
 from tests.server.store import records as r
 from tests.server.store.commands import populate, put
 
@@ -31,7 +30,7 @@ class ScoreContract:
         with store.read() as reader:
             assert [s.number for s in reader.scores("b", "s", None, 2)] == [3, 2]
             assert [s.number for s in reader.scores("b", "s", 2, 9)] == [1]
-            assert reader.scores("b", "s", 2, 9) == [replace(r.score(), number=1)]
+            assert reader.scores("b", "s", 2, 9) == [structs.replace(r.score(), number=1)]
 
     def test_shown_outcomes_are_noted_for_good_and_counted_for_each_team(
         self, store: SqlStore
@@ -41,8 +40,8 @@ class ScoreContract:
         with store.read() as reader:
             assert reader.shown_outcomes_count("b", "red") == 0
         for _ in range(2):
-            put(store, lambda t: t.note_shown_outcomes(replace(r.score(), number=2)))
-        put(store, lambda t: t.publish_score(replace(r.score(), number=2)))
+            put(store, lambda t: t.note_shown_outcomes(structs.replace(r.score(), number=2)))
+        put(store, lambda t: t.publish_score(structs.replace(r.score(), number=2)))
         with store.read() as reader:
             assert [s.outcomes_shown for s in reader.scores("b", "s", None, 9)] == [True, False]
             assert reader.shown_outcomes_count("b", "red") == 1
@@ -52,7 +51,7 @@ class ScoreContract:
     def test_a_score_keeps_its_parts_and_the_step_that_it_was_released_to(
         self, store: SqlStore
     ) -> None:
-        parts = replace(
+        parts = structs.replace(
             r.score(),
             public_values='{"f1":1}',
             public_report=b"public",
@@ -61,10 +60,10 @@ class ScoreContract:
             estimate='{"f1":0.5}',
         )
         put(store, populate, with_frames, lambda t: t.insert_score(parts))
-        released = replace(parts, number=1, released="{}", released_step=0.1)
+        released = structs.replace(parts, number=1, released="{}", released_step=0.1)
         put(store, lambda t: t.publish_score(released))
         with store.read() as reader:
-            assert reader.scores("b", "s", None, 9) == [replace(released, published=True)]
+            assert reader.scores("b", "s", None, 9) == [structs.replace(released, published=True)]
 
     def test_chosen_submissions_are_found_by_their_team(self, store: SqlStore) -> None:
         put(store, populate, with_frames)
@@ -72,14 +71,17 @@ class ScoreContract:
             assert reader.chosen_submissions("b", "red") == []
             record = reader.submission("b", "s")
         assert record is not None
-        put(store, lambda t: t.update_submission(replace(record, chosen=True)))
+        put(store, lambda t: t.update_submission(structs.replace(record, chosen=True)))
         with store.read() as reader:
             assert [entry.submission for entry in reader.chosen_submissions("b", "red")] == ["s"]
             assert reader.chosen_submissions("b", "blue") == []
 
     def test_scores_are_found_by_what_they_are_under(self, store: SqlStore) -> None:
         """Of the same basis the newest counts; another revision or configuration is another."""
-        other = [replace(r.score(), truth_revision=2), replace(r.score(), configuration="f1 2 abc")]
+        other = [
+            structs.replace(r.score(), truth_revision=2),
+            structs.replace(r.score(), configuration="f1 2 abc"),
+        ]
         put(
             store,
             populate,
@@ -98,12 +100,12 @@ class ScoreContract:
 
     def test_scores_are_found_without_their_reports(self, store: SqlStore) -> None:
         put(store, populate, with_frames, lambda t: t.insert_score(r.score()))
-        bare = replace(r.score(), number=1, report=b"")
+        bare = structs.replace(r.score(), number=1, report=b"")
         with store.read() as reader:
             assert reader.scores_under("b", "f1", 1, "f1 1 abc", reports=False) == [bare]
             assert reader.published_elsewhere("b", "f1", 2, "f1 1 abc") == [bare]
             assert reader.published_elsewhere("b", "f1", 1, "f1 1 abc") == []
-            assert reader.score("b", "s", 1) == replace(r.score(), number=1)
+            assert reader.score("b", "s", 1) == structs.replace(r.score(), number=1)
             assert reader.score("b", "s", 2) is None
 
     def test_submissions_that_count_are_counted_by_team_and_in_all(self, store: SqlStore) -> None:
@@ -134,10 +136,10 @@ class ScoreContract:
             r.submission("none", state=scored),
             r.submission("failed", state=SubmissionState.FAILED, frame_count=1),
         )
-        put(store, populate, lambda t: t.update_submission(replace(first, revision=7)))
+        put(store, populate, lambda t: t.update_submission(structs.replace(first, revision=7)))
         for one in others:
             put(store, lambda t, one=one: t.insert_submission(one))  # type: ignore[misc]
-        newer = replace(r.score(), truth_revision=2)
+        newer = structs.replace(r.score(), truth_revision=2)
         for score in (r.score(), r.score(), newer, r.score(evaluator="map"), r.score("failed")):
             put(store, lambda t, score=score: t.insert_score(score))  # type: ignore[misc]
         with store.read() as reader:
@@ -152,7 +154,7 @@ class ScoreContract:
         for change in (
             with_frames,
             lambda t: t.insert_score(r.score()),
-            lambda t: t.update_submission(replace(r.submission(frame_count=1), revision=9)),
+            lambda t: t.update_submission(structs.replace(r.submission(frame_count=1), revision=9)),
         ):
             put(store, change)
             with store.read() as reader:
@@ -161,19 +163,19 @@ class ScoreContract:
         assert len(set(stamps)) == 3
 
     def test_a_score_is_published_with_what_it_releases(self, store: SqlStore) -> None:
-        kept = replace(r.score(), published=False)
+        kept = structs.replace(r.score(), published=False)
         put(store, populate, with_frames)
         put(store, lambda t: [t.insert_score(kept), t.insert_score(kept)])
         with store.read() as reader:
             assert reader.published_scores("b", "f1") == []
             assert reader.scores("b", "s", None, 9, published_only=True) == []
             assert len(reader.scores("b", "s", None, 9)) == 2
-        put(store, lambda t: t.publish_score(replace(kept, number=1, released="{}")))
-        published = replace(kept, number=1, released="{}", published=True)
+        put(store, lambda t: t.publish_score(structs.replace(kept, number=1, released="{}")))
+        published = structs.replace(kept, number=1, released="{}", published=True)
         with store.read() as reader:
             assert reader.published_scores("b", "f1") == [published]
             assert reader.scores("b", "s", None, 9, published_only=True) == [published]
-        missing = store.submit(lambda t: t.publish_score(replace(kept, number=7)))
+        missing = store.submit(lambda t: t.publish_score(structs.replace(kept, number=7)))
         with pytest.raises(NotFoundError):
             missing.result(60)
 
@@ -222,7 +224,7 @@ class ScoreContract:
             assert reader.waiting_names("none", f1, "") == ()
 
     def test_releases_of_an_evaluator_are_forgotten_for_all_teams(self, store: SqlStore) -> None:
-        other = replace(r.release(), evaluator="map")
+        other = structs.replace(r.release(), evaluator="map")
         put(
             store,
             populate,
@@ -239,7 +241,9 @@ class ScoreContract:
         put(
             store,
             lambda t: t.insert_benchmark(r.benchmark("one")),
-            lambda t: t.insert_benchmark(replace(r.benchmark("two"), revision=5, board="{}")),
+            lambda t: t.insert_benchmark(
+                structs.replace(r.benchmark("two"), revision=5, board="{}")
+            ),
         )
         with store.read() as reader:
             assert reader.benchmark_revisions() == {"one": (r.NOON, 1), "two": (r.NOON, 5)}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from msgspec import structs
 from tests.server.store import records as r
 from tests.server.store.commands import append, populate, put
 
@@ -48,7 +48,11 @@ class SharingContract:
     def test_revisions_of_submissions_are_told_of_those_that_are_there(
         self, store: SqlStore
     ) -> None:
-        put(store, populate, lambda t: t.update_submission(replace(r.submission(), revision=7)))
+        put(
+            store,
+            populate,
+            lambda t: t.update_submission(structs.replace(r.submission(), revision=7)),
+        )
         with store.read() as reader:
             names = [("b", "s"), ("b", "none"), *(("none", str(n)) for n in range(500))]
             assert reader.submission_revisions(names) == {("b", "s"): 7}
@@ -69,7 +73,7 @@ class SharingContract:
 
         def insert_all(transaction: Transaction) -> None:
             for name in names:
-                transaction.insert_benchmark(replace(r.benchmark(), benchmark=name))
+                transaction.insert_benchmark(structs.replace(r.benchmark(), benchmark=name))
 
         put(store, insert_all)
         with store.read() as reader:

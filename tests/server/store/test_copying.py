@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from tests.server.store import records as r
 from tests.server.store.commands import append, populate, put
 from tests.support.varieties import mostly_nightly
@@ -41,8 +41,8 @@ def fill(store: SqlStore) -> None:
     """Put something into every table, with gaps in the numbers that the store gives."""
 
     def forgotten(transaction: Transaction) -> None:
-        transaction.insert_benchmark(replace(r.benchmark(), benchmark="gone"))
-        transaction.insert_submission(replace(r.submission(), benchmark="gone"))
+        transaction.insert_benchmark(structs.replace(r.benchmark(), benchmark="gone"))
+        transaction.insert_submission(structs.replace(r.submission(), benchmark="gone"))
 
     put(
         store,
@@ -91,7 +91,7 @@ def test_a_copy_holds_everything_and_goes_on_as_the_original_would(
     put(
         copied,
         append(3, 4),
-        lambda t: t.insert_benchmark(replace(r.benchmark(), benchmark="next")),
+        lambda t: t.insert_benchmark(structs.replace(r.benchmark(), benchmark="next")),
         lambda t: t.append_audit(r.audit("next")),
     )
 

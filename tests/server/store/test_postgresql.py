@@ -7,11 +7,11 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import psycopg
 import pytest
+from msgspec import structs
 from sqlalchemy import text
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from tests.server.store import records as r
@@ -58,12 +58,12 @@ class TestPostgresqlStore(StoreContract, SharingContract):
 def test_commands_of_several_servers_that_read_and_write_lose_nothing(
     stores: list[SqlStore],
 ) -> None:
-    put(stores[0], lambda t: t.insert_operation(replace(r.operation(), progress="0")))
+    put(stores[0], lambda t: t.insert_operation(structs.replace(r.operation(), progress="0")))
 
     def count(transaction: Transaction) -> None:
         found = transaction.operation("o")
         assert found is not None
-        transaction.update_operation(replace(found, progress=str(int(found.progress) + 1)))
+        transaction.update_operation(structs.replace(found, progress=str(int(found.progress) + 1)))
 
     _run_everywhere(stores, count)
     with stores[0].read() as reader:
@@ -81,7 +81,7 @@ def test_appends_of_several_servers_to_one_stream_follow_each_other(stores: list
         submission, stream = point[0], point[1]["default"]
         batch = r.batch(stream.next_offset, 1)
         transaction.append_batches("b", "s", [(batch, {("d", "q"): [stream.next_offset]})])
-        counted = replace(submission, frame_count=submission.frame_count + 1)
+        counted = structs.replace(submission, frame_count=submission.frame_count + 1)
         transaction.update_submission(counted)
 
     _run_everywhere(stores, append, about=("b", "s"))

@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import ssl
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 import click
+from msgspec import Struct
 
 from vidscore_evaluators.errors import Fault
 
@@ -25,8 +25,7 @@ ACCESS_KEYS = (*(f"{name}_{place}" for name in SECRETS for place in ("file", "en
 _PASSING = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 
 
-@dataclass(frozen=True)
-class Secret:
+class Secret(Struct, frozen=True):
     """Where a secret stands.
 
     Attributes:
@@ -62,8 +61,7 @@ class Secret:
         return text
 
 
-@dataclass(frozen=True)
-class BrokerAccess:
+class BrokerAccess(Struct, frozen=True):
     """A broker, and how to get into it.
 
     Attributes:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from vidscore_cli.bridge.access import ACCESS_KEYS, BrokerAccess, checked_access
 from vidscore_evaluators.errors import Fault, InputError
@@ -22,8 +23,7 @@ SPOOL_MEBIBYTES = 64
 _PAIR = 2
 
 
-@dataclass(frozen=True)
-class SourceChoice:
+class SourceChoice(Struct, frozen=True):
     """A source and how it is read.
 
     Attributes:
@@ -148,7 +148,7 @@ def checked_choice(given: Mapping[str, Any], place: str, faults: list[Fault]) ->
         size_px=None if size is None else (float(size[0]), float(size[1])),
     )
     access = checked_access(given, prefix, faults)
-    own = {field.name for field in fields(SourceChoice)} - {"frames", "access"}
+    own = set(SourceChoice.__struct_fields__) - {"frames", "access"}
     rest: dict[str, Any] = {"url": "", "schema": "jsonl"}
     rest |= {key: value for key, value in given.items() if key in own}
     for key in ("topics", "accept"):

@@ -6,8 +6,9 @@ import signal
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from vidscore_cli.bridge.choices import SourceChoice
 from vidscore_cli.bridge.opening import open_source
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 _LOOK_S = 0.2
 
 
-@dataclass(frozen=True)
-class BridgeChoices:
+class BridgeChoices(Struct, frozen=True):
     """Options of `vidscore bridge`."""
 
     server: ServerChoice

@@ -6,12 +6,13 @@ import json
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 import numpy as np
+from msgspec.structs import replace
 
 from vidscore_cli.bridge.sources import Message, Offset, Source
 from vidscore_cli.output import say

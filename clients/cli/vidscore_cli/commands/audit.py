@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import records_options, server_options, time_option
@@ -17,8 +18,7 @@ from vidscore_cli.sites import ServerChoice
 AUDIT_COLUMNS = ("number", "time", "actor", "action", "resource", "detail")
 
 
-@dataclass(frozen=True)
-class AuditQuery:
+class AuditQuery(Struct, frozen=True):
     """Options of `vidscore audit`, by their names."""
 
     server: ServerChoice

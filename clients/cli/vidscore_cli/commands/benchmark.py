@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.hosted import (
@@ -67,8 +68,7 @@ DIFFERENCE_COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
-class TruthUpload:
+class TruthUpload(Struct, frozen=True):
     """Options of `vidscore benchmark truth`, by their names."""
 
     server: ServerChoice
@@ -80,8 +80,7 @@ class TruthUpload:
     comment: str
 
 
-@dataclass(frozen=True)
-class Rescore:
+class Rescore(Struct, frozen=True):
     """Options of `vidscore benchmark rescore`, by their names."""
 
     server: ServerChoice
@@ -92,8 +91,7 @@ class Rescore:
     output: str
 
 
-@dataclass(frozen=True)
-class Publishing:
+class Publishing(Struct, frozen=True):
     """Options of `vidscore benchmark publish`, by their names."""
 
     server: ServerChoice

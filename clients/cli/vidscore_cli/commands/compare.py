@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -46,8 +45,7 @@ if TYPE_CHECKING:
     from vidscore_evaluators.trust.comparisons import Comparison
 
 
-@dataclass(frozen=True)
-class FileComparison(FileOptions):
+class FileComparison(FileOptions, frozen=True):
     """Options of `vidscore compare`, by their names."""
 
     on_error: Literal["refuse", "skip"]

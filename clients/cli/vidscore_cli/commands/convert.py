@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.completions import FORMAT_NAMES, complete_format
@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from vidscore_evaluators.formats.source import Files, Source
 
 
-@dataclass(frozen=True)
-class FileConversion:
+class FileConversion(Struct, frozen=True):
     """Options of `vidscore convert`, by their names."""
 
     source: str

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.commands.token import DAY_S
@@ -29,8 +30,7 @@ SECTIONS = {
 }
 
 
-@dataclass(frozen=True)
-class NewInvitations:
+class NewInvitations(Struct, frozen=True):
     """Options of `vidscore invitation create`, by their names."""
 
     server: ServerChoice

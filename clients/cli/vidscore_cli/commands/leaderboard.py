@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import records_options, server_options
@@ -22,8 +23,7 @@ TIER_COLUMNS = ("tier", "first_probability")
 BASIS_COLUMNS = ("truth_revision", "evaluator_version", "apart", "submission_count")
 
 
-@dataclass(frozen=True)
-class BoardQuery:
+class BoardQuery(Struct, frozen=True):
     """Options of `vidscore leaderboard`, by their names."""
 
     server: ServerChoice

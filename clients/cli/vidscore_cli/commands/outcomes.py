@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from vidscore_cli.command_tree import command
@@ -34,8 +33,7 @@ if TYPE_CHECKING:
     from vidscore_evaluators.selection import Selected, Selection
 
 
-@dataclass(frozen=True)
-class Tracing(FileOptions):
+class Tracing(FileOptions, frozen=True):
     """Options of `vidscore outcomes`, by their names."""
 
     detections: str

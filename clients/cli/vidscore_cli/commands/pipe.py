@@ -136,9 +136,9 @@ def pipe(**choices: Any) -> int:
     _check(choices, typed)
     check_output(choices["output"])
     if choices["benchmark"] is None:
-        score_lines_of = {name: choices[name] for name in PipeScoring.__dataclass_fields__}
+        score_lines_of = {name: choices[name] for name in PipeScoring.__struct_fields__}
         return score_lines(PipeScoring(**score_lines_of), sys.stdin.buffer)
-    submitted = {name: choices[name] for name in PipeSubmission.__dataclass_fields__}
+    submitted = {name: choices[name] for name in PipeSubmission.__struct_fields__}
     submit_lines(PipeSubmission(**submitted), sys.stdin.buffer)
     return 0
 

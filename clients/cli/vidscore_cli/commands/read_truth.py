@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import server_options
@@ -19,8 +19,7 @@ FORMATS_OF_FILES = ("generic-csv", "coco-json", "spotgeo-json")
 """Formats of a single file."""
 
 
-@dataclass(frozen=True)
-class TruthReading:
+class TruthReading(Struct, frozen=True):
     """Options of `vidscore benchmark read-truth`, by their names."""
 
     server: ServerChoice

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -66,8 +65,7 @@ LISTED = 20
 """Frames that the summary for people names."""
 
 
-@dataclass(frozen=True)
-class Rendering(FileOptions):
+class Rendering(FileOptions, frozen=True):
     """Options of `vidscore render`, by their names."""
 
     detections: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -60,8 +59,7 @@ if TYPE_CHECKING:
     from vidscore_evaluators.specification import BenchmarkSpec
 
 
-@dataclass(frozen=True)
-class FileScoring(FileOptions):
+class FileScoring(FileOptions, frozen=True):
     """Options of `vidscore score`, by their names."""
 
     detections: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 LIVE_INTERVAL_S = 0.2
 
 
-@dataclass(frozen=True)
-class Replay(FileOptions):
+class Replay(FileOptions, frozen=True):
     """Options of `vidscore stream`, by their names."""
 
     server: ServerChoice

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.failures import InputRefusedError
@@ -59,8 +59,7 @@ ORGANISERS_TEAM = "organiser"
 _LISTS = ("domains", "sequences")
 
 
-@dataclass(frozen=True)
-class FileSubmission:
+class FileSubmission(Struct, frozen=True):
     """Options of `vidscore submit`, by their names."""
 
     server: ServerChoice

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.failures import InputRefusedError
@@ -29,8 +30,7 @@ SHORTEST_BEGINNING = 4
 TOKEN_COLUMNS = ("name", "role", "team", "comment", "create_time", "expire_time", "revoke_time")
 
 
-@dataclass(frozen=True)
-class NewKey:
+class NewKey(Struct, frozen=True):
     """Options of `vidscore token create`, by their names."""
 
     server: ServerChoice

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.completions import complete_evaluator
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from vidscore_evaluators.trust.tables import TextTable
 
 
-@dataclass(frozen=True)
-class ConsistencySearch:
+class ConsistencySearch(Struct, frozen=True):
     """Options of `vidscore trust consistency`, by their names."""
 
     evaluator: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.completions import complete_evaluator
@@ -36,8 +37,7 @@ TESTS = ("multiclass-detection", "singleclass-detection", "tracking", "figure-3"
 """Names of the sanity tests, here so that help needs not import them."""
 
 
-@dataclass(frozen=True)
-class CriterionTest:
+class CriterionTest(Struct, frozen=True):
     """Options of `vidscore trust criterion`, by their names."""
 
     criteria: tuple[str, ...]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
@@ -73,8 +74,7 @@ TOO_FEW = (
 )
 
 
-@dataclass(frozen=True)
-class RankingExamination:
+class RankingExamination(Struct, frozen=True):
     """Options of `vidscore trust ranking`, by their names."""
 
     evaluators: tuple[str, ...]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct, field, structs
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.completions import complete_evaluator
@@ -45,8 +44,7 @@ if TYPE_CHECKING:
     from vidscore_evaluators.report import FrameExample, ReportWarning
 
 
-@dataclass(frozen=True)
-class FileCheck:
+class FileCheck(Struct, frozen=True):
     """Options of `vidscore validate`, by their names."""
 
     path: str
@@ -67,8 +65,7 @@ class FileCheck:
         return Side.DETECTIONS if self.truth is not None else Side(self.side)
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """Result of a check.
 
     Attributes:
@@ -132,7 +129,7 @@ def validate(session: Session, /, **choices: Any) -> int:
             "path": typed.path,
             "side": typed.checked_side.value,
             **({} if checked.source is None else _summary(checked.source, checked)),
-            "faults": [dataclasses.asdict(fault) for fault in checked.faults],
+            "faults": [structs.asdict(fault) for fault in checked.faults],
         }
         deliver_json(document, STDOUT)
     elif checked.source is None or checked.faults:
@@ -184,7 +181,7 @@ def _read(typed: FileCheck) -> tuple[Source, Pair | None]:
         format_name=format_name,
         image_size=typed.image_size,
     )
-    pair = dataclasses.replace(pair, detections=scaled(pair.detections, typed.confidence_scale))
+    pair = structs.replace(pair, detections=scaled(pair.detections, typed.confidence_scale))
     return pair.detections, pair
 
 

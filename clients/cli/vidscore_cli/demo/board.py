@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from rich.console import RenderableType
 
 from vidscore_cli.demo.scenes import DETECTORS, Show
@@ -14,8 +14,7 @@ from vidscore_evaluators.report import Number, Report
 from vidscore_evaluators.report_grids import ALL, Grid, format_number
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Struct, frozen=True):
     """A row of a comparison: a measure, of one domain and class or of all."""
 
     measure: str
@@ -23,8 +22,7 @@ class Place:
     label: str | None = None
 
 
-@dataclass
-class Board:
+class Board(Struct):
     """Progress of each system in each show; written by the streams' own threads."""
 
     shows: Sequence[Show]

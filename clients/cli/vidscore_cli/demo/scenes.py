@@ -8,10 +8,10 @@ from seeds, so the same seed gives the same data.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field, structs
 
 from vidscore_evaluators.annotations import (
     POINT,
@@ -33,8 +33,7 @@ AMBIGUOUS_SHARE = 0.05
 Random = np.random.Generator
 
 
-@dataclass(frozen=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """Videos of one kind.
 
     Attributes:
@@ -65,8 +64,7 @@ class Scene:
         return tuple(self.lengths_px) or ("",)
 
 
-@dataclass(frozen=True)
-class Detector:
+class Detector(Struct, frozen=True):
     """Quality of a simulated detector.
 
     Attributes:
@@ -86,8 +84,7 @@ class Detector:
     false_alarms_per_frame: float
 
 
-@dataclass(frozen=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """Detections of all frames, in any order: (N,) columns and (N, P, 2) outlines."""
 
     frames: IntArray
@@ -98,7 +95,7 @@ class _Found:
     def joined(self, other: _Found) -> _Found:
         """These and the others, frame by frame."""
         order = np.argsort(np.concatenate([self.frames, other.frames]), kind="stable")
-        both = zip(vars(self).values(), vars(other).values(), strict=True)
+        both = zip(structs.astuple(self), structs.astuple(other), strict=True)
         return _Found(*(np.concatenate(columns)[order] for columns in both))
 
 
@@ -150,8 +147,7 @@ SKY = Scene(
 )
 
 
-@dataclass(frozen=True)
-class Show:
+class Show(Struct, frozen=True):
     """Videos with an evaluator that judges them.
 
     Attributes:

@@ -11,16 +11,16 @@ of a test lists this project's readings.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from vidscore_evaluators.evaluator import Task
 from vidscore_evaluators.trust.sanity import detection, tracking
 from vidscore_evaluators.trust.sanity.families import Generator
 
 
-@dataclass(frozen=True)
-class SanityTest:
+class SanityTest(Struct, frozen=True):
     """A sanity test.
 
     Attributes:

@@ -28,9 +28,9 @@ Fig. 3 are squares of 10 px, and detections share their left edge and height.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.trust.sanity.families import (
@@ -62,8 +62,7 @@ SHARES_KEPT = (0.5, 0.95)
 SHARES_DOUBLED = (0.05, 0.5)
 
 
-@dataclass(frozen=True, eq=False)
-class Mistakes:
+class Mistakes(Struct, frozen=True, eq=False):
     """How much goes wrong in each of the sets that are not sound, from the least to the most.
 
     Attributes:
@@ -112,8 +111,7 @@ def detection_family(draw: Draw, class_count: int) -> Family:
     return Family.of(truth, predictions)
 
 
-@dataclass(frozen=True, eq=False)
-class _Painter:
+class _Painter(Struct, frozen=True, eq=False):
     """Makes the prediction sets of one reference."""
 
     reference: Objects

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import (
     BOX,
@@ -32,8 +32,7 @@ SIZE_DISTURBANCE_PX = 1.0
 FIRST_FRAME = 1
 
 
-@dataclass(frozen=True)
-class Draw:
+class Draw(Struct, frozen=True):
     """Which family.
 
     Attributes:
@@ -62,8 +61,7 @@ SanityScene = tuple[Annotations, Annotations]
 """A reference and a prediction set over the same frames."""
 
 
-@dataclass(frozen=True, eq=False)
-class Family:
+class Family(Struct, frozen=True, eq=False):
     """Scenes whose true order is known.
 
     Attributes:
@@ -81,8 +79,7 @@ class Family:
 Generator = Callable[[Draw], Family]
 
 
-@dataclass(frozen=True, eq=False)
-class Objects:
+class Objects(Struct, frozen=True, eq=False):
     """N objects, all in one frame or each in its own.
 
     Attributes:

@@ -21,9 +21,8 @@ the paper's tables do not come out whichever reading is taken. Those of this pro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs
@@ -60,8 +59,7 @@ SHARES = (0.05, 1.0)
 LEAST_SWAPPING_IOU = 0.15
 
 
-@dataclass(frozen=True, eq=False)
-class Tracks:
+class Tracks(Struct, frozen=True, eq=False):
     """N objects of some tracks over time.
 
     Attributes:
@@ -75,8 +73,7 @@ class Tracks:
     tracks: IntArray
 
 
-@dataclass(frozen=True, eq=False)
-class Mistakes:
+class Mistakes(Struct, frozen=True, eq=False):
     """How much goes wrong in each of the sets that are not sound, from the least to the most.
 
     Attributes:
@@ -189,8 +186,7 @@ def _missed(reference: Tracks, share: float) -> BoolArray:
     return missed
 
 
-@dataclass(frozen=True, eq=False)
-class _Overlaps:
+class _Overlaps(Struct, frozen=True, eq=False):
     """Pairs of objects of one frame that overlap, the greatest IoU of a frame first.
 
     Attributes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from msgspec import Struct
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from vidscore_evaluators.csv_text import csv_text
@@ -30,8 +30,7 @@ MOST_CHARTS = 4
 NOT_RELEASED = "NOT_RELEASED"
 
 
-@dataclass(frozen=True)
-class View:
+class View(Struct, frozen=True):
     """What of a board is looked at.
 
     Attributes:

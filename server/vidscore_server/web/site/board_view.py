@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
+
+from msgspec import Struct
 
 from vidscore_evaluators.explanation.answer import figure, in_words, measure_title
 from vidscore_evaluators.explanation.figures import FEW_SEQUENCES
@@ -28,8 +29,7 @@ _MOST_NAMED = 4
 """Teams that a sentence names; more are counted."""
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """A measure of a row.
 
     Attributes:
@@ -43,8 +43,7 @@ class Cell:
     is_undefined: bool
 
 
-@dataclass(frozen=True)
-class BoardRow:
+class BoardRow(Struct, frozen=True):
     """A row of the board.
 
     Attributes:
@@ -74,8 +73,7 @@ class BoardRow:
     note: str
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(Struct, frozen=True):
     """Rows that stand under one head.
 
     Attributes:
@@ -91,8 +89,7 @@ class Group:
     is_ranked: bool = True
 
 
-@dataclass(frozen=True)
-class BoardView:
+class BoardView(Struct, frozen=True):
     """A board as a page shows it.
 
     Attributes:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, Side, sequence_name
 from vidscore_evaluators.arrays import IntArray
@@ -46,8 +47,7 @@ _FOUND = re.compile(
 _INDEXED = re.compile(r"(?:.*\.)?(?P<column>\w+)\[(?P<row>\d+)\].*")
 
 
-@dataclass(frozen=True)
-class FaultRow:
+class FaultRow(Struct, frozen=True):
     """One fault as a row of a table.
 
     Attributes:
@@ -63,8 +63,7 @@ class FaultRow:
     advice: str = ""
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """What a check has found.
 
     Attributes:
@@ -92,8 +91,7 @@ class Checked:
     stream: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class FileFrames:
+class FileFrames(Struct, frozen=True, eq=False):
     """Detections out of a file.
 
     Attributes:

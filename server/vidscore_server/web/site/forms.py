@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from vidscore_evaluators.errors import Fault
 from vidscore_server.web.site.service import ServiceError
@@ -13,8 +14,7 @@ MOST_FAULTS = 50
 """Most faults that a page lists."""
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(Struct, frozen=True):
     """A form as a page shows it.
 
     Attributes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.explanation.answer import figure
@@ -19,8 +19,7 @@ KINDS = {"true_positive": "tp", "false_negative": "fn", "ignored": "ig"}
 """Kind of a mark by outcome; every other one is a false alarm."""
 
 
-@dataclass(frozen=True)
-class ObjectLine:
+class ObjectLine(Struct, frozen=True):
     """A detection of a frame.
 
     Attributes:

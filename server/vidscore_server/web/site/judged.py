@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.evaluator import Evaluator
@@ -17,8 +18,7 @@ from vidscore_server.web.site.benchmark_document import specification_of
 Plain = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Judge:
+class Judge(Struct, frozen=True):
     """An evaluator of a benchmark.
 
     Attributes:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+
+from msgspec import Struct, field
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.figures.frames import FrameCounts, FrameTable
@@ -69,8 +70,7 @@ class Kept(Generic[Held]):
         self._found.pop(key, None)
 
 
-@dataclass(frozen=True, eq=False)
-class Overview:
+class Overview(Struct, frozen=True, eq=False):
     """What happened in each frame of a submission.
 
     Attributes:
@@ -92,8 +92,7 @@ class Overview:
     revision: int
 
 
-@dataclass(frozen=True, eq=False)
-class SequenceRows:
+class SequenceRows(Struct, frozen=True, eq=False):
     """The columns of a sequence.
 
     Attributes:
@@ -109,8 +108,7 @@ class SequenceRows:
     truth: Annotations | None
 
 
-@dataclass
-class KeptPictures:
+class KeptPictures(Struct):
     """What pages of pictures keep between visits."""
 
     overviews: Kept[Overview] = field(default_factory=lambda: Kept(MOST_FRAMES))

@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Hashable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, concatenate
 from vidscore_evaluators.arrays import IntArray
@@ -33,8 +33,7 @@ from vidscore_server.web.site.visit import Visit
 Count = Callable[[Outcomes, FrameTable, IntArray], FrameCounts]
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """Reads a submission as its visitor may see it.
 
     Attributes:

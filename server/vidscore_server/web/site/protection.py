@@ -13,9 +13,9 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from msgspec import Struct, field
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -32,8 +32,7 @@ PAUSE_S = 60.0
 MOST_HOSTS = 10_000
 
 
-@dataclass(frozen=True)
-class SiteAddress:
+class SiteAddress(Struct, frozen=True):
     """How browsers reach the site.
 
     Attributes:
@@ -97,8 +96,7 @@ def set_cookie(response: Response, name: str, value: str, *, secure: bool) -> No
     response.set_cookie(name, value, path="/", httponly=True, samesite="strict", secure=secure)
 
 
-@dataclass
-class Tries:
+class Tries(Struct):
     """Bounds how often each host may fail to sign in.
 
     Attributes:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import InputError
@@ -26,8 +27,7 @@ MOST_LOOKED_AT = 200
 """Newest submissions of a team among which one is looked for that has begun to take a file."""
 
 
-@dataclass(frozen=True)
-class Destination:
+class Destination(Struct, frozen=True):
     """Where a file goes.
 
     Attributes:

@@ -8,6 +8,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 from vidscore_server.logs import log, places_of
 
 HTTP_STATUS: Mapping[str, int] = {
@@ -28,8 +30,7 @@ HTTP_STATUS: Mapping[str, int] = {
 """Status of an answer by the code of a refusal, as Google's APIs map them; others are 500."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldFault:
+class FieldFault(Struct, frozen=True):
     """One thing that is wrong with a request.
 
     Attributes:

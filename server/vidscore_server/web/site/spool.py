@@ -17,10 +17,10 @@ import tempfile
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from msgspec import Struct, field
 from starlette.datastructures import UploadFile
 
 from vidscore_server.web.site.service import ServiceError
@@ -50,8 +50,7 @@ GONE = "UPLOAD_GONE"
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|]")
 
 
-@dataclass(frozen=True)
-class Typed:
+class Typed(Struct, frozen=True):
     """What a visitor has typed about a file.
 
     Attributes:
@@ -67,8 +66,7 @@ class Typed:
     title: str = ""
 
 
-@dataclass(frozen=True)
-class UploadLimits:
+class UploadLimits(Struct, frozen=True):
     """How much is taken.
 
     Attributes:
@@ -84,8 +82,7 @@ class UploadLimits:
     maximum_frames: int = 1_000_000
 
 
-@dataclass(frozen=True)
-class FileFacts:
+class FileFacts(Struct, frozen=True):
     """A file, as the browser that sends it describes it.
 
     Attributes:
@@ -99,8 +96,7 @@ class FileFacts:
     modified: str = ""
 
 
-@dataclass(eq=False)
-class Upload:
+class Upload(Struct, eq=False):
     """A file on its way, or waiting.
 
     Attributes:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
+from msgspec import Struct
 from starlette.responses import Response
 
 from vidscore_evaluators.annotations import Side, sequence_name
@@ -36,8 +36,7 @@ NOT_SCORED = "NOT_SCORED"
 _LARGEST = 1 << 62
 
 
-@dataclass(frozen=True)
-class OutcomeRow:
+class OutcomeRow(Struct, frozen=True):
     """One row of outcomes."""
 
     side: str

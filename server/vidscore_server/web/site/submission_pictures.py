@@ -7,12 +7,13 @@ detections, each right, wrong or ignored.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
+from msgspec import Struct, structs
 from starlette.responses import Response
 
 from vidscore_evaluators.annotations import Side, empty_annotations, sequence_name
@@ -43,8 +44,7 @@ from vidscore_server.web.site.visit import Visit
 from vidscore_server.web.view import View
 
 
-@dataclass(frozen=True)
-class PictureLinks(Links):
+class PictureLinks(Links, frozen=True):
     """Links between the frames of a submission, which work without a script.
 
     Attributes:
@@ -64,8 +64,7 @@ class PictureLinks(Links):
         return self.view(view, sequence=sequence, frame=number, at=None) + f"#frame-{row}"
 
 
-@dataclass(frozen=True)
-class OwnSequence:
+class OwnSequence(Struct, frozen=True):
     """A sequence as its team sees it.
 
     Attributes:
@@ -138,7 +137,8 @@ async def show_pictures(
         "title": judgement.systems[0].name,
         "judge": judge,
         "judges": [
-            (one, replace(links, chosen=_with_judge(chosen, one)).view(view)) for one in judges
+            (one, structs.replace(links, chosen=_with_judge(chosen, one)).view(view))
+            for one in judges
         ],
     }
     template = "pictures.html" if account.is_organiser else "own_pictures.html"
@@ -171,8 +171,7 @@ def row_of(judgement: Judgement, view: View) -> int:
     return judgement.worst_of(sequence)
 
 
-@dataclass(frozen=True, eq=False)
-class Looking:
+class Looking(Struct, frozen=True, eq=False):
     """A frame of a submission that is looked at.
 
     Attributes:
@@ -260,8 +259,8 @@ class Looking:
         outcomes = self._of_frame(int(self.judgement.frames.numbers[self.row]))
         starts = np.zeros(len(self.judgement.frames) + 1, dtype=np.int64)
         starts[self.row + 1 :] = len(outcomes)
-        judged = replace(counted, outcomes=outcomes, starts=starts)
-        return replace(self.judgement, systems=(judged,))
+        judged = structs.replace(counted, outcomes=outcomes, starts=starts)
+        return dataclasses.replace(self.judgement, systems=(judged,))
 
     def _of_frame(self, number: int) -> Outcomes:
         return self.rows.outcomes.take(self.rows.outcomes.frames == number)
@@ -282,7 +281,9 @@ class Looking:
         bins = judgement.bins(0, sequence)
         current = sequence == page.sequence
         strip = strip_svg(
-            replace(bins, running=np.full(len(bins), np.nan)),  # it would need what was missed
+            structs.replace(
+                bins, running=np.full(len(bins), np.nan)
+            ),  # it would need what was missed
             f"{name}: {right:,} right, {wrong:,} wrong",
             most_false_alarms=judgement.most_false_alarms,
             now=self.row - span.start if current else None,

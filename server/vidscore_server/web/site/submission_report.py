@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from vidscore_evaluators.explanation.answer import figure
 from vidscore_evaluators.report import (
@@ -26,8 +27,7 @@ MOST_ROWS = 200
 Ranking = Mapping[str, Sequence[str]]
 
 
-@dataclass(frozen=True)
-class PartRow:
+class PartRow(Struct, frozen=True):
     """Figures of a domain, label or sequence.
 
     Attributes:
@@ -43,8 +43,7 @@ class PartRow:
     values: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class ShownScore:
+class ShownScore(Struct, frozen=True):
     """A score as a page shows it.
 
     Attributes:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
+from msgspec import Struct
 from starlette.responses import Response
 
 from vidscore_evaluators.submitting import STREAM_PREFIX
@@ -47,8 +47,7 @@ ACTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 """RPC of each button, and what it asks for."""
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """An entry of the history.
 
     Attributes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from starlette.datastructures import UploadFile
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response

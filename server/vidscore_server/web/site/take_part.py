@@ -6,8 +6,9 @@ import json
 import re
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
 from string import Template
+
+from msgspec import Struct
 
 CORNERS = {
     "point": (12, 9),
@@ -19,8 +20,7 @@ CORNERS = {
 _BOX = "box"
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """What the commands are about.
 
     Attributes:
@@ -46,8 +46,7 @@ class Entry:
     label: str = ""
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(Struct, frozen=True):
     """One way to submit.
 
     Attributes:

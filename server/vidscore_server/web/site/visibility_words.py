@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from vidscore_evaluators.explanation.answer import in_words
 from vidscore_server.web.site.phrases import running_scores_from, time_text
@@ -13,8 +14,7 @@ USUAL_STEP = 0.01
 """Step of a policy that names none."""
 
 
-@dataclass(frozen=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """A row: what, when, and why.
 
     Attributes:

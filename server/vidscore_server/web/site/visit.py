@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from msgspec import Struct, field
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Message, Receive
@@ -30,8 +30,7 @@ MOST_FORM_BYTES = 1 << 20
 """How large a form may be that says nothing else."""
 
 
-@dataclass(frozen=True)
-class Site:
+class Site(Struct, frozen=True):
     """What all pages share.
 
     Attributes:
@@ -55,8 +54,7 @@ class Site:
     pictures: KeptPictures = field(default_factory=KeptPictures)
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(Struct, frozen=True):
     """Whose token a visitor has signed in with.
 
     Attributes:

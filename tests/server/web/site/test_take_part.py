@@ -6,10 +6,10 @@ import ast
 import json
 import re
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from vidscore_server.web.site.take_part import Entry, check_command, next_name, programs
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from markupsafe import Markup
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vidscore_evaluators.figures.whisker import whisker_svg
 from vidscore_evaluators.trust.systems import title_of
 from vidscore_evaluators.trust.tables import TextTable, ranking_tables
 
 
-@dataclass(frozen=True)
-class WhiskerRow:
+class WhiskerRow(Struct, frozen=True):
     """A system with its score and the interval of draws of sequences.
 
     Attributes:
@@ -33,8 +33,7 @@ class WhiskerRow:
     svg: Markup
 
 
-@dataclass(frozen=True)
-class WhiskerTable:
+class WhiskerTable(Struct, frozen=True):
     """A measure of a ranking, best system first."""
 
     title: str
@@ -43,8 +42,7 @@ class WhiskerTable:
     rows: tuple[WhiskerRow, ...]
 
 
-@dataclass(frozen=True)
-class TrustView:
+class TrustView(Struct, frozen=True):
     """What a page shows of an examination.
 
     Attributes:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
+from msgspec import Struct
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
@@ -46,8 +46,7 @@ CHOICES = ("complete", "merge", "comment")
 FIELDS: Mapping[str, str] = {"header.comment": "comment", "file": "file", "format": "format"}
 
 
-@dataclass(frozen=True)
-class WaitingTruth:
+class WaitingTruth(Struct, frozen=True):
     """What an upload that waits would make, for its page.
 
     Attributes:

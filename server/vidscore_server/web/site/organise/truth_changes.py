@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, concatenate, sequence_name
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
@@ -17,8 +17,7 @@ STATES = (NEW, CHANGED, GONE, SAME)
 """What can become of a sequence, in the order of a table."""
 
 
-@dataclass(frozen=True, slots=True)
-class SequenceContents:
+class SequenceContents(Struct, frozen=True):
     """What a sequence has.
 
     Attributes:
@@ -32,8 +31,7 @@ class SequenceContents:
     fingerprint: Fingerprint = Fingerprint()
 
 
-@dataclass(frozen=True, slots=True)
-class SequenceChange:
+class SequenceChange(Struct, frozen=True):
     """What becomes of a sequence.
 
     Attributes:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import IntArray
@@ -27,8 +27,7 @@ MOST_ROWS = 500
 """Sequences that the table lists."""
 
 
-@dataclass(frozen=True)
-class DrawnFrame:
+class DrawnFrame(Struct, frozen=True):
     """A frame as a page draws it.
 
     Attributes:
@@ -42,8 +41,7 @@ class DrawnFrame:
     note: str
 
 
-@dataclass(frozen=True)
-class _Frame:
+class _Frame(Struct, frozen=True):
     sequence: str
     number: int
     marks: tuple[Mark, ...]

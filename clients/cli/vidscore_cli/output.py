@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -209,6 +208,8 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         OSError: If it cannot be written; about the folder, not about its neighbour.
     """
     whole = path.resolve()
+    import shutil
+
     neighbour = whole.with_name(f".{whole.name}.{os.urandom(4).hex()}.part")
     try:
         neighbour.mkdir()

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats._packed import bounded_bytes, is_packed, unpacked
-from vidscore_evaluators.formats._tree_paths import FileTree, Parts, TreePath, folders_of
+from vidscore_evaluators.formats._tree_paths import FileTree, Parts, TreePath, folders_of, is_packed
 from vidscore_evaluators.formats.source import ReadLimits
 from vidscore_evaluators.names import closest_name
 from vidscore_evaluators.remote_files import DataPath, RemoteFile, RemotePath, listed_files
@@ -55,6 +54,8 @@ def opened(path: DataPath, limits: ReadLimits) -> AbstractContextManager[InputPa
     if not stat.S_ISREG(mode):
         return _streamed(file, str(path), path.name, path, limits)
     if is_packed(file.read(4)):
+        from vidscore_evaluators.formats._packed import unpacked  # noqa: PLC0415 - few are
+
         return unpacked(file, str(path), path.name, path, limits)
     file.close()
     return nullcontext(path)
@@ -234,6 +235,8 @@ def _streamed(
     file: BinaryIO, shown: str, name: str, place: Path | None, limits: ReadLimits
 ) -> Iterator[InputPath]:
     """The content of a pipe."""
+    from vidscore_evaluators.formats._packed import bounded_bytes, unpacked  # noqa: PLC0415
+
     try:
         data = bounded_bytes(file, limits.maximum_file_bytes, shown)
     except OSError as error:
@@ -250,6 +253,8 @@ def _found(path: RemotePath, limits: ReadLimits) -> AbstractContextManager[Input
     files = listed_files(path, limits.maximum_files)
     only = files.get(())
     if only is not None and is_packed(only.read(4)):
+        from vidscore_evaluators.formats._packed import unpacked  # noqa: PLC0415 - few are
+
         return unpacked(io.BufferedReader(only.opened()), str(path), path.name, None, limits)
     return nullcontext(_tree_of(path, files))
 

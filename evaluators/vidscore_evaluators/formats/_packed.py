@@ -22,6 +22,8 @@ from msgspec import Struct
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._tree_paths import (
+    GZIP_HEAD,
+    ZIP_HEADS,
     FileTree,
     HeldContent,
     Parts,
@@ -29,9 +31,6 @@ from vidscore_evaluators.formats._tree_paths import (
     folders_of,
 )
 from vidscore_evaluators.formats.source import ReadLimits
-
-GZIP_HEAD = b"\x1f\x8b"
-ZIP_HEADS = (b"PK\x03\x04", b"PK\x05\x06")
 
 _CHUNK_BYTES = 1 << 20
 _LISTED_BYTES_PER_FILE = 1000
@@ -72,11 +71,6 @@ class _ZippedContent(Struct, frozen=True, eq=False):
 
     def opened(self) -> None:
         """Nothing: a part is found by unpacking all that is before it."""
-
-
-def is_packed(head: bytes) -> bool:
-    """Whether first bytes of a file are those of zip or gzip."""
-    return head.startswith((GZIP_HEAD, *ZIP_HEADS))
 
 
 @contextmanager

@@ -9,11 +9,19 @@ from typing import ClassVar, Protocol
 
 from msgspec import Struct, field
 
+GZIP_HEAD = b"\x1f\x8b"
+ZIP_HEADS = (b"PK\x03\x04", b"PK\x05\x06")
+
 AnyFile = io.RawIOBase | io.BufferedIOBase
 """A file of bytes that is open."""
 
 Parts = tuple[str, ...]
 """A path below the root of a tree; empty for the root itself."""
+
+
+def is_packed(head: bytes) -> bool:
+    """Whether first bytes of a file are those of zip or gzip."""
+    return head.startswith((GZIP_HEAD, *ZIP_HEADS))
 
 
 class Content(Protocol):

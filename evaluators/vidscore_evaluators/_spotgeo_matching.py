@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import Annotations, FrameFlag, are_flagged
+from vidscore_evaluators.annotations import Annotations, FrameFlag, are_flagged, key_columns
 from vidscore_evaluators.arrays import (
     BoolArray,
     FloatArray,
@@ -177,7 +177,7 @@ def _sequence_keys(aligned: Aligned, sequences: IntArray) -> tuple[list[str], li
     """Vocabulary and codes of the keys domain and sequence of rows that each belong to one."""
     # Names that no row refers to are not worth sorting.
     keys = aligned.truth.sequences if len(sequences) else ()
-    of_keys, names = zip(*keys, strict=True) if keys else ((), ())
+    of_keys, names = key_columns(keys)
     domains = {domain: code for code, domain in enumerate(sorted(set(of_keys)))}
     domain_codes = np.fromiter(map(domains.__getitem__, of_keys), np.int64, len(keys))
     codes = [domain_codes[sequences], len(domains) + sequences]
@@ -284,16 +284,16 @@ class _Matching(Struct, frozen=True, eq=False):
         return _Matched(frames, near, distances, errors, chosen)
 
     def by_pairs(self, frames: IntArray, near: NearPoints, costs: FloatArray) -> BoolArray:
-        """Match frames by their pairs alone."""
-        left = near.left + self.truth.starts[frames].repeat(near.counts)
-        right = near.right + self.detections.starts[frames].repeat(near.counts)
-        return match_minimum_cost(
-            Pairs(left, right),
-            costs,
-            frames.repeat(near.counts),
-            len(self.truth),
-            len(self.detections),
-        )
+        """Match frames by their pairs alone; what shares no point is in every best matching."""
+        chosen = near.are_lone()
+        rest = np.flatnonzero(~chosen)
+        if len(rest):
+            of_pairs = frames.repeat(near.counts)[rest]
+            left = near.left[rest] + self.truth.starts[of_pairs]
+            right = near.right[rest] + self.detections.starts[of_pairs]
+            sizes = len(self.truth), len(self.detections)
+            chosen[rest] = match_minimum_cost(Pairs(left, right), costs[rest], of_pairs, *sizes)
+        return chosen
 
     def by_matrices(self, frames: IntArray, near: NearPoints, costs: FloatArray) -> BoolArray:
         """Match frames by whole matrices, in which one pair too far apart outweighs all others."""

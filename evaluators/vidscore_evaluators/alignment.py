@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import lt
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,6 +25,7 @@ from vidscore_evaluators.annotations import (
     SequenceKey,
     concatenate,
     frame_list,
+    key_columns,
     sequence_name,
 )
 from vidscore_evaluators.arrays import (
@@ -138,6 +140,8 @@ def _over_sorted_tables(
     if keys != detections.sequences:
         keys = tuple({*keys, *detections.sequences})
     truth, detections = truth.with_tables(keys, labels), detections.with_tables(keys, labels)
+    if all(map(lt, keys, keys[1:])):
+        return truth, detections
     order = _sorted_rows(keys)
     places = np.empty(len(keys), dtype=np.int64)
     places[order] = np.arange(len(keys))
@@ -152,9 +156,9 @@ def _over_sorted_tables(
 
 def _sorted_rows(keys: Sequence[SequenceKey]) -> list[int]:
     """Rows of sequences in ascending order; strings sort several times faster than tuples."""
-    domains, names = zip(*keys, strict=True) if keys else ((), ())
+    domains, names = key_columns(keys)
     by_name = sorted(range(len(keys)), key=names.__getitem__)
-    return sorted(by_name, key=domains.__getitem__)
+    return sorted(by_name, key=domains.__getitem__) if len(set(domains)) > 1 else by_name
 
 
 class _Frames(Struct, frozen=True, eq=False):

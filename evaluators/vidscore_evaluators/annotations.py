@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import IntFlag, StrEnum
 from itertools import repeat
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -96,6 +97,11 @@ class SequenceKey(NamedTuple):
 
     domain: str
     sequence: str
+
+
+def key_columns(keys: Sequence[SequenceKey]) -> tuple[list[str], list[str]]:
+    """Domains and names of sequences; `zip` of all of them would make an iterator for each."""
+    return list(map(itemgetter(0), keys)), list(map(itemgetter(1), keys))
 
 
 def sequence_name(key: tuple[str, str]) -> str:

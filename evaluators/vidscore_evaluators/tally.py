@@ -423,6 +423,12 @@ def exact_sums(values: FloatArray, groups: IntArray, group_count: int) -> list[i
     count = kernels.add_exactly(values, groups, len(values), scratch, *parts)
     if count < 0:
         raise ValueError("an exact sum needs finite numbers")
+    groups, *numbers = parts[:, :count]
+    if count == group_count and (groups[1:] > groups[:-1]).all():
+        columns = (column.tolist() for column in numbers)
+        return [
+            (high << _HALF_BITS) + low << shift for shift, high, low in zip(*columns, strict=True)
+        ]
     sums = [0] * group_count
     for group, shift, high, low in zip(*parts[:, :count].tolist(), strict=True):
         sums[group] += (high << _HALF_BITS) + low << shift

@@ -28,6 +28,8 @@ def _sums(pairs: list[tuple[float, int]], group_count: int) -> list[int]:
 @example([(SMALLEST, 0), (-SMALLEST, 0), (2.0**-1022, 1), (-(2.0**-1022) + SMALLEST, 1)])
 @example([(1e16, 0), (1.0, 0), (-1e16, 0)])
 @example([(-0.0, 0), (0.0, 1)])
+@example([(1.0, 0), (2.0**100, 0), (1.0, 2)])  # as many parts as groups, two of one group
+@example([(0.1, 0), (-5e300, 1), (SMALLEST, 2)])
 def test_each_group_sums_to_the_fraction(pairs: list[tuple[float, int]]) -> None:
     for group, total in enumerate(_sums(pairs, 3)):
         expected = sum((Fraction(value) for value, mine in pairs if mine == group), Fraction(0))

@@ -117,6 +117,18 @@ def near_points(
 
 
 @_kernel
+def lone_pairs(
+    counts: IntArray,
+    group_count: int,
+    left_places: IntArray,
+    right_places: IntArray,
+    degrees: IntArray,
+    lone: FlagArray,
+) -> int:
+    """Mark the pairs that share no point with another; returns how many pairs there are."""
+
+
+@_kernel
 def touching_pairs(
     left: FloatArray,
     left_starts: IntArray,

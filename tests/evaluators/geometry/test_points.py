@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -52,6 +54,20 @@ def test_pairs_are_those_that_comparing_all_of_a_group_finds(
     assert near.counts.tolist() == [len(pairs) for pairs in expected]
     columns = (near.left.tolist(), near.right.tolist(), near.squares.tolist())
     assert list(zip(*columns, strict=True)) == [pair for pairs in expected for pair in pairs]
+
+
+@given(sides=st.lists(st.tuples(GROUP, GROUP), max_size=4), most=SQUARES)
+def test_a_pair_is_lone_where_no_other_pair_has_one_of_its_points(
+    sides: list[tuple[Group, Group]], most: float
+) -> None:
+    left, right = ([pair[side] for pair in sides] for side in (0, 1))
+    near = near_points(side_of(left), side_of(right), np.arange(len(sides)), most)
+    expected = []
+    for mine, others in sides:
+        pairs = [pair[:2] for pair in compared(mine, others, most)]
+        lefts, rights = Counter(row for row, _ in pairs), Counter(row for _, row in pairs)
+        expected += [lefts[row] == rights[column] == 1 for row, column in pairs]
+    assert near.are_lone().tolist() == expected
 
 
 @pytest.mark.parametrize("count", [1, 2, 40, 5000])

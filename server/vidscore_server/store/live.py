@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from msgspec import Struct
 from sqlalchemy import Executable, Table, bindparam, delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -14,10 +15,10 @@ from vidscore_server.store.prepared import Prepared
 from vidscore_server.store.records import LiveClockRecord, LiveFrameRecord
 from vidscore_server.store.tables import RecordReader, from_row, to_row
 
-Record = TypeVar("Record")
+Record = TypeVar("Record", bound=Struct)
 
-_CLOCK_NAMES = LiveClockRecord.__match_args__
-_FRAME_NAMES = LiveFrameRecord.__match_args__
+_CLOCK_NAMES = LiveClockRecord.__struct_fields__
+_FRAME_NAMES = LiveFrameRecord.__struct_fields__
 
 
 def _put(table: Table, names: tuple[str, ...]) -> Callable[[str], Executable]:
@@ -95,8 +96,7 @@ class LiveReader(RecordReader):
         values = statement.first(self._connection, row)
         if values is None:
             return None
-        names: tuple[str, ...] = record.__match_args__  # type: ignore[attr-defined] # a dataclass
-        return from_row(record, dict(zip(names, values, strict=True)))
+        return from_row(record, dict(zip(record.__struct_fields__, values, strict=True)))
 
     def _number(self, benchmark: str, submission: str) -> int | None:
         """Row number of a submission; None where there is none."""

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, TypeVar
 
+from msgspec import Struct
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -338,16 +339,16 @@ leases = Table(
 )
 
 
-RecordType = TypeVar("RecordType")
+RecordType = TypeVar("RecordType", bound=Struct)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _ENUMERATIONS = {"state": SubmissionState, "role": Role}
 
 
-def to_row(record: Any) -> dict[str, Any]:
+def to_row(record: Struct) -> dict[str, Any]:
     """Column values of a record; times become integers."""
-    return {name: _to_column(getattr(record, name)) for name in _names_of(type(record))}
+    return {name: _to_column(getattr(record, name)) for name in record.__struct_fields__}
 
 
 def from_row(record: type[RecordType], row: Mapping[Any, Any], **given: Any) -> RecordType:
@@ -358,7 +359,7 @@ def from_row(record: type[RecordType], row: Mapping[Any, Any], **given: Any) -> 
         row: Columns by name; further ones are ignored.
         given: Fields that are no columns.
     """
-    names = _names_of(record)
+    names = record.__struct_fields__
     values = {name: row[name] for name in names if name not in given}
     for name, convert in _converted(names):
         if values.get(name) is not None:
@@ -374,11 +375,6 @@ def from_microseconds(microseconds: int) -> datetime:
 def to_microseconds(time: datetime) -> int:
     """Microseconds since 1970 in UTC, an integer."""
     return (time - _EPOCH) // _MICROSECOND
-
-
-def _names_of(record: type[Any]) -> tuple[str, ...]:
-    names: tuple[str, ...] = record.__match_args__  # the fields of a dataclass, in order
-    return names
 
 
 def _to_column(value: Any) -> Any:

@@ -1,0 +1,56 @@
+"""Records are structs of msgspec; a dataclass has a reason that docs/architecture.md names."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+from tests.support.tree import ROOT, python_files
+
+PRODUCT = ("evaluators", "server", "clients/cli")
+NESTED = {
+    *("Consistency", "Counterexample", "Place", "Sites"),
+    *("CriterionPlan", "RankingEvaluator", "RankingPlan"),
+    "View",
+}
+"""What is written as JSON with the objects in it, and a view, whose defaults its address needs."""
+
+REASONS = re.compile(
+    r"= (?:parameter|converted|\w+_parameter)\(|metadata=|DeferredField"
+    r"|\b(?:init|repr|compare)=False"
+)
+"""In a field of a dataclass: it states what it means, is computed or made later, or is hidden."""
+
+
+def dataclasses() -> Iterator[ast.ClassDef]:
+    for path in python_files():
+        if not path.relative_to(ROOT).as_posix().startswith(PRODUCT):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and "dataclass" in map(_name, node.decorator_list):
+                yield node
+
+
+def _name(decorator: ast.expr) -> str:
+    return ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
+
+
+def _has_reason(record: ast.ClassDef) -> bool:
+    fields = (ast.unparse(part) for part in record.body if isinstance(part, ast.AnnAssign))
+    methods = (part.name for part in record.body if isinstance(part, ast.FunctionDef))
+    return any(map(REASONS.search, fields)) or "__post_init__" in methods
+
+
+def test_a_dataclass_is_one_because_a_struct_has_not_enough() -> None:
+    found = {record.name: record for record in dataclasses()}
+    assert len(found) > len(NESTED)
+    related = {name: {ast.unparse(base) for base in record.bases} for name, record in found.items()}
+    bases = set(chain.from_iterable(related.values()))
+    unexplained = {
+        name
+        for name, record in found.items()
+        if not _has_reason(record) and not related[name] & found.keys() and name not in bases
+    }
+    assert unexplained == NESTED

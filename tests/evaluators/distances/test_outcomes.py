@@ -231,5 +231,7 @@ def test_shares_of_a_frame_are_its_distance_exactly(distances: FloatArray, order
 def test_what_is_apportioned_is_by_weight_and_adds_up(total: float, weights: list[float]) -> None:
     [shares] = apportioned(np.array([total]), np.array([weights]))
     assert sum(map(Fraction, shares.tolist())) == Fraction(total)
-    expected = [total * weight / sum(weights) for weight in weights]
+    # As fractions, for a product of small floats is 0.
+    whole = sum(map(Fraction, weights))
+    expected = [float(Fraction(total) * Fraction(weight) / whole) for weight in weights]
     assert shares == pytest.approx(expected, abs=2e-15)

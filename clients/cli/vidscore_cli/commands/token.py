@@ -20,6 +20,10 @@ from vidscore_evaluators.names import escape_controls
 if TYPE_CHECKING:
     from vidscore_client import Token
 
+    _TextChoice = click.Choice[str]
+else:  # click has it as a generic class from 8.2 on
+    _TextChoice = click.Choice
+
 DAY_S = 86_400.0
 
 NAMES_BEGIN = "tokens/"
@@ -55,7 +59,7 @@ SECTIONS = {
 }
 
 
-class _RoleChoice(click.Choice[str]):
+class _RoleChoice(_TextChoice):
     """The roles; ``performer`` is an earlier name of ``participant`` and still accepted."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:

@@ -290,6 +290,8 @@ async def test_what_the_client_accepts_decides_how_messages_come(red: Caller) ->
 async def test_a_client_of_connect_that_others_made_is_answered(red: Caller) -> None:
     """`buf curl`, with the protos of the last release."""
     buf = Path(sysconfig.get_path("scripts")) / "buf"
+    if not buf.exists():
+        pytest.skip("buf is one of the linters, which are not installed here")
     schema = ROOT / "protos/vidscore/baseline.binpb"
     options = ["--protocol", "connect", "--schema", str(schema)]
     token = ["--header", f"authorization: Bearer {red.secret}"]

@@ -10,7 +10,8 @@ import numpy as np
 from msgspec import Struct
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, require_groups, run_starts
-from vidscore_evaluators.kernels import assign_blocks, assign_matrices, factorize
+from vidscore_evaluators.kernels import assign_blocks, assign_matrices
+from vidscore_evaluators.keys import factorize
 
 
 def assign(costs: FloatArray) -> IntArray:

@@ -25,7 +25,7 @@ from vidscore_evaluators.annotations import (
 )
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs
 from vidscore_evaluators.geometry import bounding_boxes, box_areas
-from vidscore_evaluators.kernels import factorize
+from vidscore_evaluators.keys import factorize
 from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.quadrilaterals import outline_areas, outlines_of
 from vidscore_evaluators.scene import (

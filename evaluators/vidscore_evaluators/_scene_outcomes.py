@@ -17,7 +17,7 @@ from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
 from vidscore_evaluators.geometry import squared_lengths
-from vidscore_evaluators.kernels import factorize
+from vidscore_evaluators.keys import factorize
 from vidscore_evaluators.outcome_table import CODES, SIDES, Outcome, OutcomeBuilder, Outcomes
 from vidscore_evaluators.report import Block, Number
 from vidscore_evaluators.scene import Scene

@@ -285,7 +285,7 @@ class _Matching(Struct, frozen=True, eq=False):
 
     def by_pairs(self, frames: IntArray, near: NearPoints, costs: FloatArray) -> BoolArray:
         """Match frames by their pairs alone; what shares no point is in every best matching."""
-        chosen = near.are_lone()
+        chosen = near.are_isolated()
         rest = np.flatnonzero(~chosen)
         if len(rest):
             of_pairs = frames.repeat(near.counts)[rest]

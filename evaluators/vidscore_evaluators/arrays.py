@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -100,30 +100,6 @@ def distinct(values: AnyArray) -> AnyArray:
     ordered = np.sort(values, axis=None)
     found: AnyArray = ordered[run_starts(ordered)]
     return found
-
-
-def packed_columns(columns: Sequence[IntArray]) -> list[AnyArray]:
-    """Some columns packed into one of the same order, which sorts faster.
-
-    Args:
-        columns: (N,) arrays, most significant first.
-
-    Returns:
-        The packed column; the given ones if their ranges together exceed int64.
-    """
-    if len(columns) == 0 or len(columns[0]) == 0:
-        return list(columns)
-    packed: AnyArray = np.zeros(1, dtype=np.int64)
-    total = 1
-    for column in columns:
-        least = int(column.min())
-        size = int(column.max()) - least + 1
-        total *= size
-        if total > LARGEST_KEY:
-            return list(columns)
-        packed = packed * size + (column - least)
-    # 16-bit numbers are radix sorted.
-    return [packed.astype(np.uint16) if total <= 1 << 16 else packed]
 
 
 def batch_by_shape(

@@ -211,14 +211,14 @@ class NearPoints(Struct, frozen=True, eq=False):
         counts = np.diff(starts_from_counts(kept)[starts_from_counts(self.counts)])
         return NearPoints(counts, self.left[kept], self.right[kept], self.squares[kept])
 
-    def are_lone(self) -> BoolArray:
+    def are_isolated(self) -> BoolArray:
         """(P,) which pairs share no point with another pair."""
         left, right = np.ascontiguousarray(self.left), np.ascontiguousarray(self.right)
         degrees = np.zeros(int(right.max(initial=-1)) + 1, dtype=np.int64)
-        lone = np.empty(len(left), dtype=np.bool_)
+        isolated: BoolArray = np.empty(len(left), dtype=np.bool_)
         counts = np.ascontiguousarray(self.counts)
-        kernels.lone_pairs(counts, len(counts), left, right, degrees, lone.view(np.uint8))
-        return lone
+        kernels.isolated_pairs(counts, len(counts), left, right, degrees, isolated.view(np.uint8))
+        return isolated
 
 
 def near_points(

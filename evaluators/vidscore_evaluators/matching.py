@@ -29,7 +29,7 @@ from vidscore_evaluators.arrays import (
     marked,
     run_starts,
 )
-from vidscore_evaluators.kernels import factorize
+from vidscore_evaluators.keys import factorize
 from vidscore_evaluators.pairs import Components, Pairs, connected_components, preference_order
 
 __all__ = [

@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from vidscore_evaluators import kernels
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, require_groups
-from vidscore_evaluators.kernels import factorize, touching_pairs
+from vidscore_evaluators.kernels import touching_pairs
+from vidscore_evaluators.keys import factorize
 
 Gate = Callable[[IntArray, IntArray], BoolArray]
 """Mask of the K pairs that count, of (K,) left rows and (K,) right rows."""

@@ -29,12 +29,12 @@ from vidscore_evaluators.arrays import (
     FloatArray,
     IntArray,
     marked,
-    packed_columns,
     run_starts,
 )
 from vidscore_evaluators.deferred import Deferred, DeferredField
 from vidscore_evaluators.errors import TallyError
 from vidscore_evaluators.fingerprint import Fingerprint
+from vidscore_evaluators.keys import packed_columns
 
 SumArray = NDArray[np.object_]
 

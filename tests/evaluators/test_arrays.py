@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from vidscore_evaluators.arrays import (
     batch_by_shape,
     expand_runs,
-    packed_columns,
     run_starts,
     starts_from_counts,
 )
+from vidscore_evaluators.keys import packed_columns
 
 COUNTS = st.lists(st.integers(0, 5), max_size=8)
 

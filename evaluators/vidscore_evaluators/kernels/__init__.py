@@ -117,13 +117,13 @@ def near_points(
 
 
 @_kernel
-def lone_pairs(
+def isolated_pairs(
     counts: IntArray,
     group_count: int,
     left_places: IntArray,
     right_places: IntArray,
     degrees: IntArray,
-    lone: FlagArray,
+    isolated: FlagArray,
 ) -> int:
     """Mark the pairs that share no point with another; returns how many pairs there are."""
 
@@ -147,7 +147,7 @@ def touching_pairs(
 
 # keys.c
 
-_DIGITS = 1 << 11
+DIGITS = 1 << 11
 """How many places `factorize_keys` needs."""
 
 
@@ -491,22 +491,3 @@ def parse_spotgeo(
     coordinates: FloatArray,
 ) -> int:
     """Entries of spotGEO JSON as columns; returns how many, or -1 for the slow path."""
-
-
-def factorize(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Factorize keys: codes ascend with the keys, without gaps.
-
-    Args:
-        keys: (N,) keys, 0 or more.
-
-    Returns:
-        The distinct keys, the code of each of the N, and the count of each distinct key.
-    """
-    count = len(keys)
-    first, second = np.empty((2, 2 * count), dtype=np.int64)
-    codes, different, times = np.empty((3, count), dtype=np.int64)
-    places = np.empty(_DIGITS, dtype=np.int64)
-    found = factorize_keys(
-        np.ascontiguousarray(keys), count, places, first, second, codes, different, times
-    )
-    return different[:found].copy(), codes, times[:found].copy()

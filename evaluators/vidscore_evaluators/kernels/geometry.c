@@ -113,8 +113,8 @@ int64_t near_points(const double *left, const int64_t *left_starts, const double
 /* Which pairs of groups of `counts` pairs, in the order of `near_points`, share no point with another.
 
    `degrees` has room for every right place, and is 0 before and after. */
-int64_t lone_pairs(const int64_t *counts, int64_t group_count, const int64_t *left_places,
-                   const int64_t *right_places, int64_t *degrees, uint8_t *lone)
+int64_t isolated_pairs(const int64_t *counts, int64_t group_count, const int64_t *left_places,
+                       const int64_t *right_places, int64_t *degrees, uint8_t *isolated)
 {
     int64_t begin = 0, end = 0;
     for (int64_t group = 0; group < group_count; group++, begin = end) {
@@ -123,9 +123,9 @@ int64_t lone_pairs(const int64_t *counts, int64_t group_count, const int64_t *le
             degrees[right_places[pair]]++;
         for (int64_t pair = begin; pair < end; pair++) {
             const int64_t left = left_places[pair];
-            lone[pair] = degrees[right_places[pair]] == 1
-                         && (pair == begin || left_places[pair - 1] != left)
-                         && (pair + 1 == end || left_places[pair + 1] != left);
+            isolated[pair] = degrees[right_places[pair]] == 1
+                             && (pair == begin || left_places[pair - 1] != left)
+                             && (pair + 1 == end || left_places[pair + 1] != left);
         }
         for (int64_t pair = begin; pair < end; pair++)
             degrees[right_places[pair]] = 0;

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
-from vidscore_evaluators.kernels import factorize
+from vidscore_evaluators.keys import factorize
 from vidscore_evaluators.matching import (
     forbidden_costs,
     match_maximum_in_stages,

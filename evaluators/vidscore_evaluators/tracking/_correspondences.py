@@ -29,7 +29,7 @@ from typing import Literal
 import numpy as np
 
 from vidscore_evaluators.arrays import BoolArray, IntArray, run_starts
-from vidscore_evaluators.kernels import factorize
+from vidscore_evaluators.keys import factorize
 from vidscore_evaluators.matching import match_maximum_weight, match_minimum_cost
 from vidscore_evaluators.pairs import connected_components
 from vidscore_evaluators.similarity import Candidates, Similarity

@@ -36,13 +36,13 @@ from vidscore_evaluators.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
-    packed_columns,
     run_starts,
 )
 from vidscore_evaluators.criterion import ANY_SHAPE, THRESHOLD, Criterion, CriterionParameters
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Needs, Task, Unit
-from vidscore_evaluators.kernels import factorize, previous_rows
+from vidscore_evaluators.kernels import previous_rows
+from vidscore_evaluators.keys import factorize, packed_columns
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.scene import Items, Scene
 from vidscore_evaluators.similarity import Candidates, Similarity, find_candidates

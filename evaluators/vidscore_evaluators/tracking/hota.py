@@ -62,7 +62,7 @@ from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.criterion import LEFT_OUT, CriterionParameters, left_out_table
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Averaging, Dissimilarity, Growth, Measure
-from vidscore_evaluators.kernels import factorize
+from vidscore_evaluators.keys import factorize
 from vidscore_evaluators.matching import match_maximum_weight
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.parameters import parameter

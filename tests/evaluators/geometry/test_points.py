@@ -57,7 +57,7 @@ def test_pairs_are_those_that_comparing_all_of_a_group_finds(
 
 
 @given(sides=st.lists(st.tuples(GROUP, GROUP), max_size=4), most=SQUARES)
-def test_a_pair_is_lone_where_no_other_pair_has_one_of_its_points(
+def test_a_pair_is_isolated_where_no_other_pair_has_one_of_its_points(
     sides: list[tuple[Group, Group]], most: float
 ) -> None:
     left, right = ([pair[side] for pair in sides] for side in (0, 1))
@@ -67,7 +67,7 @@ def test_a_pair_is_lone_where_no_other_pair_has_one_of_its_points(
         pairs = [pair[:2] for pair in compared(mine, others, most)]
         lefts, rights = Counter(row for row, _ in pairs), Counter(row for _, row in pairs)
         expected += [lefts[row] == rights[column] == 1 for row, column in pairs]
-    assert near.are_lone().tolist() == expected
+    assert near.are_isolated().tolist() == expected
 
 
 @pytest.mark.parametrize("count", [1, 2, 40, 5000])

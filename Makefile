@@ -15,7 +15,7 @@ PARALLEL = -n $(WORKERS) --dist worksteal
 # of its own. WORKERS=0 shows what a campaign says on its way.
 TOGETHER = -n $(if $(filter 0,$(WORKERS)),0,3)
 # Slow tests wait for processes that start, are killed and lose their connections.
-WAITING = -n $(if $(filter 0,$(WORKERS)),0,4) --dist worksteal
+WAITING = -n $(if $(filter 0,$(WORKERS)),0,4)
 # For campaigns of which one test takes as long as it is asked to: no limit suits every setting.
 UNLIMITED := -o faulthandler_timeout=0
 REALISATIONS ?= 2
@@ -145,7 +145,7 @@ test: $(INSTALLED) ## the default suite (WORKERS=n, PYTEST_ARGS="-k name")
 	@$(BIN)/python -m pytest $(PARALLEL) --ignore tests/packaging/test_wheels.py $(PYTEST_ARGS)
 
 test-slow: $(INSTALLED) ## the tests of kills, restarts and long documents, which CI runs as well
-	@$(BIN)/python -m pytest $(WAITING) -m "slow and not nightly and not campaign and not lowest" $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(WAITING) --dist worksteal -m "slow and not nightly and not campaign and not lowest" $(PYTEST_ARGS)
 
 # With the profile of that name in tests/conftest.py.
 test-nightly: $(INSTALLED) ## long campaign: properties with ten times the examples, and the longer varieties
@@ -205,7 +205,7 @@ test-image: $(INSTALLED) ## campaign: the Dockerfile's steps, run without Docker
 	@$(BIN)/python -m pytest -m campaign tests/packaging/test_image.py $(PYTEST_ARGS)
 
 packages: $(INSTALLED) ## test-installs and test-image in one (EVERY=1)
-	@$(BIN)/python -m pytest $(WAITING) -m "$(IN_GATE)" tests/packaging/test_installs.py \
+	@$(BIN)/python -m pytest $(WAITING) --dist worksteal -m "$(IN_GATE)" tests/packaging/test_installs.py \
 		tests/packaging/test_image.py $(PYTEST_ARGS)
 
 # In an environment of its own, for playwright brings a Node.js of 100 MB, which the lock file has

@@ -41,6 +41,8 @@ SEQUENCES = 4
 FRAMES = range(SEQUENCES * FRAMES_PER_SEQUENCE)
 SYSTEMS = {"perfect": truth_of, "usual": detections_of, "blind": lambda _: []}
 QUESTIONS = {"draws": 20, "noise_px": 3.0, "trials": 5, "seed": 7}
+LONG = {"noise_px": 3.0, "trials": 10_000}
+"""Takes half a minute at least: each trial is scored, while of four sequences few draws differ."""
 TIMEOUT_S = 180.0
 
 UploadRequest = ranking_service_pb2.ExamineUploadRequest
@@ -206,7 +208,7 @@ async def test_a_cancelled_analysis_ends_at_once_and_so_does_one_that_waits(
     ranked: Hosted,
 ) -> None:
     """An examination of many draws runs; a test of criteria waits for its turn."""
-    running = await examine(ranked.organiser, questions={"draws": 10_000, "trials": 10_000})
+    running = await examine(ranked.organiser, questions=LONG)
     await has_begun(ranked.organiser, running.name)
     waiting = await ranked.organiser.trust.TestCriterion(
         pb.TestCriterionRequest(test="tracking", strata=40), metadata=ranked.organiser.metadata
@@ -291,7 +293,7 @@ async def test_an_analysis_that_a_stopped_server_had_begun_comes_to_the_same_out
 async def test_an_analysis_that_takes_too_long_fails_as_such(tmp_path: Path) -> None:
     async with hosting(tmp_path, trust_timeout_s=1) as short:
         await submit_all(short)
-        begun = await examine(short.organiser, questions={"draws": 10_000})
+        begun = await examine(short.organiser, questions=LONG)
         assert reason_of(await waited(short.organiser, begun.name)) == "ANALYSIS_TIMED_OUT"
 
 
@@ -302,7 +304,7 @@ async def test_a_server_that_lost_an_analysis_to_another_one_does_not_end_it(
     """It may hang, find its time up when it goes on, and find another one at work."""
     async with hosting(tmp_path, trust_timeout_s=10, lease_timeout_s=600) as slow:
         await submit_all(slow)
-        begun = await examine(slow.organiser, questions={"draws": 10_000, "trials": 10_000})
+        begun = await examine(slow.organiser, questions=LONG)
         await has_begun(slow.organiser, begun.name)
         await take_from(slow)
         assert slow.server.hosting is not None
@@ -333,7 +335,7 @@ async def test_an_analysis_that_began_as_often_as_allowed_has_failed(tmp_path: P
     """Whatever ends the server does not end it for ever."""
     async with hosting(tmp_path, scoring_attempts=1) as first:
         await submit_all(first)
-        begun = await examine(first.organiser, questions={"draws": 10_000, "trials": 10_000})
+        begun = await examine(first.organiser, questions=LONG)
         await has_begun(first.organiser, begun.name)
         secret = first.organiser.secret
     async with hosting(tmp_path, scoring_attempts=1) as second:

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-from msgspec import Struct
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -30,7 +29,7 @@ PLUG_INS = "Plug-ins"
 """Heading of the commands that other distributions add."""
 
 
-class Entry(Struct, frozen=True):
+class Entry(NamedTuple):
     """Where a command, or a part of one, is declared.
 
     Attributes:

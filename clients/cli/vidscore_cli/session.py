@@ -5,14 +5,8 @@ from __future__ import annotations
 import os
 from enum import IntEnum
 
-from msgspec import Struct, field
 
-
-def _debug_wanted() -> bool:
-    return os.environ.get("VIDSCORE_DEBUG", "") not in {"", "0"}
-
-
-class Session(Struct):
+class Session:
     """Choices that the handling of errors needs after a command has failed.
 
     Attributes:
@@ -20,8 +14,9 @@ class Session(Struct):
         all_faults: Whether an error lists every fault of an input, however many.
     """
 
-    debug: bool = field(default_factory=_debug_wanted)
-    all_faults: bool = False
+    def __init__(self) -> None:
+        self.debug = os.environ.get("VIDSCORE_DEBUG", "") not in {"", "0"}
+        self.all_faults = False
 
 
 class ExitCode(IntEnum):

@@ -12,7 +12,6 @@ from vidscore_evaluators.arrays import (
     run_starts,
     starts_from_counts,
 )
-from vidscore_evaluators.keys import packed_columns
 
 COUNTS = st.lists(st.integers(0, 5), max_size=8)
 
@@ -43,28 +42,6 @@ def test_runs_start_where_the_sorted_row_differs_from_the_one_before(
     columns = [np.array([row[index] for row in rows], dtype=np.int64) for index in (0, 1)]
     expected = [index for index, row in enumerate(rows) if index == 0 or row != rows[index - 1]]
     assert run_starts(*columns).tolist() == expected
-
-
-NUMBERS = st.one_of(st.integers(0, 3), st.integers(-2, 3), st.integers(0, 2**62))
-
-
-@given(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), max_size=8))
-def test_packed_columns_sort_as_the_columns_do(rows: list[tuple[int, int, int]]) -> None:
-    columns = [np.array([row[index] for row in rows], dtype=np.int64) for index in range(3)]
-    packed = packed_columns(columns)
-    order = np.lexsort(packed[::-1])
-    assert [rows[place] for place in order.tolist()] == sorted(rows)
-    first = run_starts(*(column[order] for column in packed))
-    assert len(first) == len(set(rows))
-
-
-def test_small_columns_become_one() -> None:
-    columns = [np.array([2, 0, 1]), np.array([0, 1, 4])]
-    assert [column.tolist() for column in packed_columns(columns)] == [[10, 1, 9]]
-    assert packed_columns(columns)[0].dtype == np.uint16
-    far = [np.array([2, 0, 1]), np.array([0, 1, 1 << 40])]
-    assert len(packed_columns(far)) == 1
-    assert len(packed_columns([far[1], far[1]])) == 2
 
 
 SHAPES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12)

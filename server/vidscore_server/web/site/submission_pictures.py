@@ -280,10 +280,9 @@ class Looking(Struct, frozen=True, eq=False):
         name = page.name_of(sequence)
         bins = judgement.bins(0, sequence)
         current = sequence == page.sequence
+        # The running score would need what was missed.
         strip = strip_svg(
-            structs.replace(
-                bins, running=np.full(len(bins), np.nan)
-            ),  # it would need what was missed
+            structs.replace(bins, running=np.full(len(bins), np.nan)),
             f"{name}: {right:,} right, {wrong:,} wrong",
             most_false_alarms=judgement.most_false_alarms,
             now=self.row - span.start if current else None,

@@ -1,4 +1,4 @@
-"""Numbers for keys, beside sorting them."""
+"""Keys: several columns packed into one, and numbers for keys, beside sorting them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidscore_evaluators.keys import factorize
+from vidscore_evaluators.arrays import run_starts
+from vidscore_evaluators.keys import factorize, packed_columns
 
 
 @given(st.lists(st.one_of(st.integers(0, 20), st.integers(0, 2**63 - 1)), max_size=30))
@@ -33,3 +34,25 @@ def test_many_keys_of_any_size_are_numbered_as_sorting_does(bits: int, ascending
 def test_keys_that_are_not_one_after_the_other_in_memory_are_numbered_alike() -> None:
     keys = np.arange(20, dtype=np.int64)
     assert factorize(keys[::-2])[0].tolist() == list(range(1, 20, 2))
+
+
+NUMBERS = st.one_of(st.integers(0, 3), st.integers(-2, 3), st.integers(0, 2**62))
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), max_size=8))
+def test_packed_columns_sort_as_the_columns_do(rows: list[tuple[int, int, int]]) -> None:
+    columns = [np.array([row[index] for row in rows], dtype=np.int64) for index in range(3)]
+    packed = packed_columns(columns)
+    order = np.lexsort(packed[::-1])
+    assert [rows[place] for place in order.tolist()] == sorted(rows)
+    first = run_starts(*(column[order] for column in packed))
+    assert len(first) == len(set(rows))
+
+
+def test_small_columns_become_one() -> None:
+    columns = [np.array([2, 0, 1]), np.array([0, 1, 4])]
+    assert [column.tolist() for column in packed_columns(columns)] == [[10, 1, 9]]
+    assert packed_columns(columns)[0].dtype == np.uint16
+    far = [np.array([2, 0, 1]), np.array([0, 1, 1 << 40])]
+    assert len(packed_columns(far)) == 1
+    assert len(packed_columns([far[1], far[1]])) == 2

@@ -8,7 +8,7 @@ import os
 import signal
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import cast
 
@@ -70,8 +70,7 @@ class Program:
         self._input.close()
         try:
             async with asyncio.timeout(timeout_s):
-                while await self.read():
-                    pass
+                await self._read_to_end()
                 return await self._process.wait()
         except TimeoutError:
             return None
@@ -83,13 +82,22 @@ class Program:
             # The system may know of its end before this loop does, which is waited for as well.
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, sign)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(END_TIMEOUT_S):
-                    await self._process.wait()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(END_TIMEOUT_S):
-                while await self.read():
-                    pass
+            await _wait_for(self._process.wait())
+        await _wait_for(self._read_to_end())
+
+    async def _read_to_end(self) -> None:
+        while await self.read():
+            pass
+
+
+async def _wait_for(work: Coroutine[None, None, object]) -> None:
+    """Wait for some work, at most `END_TIMEOUT_S`, in a task that may have been cancelled.
+
+    `asyncio.timeout` ends such a task when time is up, before Python 3.11.3.
+    """
+    working = asyncio.ensure_future(work)
+    await asyncio.wait({working}, timeout=END_TIMEOUT_S)
+    working.cancel()
 
 
 def exit_text(code: int) -> str:

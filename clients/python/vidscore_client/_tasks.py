@@ -185,21 +185,21 @@ class TaskMonitor:
         future = asyncio.get_running_loop().create_future()
         self._waiting.add(future)
         try:
-            async with asyncio.timeout(timeout_s):
-                await future
-        except TimeoutError:
-            pass
+            # `asyncio.timeout` would end a task that is closing because it was cancelled, before
+            # Python 3.11.3.
+            await asyncio.wait({future}, timeout=timeout_s)
         finally:
             self._waiting.discard(future)
 
     async def wait_until(self, predicate: Callable[[], bool], timeout_s: float | None) -> bool:
         """Wait until something holds, at most for a time."""
-        try:
-            async with asyncio.timeout(timeout_s):
-                while not predicate():
-                    await self.pause(None)
-        except TimeoutError:
-            return predicate()
+        loop = asyncio.get_running_loop()
+        end_s = None if timeout_s is None else loop.time() + timeout_s
+        while not predicate():
+            left_s = None if end_s is None else end_s - loop.time()
+            if left_s is not None and left_s <= 0:
+                return False
+            await self.pause(left_s)
         return True
 
 

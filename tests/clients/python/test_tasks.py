@@ -1,7 +1,8 @@
-"""A call that is over while its last message is sent ends with the status of the call."""
+"""Calls and waits of the asyncio client end as they should, whatever ends them."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import grpc
 import pytest
 from grpc._cython import cygrpc
 
-from vidscore_client._tasks import TaskCall
+from vidscore_client._tasks import TaskCall, TaskMonitor
 from vidscore_client.errors import DeadlineError
 
 
@@ -54,3 +55,21 @@ async def test_a_call_whose_end_its_sender_meets_first_raises_the_status_of_the_
     await call._sender
     with pytest.raises(DeadlineError):
         await call.read()
+
+
+async def test_a_wait_in_a_task_that_was_cancelled_lasts_as_long_as_it_may() -> None:
+    """What closes a stream waits for its last acknowledgements, after Ctrl-C too."""
+    waited: list[bool] = []
+
+    async def wait_at_the_end() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            waited.append(await TaskMonitor().wait_until(lambda: False, 0.01))
+
+    task = asyncio.create_task(wait_at_the_end())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert waited == [False]

@@ -200,7 +200,7 @@ def _scope(names: Mapping[str, str]) -> Scope:
 
 def _total(table: Table) -> Total:
     counts = table.counts.sum(axis=0).tolist()
-    sums = [sum(table.exact(name)) for name in table.schema.sums]
+    sums = [column.total() for column in table.sums]
     return Total(
         dict(zip(table.schema.counts, counts, strict=True)),
         dict(zip(table.schema.sums, sums, strict=True)),
@@ -210,5 +210,5 @@ def _total(table: Table) -> Total:
 def _row(table: Table, row: int) -> Total:
     return Total(
         dict(zip(table.schema.counts, table.counts[row].tolist(), strict=True)),
-        dict(zip(table.schema.sums, table.sums[row].tolist(), strict=True)),
+        {name: table.exact_sums(name).integers[row] for name in table.schema.sums},
     )

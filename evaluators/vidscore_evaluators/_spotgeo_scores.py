@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
-from operator import or_
 
 import numpy as np
 from msgspec import Struct
@@ -15,9 +13,10 @@ from vidscore_evaluators._spotgeo_matching import LEFT_OUT, SEQUENCES
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import BoolArray, IntArray, run_starts
 from vidscore_evaluators.deferred import Deferred
+from vidscore_evaluators.exact_sums import SCALE_BITS, ExactSums
 from vidscore_evaluators.outcome_table import Outcome, Outcomes
 from vidscore_evaluators.report import Block, Number, ReportWarning, Scores
-from vidscore_evaluators.tally import SCALE_BITS, Table, Tally, exact_sums
+from vidscore_evaluators.tally import Table, Tally
 
 
 class _SequenceCounts(Struct, frozen=True, eq=False):
@@ -27,21 +26,21 @@ class _SequenceCounts(Struct, frozen=True, eq=False):
         true_positives: (K,) TP.
         false_negatives: (K,) FN.
         false_positives: (K,) FP.
-        errors: K exact sums of regression errors of true positives.
+        errors: K sums of regression errors of true positives.
         unit: What SSE is counted in.
     """
 
     true_positives: IntArray
     false_negatives: IntArray
     false_positives: IntArray
-    errors: list[int]
+    errors: ExactSums
     unit: _ErrorUnit
 
     @property
     def sse(self) -> list[int]:
         """SSE of each (eqs. 10 and 12), in the unit."""
         mistakes = self.false_negatives + self.false_positives
-        return self.unit.sse(self.errors, mistakes.tolist())
+        return self.unit.sse(self.errors.tolist(), mistakes.tolist())
 
     @property
     def decisions(self) -> list[int]:
@@ -56,7 +55,7 @@ class _SequenceCounts(Struct, frozen=True, eq=False):
         """Sums of TP, FN, FP and SSE."""
         counts = (self.true_positives, self.false_negatives, self.false_positives)
         hits, misses, alarms = (int(column.sum()) for column in counts)
-        [sse] = self.unit.sse([sum(self.errors)], [misses + alarms])
+        [sse] = self.unit.sse([self.errors.total()], [misses + alarms])
         return hits, misses, alarms, sse
 
     def take(self, rows: IntArray) -> _SequenceCounts:
@@ -65,22 +64,20 @@ class _SequenceCounts(Struct, frozen=True, eq=False):
             self.true_positives[rows],
             self.false_negatives[rows],
             self.false_positives[rows],
-            [self.errors[row] for row in rows.tolist()],
+            self.errors.take(rows),
             self.unit,
         )
 
 
 class _ErrorUnit:
-    """The largest power of two of which tau^2 and every error are integer multiples.
+    """A power of two of which tau^2 and every error are integer multiples.
 
     Exact sums are kept in a unit so small that they end in hundreds of zero bits.
     """
 
-    def __init__(self, tau_px: float, exact_errors: list[int]) -> None:
+    def __init__(self, tau_px: float, errors: ExactSums) -> None:
         square = Fraction(tau_px) ** 2
-        joined = reduce(or_, exact_errors, 1 << SCALE_BITS)
-        spare_bits = (joined & -joined).bit_length() - 1
-        bits = max(SCALE_BITS - spare_bits, square.denominator.bit_length() - 1)
+        bits = max(SCALE_BITS - errors.spare_bits, square.denominator.bit_length() - 1)
         self.scale = 1 << bits
         self._shift = bits - SCALE_BITS
         self._tau_square = int(square * self.scale)
@@ -109,7 +106,7 @@ class SetRules(Struct, frozen=True):
 def make_scores(rules: SetRules, tally: Tally) -> Scores:
     """Scores of the whole set, of each named domain, and of each sequence."""
     table = tally.tables[SEQUENCES]
-    errors = table.exact("regression_error")
+    errors = table.exact_sums("regression_error")
     unit = _ErrorUnit(rules.tau_px, errors)
     sequences = _SequenceCounts(
         table.count("true_positives"),
@@ -148,7 +145,7 @@ def figures_of_outcomes(rules: SetRules, outcomes: Outcomes) -> dict[str, Number
     hit = outcomes.are(Outcome.TRUE_POSITIVE) & of_truth
     misses = by_sequence(outcomes.are(Outcome.FALSE_NEGATIVE))
     alarms = by_sequence(outcomes.are(Outcome.FALSE_POSITIVE))
-    errors = exact_sums(outcomes.shares[hit], outcomes.sequences[hit].astype(np.int64), count)
+    errors = ExactSums.of(outcomes.shares[hit], outcomes.sequences[hit].astype(np.int64), count)
     unit = _ErrorUnit(rules.tau_px, errors)
     return _set_scores(_SequenceCounts(by_sequence(hit), misses, alarms, errors, unit), rules)
 

@@ -39,6 +39,7 @@ from vidscore_evaluators.arrays import (
     starts_from_counts,
 )
 from vidscore_evaluators.errors import Fault, SpecificationError
+from vidscore_evaluators.keys import packed_columns
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
 
 Result = TypeVar("Result")
@@ -144,8 +145,8 @@ def _over_sorted_tables(
         return truth, detections
     order = _sorted_rows(keys)
     places = np.empty(len(keys), dtype=np.int64)
-    places[order] = np.arange(len(keys))
-    sequences = tuple(map(keys.__getitem__, order))
+    places[np.fromiter(order, np.int64, len(keys))] = np.arange(len(keys))
+    sequences = tuple([keys[row] for row in order])
     return (
         replace(truth, sequences=sequences, frame_sequences=places[truth.frame_sequences]),
         replace(
@@ -198,8 +199,9 @@ def _numbered(sequences: IntArray, numbers: IntArray) -> tuple[IntArray, IntArra
     later |= (sequences[1:] == sequences[:-1]) & (numbers[1:] > numbers[:-1])
     if later.all():
         return order, order
-    order = np.lexsort((numbers, sequences))
-    first = run_starts(sequences[order], numbers[order])
+    keys = packed_columns([sequences, numbers])
+    order = np.lexsort(keys[::-1])
+    first = run_starts(*(key[order] for key in keys))
     of_sorted = np.zeros(count, dtype=np.int64)
     of_sorted[first[1:]] = 1
     groups = np.empty(count, dtype=np.int64)

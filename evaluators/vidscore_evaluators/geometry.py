@@ -7,6 +7,9 @@ its own item alone.
 
 from __future__ import annotations
 
+import math
+import sys
+
 import numpy as np
 from msgspec import Struct
 
@@ -15,6 +18,7 @@ from vidscore_evaluators.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
+    expand_runs,
     require_groups,
     starts_from_counts,
 )
@@ -133,8 +137,8 @@ def squared_lengths(x: FloatArray, y: FloatArray) -> FloatArray:
     return x
 
 
-class SortedPoints(Struct, frozen=True, eq=False):
-    """N points of one side in G groups, sorted by x and then by y within a group.
+class GroupedPoints(Struct, frozen=True, eq=False):
+    """N points of one side in G groups.
 
     Attributes:
         coordinates: (N, 2) coordinates.
@@ -145,17 +149,52 @@ class SortedPoints(Struct, frozen=True, eq=False):
     starts: IntArray
 
     @classmethod
-    def of(cls, coordinates: FloatArray, starts: IntArray) -> SortedPoints:
-        """Sort points within their groups; see `SortedPoints`.
+    def of(cls, coordinates: FloatArray, starts: IntArray) -> GroupedPoints:
+        """Points as the kernels take them.
 
         Raises:
             ValueError: If the groups are not all points in order.
         """
         require_groups("points", coordinates, starts, 2)
-        points = np.array(coordinates, dtype=np.float64, order="C")
-        starts = np.ascontiguousarray(starts, dtype=np.int64)
-        kernels.sort_points(points, starts, len(starts) - 1)
-        return cls(points, starts)
+        return cls(
+            np.ascontiguousarray(coordinates, dtype=np.float64),
+            np.ascontiguousarray(starts, dtype=np.int64),
+        )
+
+    @property
+    def counts(self) -> IntArray:
+        """(G,) points of each group."""
+        counts: IntArray = self.starts[1:] - self.starts[:-1]
+        return counts
+
+
+class SortedPoints(Struct, frozen=True, eq=False):
+    """N points of one side in G groups, sorted by x, y and row within a group.
+
+    Attributes:
+        coordinates: (N, 2) coordinates.
+        rows: (N,) row of each among the points that were sorted.
+        starts: (G + 1,) offsets of the groups into the points.
+    """
+
+    coordinates: FloatArray
+    rows: IntArray
+    starts: IntArray
+
+    @classmethod
+    def of(cls, points: GroupedPoints, groups: IntArray) -> SortedPoints:
+        """Sort the points of some groups.
+
+        Args:
+            points: All points.
+            groups: (K,) groups that are wanted.
+        """
+        counts = points.counts[groups]
+        starts = starts_from_counts(counts)
+        rows = expand_runs(points.starts[groups], counts)
+        coordinates = points.coordinates.take(rows, axis=0)
+        kernels.sort_points(coordinates, rows, starts, len(counts))
+        return cls(coordinates, rows, starts)
 
     def __len__(self) -> int:
         """Number of points N."""
@@ -167,28 +206,55 @@ class SortedPoints(Struct, frozen=True, eq=False):
         return np.diff(self.starts)
 
 
-def sorted_rows(coordinates: FloatArray, starts: IntArray) -> IntArray:
-    """(N,) row of each point in the order of `SortedPoints`, the lesser first of equal points.
+def greatest_square(distance: float) -> float:
+    """The greatest number of which the square root, rounded, is at most a distance of 0 or more."""
+    square = min(distance * distance, sys.float_info.max)
+    while math.sqrt(square) > distance:
+        square = math.nextafter(square, 0.0)
+    while math.sqrt(following := math.nextafter(square, math.inf)) <= distance:
+        square = following
+    return square
+
+
+class IsolatedPairs(Struct, frozen=True, eq=False):
+    """P pairs of near points of K groups, of those in which no point is near two.
+
+    Attributes:
+        counts: (K,) pairs of each group; -1 where a point is near two.
+        left: (P,) row of the left point.
+        right: (P,) row of the right point.
+        squares: (P,) squared distance of each.
+    """
+
+    counts: IntArray
+    left: IntArray
+    right: IntArray
+    squares: FloatArray
+
+
+def isolated_pairs(
+    left: GroupedPoints, right: GroupedPoints, groups: IntArray, most: float
+) -> IsolatedPairs:
+    """Find the pairs of near points of some groups, where no point of the group is near two.
+
+    Each point of a group is compared with each, so that it is for groups of few.
 
     Args:
-        coordinates: (N, 2) points.
-        starts: (G + 1,) offsets of the groups into the points.
+        left: Points of the one side.
+        right: Points of the other, in as many groups.
+        groups: (K,) groups whose pairs are wanted.
+        most: Greatest squared distance of near points.
     """
-    own = np.arange(len(coordinates), dtype=np.float64)
-    by_x = SortedPoints.of(np.column_stack([coordinates[:, 0], own]), starts).coordinates
-    rows = by_x[:, 1].astype(np.int64)
-    # So far the row decides between points of one x; where they differ in y, that does.
-    first = np.ones(len(rows), dtype=np.bool_)
-    first[1:] = by_x[1:, 0] != by_x[:-1, 0]
-    first[starts[:-1][starts[:-1] < len(rows)]] = True
-    tied = ~first
-    tied[:-1] |= ~first[1:]
-    places = np.flatnonzero(tied)
-    if len(places):
-        tied_rows = rows[places]
-        runs = np.cumsum(first)[places]
-        rows[places] = tied_rows[np.lexsort((coordinates[tied_rows, 1], runs))]
-    return rows
+    _require_groups_of_both(left.starts, right.starts, groups)
+    room = int(np.minimum(left.counts[groups], right.counts[groups]).sum())
+    rows, squares = np.empty((2, room), dtype=np.int64), np.empty(room)
+    counts = np.empty(len(groups), dtype=np.int64)
+    found = kernels.isolated_pairs(
+        *(left.coordinates, left.starts, right.coordinates, right.starts),
+        *(groups, len(groups), np.array([most], dtype=np.float64)),
+        *(*rows, squares, counts),
+    )
+    return IsolatedPairs(counts, rows[0, :found], rows[1, :found], squares[:found])
 
 
 class NearPoints(Struct, frozen=True, eq=False):
@@ -206,20 +272,6 @@ class NearPoints(Struct, frozen=True, eq=False):
     right: IntArray
     squares: FloatArray
 
-    def take(self, kept: BoolArray) -> NearPoints:
-        """Keep some pairs."""
-        counts = np.diff(starts_from_counts(kept)[starts_from_counts(self.counts)])
-        return NearPoints(counts, self.left[kept], self.right[kept], self.squares[kept])
-
-    def are_isolated(self) -> BoolArray:
-        """(P,) which pairs share no point with another pair."""
-        left, right = np.ascontiguousarray(self.left), np.ascontiguousarray(self.right)
-        degrees = np.zeros(int(right.max(initial=-1)) + 1, dtype=np.int64)
-        isolated: BoolArray = np.empty(len(left), dtype=np.bool_)
-        counts = np.ascontiguousarray(self.counts)
-        kernels.isolated_pairs(counts, len(counts), left, right, degrees, isolated.view(np.uint8))
-        return isolated
-
 
 def near_points(
     left: SortedPoints, right: SortedPoints, groups: IntArray, most: float
@@ -232,8 +284,7 @@ def near_points(
         groups: (K,) groups whose pairs are wanted.
         most: Greatest squared distance, computed as `squared_lengths` does.
     """
-    if len(left.starts) != len(right.starts) or not _are_groups(groups, len(left.starts) - 1):
-        raise ValueError(f"groups {groups} are not of both sides")
+    _require_groups_of_both(left.starts, right.starts, groups)
     widths = right.counts[groups]
     capacity = min(int((left.counts[groups] * widths).sum()), PAIRS_PER_CALL)
     capacity = max(capacity, int(widths.max(initial=0)))
@@ -257,5 +308,8 @@ def near_points(
     return NearPoints(counts, rows[0], rows[1], squares)
 
 
-def _are_groups(groups: IntArray, count: int) -> bool:
-    return bool(groups.min(initial=0) >= 0 and groups.max(initial=-1) < count)
+def _require_groups_of_both(left: IntArray, right: IntArray, groups: IntArray) -> None:
+    """Refuse groups that are not among those with these offsets."""
+    are_within = groups.min(initial=0) >= 0 and groups.max(initial=-1) < len(left) - 1
+    if len(left) != len(right) or not are_within:
+        raise ValueError(f"groups {groups} are not of both sides")

@@ -5,22 +5,19 @@ exact sums; adding tables adds the rows of equal keys. Rows are always sorted by
 content is equal bytes. A table keyed by sequence and label grows with the sequences, one that is
 also keyed by a confidence grows with the detections.
 
-Sums of floats are exact, so that any split and order gives the same bits: every finite binary64 is
-an integer times 2**-1074, a sum is kept as that integer, and a report rounds it once.
+Sums of floats are exact (`vidscore_evaluators.exact_sums`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import lru_cache
 from operator import lt
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from vidscore_evaluators import kernels
 from vidscore_evaluators.arrays import (
@@ -33,19 +30,9 @@ from vidscore_evaluators.arrays import (
 )
 from vidscore_evaluators.deferred import Deferred, DeferredField
 from vidscore_evaluators.errors import TallyError
+from vidscore_evaluators.exact_sums import ExactSums, joined
 from vidscore_evaluators.fingerprint import Fingerprint
 from vidscore_evaluators.keys import packed_columns
-
-SumArray = NDArray[np.object_]
-
-SCALE_BITS = 1074
-"""Exact sums count units of 2**-SCALE_BITS, the smallest positive binary64."""
-
-_HALF_BITS = 26
-"""Of a mantissa, as the kernel cuts it."""
-
-_EXPONENT_CLASSES = 128
-"""Ranges of exponents whose mantissas the kernel adds up apart."""
 
 _ROWS_TO_COMPARE = 1 << 10
 """Rows up to which they are sorted by comparing whole keys."""
@@ -85,7 +72,7 @@ class Table(Struct, frozen=True, eq=False):
         text_codes: (K, texts) index into `vocabulary`.
         numbers: (K, numbers) number keys.
         counts: (K, counts) integers.
-        sums: (K, sums) Python ints in units of 2**-1074.
+        sums: K exact sums for each sum column.
     """
 
     schema: TableSchema
@@ -93,7 +80,7 @@ class Table(Struct, frozen=True, eq=False):
     text_codes: IntArray
     numbers: FloatArray
     counts: IntArray
-    sums: SumArray
+    sums: tuple[ExactSums, ...]
 
     @property
     def row_count(self) -> int:
@@ -119,8 +106,11 @@ class Table(Struct, frozen=True, eq=False):
 
     def exact(self, name: str) -> list[int]:
         """Exact-sum column `name`, in units of 2**-1074."""
-        values: list[int] = self.sums[:, self.schema.sums.index(name)].tolist()
-        return values
+        return self.exact_sums(name).tolist()
+
+    def exact_sums(self, name: str) -> ExactSums:
+        """Exact-sum column `name`, not yet put together."""
+        return self.sums[self.schema.sums.index(name)]
 
     def grouped(self, *texts: str) -> Table:
         """The same content keyed by fewer string columns (number keys are dropped)."""
@@ -144,6 +134,7 @@ def build_table(
     numbers: Sequence[FloatArray] = (),
     counts: Sequence[AnyArray] = (),
     sums: Sequence[FloatArray] = (),
+    sum_rows: IntArray | None = None,
 ) -> Table:
     """Make a table out of R raw rows, whose keys may repeat in any order.
 
@@ -153,7 +144,8 @@ def build_table(
         text_codes: One (R,) index array for each string column.
         numbers: One (R,) float array for each number column; no NaN, and -0.0 counts as 0.0.
         counts: One (R,) integer or boolean array for each count column.
-        sums: One (R,) finite float array for each sum column; added up without rounding.
+        sums: One (S,) finite float array for each sum column; added up without rounding.
+        sum_rows: (S,) row that each of these belongs to; None where S is R, and each has its own.
 
     Returns:
         The table with one row per key.
@@ -171,11 +163,6 @@ def build_table(
     if np.isnan(number_keys).any():
         raise ValueError("a number key cannot be NaN")
     order, first = _group(codes, number_keys)
-    summed = np.empty((len(first), len(sums)), dtype=np.object_)
-    if sums:
-        groups = marked(row_count, first).cumsum() - 1
-        for column, values in enumerate(sums):
-            summed[:, column] = exact_sums(values[order], groups, len(first))
     count_rows = _stack(counts, row_count, np.int64).take(order, axis=0)
     kept = order[first]
     table = Table(
@@ -184,9 +171,23 @@ def build_table(
         text_codes=codes.take(kept, axis=0),
         numbers=number_keys.take(kept, axis=0),
         counts=_reduce(count_rows, first),
-        sums=summed,
+        sums=_summed(sums, sum_rows, order, first),
     )
     return _bounded(table)
+
+
+def _summed(
+    columns: Sequence[FloatArray], rows: IntArray | None, order: IntArray, first: IntArray
+) -> tuple[ExactSums, ...]:
+    """Exact sums of rows in an order, in which each key begins at `first`."""
+    if not columns:
+        return ()
+    groups = marked(len(order), first).cumsum() - 1
+    if rows is None:
+        return tuple(ExactSums.of(values[order], groups, len(first)) for values in columns)
+    of_rows = np.empty_like(groups)
+    of_rows[order] = groups
+    return tuple(ExactSums.of(values, of_rows[rows], len(first)) for values in columns)
 
 
 @lru_cache(maxsize=256)
@@ -197,7 +198,7 @@ def _table_of_nothing(schema: TableSchema) -> Table:
         text_codes=np.zeros((0, len(schema.texts)), dtype=np.int64),
         numbers=np.zeros((0, len(schema.numbers))),
         counts=np.zeros((0, len(schema.counts)), dtype=np.int64),
-        sums=np.zeros((0, len(schema.sums)), dtype=np.object_),
+        sums=tuple(ExactSums.of_integers(()) for _ in schema.sums),
     )
 
 
@@ -226,7 +227,7 @@ def merge_tables(tables: Sequence[Table]) -> Table:
         np.concatenate(codes),
         np.concatenate([table.numbers for table in tables]),
         np.concatenate([table.counts for table in tables]),
-        np.concatenate([table.sums for table in tables]),
+        tuple(map(joined, zip(*(table.sums for table in tables), strict=True))),
     )
 
 
@@ -262,7 +263,7 @@ class Tally:
         """Bytes of all columns together, Python ints counted as 64 bytes each."""
         return sum(
             table.text_codes.nbytes + table.numbers.nbytes + table.counts.nbytes
-            + table.sums.size * 64
+            + table.row_count * len(table.sums) * 64
             for table in (*self.tables.values(), *self.input_summary.values())
         )  # fmt: skip
 
@@ -304,7 +305,7 @@ def _collect(
     codes: IntArray,
     numbers: FloatArray,
     counts: IntArray,
-    sums: SumArray,
+    sums: Sequence[ExactSums],
 ) -> Table:
     """Sort rows by key and add the rows of equal keys."""
     words, codes = _sorted_vocabulary(words, codes)
@@ -315,7 +316,7 @@ def _collect(
         text_codes=codes.take(order[first], axis=0),
         numbers=numbers.take(order[first], axis=0),
         counts=_reduce(counts.take(order, axis=0), first),
-        sums=_reduce(sums.take(order, axis=0), first),
+        sums=tuple(column.added(order, first) for column in sums),
     )
     return _bounded(table)
 
@@ -334,7 +335,7 @@ def _bounded(table: Table) -> Table:
         text_codes=codes,
         numbers=table.numbers[kept],
         counts=table.counts[kept],
-        sums=table.sums[kept],
+        sums=tuple(column.take(kept) for column in table.sums),
     )
 
 
@@ -395,52 +396,3 @@ def _stack(columns: Sequence[AnyArray], row_count: int, dtype: type) -> AnyArray
     for index, column in enumerate(columns):
         stacked[:, index] = column
     return stacked
-
-
-def exact_sums(values: FloatArray, groups: IntArray, group_count: int) -> list[int]:
-    """Sum finite floats by group without rounding.
-
-    Mantissas are cut in two halves and summed in int64 for sixteen neighbouring exponents, where
-    nothing can overflow below 2**20 numbers at a time.
-
-    Args:
-        values: (N,) finite binary64.
-        groups: (N,) group of each value, in 0..group_count - 1.
-        group_count: Number of groups G.
-
-    Returns:
-        G integers in units of 2**-1074.
-
-    Raises:
-        ValueError: If a value is not finite, or lengths differ.
-    """
-    if len(values) != len(groups):
-        raise ValueError(f"{len(values)} values and {len(groups)} groups do not go together")
-    values = np.ascontiguousarray(values, dtype=np.float64)
-    groups = np.ascontiguousarray(groups, dtype=np.int64)
-    parts = np.empty((4, len(values)), dtype=np.int64)
-    scratch = np.empty(2 * _EXPONENT_CLASSES, dtype=np.int64)
-    count = kernels.add_exactly(values, groups, len(values), scratch, *parts)
-    if count < 0:
-        raise ValueError("an exact sum needs finite numbers")
-    groups, *numbers = parts[:, :count]
-    if count == group_count and (groups[1:] > groups[:-1]).all():
-        columns = (column.tolist() for column in numbers)
-        return [
-            (high << _HALF_BITS) + low << shift for shift, high, low in zip(*columns, strict=True)
-        ]
-    sums = [0] * group_count
-    for group, shift, high, low in zip(*parts[:, :count].tolist(), strict=True):
-        sums[group] += (high << _HALF_BITS) + low << shift
-    return sums
-
-
-def fraction_of(exact: int) -> Fraction:
-    """An exact sum as a rational number."""
-    return Fraction(exact, 1 << SCALE_BITS)
-
-
-def to_float(exact: int, count: int = 1) -> float:
-    """An exact sum, divided by `count` for a mean, rounded once to binary64."""
-    # Integer division rounds correctly; a Fraction would first look for common factors.
-    return exact / (count << SCALE_BITS)

@@ -19,8 +19,9 @@ import numpy as np
 
 from vidscore_evaluators.arrays import AnyArray, run_starts
 from vidscore_evaluators.errors import TallyError
+from vidscore_evaluators.exact_sums import ExactSums
 from vidscore_evaluators.fingerprint import Fingerprint
-from vidscore_evaluators.tally import SumArray, Table, TableSchema, Tally, kept_rows
+from vidscore_evaluators.tally import Table, TableSchema, Tally, kept_rows
 
 _MAGIC = b"vidscore-tally-2"
 _CHECKSUM_BYTES = 16
@@ -130,8 +131,16 @@ def _table_header(name: str, table: Table) -> dict[str, Any]:
         "vocabulary": table.vocabulary,
         "rows": table.row_count,
         # Exact sums are integers of up to 2,100 bits, mostly short: hexadecimal keeps them exact.
-        "exact": [[f"{value:x}" for value in row] for row in table.sums.tolist()],
+        "exact": _hexadecimal(table),
     }
+
+
+def _hexadecimal(table: Table) -> list[list[str]]:
+    """Exact sums, row by row."""
+    if not table.sums:
+        return [[] for _ in range(table.row_count)]
+    rows = zip(*(column.tolist() for column in table.sums), strict=True)
+    return [[f"{value:x}" for value in row] for row in rows]
 
 
 def _columns(table: Table) -> list[bytes]:
@@ -166,13 +175,13 @@ def _read_table(entry: Mapping[str, Any], body: bytes, offset: int) -> tuple[Tab
     return table, offset
 
 
-def _sums(exact: list[list[Any]], width: int) -> SumArray:
-    sums: SumArray = np.empty((len(exact), width), dtype=np.object_)
+def _sums(exact: list[list[Any]], width: int) -> tuple[ExactSums, ...]:
     for index, row in enumerate(exact):
         if len(row) != width or not all(_HEXADECIMAL.fullmatch(value) for value in row):
             raise ValueError(f"row {index} has no {width} sums in hexadecimal")
-        sums[index, :] = [int(value, 16) for value in row]
-    return sums
+    return tuple(
+        ExactSums.of_integers([int(row[column], 16) for row in exact]) for column in range(width)
+    )
 
 
 def _check_canonical(table: Table) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from vidscore_evaluators.tally import SCALE_BITS, exact_sums, fraction_of, to_float
+from vidscore_evaluators.exact_sums import SCALE_BITS, ExactSums, fraction_of, joined, to_float
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 LARGEST = float(np.finfo(np.float64).max)
@@ -18,9 +18,13 @@ SMALLEST = 5e-324
 
 
 def _sums(pairs: list[tuple[float, int]], group_count: int) -> list[int]:
+    return _exact_sums(pairs, group_count).tolist()
+
+
+def _exact_sums(pairs: list[tuple[float, int]], group_count: int) -> ExactSums:
     values = np.array([value for value, _ in pairs], dtype=np.float64)
     groups = np.array([group for _, group in pairs], dtype=np.int64)
-    return exact_sums(values, groups, group_count)
+    return ExactSums.of(values, groups, group_count)
 
 
 @given(st.lists(st.tuples(FLOATS, st.integers(0, 2)), max_size=30))
@@ -34,6 +38,25 @@ def test_each_group_sums_to_the_fraction(pairs: list[tuple[float, int]]) -> None
     for group, total in enumerate(_sums(pairs, 3)):
         expected = sum((Fraction(value) for value, mine in pairs if mine == group), Fraction(0))
         assert fraction_of(total) == expected
+
+
+@given(st.lists(st.tuples(FLOATS, st.integers(0, 5)), max_size=30))
+@example([(1.0, 0), (-3.5, 1), (2.0**-60, 1)])
+@example([(LARGEST, 0), (SMALLEST, 1)])
+def test_the_total_and_parts_of_sums_are_those_of_their_integers(
+    pairs: list[tuple[float, int]],
+) -> None:
+    """Whether they are put together first, or not."""
+    integers = _sums(pairs, 6)
+    sums, rows, order = _exact_sums(pairs, 6), np.array([4, 0]), np.array([5, 4, 3, 2, 1, 0])
+    assert (sums.total(), len(sums)) == (sum(integers), 6)
+    assert ExactSums.of_integers(integers).total() == sum(integers)
+    assert sums.take(rows).tolist() == [integers[4], integers[0]]
+    assert joined([sums, sums.take(rows)]).tolist() == [*integers, integers[4], integers[0]]
+    runs = [sum(integers[4:]), sum(integers[1:4]), integers[0]]
+    assert sums.added(order, np.array([0, 2, 5])).tolist() == runs
+    for one in (sums, ExactSums.of_integers(integers)):
+        assert not any(value % (1 << one.spare_bits) for value in integers)
 
 
 @given(st.lists(FLOATS, max_size=20), st.randoms(use_true_random=False))
@@ -62,7 +85,7 @@ def test_a_mean_is_rounded_once(values: list[float]) -> None:
 def test_a_hundred_thousand_tenths_are_ten_thousand_and_their_exact_rest() -> None:
     """0.1 is 3602879701896397 / 2**55, so the sum is 100000 times that."""
     count = 100_000
-    [total] = exact_sums(np.full(count, 0.1), np.zeros(count, dtype=np.int64), 1)
+    [total] = ExactSums.of(np.full(count, 0.1), np.zeros(count, dtype=np.int64), 1).tolist()
     assert fraction_of(total) == Fraction(count * 3602879701896397, 2**55)
 
 
@@ -71,7 +94,7 @@ def test_a_million_and_one_numbers_of_the_most_bits_do_not_overflow(exponent: in
     """2**53 - 1 is the greatest fraction; 2**18 is the greatest power that is summed with 2**3."""
     count = (1 << 20) + 1
     value = math.ldexp((1 << 53) - 1, exponent - 53)
-    [total] = exact_sums(np.full(count, value), np.zeros(count, dtype=np.int64), 1)
+    [total] = ExactSums.of(np.full(count, value), np.zeros(count, dtype=np.int64), 1).tolist()
     assert fraction_of(total) == count * Fraction(value)
 
 
@@ -100,8 +123,9 @@ def test_what_is_not_finite_is_refused(value: float) -> None:
 
 def test_values_without_a_group_are_refused() -> None:
     with pytest.raises(ValueError, match="2 values and 1 groups"):
-        exact_sums(np.ones(2), np.zeros(1, dtype=np.int64), 1)
+        ExactSums.of(np.ones(2), np.zeros(1, dtype=np.int64), 1)
 
 
 def test_whole_numbers_are_summed_as_floats() -> None:
-    assert exact_sums(np.array([3, 4]), np.zeros(2, dtype=np.int64), 1) == [7 << SCALE_BITS]
+    sums = ExactSums.of(np.array([3, 4]), np.zeros(2, dtype=np.int64), 1)
+    assert sums.tolist() == [7 << SCALE_BITS]

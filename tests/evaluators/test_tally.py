@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from vidscore_evaluators.errors import TallyError
+from vidscore_evaluators.exact_sums import fraction_of
 from vidscore_evaluators.fingerprint import Fingerprint
 from vidscore_evaluators.tally import (
     Table,
     TableSchema,
     Tally,
     build_table,
-    fraction_of,
     merge_tables,
     merge_tallies,
 )

@@ -52,12 +52,13 @@ from vidscore_evaluators.evaluator import (
     Task,
     count_measure,
 )
+from vidscore_evaluators.exact_sums import to_float
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Block, Number, Scores
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import Similarity, item_similarities
-from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table, to_float
+from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
 
 FRAMES, SETS = "frames", "sets"
 

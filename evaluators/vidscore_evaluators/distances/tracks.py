@@ -48,10 +48,11 @@ from vidscore_evaluators.distances.sets import (
     set_table,
 )
 from vidscore_evaluators.evaluator import Growth, Needs, count_measure
+from vidscore_evaluators.exact_sums import to_float
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Curve, Scores
 from vidscore_evaluators.scene import Scene
-from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table, merge_tables, to_float
+from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table, merge_tables
 from vidscore_evaluators.tracking._tracks import CHAINS_PER_SEQUENCE, TrackingCriterion, Tracks
 
 ParametersType = TypeVar("ParametersType", bound=ExtendedParameters)

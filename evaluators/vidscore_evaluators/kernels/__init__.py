@@ -93,8 +93,8 @@ def bounding_boxes(corners: FloatArray, count: int, points: int, boxes: FloatArr
 
 
 @_kernel
-def sort_points(points: FloatArray, starts: IntArray, group_count: int) -> int:
-    """Sort the points of each group by x and then by y, in place."""
+def sort_points(points: FloatArray, rows: IntArray, starts: IntArray, group_count: int) -> int:
+    """Sort the points of each group, and their rows, by x, y and row, in place."""
 
 
 @_kernel
@@ -118,14 +118,19 @@ def near_points(
 
 @_kernel
 def isolated_pairs(
-    counts: IntArray,
+    left: FloatArray,
+    left_starts: IntArray,
+    right: FloatArray,
+    right_starts: IntArray,
+    groups: IntArray,
     group_count: int,
-    left_places: IntArray,
-    right_places: IntArray,
-    degrees: IntArray,
-    isolated: FlagArray,
+    most: FloatArray,
+    left_rows: IntArray,
+    right_rows: IntArray,
+    squares: FloatArray,
+    counts: IntArray,
 ) -> int:
-    """Mark the pairs that share no point with another; returns how many pairs there are."""
+    """Near pairs of the groups in which no point is near two; returns how many."""
 
 
 @_kernel

@@ -31,36 +31,45 @@ int64_t bounding_boxes(const double *corners, int64_t count, int64_t points, dou
 
 enum { AXES = 2 };
 
-static int comes_before(const double *point, const double *other)
+static int comes_before(const double *point, int64_t row, const double *other, int64_t other_row)
 {
-    return point[0] < other[0] || (point[0] == other[0] && point[1] < other[1]);
+    if (point[0] != other[0])
+        return point[0] < other[0];
+    return point[1] < other[1] || (point[1] == other[1] && row < other_row);
 }
 
 /* Shell sort: in place. */
-static void sort_by_x(double *points, int64_t count)
+static void sort_by_x(double *points, int64_t *rows, int64_t count)
 {
     int64_t gap = 1;
     while (gap < count / 9)
         gap = 3 * gap + 1;
     for (; gap > 0; gap /= 3) {
-        for (int64_t row = gap; row < count; row++) {
-            const double point[AXES] = {points[AXES * row], points[AXES * row + 1]};
-            int64_t place = row;
-            for (; place >= gap && comes_before(point, points + AXES * (place - gap)); place -= gap) {
-                points[AXES * place] = points[AXES * (place - gap)];
-                points[AXES * place + 1] = points[AXES * (place - gap) + 1];
+        for (int64_t index = gap; index < count; index++) {
+            const double point[AXES] = {points[AXES * index], points[AXES * index + 1]};
+            const int64_t row = rows[index];
+            int64_t place = index;
+            for (int64_t before = index - gap;
+                 before >= 0 && comes_before(point, row, points + AXES * before, rows[before]);
+                 before -= gap) {
+                points[AXES * place] = points[AXES * before];
+                points[AXES * place + 1] = points[AXES * before + 1];
+                rows[place] = rows[before];
+                place = before;
             }
             points[AXES * place] = point[0];
             points[AXES * place + 1] = point[1];
+            rows[place] = row;
         }
     }
 }
 
-/* Put the points of each group in order, by x and then by y; group g is starts[g] to starts[g + 1]. */
-int64_t sort_points(double *points, const int64_t *starts, int64_t group_count)
+/* Put the points of each group in order, by x, y and row; group g is starts[g] to starts[g + 1]. */
+int64_t sort_points(double *points, int64_t *rows, const int64_t *starts, int64_t group_count)
 {
     for (int64_t group = 0; group < group_count; group++)
-        sort_by_x(points + AXES * starts[group], starts[group + 1] - starts[group]);
+        sort_by_x(points + AXES * starts[group], rows + starts[group],
+                  starts[group + 1] - starts[group]);
     return group_count;
 }
 
@@ -110,27 +119,48 @@ int64_t near_points(const double *left, const int64_t *left_starts, const double
     return found;
 }
 
-/* Which pairs of groups of `counts` pairs, in the order of `near_points`, share no point with another.
+/* Find the near pairs of some groups, of those in which no point is near two.
 
-   `degrees` has room for every right place, and is 0 before and after. */
-int64_t isolated_pairs(const int64_t *counts, int64_t group_count, const int64_t *left_places,
-                       const int64_t *right_places, int64_t *degrees, uint8_t *isolated)
+   Near is a squared distance of at most `most[0]`. Writes the rows of a pair's points and the squared
+   distance, for each group no more than it has points on either side, and (group_count,) `counts` of
+   them: -1 where a point is near two. Returns how many pairs were written. */
+int64_t isolated_pairs(const double *left, const int64_t *left_starts, const double *right,
+                       const int64_t *right_starts, const int64_t *groups, int64_t group_count,
+                       const double *most, int64_t *left_rows, int64_t *right_rows,
+                       double *squares, int64_t *counts)
 {
-    int64_t begin = 0, end = 0;
-    for (int64_t group = 0; group < group_count; group++, begin = end) {
-        end += counts[group];
-        for (int64_t pair = begin; pair < end; pair++)
-            degrees[right_places[pair]]++;
-        for (int64_t pair = begin; pair < end; pair++) {
-            const int64_t left = left_places[pair];
-            isolated[pair] = degrees[right_places[pair]] == 1
-                             && (pair == begin || left_places[pair - 1] != left)
-                             && (pair + 1 == end || left_places[pair + 1] != left);
+    int64_t found = 0;
+    for (int64_t place = 0; place < group_count; place++) {
+        const int64_t group = groups[place], begin = found;
+        int contested = 0;
+        for (int64_t row = left_starts[group]; row < left_starts[group + 1] && !contested; row++) {
+            const double x = left[AXES * row], y = left[AXES * row + 1];
+            int64_t near = 0, partner = -1;
+            double least = 0.0;
+            for (int64_t other = right_starts[group]; other < right_starts[group + 1]; other++) {
+                const double along_x = x - right[AXES * other];
+                const double along_y = y - right[AXES * other + 1];
+                const double square = along_x * along_x + along_y * along_y;
+                const int is_near = square <= most[0];
+                near += is_near;
+                partner = is_near ? other : partner;
+                least = is_near ? square : least;
+            }
+            if (near == 0)
+                continue;
+            contested = near > 1;
+            for (int64_t pair = begin; pair < found; pair++)
+                contested |= right_rows[pair] == partner;
+            if (!contested) {
+                left_rows[found] = row;
+                right_rows[found] = partner;
+                squares[found++] = least;
+            }
         }
-        for (int64_t pair = begin; pair < end; pair++)
-            degrees[right_places[pair]] = 0;
+        counts[place] = contested ? -1 : found - begin;
+        found = contested ? begin : found;
     }
-    return end;
+    return found;
 }
 
 enum {

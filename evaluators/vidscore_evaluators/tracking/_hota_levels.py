@@ -12,10 +12,10 @@ from msgspec import Struct
 from vidscore_evaluators._report_rows import Total, mean, ratio
 from vidscore_evaluators._scene_outcomes import ScoredRows
 from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
+from vidscore_evaluators.exact_sums import ExactSums, to_float
 from vidscore_evaluators.outcome_table import NO_PARTNER
 from vidscore_evaluators.report import Number
 from vidscore_evaluators.similarity import Similarity
-from vidscore_evaluators.tally import exact_sums, to_float
 from vidscore_evaluators.tracking._outcomes import PARTNER_TRACK
 
 THRESHOLDS = tuple(step / 20 for step in range(1, 20))
@@ -188,4 +188,4 @@ def _shares_of_rows(rows: ScoredRows) -> tuple[IntArray, dict[str, FloatArray]]:
 
 def _exact_sum(values: FloatArray) -> float:
     """The sum of (N,) values, rounded once."""
-    return to_float(exact_sums(values, np.zeros(len(values), dtype=np.int64), 1)[0])
+    return to_float(ExactSums.of(values, np.zeros(len(values), dtype=np.int64), 1).total())

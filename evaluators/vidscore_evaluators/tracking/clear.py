@@ -70,11 +70,12 @@ from vidscore_evaluators.evaluator import (
     Measure,
     count_measure,
 )
+from vidscore_evaluators.exact_sums import to_float
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Block, Number, Scores
 from vidscore_evaluators.similarity import Candidates
-from vidscore_evaluators.tally import Table, Tally, to_float
+from vidscore_evaluators.tally import Table, Tally
 from vidscore_evaluators.tracking._correspondences import SwitchRule, lasting_matches
 from vidscore_evaluators.tracking._outcomes import partner_tracks, tracks_of_rows
 from vidscore_evaluators.tracking._tracks import (

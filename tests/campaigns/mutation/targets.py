@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 TARGETS: Mapping[str, tuple[str, ...]] = {
+    "vidscore_evaluators.exact_sums": ("tests/evaluators/test_exact.py",),
     "vidscore_evaluators.tally": (
         "tests/evaluators/test_tally.py",
         "tests/evaluators/test_exact.py",
@@ -40,8 +41,10 @@ EQUIVALENT: Mapping[str, str] = {
     "tally._group: row_count > _ROWS_TO_COMPARE => row_count >= _ROWS_TO_COMPARE": (
         "both ways of sorting give the same order"
     ),
-    "tally.exact_sums: 2 => 3": "more room than the sums need",
-    "tally.exact_sums: True => False": "the four columns have one length",
+    "exact_sums._added: 2 => 3": "more room than the sums need",
+    "exact_sums.ExactSums.of: True => False": "the four columns have one length",
+    "exact_sums._Parts.put_together: True => False": "the three columns have one length",
+    "exact_sums._Parts.total: True => False": "the three columns have one length",
     "release.released_values: True => False": "the Ladder gives a value for each scale",
     "appends._check_together: 0 => 1": "all are under the same rules, and there are two or more",
     "appends._check_together: True => False": "the ends are the sums of the counts, one for each",

@@ -25,12 +25,14 @@ TENTHS = st.integers(0, 200).map(lambda x: (x / 10, 0.3))
 ANYWHERE = st.tuples(st.floats(0, 25), st.floats(0, 25))
 
 
-@pytest.fixture(autouse=True, scope="module", params=[True, False], ids=["by pairs", "by matrices"])
+@pytest.fixture(autouse=True, scope="module", params=["as it is", "by matrices", "by pairs"])
 def _way(request: pytest.FixtureRequest) -> Iterator[None]:
     """Each expectation holds whichever way a frame of its size is matched."""
     with pytest.MonkeyPatch.context() as patch:
-        if not request.param:
-            patch.setattr(_spotgeo_matching, "CROWDED_FRAME_CELLS", 0)
+        if request.param != "as it is":
+            patch.setattr(_spotgeo_matching, "COMPARED_CELLS", 0)
+        if request.param == "by pairs":
+            patch.setattr(_spotgeo_matching, "MAX_MATRIX_CELLS", 0)
         yield
 
 

@@ -13,8 +13,9 @@ from vidscore_evaluators._dont_care import RULES
 from vidscore_evaluators._report_rows import EVERYTHING, Scope, totals_by_part, totals_by_scope
 from vidscore_evaluators._scene_builder import make_scene
 from vidscore_evaluators.alignment import align
+from vidscore_evaluators.exact_sums import to_float
 from vidscore_evaluators.similarity import Similarity
-from vidscore_evaluators.tally import Table, TableSchema, build_table, to_float
+from vidscore_evaluators.tally import Table, TableSchema, build_table
 from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.tracking._tracks import Tracks, previous_occurrence
 

@@ -1,0 +1,194 @@
+"""Exact sums: floats added up without rounding, so that any split and order gives the same bits.
+
+Every finite binary64 is an integer times 2**-1074. A sum is kept as that integer, and a report
+rounds it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from functools import reduce
+from operator import or_
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from vidscore_evaluators import kernels
+from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.deferred import Deferred
+
+IntegerArray = NDArray[np.object_]
+"""Python's integers."""
+
+SCALE_BITS = 1074
+"""Exact sums count units of 2**-SCALE_BITS, the smallest positive binary64."""
+
+_HALF_BITS = 26
+"""Of a mantissa, as the kernel cuts it."""
+
+_MOST_HIGH = 1 << 35
+"""Bound of upper halves that int64 holds together with the lower ones, which are below 2**62."""
+
+_EXPONENT_CLASSES = 128
+"""Ranges of exponents whose mantissas the kernel adds up apart."""
+
+_WORD_BITS = 32
+
+
+class ExactSums:
+    """K exact sums, in units of 2**-1074.
+
+    What was added up in one go is kept as the kernel leaves it and made integers when they are
+    read: a set of many sequences is often asked for its total alone.
+    """
+
+    __slots__ = ("_count", "_integers", "_parts")
+
+    def __init__(
+        self, count: int, integers: Deferred[IntegerArray], parts: _Parts | None = None
+    ) -> None:
+        self._count, self._integers, self._parts = count, integers, parts
+
+    @classmethod
+    def of_integers(cls, integers: Sequence[int] | IntegerArray) -> ExactSums:
+        """Sums that are known."""
+        column: IntegerArray = np.empty(len(integers), dtype=np.object_)
+        column[:] = integers
+        return cls(len(column), Deferred.of(column))
+
+    @classmethod
+    def of(cls, values: FloatArray, groups: IntArray, group_count: int) -> ExactSums:
+        """Sum finite floats by group.
+
+        Args:
+            values: (N,) finite binary64.
+            groups: (N,) group of each value, in 0..group_count - 1.
+            group_count: Number of groups K.
+
+        Raises:
+            ValueError: If a value is not finite, or lengths differ.
+        """
+        groups, shifts, high, low = _added(values, groups)
+        if not len(high) or np.abs(high).max() < _MOST_HIGH:
+            parts = _Parts(groups, shifts, (high << _HALF_BITS) + low)
+            return cls(group_count, Deferred(lambda: parts.put_together(group_count)), parts)
+        sums = [0] * group_count
+        columns = (column.tolist() for column in (groups, shifts, high, low))
+        for group, shift, upper, lower in zip(*columns, strict=True):
+            sums[group] += (upper << _HALF_BITS) + lower << shift
+        return cls.of_integers(sums)
+
+    def __len__(self) -> int:
+        """Number of sums K."""
+        return self._count
+
+    @property
+    def integers(self) -> IntegerArray:
+        """(K,) the sums."""
+        return self._integers.get()
+
+    def tolist(self) -> list[int]:
+        """The sums."""
+        values: list[int] = self.integers.tolist()
+        return values
+
+    def total(self) -> int:
+        """The sum of all."""
+        return sum(self.tolist()) if self._parts is None else self._parts.total()
+
+    @property
+    def spare_bits(self) -> int:
+        """Bits that are 0 at the end of every sum, or fewer."""
+        if self._parts is not None:
+            return int(self._parts.shifts.min(initial=SCALE_BITS))
+        joined = reduce(or_, self.tolist(), 1 << SCALE_BITS)
+        return (joined & -joined).bit_length() - 1
+
+    def take(self, rows: AnyArray) -> ExactSums:
+        """Some of the sums, by a mask or by their rows."""
+        return ExactSums.of_integers(self.integers[rows])
+
+    def added(self, order: IntArray, first: IntArray) -> ExactSums:
+        """Sums of runs of sums.
+
+        Args:
+            order: (K,) rows in the order of the runs.
+            first: Where each run begins in that order.
+        """
+        ordered = self.integers.take(order)
+        if len(first) < len(ordered):
+            ordered = np.add.reduceat(ordered, first)
+        return ExactSums.of_integers(ordered)
+
+
+class _Parts(Struct, frozen=True, eq=False):
+    """P numbers whose sums by group are exact sums: mantissa times 2**shift.
+
+    Attributes:
+        groups: (P,) group of each.
+        shifts: (P,) exponent of each, from 0 to 2045.
+        mantissas: (P,) mantissas.
+    """
+
+    groups: IntArray
+    shifts: IntArray
+    mantissas: IntArray
+
+    def put_together(self, count: int) -> IntegerArray:
+        """(count,) sum of each group."""
+        sums = [0] * count
+        columns = (self.groups.tolist(), self.shifts.tolist(), self.mantissas.tolist())
+        for group, shift, mantissa in zip(*columns, strict=True):
+            sums[group] += mantissa << shift
+        return ExactSums.of_integers(sums).integers
+
+    def total(self) -> int:
+        """The sum of all; mantissas of one exponent are added up in two words, without overflow."""
+        if not len(self.shifts):
+            return 0
+        order = self.shifts.astype(np.uint16).argsort(kind="stable")  # a radix sort
+        shifts, mantissas = self.shifts[order], self.mantissas[order]
+        first = run_starts(shifts)
+        high = np.add.reduceat(mantissas >> _WORD_BITS, first)
+        low = np.add.reduceat(mantissas & ((1 << _WORD_BITS) - 1), first)
+        columns = (shifts[first].tolist(), high.tolist(), low.tolist())
+        return sum(
+            (upper << _WORD_BITS) + lower << shift
+            for shift, upper, lower in zip(*columns, strict=True)
+        )
+
+
+def _added(values: FloatArray, groups: IntArray) -> IntArray:
+    """Groups, shifts, upper and lower halves of P sums, of which a group may have several.
+
+    Mantissas are cut in two halves and summed in int64 for sixteen neighbouring exponents, where
+    nothing can overflow below 2**20 numbers at a time.
+    """
+    if len(values) != len(groups):
+        raise ValueError(f"{len(values)} values and {len(groups)} groups do not go together")
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    groups = np.ascontiguousarray(groups, dtype=np.int64)
+    parts = np.empty((4, len(values)), dtype=np.int64)
+    scratch = np.empty(2 * _EXPONENT_CLASSES, dtype=np.int64)
+    count = kernels.add_exactly(values, groups, len(values), scratch, *parts)
+    if count < 0:
+        raise ValueError("an exact sum needs finite numbers")
+    return parts[:, :count].copy()
+
+
+def joined(columns: Iterable[ExactSums]) -> ExactSums:
+    """The sums of several columns, one after the other."""
+    return ExactSums.of_integers(np.concatenate([column.integers for column in columns]))
+
+
+def fraction_of(exact: int) -> Fraction:
+    """An exact sum as a rational number."""
+    return Fraction(exact, 1 << SCALE_BITS)
+
+
+def to_float(exact: int, count: int = 1) -> float:
+    """An exact sum, divided by `count` for a mean, rounded once to binary64."""
+    # Integer division rounds correctly; a Fraction would first look for common factors.
+    return exact / (count << SCALE_BITS)

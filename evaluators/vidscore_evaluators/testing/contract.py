@@ -332,7 +332,7 @@ class EvaluatorContract:
 
         def law(case: Case) -> None:
             cared = (case.truth.frame_flags & FrameFlag.DONT_CARE) == 0
-            assume(scored_objects(case.truth.take_frames(cared)).object_count > 0)
+            assume(self.perfect_detections(case.truth.take_frames(cared)).object_count > 0)
             report = self._report(Case(case.truth, self.perfect_detections(case.truth)))
             for row in report.rows():
                 if row.value is not None and best.get(row.measure) is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import motmetrics
@@ -77,6 +77,7 @@ MOTMETRICS_FIELDS = {
 }
 
 
+@cache
 def scenes() -> list[Any]:
     crowded = partial(random_tracking, object_count=20, extent_px=40.0, frame_count=60)
     return [

@@ -56,7 +56,16 @@ def tiers_row(document: str) -> Row:
     return "tiers", values
 
 
-BOMB = zlib.compress(bytes(300 << 20))
+def compressed_zeros(megabytes: int) -> bytes:
+    """So many bytes that are 0, of which one block is compressed and then repeated."""
+    packer, block = zlib.compressobj(), bytes(1 << 20)
+    first, other = (packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
+    # Adler-32 of n such bytes, after a last block that is empty.
+    checksum = (((megabytes << 20) % 65521) << 16) + 1
+    return first + other * (megabytes - 1) + b"\x03\x00" + checksum.to_bytes(4, "big")
+
+
+BOMB = compressed_zeros(300)
 """300 MiB in 0.3 MiB."""
 
 NO_DRAWS = zlib.compress(b'{"sequences": 2, "resamples": 3, "values": {"f1": [0.5, "x"]}}')

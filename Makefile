@@ -290,10 +290,13 @@ robustness: $(INSTALLED) $(FUZZER_INSTALLED) ## campaign: faults of disks and ne
 
 # A file's tests share a process, for they share what takes long to make: instrumented readers, a
 # library with a sanitizer. Long lives in a model's hands are the night's; the suites have short ones.
+# What takes longest begins first, or the others are done long before it.
+LONGEST_FAULTS := $(addprefix tests/campaigns/test_,network.py sanitized_loops.py)
+FAULTS := $(LONGEST_FAULTS) tests/crash $(filter-out $(LONGEST_FAULTS) %_planted.py,$(wildcard tests/campaigns/test_*.py))
 faults: $(INSTALLED) $(FUZZER_INSTALLED) ## crashes of servers and all of robustness, at their short settings
 	@CRASHES=$(CRASHES) SEED=$(SEED) EFFORT=$(EFFORT) \
-		$(BIN)/python -m pytest $(WAITING) --dist loadfile $(UNLIMITED) -m campaign \
-		--ignore tests/campaigns/test_planted.py tests/crash tests/campaigns $(PYTEST_ARGS)
+		$(BIN)/python -m pytest $(WAITING) --dist loadfile --no-loadscope-reorder $(UNLIMITED) -m campaign \
+		$(FAULTS) $(PYTEST_ARGS)
 
 planted-test: $(INSTALLED) $(FUZZER_INSTALLED) ## long campaign: each robustness campaign catches the bugs that are planted for it
 	@$(BIN)/python -m pytest $(PARALLEL) -m campaign tests/campaigns/test_planted.py $(PYTEST_ARGS)

@@ -181,7 +181,8 @@ def test_a_finish_that_takes_too_long_may_be_called_again(streaming: Streaming) 
 
 def test_a_stream_that_takes_longer_than_it_may_is_a_deadline(streaming: Streaming) -> None:
     go_on = threading.Event()
-    with streaming(slow(go_on), timeout_s=0.3) as (_, stream):
+    # Long enough to be open by then, on a busy machine as well.
+    with streaming(slow(go_on), timeout_s=1.5) as (_, stream):
         with pytest.raises(DeadlineError) as caught:
             stream.finish()
         go_on.set()

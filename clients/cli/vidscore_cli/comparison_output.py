@@ -35,7 +35,6 @@ def deliver_comparisons(comparisons: Sequence[Comparison], form: str, output: st
         form: One of `FORMATS`.
         output: Path of a file, or "-".
     """
-    from vidscore_cli.markup import WRITERS
     from vidscore_cli.report_text import deliver_parts
 
     if form == "json":
@@ -43,10 +42,8 @@ def deliver_comparisons(comparisons: Sequence[Comparison], form: str, output: st
         deliver_json(documents[0] if len(documents) == 1 else documents, output)
     elif form == "csv":
         deliver(csv_text(COLUMNS, _lines(comparisons)), output)
-    elif form in WRITERS:
-        deliver(WRITERS[form](comparison_parts(comparisons)), output)
     else:
-        deliver_parts(comparison_parts(comparisons), output)
+        deliver_parts(comparison_parts(comparisons), output, form)
 
 
 def comparison_parts(comparisons: Sequence[Comparison]) -> Iterator[Words | Grid]:

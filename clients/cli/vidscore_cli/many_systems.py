@@ -162,15 +162,10 @@ def write_systems(
 
 
 def _deliver_grid(heading: str, grid: Grid, form: str, output: str) -> None:
-    from vidscore_cli.markup import WRITERS
     from vidscore_cli.report_parts import Words
     from vidscore_cli.report_text import deliver_parts
 
-    parts: list[Words | Grid] = [Words(heading, heading=True), grid]
-    if form in WRITERS:
-        deliver(WRITERS[form](parts), output)
-    else:
-        deliver_parts(parts, output)
+    deliver_parts([Words(heading, heading=True), grid], output, form)
 
 
 class SystemTable(Struct, frozen=True):

@@ -18,8 +18,7 @@ from vidscore_cli.completions import (
     complete_format,
     complete_setting,
 )
-from vidscore_cli.session import Session
-from vidscore_cli.sites import DEFAULT_ADDRESS, choose_server
+from vidscore_cli.session import DEFAULT_ADDRESS, Session
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]
@@ -331,6 +330,8 @@ def server_options(*, instead: str = "") -> Decorator[Any]:
             site = given.pop("site")
             if instead and typed["server"] is None and site is None:
                 return function(server=None, **given)
+            from vidscore_cli.sites import choose_server
+
             environment = {name: _move_out(typed, name) for name in ("server", "token")}
             return function(server=choose_server(typed, site, environment), **given)
 

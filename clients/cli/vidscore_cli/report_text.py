@@ -25,14 +25,19 @@ from vidscore_evaluators.report_grids import Grid
 _INDENT = 2
 
 
-def deliver_parts(parts: Iterable[Words | Grid], output: str) -> None:
+def deliver_parts(parts: Iterable[Words | Grid], output: str, form: str = "table") -> None:
     """Write tables, and words between them, to a file or to standard output.
 
     Args:
         parts: Grids and words, in order.
         output: Path of the file, or "-".
+        form: ``table`` for people, or a form of `vidscore_cli.markup`.
     """
-    if output == STDOUT and sys.stdout.isatty():
+    if form != "table":
+        from vidscore_cli.markup import WRITERS
+
+        deliver(WRITERS[form](parts), output)
+    elif output == STDOUT and sys.stdout.isatty():
         from vidscore_cli.report_table import parts_renderable
 
         deliver_table(parts_renderable(parts), output)

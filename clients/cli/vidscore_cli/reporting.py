@@ -142,7 +142,6 @@ def write_reports(reports: Sequence[Report], wanted: Presentation) -> None:
     Raises:
         WarningsRefusedError: If there are any, and they are errors; nothing is written then.
     """
-    from vidscore_cli.markup import WRITERS
     from vidscore_cli.report_parts import report_parts
     from vidscore_cli.report_text import deliver_parts
     from vidscore_evaluators.report import report_to_dict
@@ -156,7 +155,5 @@ def write_reports(reports: Sequence[Report], wanted: Presentation) -> None:
         deliver_json(document, wanted.output)
     elif wanted.format == "csv":
         deliver(reports_to_csv(reports), wanted.output)
-    elif wanted.format in WRITERS:
-        deliver(WRITERS[wanted.format](report_parts(reports, wanted.view)), wanted.output)
     else:
-        deliver_parts(report_parts(reports, wanted.view), wanted.output)
+        deliver_parts(report_parts(reports, wanted.view), wanted.output, wanted.format)

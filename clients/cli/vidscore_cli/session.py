@@ -1,9 +1,11 @@
-"""State of one run of the command line, and its exit codes."""
+"""State of one run of the command line, its exit codes, and the server that it asks by default."""
 
 from __future__ import annotations
 
 import os
 from enum import IntEnum
+
+DEFAULT_ADDRESS = "127.0.0.1:50051"
 
 
 class Session:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vidscore_cli.session import ExitCode
+from vidscore_cli.session import DEFAULT_ADDRESS, ExitCode
 
 if TYPE_CHECKING:
     from vidscore_client import Tls
@@ -91,8 +91,6 @@ class Sites:
         only = next(iter(left)) if len(left) == 1 else ""
         return Sites(self.default if self.default in left else only, left)
 
-
-DEFAULT_ADDRESS = "127.0.0.1:50051"
 
 TLS_FILES = ("tls_root", "tls_certificate", "tls_key")
 

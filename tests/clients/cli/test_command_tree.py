@@ -72,9 +72,9 @@ NOT_FOR_SPOTGEO = (
     *("scipy", "shapely", "grpc", "rich", "pyarrow", "pandas", "numpy.ma"),
     *("importlib.metadata", "concurrent.futures", "logging", "socket", "xml", "urllib.request"),
     *(f"vidscore_evaluators.formats.{name}" for name in ("coco", "mot", "neovision2", "voc")),
-    *("vidscore_evaluators.tracking", "vidscore_evaluators.detection"),
+    *("vidscore_evaluators.tracking", "vidscore_evaluators.detection", "vidscore_cli.sites"),
 )
-"""What takes long to import, and is for other data, other evaluators, or larger sets."""
+"""What takes long to import, and is for other data and evaluators, larger sets, or servers."""
 
 
 @pytest.mark.parametrize("form", ["table", "json", "markdown"])

@@ -12,9 +12,8 @@ import pytest
 from tests.clients.cli.helpers import run
 
 from vidscore_cli.demo.network import ServerProcess
-from vidscore_cli.session import ExitCode
+from vidscore_cli.session import DEFAULT_ADDRESS, ExitCode
 from vidscore_cli.sites import (
-    DEFAULT_ADDRESS,
     ServerChoice,
     Site,
     Sites,

@@ -15,8 +15,8 @@ from vidscore_cli.options import connection_options, records_options
 from vidscore_cli.output import say
 from vidscore_cli.records import write_records
 from vidscore_cli.remote import open_client
+from vidscore_cli.session import DEFAULT_ADDRESS
 from vidscore_cli.sites import (
-    DEFAULT_ADDRESS,
     ServerChoice,
     Site,
     Sites,

@@ -28,6 +28,7 @@ from vidscore_evaluators.geometry import (
     greatest_square,
     isolated_pairs,
     near_points,
+    sorted_points,
 )
 from vidscore_evaluators.matching import (
     MAX_MATRIX_CELLS,
@@ -182,15 +183,16 @@ def _match(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> Iterator[Mat
     few = ((cells > 0) & (cells <= COMPARED_CELLS)).nonzero()[0]
     isolated = isolated_pairs(truth, detections, few, rules.greatest_square)
     pair_frames = few.repeat(np.maximum(isolated.counts, 0))
-    yield rules.matches(pair_frames, isolated.left, isolated.right, isolated.squares)
+    distances = np.sqrt(isolated.squares)
+    yield Matches(pair_frames, isolated.left, isolated.right, distances, errors_of(distances))
     rest = np.concatenate([few[isolated.counts < 0], (cells > COMPARED_CELLS).nonzero()[0]])
     are_matrices = cells[rest] <= MAX_MATRIX_CELLS
     for frames, match in (
         (rest[are_matrices], rules.by_matrices),
-        (rest[~are_matrices], rules.by_pairs),
+        (rest[~are_matrices], _by_pairs),
     ):
         if len(frames):
-            sides = SortedPoints.of(truth, frames), SortedPoints.of(detections, frames)
+            sides = sorted_points(truth, frames), sorted_points(detections, frames)
             for chunk in _chunks(cells[frames]):
                 yield rules.matched(frames, *sides, chunk, match)
 
@@ -202,8 +204,26 @@ def _chunks(cells: IntArray) -> list[IntArray]:
     return np.split(places, first[1:])
 
 
-_Match = Callable[[SortedPoints, SortedPoints, IntArray, NearPoints, FloatArray], BoolArray]
-"""Which of the pairs of some frames, of given costs, are matched."""
+class _Candidates(Struct, frozen=True, eq=False):
+    """Candidate pairs of some frames, and what each costs.
+
+    Attributes:
+        truth: Objects.
+        detections: Detections of the same frames.
+        places: Which of these frames, one of which is a group of either side.
+        near: The pairs.
+        costs: (P,) cost of each.
+    """
+
+    truth: SortedPoints
+    detections: SortedPoints
+    places: IntArray
+    near: NearPoints
+    costs: FloatArray
+
+
+_Match = Callable[[_Candidates], BoolArray]
+"""(P,) which of the candidate pairs are matched."""
 
 
 class _Rules(Struct, frozen=True, eq=False):
@@ -213,13 +233,6 @@ class _Rules(Struct, frozen=True, eq=False):
     greatest_square: float
     errors_of: ErrorsOf
 
-    def matches(
-        self, frames: IntArray, truth: IntArray, detections: IntArray, squares: FloatArray
-    ) -> Matches:
-        """Pairs of given rows, and what they are measured by."""
-        distances = np.sqrt(squares)
-        return Matches(frames, truth, detections, distances, self.errors_of(distances))
-
     def matched(
         self,
         frames: IntArray,
@@ -228,44 +241,35 @@ class _Rules(Struct, frozen=True, eq=False):
         places: IntArray,
         match: _Match,
     ) -> Matches:
-        """Match the frames of some places by their near points."""
+        """Match those of some frames that are at given places among them."""
         near = near_points(truth, detections, places, self.greatest_square)
         distances = np.sqrt(near.squares)
-        costs = distances + TIE_WEIGHT * (self.errors_of(distances) / (self.tau_px * self.tau_px))
-        chosen = match(truth, detections, places, near, costs)
+        errors = self.errors_of(distances)
+        costs = distances + TIE_WEIGHT * (errors / (self.tau_px * self.tau_px))
+        chosen = match(_Candidates(truth, detections, places, near, costs))
         of_pairs = places.repeat(near.counts)[chosen]
-        return self.matches(
+        return Matches(
             frames[of_pairs],
             truth.rows[truth.starts[of_pairs] + near.left[chosen]],
             detections.rows[detections.starts[of_pairs] + near.right[chosen]],
-            near.squares[chosen],
+            distances[chosen],
+            errors[chosen],
         )
 
-    def by_pairs(
-        self,
-        truth: SortedPoints,
-        detections: SortedPoints,
-        places: IntArray,
-        near: NearPoints,
-        costs: FloatArray,
-    ) -> BoolArray:
-        """Match frames by their pairs alone."""
-        of_pairs = places.repeat(near.counts)
-        left, right = near.left + truth.starts[of_pairs], near.right + detections.starts[of_pairs]
-        sizes = len(truth), len(detections)
-        return match_minimum_cost(Pairs(left, right), costs, of_pairs, *sizes)
-
-    def by_matrices(
-        self,
-        truth: SortedPoints,
-        detections: SortedPoints,
-        places: IntArray,
-        near: NearPoints,
-        costs: FloatArray,
-    ) -> BoolArray:
+    def by_matrices(self, pairs: _Candidates) -> BoolArray:
         """Match frames by whole matrices, in which one pair too far apart outweighs all others."""
-        heights, widths = truth.counts[places], detections.counts[places]
+        near, places = pairs.near, pairs.places
+        heights, widths = pairs.truth.counts[places], pairs.detections.counts[places]
         # No cost is above that of a distance of tau with the greatest error there is.
         greatest = np.full(len(places), self.tau_px + TIE_WEIGHT * max(1.0, 1.0 / self.tau_px))
         blocks = CostBlocks(starts_from_counts(near.counts), near.left, near.right, heights, widths)
-        return blocks.assign(costs, forbidden_costs(greatest, np.minimum(heights, widths)))
+        return blocks.assign(pairs.costs, forbidden_costs(greatest, np.minimum(heights, widths)))
+
+
+def _by_pairs(pairs: _Candidates) -> BoolArray:
+    """Match frames by their pairs alone."""
+    near, truth, detections = pairs.near, pairs.truth, pairs.detections
+    of_pairs = pairs.places.repeat(near.counts)
+    rows = Pairs(near.left + truth.starts[of_pairs], near.right + detections.starts[of_pairs])
+    sizes = len(truth.rows), len(detections.rows)
+    return match_minimum_cost(rows, pairs.costs, of_pairs, *sizes)

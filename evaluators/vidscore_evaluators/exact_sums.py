@@ -44,19 +44,15 @@ class ExactSums:
     read: a set of many sequences is often asked for its total alone.
     """
 
-    __slots__ = ("_count", "_integers", "_parts")
+    __slots__ = ("_integers", "_parts")
 
-    def __init__(
-        self, count: int, integers: Deferred[IntegerArray], parts: _Parts | None = None
-    ) -> None:
-        self._count, self._integers, self._parts = count, integers, parts
+    def __init__(self, integers: Deferred[IntegerArray], parts: _Parts | None = None) -> None:
+        self._integers, self._parts = integers, parts
 
     @classmethod
     def of_integers(cls, integers: Sequence[int] | IntegerArray) -> ExactSums:
         """Sums that are known."""
-        column: IntegerArray = np.empty(len(integers), dtype=np.object_)
-        column[:] = integers
-        return cls(len(column), Deferred.of(column))
+        return cls(Deferred.of(_column(integers)))
 
     @classmethod
     def of(cls, values: FloatArray, groups: IntArray, group_count: int) -> ExactSums:
@@ -71,18 +67,12 @@ class ExactSums:
             ValueError: If a value is not finite, or lengths differ.
         """
         groups, shifts, high, low = _added(values, groups)
-        if not len(high) or np.abs(high).max() < _MOST_HIGH:
+        if np.abs(high).max(initial=0) < _MOST_HIGH:
             parts = _Parts(groups, shifts, (high << _HALF_BITS) + low)
-            return cls(group_count, Deferred(lambda: parts.put_together(group_count)), parts)
-        sums = [0] * group_count
-        columns = (column.tolist() for column in (groups, shifts, high, low))
-        for group, shift, upper, lower in zip(*columns, strict=True):
-            sums[group] += (upper << _HALF_BITS) + lower << shift
-        return cls.of_integers(sums)
-
-    def __len__(self) -> int:
-        """Number of sums K."""
-        return self._count
+        else:
+            both = np.concatenate([shifts + _HALF_BITS, shifts])
+            parts = _Parts(np.tile(groups, 2), both, np.concatenate([high, low]))
+        return cls(Deferred(lambda: parts.put_together(group_count)), parts)
 
     @property
     def integers(self) -> IntegerArray:
@@ -128,7 +118,7 @@ class _Parts(Struct, frozen=True, eq=False):
 
     Attributes:
         groups: (P,) group of each.
-        shifts: (P,) exponent of each, from 0 to 2045.
+        shifts: (P,) exponent of each, from 0 to 2071.
         mantissas: (P,) mantissas.
     """
 
@@ -142,7 +132,7 @@ class _Parts(Struct, frozen=True, eq=False):
         columns = (self.groups.tolist(), self.shifts.tolist(), self.mantissas.tolist())
         for group, shift, mantissa in zip(*columns, strict=True):
             sums[group] += mantissa << shift
-        return ExactSums.of_integers(sums).integers
+        return _column(sums)
 
     def total(self) -> int:
         """The sum of all; mantissas of one exponent are added up in two words, without overflow."""
@@ -158,6 +148,12 @@ class _Parts(Struct, frozen=True, eq=False):
             (upper << _WORD_BITS) + lower << shift
             for shift, upper, lower in zip(*columns, strict=True)
         )
+
+
+def _column(integers: Sequence[int] | IntegerArray) -> IntegerArray:
+    column: IntegerArray = np.empty(len(integers), dtype=np.object_)
+    column[:] = integers
+    return column
 
 
 def _added(values: FloatArray, groups: IntArray) -> IntArray:

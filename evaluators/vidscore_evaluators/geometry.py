@@ -168,42 +168,29 @@ class GroupedPoints(Struct, frozen=True, eq=False):
         return counts
 
 
-class SortedPoints(Struct, frozen=True, eq=False):
-    """N points of one side in G groups, sorted by x, y and row within a group.
+class SortedPoints(GroupedPoints, frozen=True, eq=False):
+    """Grouped points, sorted by x, y and row within a group.
 
     Attributes:
-        coordinates: (N, 2) coordinates.
-        rows: (N,) row of each among the points that were sorted.
-        starts: (G + 1,) offsets of the groups into the points.
+        rows: (N,) row of each point among those that were sorted.
     """
 
-    coordinates: FloatArray
     rows: IntArray
-    starts: IntArray
 
-    @classmethod
-    def of(cls, points: GroupedPoints, groups: IntArray) -> SortedPoints:
-        """Sort the points of some groups.
 
-        Args:
-            points: All points.
-            groups: (K,) groups that are wanted.
-        """
-        counts = points.counts[groups]
-        starts = starts_from_counts(counts)
-        rows = expand_runs(points.starts[groups], counts)
-        coordinates = points.coordinates.take(rows, axis=0)
-        kernels.sort_points(coordinates, rows, starts, len(counts))
-        return cls(coordinates, rows, starts)
+def sorted_points(points: GroupedPoints, groups: IntArray) -> SortedPoints:
+    """Sort the points of some groups.
 
-    def __len__(self) -> int:
-        """Number of points N."""
-        return len(self.coordinates)
-
-    @property
-    def counts(self) -> IntArray:
-        """(G,) points of each group."""
-        return np.diff(self.starts)
+    Args:
+        points: All points.
+        groups: (K,) groups that are wanted.
+    """
+    counts = points.counts[groups]
+    starts = starts_from_counts(counts)
+    rows = expand_runs(points.starts[groups], counts)
+    coordinates = points.coordinates.take(rows, axis=0)
+    kernels.sort_points(coordinates, rows, starts, len(counts))
+    return SortedPoints(coordinates, starts, rows)
 
 
 def greatest_square(distance: float) -> float:

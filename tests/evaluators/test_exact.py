@@ -43,13 +43,14 @@ def test_each_group_sums_to_the_fraction(pairs: list[tuple[float, int]]) -> None
 @given(st.lists(st.tuples(FLOATS, st.integers(0, 5)), max_size=30))
 @example([(1.0, 0), (-3.5, 1), (2.0**-60, 1)])
 @example([(LARGEST, 0), (SMALLEST, 1)])
+@example([(1.0, 0), (-(2.0**12), 0), (3.0, 1)])  # halves that one integer of 64 bits does not hold
 def test_the_total_and_parts_of_sums_are_those_of_their_integers(
     pairs: list[tuple[float, int]],
 ) -> None:
     """Whether they are put together first, or not."""
     integers = _sums(pairs, 6)
     sums, rows, order = _exact_sums(pairs, 6), np.array([4, 0]), np.array([5, 4, 3, 2, 1, 0])
-    assert (sums.total(), len(sums)) == (sum(integers), 6)
+    assert sums.total() == sum(integers)
     assert ExactSums.of_integers(integers).total() == sum(integers)
     assert sums.take(rows).tolist() == [integers[4], integers[0]]
     assert joined([sums, sums.take(rows)]).tolist() == [*integers, integers[4], integers[0]]

@@ -19,6 +19,7 @@ from vidscore_evaluators.geometry import (
     greatest_square,
     isolated_pairs,
     near_points,
+    sorted_points,
 )
 
 Group = list[tuple[float, float]]
@@ -35,12 +36,12 @@ def points_of(groups: list[Group]) -> GroupedPoints:
     return GroupedPoints.of(coordinates.reshape(-1, 2), starts)
 
 
-def sorted_points(points: GroupedPoints) -> SortedPoints:
-    return SortedPoints.of(points, np.arange(len(points.counts)))
+def all_sorted(points: GroupedPoints) -> SortedPoints:
+    return sorted_points(points, np.arange(len(points.counts)))
 
 
 def side_of(groups: list[Group]) -> SortedPoints:
-    return sorted_points(points_of(groups))
+    return all_sorted(points_of(groups))
 
 
 def squared(point: FloatArray, other: FloatArray) -> float:
@@ -121,7 +122,7 @@ def test_points_of_a_group_are_sorted_by_x_and_then_by_y(count: int) -> None:
     random = np.random.default_rng(count)
     coordinates = random.integers(0, 20, size=(3 * count, 2)).astype(np.float64)
     starts = np.array([0, count, count, 3 * count])
-    found = sorted_points(GroupedPoints.of(coordinates, starts))
+    found = all_sorted(GroupedPoints.of(coordinates, starts))
     expected = [*sorted(coordinates[:count].tolist()), *sorted(coordinates[count:].tolist())]
     assert found.coordinates.tolist() == expected
     assert found.counts.tolist() == [count, 0, 2 * count]
@@ -136,12 +137,12 @@ def test_the_rows_of_sorted_points_are_those_of_a_stable_sort(groups: list[Group
         for start, group in zip(points.starts.tolist(), groups, strict=False)
         for row in sorted(range(len(group)), key=group.__getitem__)
     ]
-    assert sorted_points(points).rows.tolist() == expected
+    assert all_sorted(points).rows.tolist() == expected
 
 
 def test_points_of_some_groups_are_sorted_in_the_order_of_the_groups() -> None:
     points = points_of([[(3.0, 0.0), (1.0, 0.0)], [(9.0, 9.0)], [(2.0, 5.0), (2.0, 4.0)]])
-    found = SortedPoints.of(points, np.array([2, 0]))
+    found = sorted_points(points, np.array([2, 0]))
     assert found.coordinates.tolist() == [[2.0, 4.0], [2.0, 5.0], [1.0, 0.0], [3.0, 0.0]]
     assert (found.rows.tolist(), found.starts.tolist()) == ([4, 3, 1, 0], [0, 2, 4])
 
@@ -157,4 +158,4 @@ def test_what_would_lead_the_search_astray_is_refused() -> None:
         with pytest.raises(ValueError, match="are not of both sides"):
             isolated_pairs(left, right, np.array(groups), 1.0)
         with pytest.raises(ValueError, match="are not of both sides"):
-            near_points(sorted_points(left), sorted_points(right), np.array(groups), 1.0)
+            near_points(all_sorted(left), all_sorted(right), np.array(groups), 1.0)

@@ -7,7 +7,8 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3.14 python3,$(if $(shell command -v $(name)),$(name))))
 # One test process more than there are cores, for tests of servers wait for a fifth of their time;
 # WORKERS=0 runs all tests in one process, for a debugger.
-WORKERS ?= $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN))
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+WORKERS ?= $(shell expr 1 + $(CORES))
 PYTEST_ARGS ?=
 # Each process gets a half in one piece, so that few fixtures of a module are made twice, and one
 # that has finished takes from the other.
@@ -214,7 +215,7 @@ packages: $(INSTALLED) ## test-installs and test-image in one (EVERY=1)
 test-browser: $(INSTALLED) docs-site ## campaign: the pages in Chromium: what is clicked and shown, and axe (EVERY=1)
 	@$(PYTHON) tools/bootstrap.py $(BROWSER)/venv --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask,s3]' --group test --group browser
 	@npm install --silent --no-audit --no-fund --prefix $(BROWSER) axe-core@4.14.1
-	@$(BROWSER)/venv/bin/python -m pytest -n $(if $(filter 0,$(WORKERS)),0,auto) --maxprocesses 4 --dist worksteal -m "$(IN_GATE)" tests/browser $(PYTEST_ARGS)
+	@$(BROWSER)/venv/bin/python -m pytest $(PARALLEL) --maxprocesses $(firstword $(filter 1 2 3,$(CORES)) 4) -m "$(IN_GATE)" tests/browser $(PYTEST_ARGS)
 
 # What is integrated with is large, and FiftyOne does not go together with the rest.
 test-integrations: ## long campaign: docs/integrations.md against the real packages

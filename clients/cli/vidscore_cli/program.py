@@ -97,7 +97,10 @@ async def _wait_for(work: Coroutine[None, None, object]) -> None:
     """
     working = asyncio.ensure_future(work)
     await asyncio.wait({working}, timeout=END_TIMEOUT_S)
-    working.cancel()
+    if working.done():
+        working.result()
+    else:
+        working.cancel()
 
 
 def exit_text(code: int) -> str:

@@ -49,6 +49,7 @@ INSTALLED := $(ENVIRONMENT) $(LOOPS)
 LOWEST := build/lowest-venv
 BENCH := build/bench-venv
 BROWSER := build/browser
+BROWSER_ENVIRONMENT := $(BROWSER)/.installed
 INTEGRATIONS := build/integrations
 RELEASE := build/release
 SITE_TOOLS := tools/docs_site
@@ -87,7 +88,7 @@ RESUME ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv lock loops demo demo-web docs trust-study attack-study test test-slow faults packages bench bench-quick bench-scale profile check docs-site format release proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
+.PHONY: help venv lock loops demo demo-web docs trust-study attack-study test test-slow faults packages bench bench-quick bench-scale profile check docs-site format release proto proto-baseline proto-dependencies campaigns nightly gate-names prebuild clean \
 	$(CAMPAIGNS) long-campaigns $(LONG_CAMPAIGNS) $(CHECKS)
 
 help: ## list the commands
@@ -160,6 +161,10 @@ campaigns: ## every campaign at its short setting
 		$(MAKE) --no-print-directory $$campaign || failed="$$failed $$campaign"; \
 	done; test -z "$$failed" || { echo "campaigns that failed:$$failed" >&2; exit 1; }
 
+# What the campaigns of the gate begin with, each of which makes what is not there yet.
+prebuild: $(INSTALLED) $(SITE_ENVIRONMENT) $(BROWSER_ENVIRONMENT)
+	@for client in clients/*/Makefile; do $(MAKE) --no-print-directory -C $$(dirname $$client) runner; done
+
 # What `.ci/run` goes through after `make check` and `make test`, each with a limit of its own.
 gate-names:
 	@echo $(GATE)
@@ -211,10 +216,15 @@ packages: $(INSTALLED) ## test-installs and test-image in one (EVERY=1)
 		tests/packaging/test_image.py $(PYTEST_ARGS)
 
 # In an environment of its own, for playwright brings a Node.js of 100 MB, which the lock file has
-# not. The browser is Debian's, and keeps a core busy for each test process.
-test-browser: $(INSTALLED) docs-site ## campaign: the pages in Chromium: what is clicked and shown, and axe (EVERY=1)
+# not.
+$(BROWSER_ENVIRONMENT): $(INSTALL_INPUTS)
+	@$(HAS_PYTHON)
 	@$(PYTHON) tools/bootstrap.py $(BROWSER)/venv --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask,s3]' --group test --group browser
 	@npm install --silent --no-audit --no-fund --prefix $(BROWSER) axe-core@4.14.1
+	@touch $@
+
+# The browser is Debian's, and keeps a core busy for each test process.
+test-browser: $(INSTALLED) $(BROWSER_ENVIRONMENT) docs-site ## campaign: the pages in Chromium: what is clicked and shown, and axe (EVERY=1)
 	@$(BROWSER)/venv/bin/python -m pytest $(PARALLEL) --maxprocesses $(firstword $(filter 1 2 3,$(CORES)) 4) -m "$(IN_GATE)" tests/browser $(PYTEST_ARGS)
 
 # What is integrated with is large, and FiftyOne does not go together with the rest.

@@ -139,6 +139,7 @@ class SqlStore:
         self._reading = 0
         self._lock = threading.Lock()
         self._read_ended = threading.Condition(self._lock)
+        self._connection: Connection | None = None
         self._writer = threading.Thread(target=self._write, name="store-writer", daemon=True)
         self._writer.start()
 
@@ -239,6 +240,8 @@ class SqlStore:
                     self._commit(group)
         except BaseException as error:  # noqa: BLE001 - fails every waiting command
             self._lose(error, group)
+        finally:
+            self._leave_connection()
 
     def _lose(self, error: BaseException, group: list[_Queued]) -> None:
         """Stop writing for good: fail the group and all queued commands, and take no more."""
@@ -310,27 +313,35 @@ class SqlStore:
         Asking before each whether the database was restarted would cost a round trip: where the
         connection is lost before anything was done, another one is taken.
         """
-        connection = self._engine.connect()
         try:
             try:
-                self._begin(connection, about)
+                connection = self._begin(about)
             except DBAPIError as error:
                 if not error.connection_invalidated:
                     raise
-                connection.invalidate()
-                connection.close()
-                connection = self._engine.connect()
-                self._begin(connection, about)
+                self._leave_connection()
+                connection = self._begin(about)
             yield connection
             connection.commit()
-        finally:
-            connection.close()
+        except BaseException:
+            self._leave_connection()
+            raise
 
-    def _begin(self, connection: Connection, about: Collection[SubmissionKey] | None) -> None:
+    def _begin(self, about: Collection[SubmissionKey] | None) -> Connection:
+        # Kept from group to group: to take one and give it back costs as much as a small command.
+        if self._connection is None:
+            self._connection = self._engine.connect()
         # Said, not left to the first statement: prepared ones go past SQLAlchemy, which would not
         # begin for them, and each would then count by itself.
-        connection.begin()
-        self._sharing.lock(connection, about)
+        self._connection.begin()
+        self._sharing.lock(self._connection, about)
+        return self._connection
+
+    def _leave_connection(self) -> None:
+        """Take another connection for the next group; what this one has not committed is undone."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
 
     def _failure(self, error: Exception) -> StoreError:
         """The error of a group whose commit failed."""

@@ -110,6 +110,7 @@ def test_the_writer_goes_on_after_its_database_was_a_standby_for_a_while(
 
     with monkeypatch.context() as patch:
         patch.setattr(postgresql, "_refuse_unfit", refuse)
+        store._leave_connection()
         store._engine.dispose()  # the writer has to connect anew
         refused = store.submit(add("s2")).exception(TIMEOUT_S)
     assert "standby" in str(refused)

@@ -394,7 +394,7 @@ def _only_wanted(source: Source, wanted: Wanted, listing: Listing) -> Source:
         source,
         annotations=kept.with_tables(listing.sequences, kept.labels),
         positions=None if positions is None else positions.take_frames(keep),
-        listing=replace(listing, empty=empty),
+        listing=replace(listing, empty=listing.empty | empty),
     )
 
 

@@ -9,6 +9,7 @@ own: `vidscore_evaluators.formats._arrow_masks`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -85,7 +86,7 @@ def read_columns(path: InputPath, kind: FileKind, options: ReadOptions) -> Readi
     listing = None
     if options.wanted is not None:
         names = ((str(file.path).removeprefix(str(path)), file.path) for file in files)
-        listing = list_files(sorted(reader.keys), names)
+        listing = list_files(sorted(reader.keys), names, reader.empty)
     table, masks = reader.rows_and_masks()
     reading = read_table(table, str(path), kind.format_name, masks)
     reading.faults.absorb(reader.faults)
@@ -106,6 +107,7 @@ class _Reader(Struct):
         skipped: Rows that have faults.
         rows: Rows so far.
         keys: Sequences so far, those that are not wanted included; only kept where some are wanted.
+        row_counts: Rows of each sequence that has files of its own, if these were looked into.
     """
 
     kind: FileKind
@@ -115,6 +117,7 @@ class _Reader(Struct):
     skipped: int = 0
     rows: int = 0
     keys: set[SequenceKey] = field(default_factory=set)
+    row_counts: Counter[SequenceKey] = field(default_factory=Counter)
     _masks: MaskReader | None = None
     _columns: NamedColumns | None = None
     _names: tuple[str, ...] = ()
@@ -127,6 +130,11 @@ class _Reader(Struct):
         if self._columns is None:
             raise RuntimeError("nothing has been read")
         return self._columns
+
+    @property
+    def empty(self) -> frozenset[SequenceKey]:
+        """Sequences that have files of their own, in which there is no row."""
+        return frozenset(key for key, count in self.row_counts.items() if not count)
 
     def rows_and_masks(self) -> tuple[RowTable, Masks | None]:
         """All rows without a fault, and the masks that they have; None without their columns."""
@@ -155,14 +163,18 @@ class _Reader(Struct):
         known = recall(place) if self.tables else None
         if known is not None and not self._is_wanted(known.keys):
             self._check_columns(known, file)
+            if key is not None:
+                self.row_counts[key] += 0
             return
         others, self.keys = self.keys, set()
-        schema, name = self._read_opened(file)
+        schema, name, row_count = self._read_opened(file)
+        if key is not None:
+            self.row_counts[key] += row_count
         learn(place, KnownFile(name, schema, frozenset(self.keys)))
         self.keys |= others
 
-    def _read_opened(self, file: DataFile) -> tuple[Any, str]:
-        """Read a file; gives its schema and its name in messages."""
+    def _read_opened(self, file: DataFile) -> tuple[Any, str, int]:
+        """Read a file; gives its schema, its name in messages, and its rows."""
         with self.kind.opened(file.path, self.options) as opened:
             self._check_columns(opened, file)
             if not self.tables:  # else nothing would have these columns where there is no row
@@ -171,7 +183,7 @@ class _Reader(Struct):
             for group in opened.groups():
                 self._read_group(group, opened.name, first, file)
                 first += group.row_count
-            return opened.schema, opened.name
+            return opened.schema, opened.name, first
 
     def _read_group(self, group: RowGroup, name: str, first: int, file: DataFile) -> None:
         """Read a group of rows, of which the first one has this place in the file."""

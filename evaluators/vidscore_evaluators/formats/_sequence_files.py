@@ -118,12 +118,17 @@ def wanted_files(
     return chosen or dict(islice(files.items(), 1)), listing
 
 
-def list_files(sequences: Iterable[SequenceKey], files: Iterable[tuple[str, InputPath]]) -> Listing:
+def list_files(
+    sequences: Iterable[SequenceKey],
+    files: Iterable[tuple[str, InputPath]],
+    empty: frozenset[SequenceKey] = frozenset(),
+) -> Listing:
     """What is known of a side by its files alone.
 
     Args:
         sequences: All sequences, in order.
         files: Name and place of each file.
+        empty: Sequences that are known to have no frame.
 
     Raises:
         InputError: If a file cannot be looked at.
@@ -131,7 +136,7 @@ def list_files(sequences: Iterable[SequenceKey], files: Iterable[tuple[str, Inpu
     digest = hashlib.blake2b(digest_size=16)
     for name, path in files:
         digest.update(f"{name}\0{byte_count(path)}\n".encode())
-    return Listing(tuple(sequences), digest.hexdigest())
+    return Listing(tuple(sequences), digest.hexdigest(), empty)
 
 
 def join_sources(parts: Sequence[Source], name: str) -> Source:

@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 from tests.evaluators.shards.test_parts import (
     merged,
+    partitioned,
     scene,
     task_of,
     texts,
@@ -74,6 +75,40 @@ def test_a_sequence_of_empty_truth_is_as_unknown_to_a_part_as_to_the_whole(tmp_p
     for one in (task, cut(task), replace(task, in_parts=False)):
         with pytest.raises(InputError, match="sequence Tower-s2, expected a sequence of the truth"):
             merged(tmp_path, one)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("detected", [True, False])
+def test_folders_of_a_sequence_without_a_row_are_as_unknown_as_to_the_whole(
+    tmp_path: Path, suffix: str, *, detected: bool
+) -> None:
+    """Without a detection of it, there is nothing to refuse: it is no sequence at all."""
+    sides = folders_without_truth(tmp_path, suffix, detected=detected)
+    task = task_of(sides, suffix, "f1")
+    for one in (task, cut(task)):
+        if detected:
+            with pytest.raises(InputError, match="sequence Tower/s2, expected a sequence of the"):
+                merged(tmp_path, one)
+        else:
+            assert texts(merged(tmp_path, one)) == whole(one)
+
+
+def folders_without_truth(tmp_path: Path, suffix: str, *, detected: bool) -> tuple[Path, Path]:
+    """Folders of a file for each sequence; that of one has no row of truth."""
+    flat = write_both(tmp_path, "parquet", frames=FRAMES)
+    sides = partitioned(tmp_path, flat)
+    for side in sides:
+        for file in list(side.rglob("*.parquet")):
+            table = pq.read_table(file, partitioning=None)
+            if file.parent.name == "sequence=s2" and (side == sides[0] or not detected):
+                table = table.slice(0, 0)
+            file.unlink()
+            if suffix == "parquet":
+                pq.write_table(table, file)
+            else:
+                with pa.ipc.new_file(file.with_suffix(".arrow"), table.schema) as writer:
+                    writer.write_table(table)
+    return sides
 
 
 def test_what_needs_the_whole_is_read_whole_and_cut_all_the_same(tmp_path: Path) -> None:

@@ -146,17 +146,19 @@ class LiveScores:
 
         It may be cancelled at any wait: then nothing has moved, and the next call does it.
         """
-        state, news = await self._context.read(lambda reader: self._look(reader, name, kept))
+        state, found = await self._context.read(lambda reader: self._look(reader, name, kept))
         if state is None:
             kept.run = None
             return
-        if news is not None:
+        if isinstance(found, News):
             try:
-                await self._take(kept, state.basis, news)
+                await self._take(kept, state.basis, found)
             except Exception:
                 kept.run, kept.looked_at = None, state  # the same would fail again
                 raise
-            kept.completeness = news.completeness
+            kept.completeness = found.completeness
+        elif found is not None:
+            kept.completeness = found
         kept.looked_at = state
 
     async def _take(self, kept: _Kept, basis: Basis, news: News) -> None:
@@ -191,18 +193,22 @@ class LiveScores:
 
     def _look(
         self, reader: Reader, name: SubmissionName, kept: _Kept
-    ) -> tuple[State | None, News | None]:
+    ) -> tuple[State | None, News | CompletenessCache | None]:
         """The present state, and what has come since the last look where it may matter.
+
+        Where it does not, how many frames there are now, if they were counted.
 
         Raises:
             LookupError: If the truth is gone.
         """
-        state = self._state(reader, name)
+        state, known = self._state(reader, name), kept.completeness
         if state is None or state == kept.looked_at:
             return state, None
-        known = kept.completeness
-        if known is not None and known.holds(state, reader.frame_counts(*name)):
+        if known is not None and known.is_early(state):
             return state, None
+        counted = None if known is None else known.counted(state, reader.frame_counts(*name))
+        if counted is not None:
+            return state, counted
         run = kept.run
         if run is not None and run.basis == state.basis:
             news = read_news(self._scorer, reader, name, state, run)

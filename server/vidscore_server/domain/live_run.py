@@ -6,6 +6,7 @@ that is scored without a benchmark. All of it comes out of the store again where
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -69,29 +70,58 @@ class State(NamedTuple):
 
 
 class CompletenessCache(Struct, frozen=True):
-    """Which sequences had frames enough to be complete, the last time that frames were read.
+    """Which sequences had frames enough to be complete, the last time that frames were counted.
 
     A sequence with fewer frames than are evaluated cannot be complete, and one that has got none
-    since then is as complete as it was: so long there is nothing to read.
+    since then is as complete as it was: so long there is nothing to read. Before as many frames
+    have come as any sequence lacks, there is nothing to count.
 
     Attributes:
         basis: Of the state at that time.
-        wanted: Evaluated frames of each sequence.
-        enough: Frames of those sequences that have no fewer.
+        wanted: Evaluated frames of each sequence that was not complete.
+        enough: Frames of those that have no fewer.
+        due_count: Frames of the submission at which one of them may be complete.
     """
 
     basis: Basis
     wanted: Mapping[tuple[str, str], int]
     enough: Mapping[tuple[str, str], int]
+    due_count: int
 
-    def holds(self, state: State, counts: Mapping[tuple[str, str], int]) -> bool:
-        """Whether no sequence can have been completed since then.
+    @classmethod
+    def of(
+        cls,
+        state: State,
+        wanted: Mapping[tuple[str, str], int],
+        counts: Mapping[tuple[str, str], int],
+    ) -> CompletenessCache:
+        """What follows from the frames that there are.
+
+        Args:
+            state: What there is.
+            wanted: Evaluated frames of each sequence that is not complete.
+            counts: Frames of each sequence.
+        """
+        lacking = [max(1, count - counts.get(key, 0)) for key, count in wanted.items()]
+        due_count = state.frame_count + min(lacking, default=sys.maxsize)
+        return cls(state.basis, wanted, _enough(wanted, counts), due_count)
+
+    def is_early(self, state: State) -> bool:
+        """Whether too few frames have come since then for any sequence to be complete."""
+        return self.basis == state.basis and state.frame_count < self.due_count
+
+    def counted(
+        self, state: State, counts: Mapping[tuple[str, str], int]
+    ) -> CompletenessCache | None:
+        """The cache of now; None where a sequence may have been completed since then.
 
         Args:
             state: What there is now.
             counts: Frames of each sequence.
         """
-        return self.basis == state.basis and self.enough == _enough(self.wanted, counts)
+        if self.basis != state.basis or self.enough != _enough(self.wanted, counts):
+            return None
+        return self.of(state, self.wanted, counts)
 
 
 class LiveRun:
@@ -191,18 +221,15 @@ def read_news(
     raw = replace(raw, detections=public_side(raw.definition, raw.detections))
     truth = truth_to_score(raw.definition.specification, raw.truth, complete=True)
     truth = public_side(raw.definition, truth)
-    wanted = _frame_counts(truth)
-    completeness = CompletenessCache(
-        state.basis, wanted, _enough(wanted, reader.frame_counts(*name))
-    )
     late = _of(raw.detections, run.completed)
     came = raw.detections.take_frames(~late)
     waiting = came if run.waiting is None else concatenate([run.waiting, came])
     completed = _completed(raw, truth.take_frames(~_of(truth, run.completed)), waiting)
     chosen = _of(waiting, completed)
+    wanted = _frame_counts(truth.take_frames(~_of(truth, run.completed | completed)))
     return News(
         run,
-        completeness,
+        CompletenessCache.of(state, wanted, reader.frame_counts(*name)),
         raw,
         completed,
         truth.take_frames(_of(truth, completed)),

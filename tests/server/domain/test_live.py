@@ -105,14 +105,37 @@ def test_nothing_is_read_until_a_sequence_may_have_been_completed(
     counts: dict[tuple[str, str], int], holds: bool
 ) -> None:
     """Sequence a has more frames than are evaluated, but maybe not all of these; b has too few."""
-    noon = datetime(2026, 5, 1, 12, tzinfo=UTC)
-    state = State(9, 1, "{}", noon)
-    completeness = CompletenessCache(
-        state.basis, wanted={("", "a"): 2, ("", "b"): 5}, enough={("", "a"): 3}
-    )
-    assert completeness.holds(state, counts) is holds
-    assert not completeness.holds(state._replace(truth_revision=2), counts)
-    assert not completeness.holds(state._replace(rules="{ }"), counts)
+    known = CompletenessCache.of(STATE, WANTED, {("", "a"): 3, ("", "b"): 1})
+    assert (known.counted(STATE, counts) is not None) is holds
+    assert known.counted(STATE._replace(truth_revision=2), counts) is None
+    assert known.counted(STATE._replace(rules="{ }"), counts) is None
+
+
+STATE = State(9, 1, "{}", datetime(2026, 5, 1, 12, tzinfo=UTC))
+WANTED = {("", "a"): 2, ("", "b"): 5}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "counts", "due_count"),
+    [
+        ({("", "b"): 5}, {("", "b"): 1}, 9 + 4),
+        ({("", "b"): 5, ("", "c"): 2}, {("", "b"): 1}, 9 + 2),
+        (WANTED, {("", "a"): 2, ("", "b"): 1}, 9 + 1),  # any frame of a may be the one it lacks
+    ],
+)
+def test_frames_are_not_counted_before_as_many_have_come_as_a_sequence_lacks(
+    wanted: dict[tuple[str, str], int], counts: dict[tuple[str, str], int], due_count: int
+) -> None:
+    known = CompletenessCache.of(STATE, wanted, counts)
+    assert known.is_early(STATE._replace(frame_count=due_count - 1))
+    assert not known.is_early(STATE._replace(frame_count=due_count))
+    assert not known.is_early(STATE._replace(truth_revision=2))
+
+
+def test_frames_are_not_counted_any_more_when_every_sequence_is_complete() -> None:
+    known = CompletenessCache.of(STATE, {}, {("", "a"): 2})
+    assert known.is_early(STATE._replace(frame_count=1_000_000))
+    assert not known.is_early(STATE._replace(rules="{ }"))
 
 
 async def test_a_submission_counts_once_a_live_score_was_shown_cancelled_or_not(

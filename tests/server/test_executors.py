@@ -75,7 +75,7 @@ async def test_processes_give_the_same_bytes_and_way_to_the_workers() -> None:
         assert await pool.capacity() == 1
         assert await pool.run(JOB) == run_job(JOB)
         found: Any = await pool._run(JOB, _niceness)
-        assert found == os.nice(0) + NICENESS
+        assert found == min(19, os.nice(0) + NICENESS)  # the system has no greater one
     finally:
         pool.close()
 

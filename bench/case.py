@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from bench.measuring import Action, run_interleaved
 from bench.rows import Goal, Row
 
+RUN_S = 0.05
+"""Least time of a run of each side, in which a short one is repeated."""
+
 
 @dataclass(frozen=True, slots=True)
 class Size:
@@ -78,7 +81,7 @@ def compare(
         ValueError: If a peer comes to other figures: then the times compare nothing.
     """
     actions = [ours, *(peer.action for peer in peers)]
-    samples, results = run_interleaved(actions, repeats)
+    samples, results = run_interleaved(actions, repeats, RUN_S)
     rows = []
     for peer, sample, result in zip(peers, samples[1:], results[1:], strict=True):
         if peer.agrees is not None and not peer.agrees(results[0], result):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from bench import measuring
 from bench.case import QUICK, Case, Peer, Size, compare
 from bench.cases import outcomes, spotgeo, viewer
 from bench.measuring import Sample, run_interleaved
@@ -26,6 +29,28 @@ def test_actions_run_in_turn_after_a_warm_up() -> None:
     assert order == ["a", "b"] * 3
     assert [len(sample.values) for sample in samples] == [2, 2]
     assert results == [None, None]
+
+
+def test_a_run_of_what_is_short_repeats_it_and_gives_the_mean(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    played_s = 0.0
+    called: list[float] = []
+
+    def lasting(seconds: float) -> Callable[[], None]:
+        def action() -> None:
+            nonlocal played_s
+            played_s += seconds
+            called.append(seconds)
+
+        return action
+
+    clock = SimpleNamespace(perf_counter=lambda: played_s, process_time=lambda: played_s)
+    monkeypatch.setattr(measuring, "time", clock)
+    samples, _ = run_interleaved([lasting(0.25), lasting(4.0)], 3, least_s=1.0)
+    assert [called.count(seconds) for seconds in (0.25, 4.0)] == [2 + 3 * 4, 2 + 3]
+    assert [sample.values for sample in samples] == [(0.25,) * 3, (4.0,) * 3]
+    assert [sample.cpu_s for sample in samples] == [(0.25,) * 3, (4.0,) * 3]
 
 
 @pytest.mark.parametrize(

@@ -319,7 +319,7 @@ class SqlStore:
             except DBAPIError as error:
                 if not error.connection_invalidated:
                     raise
-                self._leave_connection()
+                self._leave_connection(is_lost=True)
                 connection = self._begin(about)
             yield connection
             connection.commit()
@@ -337,11 +337,18 @@ class SqlStore:
         self._sharing.lock(self._connection, about)
         return self._connection
 
-    def _leave_connection(self) -> None:
-        """Take another connection for the next group; what this one has not committed is undone."""
+    def _leave_connection(self, *, is_lost: bool = False) -> None:
+        """Take another connection for the next group; what this one has not committed is undone.
+
+        Args:
+            is_lost: Whether nothing can be undone any more, nor need be.
+        """
         connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.close()
+        if connection is None:
+            return
+        if is_lost:
+            connection.invalidate()
+        connection.close()
 
     def _failure(self, error: Exception) -> StoreError:
         """The error of a group whose commit failed."""

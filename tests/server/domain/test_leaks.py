@@ -219,7 +219,7 @@ async def _settled(hosted: Hosted) -> None:
     assert isinstance(pool, QueuePool)
     await until(lambda: hosted.server.sessions.open_count == 0)
     await until(lambda: not _hosting(hosted).context.changes._waiting)
-    await until(lambda: not append_waits(hosted) and pool.checkedout() == 0)
+    await until(lambda: not append_waits(hosted) and pool.checkedout() == 1)  # the writer's
     await asyncio.sleep(0.05)
 
 

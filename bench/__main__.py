@@ -46,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for case in cases:
             _profile(case, size)
         return 0
+    runtime.tune_malloc()  # as the command line does; peers in this process have it as well
     command = "make bench-quick" if chosen.quick else "make bench"
     if chosen.case:
         command += f' BENCH_ARGS="{" ".join(f"--case {name}" for name in chosen.case)}"'

@@ -130,3 +130,12 @@ def test_values_without_a_group_are_refused() -> None:
 def test_whole_numbers_are_summed_as_floats() -> None:
     sums = ExactSums.of(np.array([3, 4]), np.zeros(2, dtype=np.int64), 1)
     assert sums.tolist() == [7 << SCALE_BITS]
+
+
+@pytest.mark.parametrize(
+    ("integers", "bits"), [([24, 40], 3), ([8, 5], 0), ([0, 0], SCALE_BITS), ([], SCALE_BITS)]
+)
+def test_spare_bits_of_integers_are_the_zeros_at_the_end_of_all(
+    integers: list[int], bits: int
+) -> None:
+    assert ExactSums.of_integers(integers).spare_bits == bits

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.tree import ROOT
+from tools.campaign_record import VARIABLE
 
 PATCHES = Path(__file__).parent / "planted"
 SOURCES = ("evaluators", "server", "clients/cli", "clients/python")
@@ -88,7 +89,7 @@ def catches(bug: Planted, folder: Path) -> str:
         [*(sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-m", ""),
          *("-p", "no:cacheprovider"), f"{bug.module}::{bug.test}" if bug.test else bug.module],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": places, "SEED": "0", "EFFORT": "1"},
+        env=os.environ | {"PYTHONPATH": places, "SEED": "0", "EFFORT": "1", VARIABLE: ""},
         capture_output=True,
         text=True,
         timeout=TIMEOUT_S,

@@ -46,7 +46,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for case in cases:
             _profile(case, size)
         return 0
-    runtime.tune_malloc()  # as the command line does; peers in this process have it as well
     command = "make bench-quick" if chosen.quick else "make bench"
     if chosen.case:
         command += f' BENCH_ARGS="{" ".join(f"--case {name}" for name in chosen.case)}"'
@@ -85,4 +84,5 @@ def _profile(case: Case, size: Size) -> None:
 
 
 if __name__ == "__main__":
+    runtime.tune_malloc()  # as the command line does; peers in this process have it as well
     raise SystemExit(main())

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from vidscore_evaluators import kernels
+from vidscore_evaluators.arrays import AnyArray
 from vidscore_evaluators.exact_sums import SCALE_BITS, ExactSums, fraction_of, joined, to_float
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -139,3 +141,16 @@ def test_spare_bits_of_integers_are_the_zeros_at_the_end_of_all(
     integers: list[int], bits: int
 ) -> None:
     assert ExactSums.of_integers(integers).spare_bits == bits
+
+
+def test_the_loop_gets_room_for_sums_of_every_exponent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two for each sixteen of the 2,048 exponents of binary64; too little would be written over."""
+    rooms: list[int] = []
+
+    def note_room(_: AnyArray, __: AnyArray, ___: int, scratch: AnyArray, *____: AnyArray) -> int:
+        rooms.append(len(scratch))
+        return 0
+
+    monkeypatch.setattr(kernels, "add_exactly", note_room)
+    ExactSums.of(np.ones(1), np.zeros(1, dtype=np.int64), 1)
+    assert min(rooms) >= 2 * 2048 // 16

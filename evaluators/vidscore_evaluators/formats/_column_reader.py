@@ -160,18 +160,16 @@ class _Reader(Struct):
             self._read_opened(file)
             return
         place = place_of(file, self.kind)
-        known = recall(place) if self.tables else None
+        known, row_count = recall(place) if self.tables else None, 0
         if known is not None and not self._is_wanted(known.keys):
-            self._check_columns(known, file)
-            if key is not None:
-                self.row_counts[key] += 0
-            return
-        others, self.keys = self.keys, set()
-        schema, name, row_count = self._read_opened(file)
+            self._check_columns(known, file)  # a file of its one sequence, then, has no row
+        else:
+            others, self.keys = self.keys, set()
+            schema, name, row_count = self._read_opened(file)
+            learn(place, KnownFile(name, schema, frozenset(self.keys)))
+            self.keys |= others
         if key is not None:
             self.row_counts[key] += row_count
-        learn(place, KnownFile(name, schema, frozenset(self.keys)))
-        self.keys |= others
 
     def _read_opened(self, file: DataFile) -> tuple[Any, str, int]:
         """Read a file; gives its schema, its name in messages, and its rows."""

@@ -119,9 +119,8 @@ class CompletenessCache(Struct, frozen=True):
             state: What there is now.
             counts: Frames of each sequence.
         """
-        if self.basis != state.basis or self.enough != _enough(self.wanted, counts):
-            return None
-        return self.of(state, self.wanted, counts)
+        now = self.of(state, self.wanted, counts)
+        return now if (now.basis, now.enough) == (self.basis, self.enough) else None
 
 
 class LiveRun:

@@ -92,6 +92,10 @@ async def test_without_the_policy_nothing_is_live(hosted: Hosted) -> None:
     assert await hosted.server.hosting.live.newest(NAME) is None
 
 
+STATE = State(9, 1, "{}", datetime(2026, 5, 1, 12, tzinfo=UTC))
+WANTED = {("", "a"): 2, ("", "b"): 5}
+
+
 @pytest.mark.parametrize(
     ("counts", "holds"),
     [
@@ -109,10 +113,6 @@ def test_nothing_is_read_until_a_sequence_may_have_been_completed(
     assert (known.counted(STATE, counts) is not None) is holds
     assert known.counted(STATE._replace(truth_revision=2), counts) is None
     assert known.counted(STATE._replace(rules="{ }"), counts) is None
-
-
-STATE = State(9, 1, "{}", datetime(2026, 5, 1, 12, tzinfo=UTC))
-WANTED = {("", "a"): 2, ("", "b"): 5}
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def tally_in_parts(
         return whole
     parts = split_by_sequence(truth, detections, part_count)
     done, frame_counts = 0, deque[int]()
-    tallies = [[evaluator.identity_tally] for evaluator in evaluators]
+    tallies: list[list[Tally]] = [[] for _ in evaluators]
     with _runner(evaluators, workers) as run:
         for found in run(_counted(parts, frame_counts)):
             for own, tally in zip(tallies, found, strict=True):
@@ -166,7 +166,10 @@ def tally_in_parts(
             done += frame_counts.popleft()
             if progress is not None:
                 progress(done, max(1, truth.frame_count))
-    return [merge_tallies(own) for own in tallies]
+    return [
+        merge_tallies(own or [evaluator.identity_tally])
+        for evaluator, own in zip(evaluators, tallies, strict=True)
+    ]
 
 
 def outcomes_in_parts(

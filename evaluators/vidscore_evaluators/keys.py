@@ -21,15 +21,18 @@ def packed_columns(columns: Sequence[IntArray]) -> list[AnyArray]:
     """
     if len(columns) == 0 or len(columns[0]) == 0:
         return list(columns)
-    packed: AnyArray = np.zeros(1, dtype=np.int64)
+    packed = np.zeros(len(columns[0]), dtype=np.int64)
     total = 1
     for column in columns:
         least = int(column.min())
         size = int(column.max()) - least + 1
+        if size == 1:
+            continue
         total *= size
         if total > LARGEST_KEY:
             return list(columns)
-        packed = packed * size + (column - least)
+        packed *= size
+        packed += column - least
     # 16-bit numbers are radix sorted.
     return [packed.astype(np.uint16) if total <= 1 << 16 else packed]
 

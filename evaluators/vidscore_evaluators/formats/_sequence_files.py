@@ -46,6 +46,7 @@ from vidscore_evaluators.formats.source import (
     sequence_name,
 )
 from vidscore_evaluators.report import ReportWarning
+from vidscore_evaluators.runtime import map_threads
 
 SequenceFiles = Mapping[SequenceKey, InputPath]
 """The file of each sequence, in order."""
@@ -139,19 +140,41 @@ def list_files(
     return Listing(tuple(sequences), digest.hexdigest(), empty)
 
 
-def join_sources(parts: Sequence[Source], name: str) -> Source:
-    """Join what was read from single files of one format.
+def read_each(
+    files: SequenceFiles, read_file: Callable[[SequenceKey, InputPath], Reading], name: str
+) -> Reading:
+    """Read every file completely, in a few threads, and join what they hold.
 
     Args:
-        parts: At least one source, each with sequences of its own, positions and no warnings.
+        files: At least one file.
+        read_file: Reads the file of a sequence, with positions and without warnings.
         name: Name of the source.
+
+    Raises:
+        InputError: If a file cannot be read at all; with every fault.
     """
-    return replace(
+    parts: list[Source] = []
+    broken, faults, skipped = FaultList(), FaultList(), 0
+    for read in map_threads(lambda item: read_file(*item), files.items()):
+        try:
+            part = read()
+        except InputError as error:
+            broken.extend(error.faults)
+            continue
+        parts.append(part.source)
+        faults.absorb(part.faults)
+        skipped += part.skipped
+    if broken:
+        broken.absorb(faults)
+        raise InputError(broken.listed())
+    source = replace(
         parts[0],
         annotations=concatenate([part.annotations for part in parts]),
         name=name,
+        image_sizes={key: size for part in parts for key, size in part.image_sizes.items()},
         positions=join_positions([part.positions for part in parts if part.positions is not None]),
     )
+    return Reading(source, faults, skipped)
 
 
 def pair_sequences(

@@ -60,7 +60,6 @@ from vidscore_evaluators.formats._format import (
 )
 from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
 from vidscore_evaluators.formats._seqinfo import (
-    SequenceInfo,
     frames_without_rows,
     read_sequence_info,
     write_sequence_info,
@@ -70,6 +69,7 @@ from vidscore_evaluators.formats._sequence_files import (
     check_files,
     first_row,
     pair_text_files,
+    read_each,
     read_plain_files,
     to_reading,
     wanted_files,
@@ -80,19 +80,16 @@ from vidscore_evaluators.formats._table import (
     RowChecks,
     RowTable,
     StringColumn,
-    concatenate_tables,
     parse_integer,
     parse_number,
 )
 from vidscore_evaluators.formats.source import (
     SWAPPED,
-    FaultList,
     Files,
     Reading,
     ReadLimits,
     ReadOptions,
 )
-from vidscore_evaluators.runtime import map_threads
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
 NAME = "motchallenge"
@@ -142,38 +139,20 @@ def read(path: InputPath, side: Side, limits: ReadOptions) -> Reading:
     swapped = SWAPPED if not files and matches(path, b"") else None
     check_files(files, path, _LAYOUT[side], limits, swapped)
     files, listing = wanted_files(files, limits)
-    broken, faults = FaultList(), FaultList()
-    parts: list[CsvRows] = []
-    infos: dict[SequenceKey, SequenceInfo] = {}
-    reads = map_threads(lambda file: _read_file(file, side, limits), files.values())
-    for (key, file), read_file in zip(files.items(), reads, strict=True):
-        try:
-            parts.append(read_file())
-            info = read_sequence_info(file, limits) if side is Side.TRUTH else None
-            if info is not None:
-                infos[key] = info
-        except InputError as error:
-            broken.extend(error.faults)
-    for part in parts:
-        faults.absorb(part.faults)
-    if broken:
-        broken.absorb(faults)
-        raise InputError(broken.listed())
-    lengths = {key: info.length for key, info in infos.items()}
-    sizes = {key: info.image_size for key, info in infos.items() if info.image_size}
-    table = concatenate_tables([part.table for part in parts])
-    checks = _check_rows(table, side, tuple(files), lengths)
-
-    def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
-        rows = _row_columns(table, tuple(files), side)
-        missing = frames_without_rows(rows, lengths)
-        # A frame without a row is at the first line of its file.
-        return with_listed_frames(rows, table, missing, (missing[0], np.ones_like(missing[0])))
-
-    joined = CsvRows(table, faults, sum(part.skipped for part in parts))
-    reading = to_reading(joined, checks, to_columns, str(path), NAME)
-    source = replace(reading.source, image_sizes=sizes)
+    reading = read_each(files, lambda key, file: _read_file(key, file, side, limits), str(path))
+    annotations = _in_all_files(reading.source.annotations, side)
+    source = replace(reading.source, annotations=annotations)
     return replace(reading, source=source, listing=listing)
+
+
+def _in_all_files(annotations: Annotations, side: Side) -> Annotations:
+    """Decide what only all files together can tell."""
+    if side is Side.DETECTIONS:
+        return replace(annotations, confidences=_confidences(annotations.confidences))
+    # Where no file has it, as in MOT15, there is no such column.
+    if annotations.object_count and np.isnan(annotations.columns["visibility"]).all():
+        return replace(annotations, columns={})
+    return annotations
 
 
 def matches(path: InputPath, head: bytes) -> bool:
@@ -232,7 +211,26 @@ def _holds_parts(folder: InputPath) -> bool:
     return any(is_file(folder / part) for part in _PARTS)
 
 
-def _read_file(path: InputPath, side: Side, limits: ReadLimits) -> CsvRows:
+def _read_file(key: SequenceKey, path: InputPath, side: Side, limits: ReadLimits) -> Reading:
+    """Read a file completely, while its rows are in a cache and other threads read other files."""
+    rows = _read_rows(path, side, limits)
+    info = read_sequence_info(path, limits) if side is Side.TRUTH else None
+    lengths = {} if info is None else {key: info.length}
+
+    def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
+        columns = _row_columns(table, key, side)
+        missing = frames_without_rows(columns, lengths)
+        # A frame without a row is at the first line of the file.
+        return with_listed_frames(columns, table, missing, (missing[0], np.ones_like(missing[0])))
+
+    checks = _check_rows(rows.table, side, lengths.get(key, MAXIMUM_FRAME_NUMBER))
+    reading = to_reading(rows, checks, to_columns, str(path), NAME)
+    if info is None or not info.image_size:
+        return reading
+    return replace(reading, source=replace(reading.source, image_sizes={key: info.image_size}))
+
+
+def _read_rows(path: InputPath, side: Side, limits: ReadLimits) -> CsvRows:
     text = normalised_rows(read_bytes(path, _FILE, limits), str(path))
     line, row = first_row(text)
     count = row.count(b",") + 1 if row else FEWEST_COLUMNS
@@ -287,16 +285,9 @@ def _class_problem(text: bytes, row: bytes, count: int) -> Fault | None:
 # --- rows ------------------------------------------------------------------------------------
 
 
-def _check_rows(
-    table: RowTable,
-    side: Side,
-    sequences: tuple[SequenceKey, ...],
-    lengths: Mapping[SequenceKey, int],
-) -> RowChecks:
+def _check_rows(table: RowTable, side: Side, last: int) -> RowChecks:
     checks = RowChecks(table)
     frames, numbers = table.integers["frame"], table.numbers
-    last = np.array([lengths.get(key, MAXIMUM_FRAME_NUMBER) for key in sequences], dtype=np.int64)
-    last = last[table.source_of_row]
     beyond = (frames >= 1) & (frames > last) & (frames <= MAXIMUM_FRAME_NUMBER)
     checks.refuse(beyond, "frame", frames, "a frame within the seqLength of seqinfo.ini")
     checks.require_frames("frame", least=1)
@@ -328,11 +319,11 @@ def _boxes(table: RowTable) -> FloatArray:
     return boxes
 
 
-def _row_columns(table: RowTable, sequences: tuple[SequenceKey, ...], side: Side) -> RowColumns:
+def _row_columns(table: RowTable, key: SequenceKey, side: Side) -> RowColumns:
     count, numbers = len(table), table.numbers
     flags = np.zeros(count, dtype=np.uint8)
     labels = StringColumn(np.zeros(count, dtype=np.int64), CLASSES)
-    confidences = _confidences(numbers["conf"])
+    confidences = numbers["conf"]
     columns = {}
     if side is Side.TRUTH:
         codes = np.where(table.integers["class"] == -1, 0, table.integers["class"] - 1)
@@ -341,12 +332,9 @@ def _row_columns(table: RowTable, sequences: tuple[SequenceKey, ...], side: Side
         flags = np.where(numbers["conf"] == 0.0, ObjectFlag.IGNORE, 0).astype(np.uint8)
         flags |= np.where(distracts, ObjectFlag.DISTRACTOR, 0).astype(np.uint8)
         confidences = np.ones(count)
-        # Where no file has it, as in MOT15, there is no such column.
-        if not np.isnan(numbers["visibility"]).all() or count == 0:
-            columns = {"visibility": numbers["visibility"]}
+        columns = {"visibility": numbers["visibility"]}
     return RowColumns(
-        sequences=sequences,
-        # A table holds its files in the order in which they were read, which is the sequences'.
+        sequences=(key,),
         sequence_of_row=table.source_of_row,
         frame_numbers=table.integers["frame"],
         frame_flags=np.zeros(count, dtype=np.uint8),

@@ -63,8 +63,8 @@ from vidscore_evaluators.formats._format import (
 )
 from vidscore_evaluators.formats._row_frames import RowColumns
 from vidscore_evaluators.formats._sequence_files import (
-    join_sources,
     pair_sequences,
+    read_each,
     to_reading,
     wanted_files,
 )
@@ -77,7 +77,6 @@ from vidscore_evaluators.formats._table import (
 )
 from vidscore_evaluators.formats.source import (
     SWAPPED,
-    FaultList,
     Files,
     PairReading,
     Reading,
@@ -89,7 +88,6 @@ from vidscore_evaluators.formats.source import (
     show_text,
 )
 from vidscore_evaluators.report import ReportWarning
-from vidscore_evaluators.runtime import map_threads
 
 NAME = "neovision2-csv"
 CORNERS = tuple(f"BoundingBox_{axis}{corner}" for corner in range(1, 5) for axis in "XY")
@@ -130,22 +128,9 @@ def read(path: InputPath, side: Side, limits: ReadOptions) -> Reading:
     require_folder(path, _LAYOUT)
     found, warnings = _find_files(path, limits)
     files, listing = wanted_files(found, limits)
-    sources: list[Source] = []
-    broken, faults, skipped = FaultList(), FaultList(), 0
-    for read_file in map_threads(lambda file: _read_file(*file, side, limits), files.items()):
-        try:
-            part = read_file()
-        except InputError as error:
-            broken.extend(error.faults)
-            continue
-        sources.append(part.source)
-        faults.absorb(part.faults)
-        skipped += part.skipped
-    if broken:
-        broken.absorb(faults)
-        raise InputError(broken.listed())
-    source = join_sources(sources, str(path))
-    return Reading(replace(source, warnings=warnings), faults, skipped, listing)
+    reading = read_each(files, lambda key, file: _read_file(key, file, side, limits), str(path))
+    source = replace(reading.source, warnings=warnings)
+    return replace(reading, source=source, listing=listing)
 
 
 def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:

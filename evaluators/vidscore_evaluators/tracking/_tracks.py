@@ -286,6 +286,8 @@ def _are_unique(*columns: IntArray) -> bool:
     [packed, *others] = packed_columns(columns)
     if others:
         return False
+    if (packed[1:] > packed[:-1]).all():
+        return True
     packed = np.sort(packed, kind="stable")
     return not (packed[1:] == packed[:-1]).any()
 

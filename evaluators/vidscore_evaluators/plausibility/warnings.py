@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import ARITIES, BOX, POINT, Annotations, SequenceKey, Side
 from vidscore_evaluators.plausibility._readings import Finding, judge_sample
@@ -121,22 +123,67 @@ def input_warnings(
     """
     if not input_summary:
         return ()
+    seen = _Seen.of(input_summary)
     return (
-        *_missing(input_summary),
+        *_missing(seen),
         *label_warnings(input_summary[LABELS], labels),
-        *_reading(input_summary),
-        *side_warnings(input_summary, ranked=ranked),
+        *_reading(seen, input_summary[SAMPLE]),
+        *_of_sides(seen, input_summary, ranked=ranked),
     )
 
 
 def side_warnings(input_summary: InputSummary, *, ranked: bool) -> Iterator[ReportWarning]:
     """Warnings about one side or the other alone."""
-    yield from _confidences(input_summary, ranked=ranked)
+    return _of_sides(_Seen.of(input_summary), input_summary, ranked=ranked)
+
+
+class _Seen(Struct, frozen=True):
+    """What an input summary says of each side, and the frames that it names.
+
+    Attributes:
+        counts: Objects and frames by side and kind.
+        arities: By side, of its objects.
+        frames: By name of the example.
+    """
+
+    counts: Mapping[str, Mapping[str, int]]
+    arities: Mapping[str, Sequence[int]]
+    frames: Mapping[str, tuple[SequenceKey, int]]
+
+    @classmethod
+    def of(cls, input_summary: InputSummary) -> _Seen:
+        table = input_summary[SIDES]
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
+        arities: dict[str, list[int]] = defaultdict(list)
+        rows = (table.texts("side"), table.number("arity").tolist(), table.counts.tolist())
+        for side, arity, of_row in zip(*rows, strict=True):
+            arities[side].append(int(arity))
+            counts[side].update(dict(zip(table.schema.counts, of_row, strict=True)))
+        return cls(counts, arities, _frames_of(input_summary[EXAMPLES]))
+
+    def count(self, side: Side, name: str) -> int:
+        """How many objects or frames of a kind a side has."""
+        return self.counts[side][name]
+
+    def example(self, side: Side, example: Example) -> FrameExample | None:
+        """The first frame of a side with something odd; None where there is none."""
+        found = self.frames.get(example_name(side, example))
+        return None if found is None else FrameExample(side, *found)
+
+
+def _frames_of(table: Table) -> dict[str, tuple[SequenceKey, int]]:
+    keys = map(SequenceKey, table.texts("domain"), table.texts("sequence"))
+    frames = map(int, table.number("frame").tolist())
+    return dict(zip(table.texts("example"), zip(keys, frames, strict=True), strict=True))
+
+
+def _of_sides(seen: _Seen, input_summary: InputSummary, *, ranked: bool) -> Iterator[ReportWarning]:
+    yield from _confidences(seen, input_summary[CONFIDENCES], ranked=ranked)
     for side in Side:
-        yield from _corners(input_summary, side)
-        yield from _beyond_image(input_summary, side)
-        yield from _columns(input_summary, side)
-        yield from _masks(input_summary, side)
+        yield from _corners(seen, side)
+        yield from _beyond_image(seen, side)
+        yield from _columns(seen, side, input_summary[COLUMNS])
+        yield from _masks(seen, side)
 
 
 def with_names(
@@ -155,7 +202,7 @@ def _with_name(
     warning: ReportWarning, input_summary: InputSummary, labels: LabelUse, scored: ScoredClasses
 ) -> ReportWarning:
     if warning.code in _BY_FRAME:
-        example = _example(input_summary, Side.DETECTIONS, Example.UNLISTED)
+        example = _Seen.of(input_summary).example(Side.DETECTIONS, Example.UNLISTED)
         if example is None:
             return warning
         advice = "check that frames of both sides are numbered from the same first frame"
@@ -177,8 +224,8 @@ def _with_name(
     return warning
 
 
-def _missing(input_summary: InputSummary) -> Iterator[ReportWarning]:
-    counts = {side: _count(input_summary, side, "objects") for side in Side}
+def _missing(seen: _Seen) -> Iterator[ReportWarning]:
+    counts = {side: seen.count(side, "objects") for side in Side}
     if counts[Side.TRUTH] and not counts[Side.DETECTIONS]:
         yield ReportWarning(
             "no_detections",
@@ -186,7 +233,7 @@ def _missing(input_summary: InputSummary) -> Iterator[ReportWarning]:
             "check that the right file was given",
             counts[Side.TRUTH],
         )
-    frames = {side: _count(input_summary, side, "frames") for side in Side}
+    frames = {side: seen.count(side, "frames") for side in Side}
     wanted, answered = frames[Side.TRUTH], frames[Side.DETECTIONS]
     if wanted >= _MANY_FRAMES and 0 < answered < _ANSWERED_SHARE * wanted:
         yield ReportWarning(
@@ -198,27 +245,26 @@ def _missing(input_summary: InputSummary) -> Iterator[ReportWarning]:
         )
 
 
-def _confidences(input_summary: InputSummary, *, ranked: bool) -> Iterator[ReportWarning]:
-    table = input_summary[CONFIDENCES]
+def _confidences(seen: _Seen, table: Table, *, ranked: bool) -> Iterator[ReportWarning]:
     values: dict[str, list[float]] = {side.value: [] for side in Side}
     for side, value in zip(table.texts("side"), table.number("confidence").tolist(), strict=True):
         values[side].append(value)
     graded = any(value != 1.0 for value in values[Side.TRUTH])
-    detections = _count(input_summary, Side.DETECTIONS, "objects")
+    detections = seen.count(Side.DETECTIONS, "objects")
     equal = len(values[Side.DETECTIONS]) == 1 and detections >= _LEAST_EQUAL
     if graded and equal:
         yield ReportWarning(
             "sides_swapped",
             "objects of the ground truth have confidences, and the detections have none; "
             "check that ground truth and detections are not swapped",
-            _count(input_summary, Side.TRUTH, "objects"),
+            seen.count(Side.TRUTH, "objects"),
         )
     elif graded:
         yield ReportWarning(
             "truth_with_confidences",
             "objects of the ground truth have confidences, as detections have; "
             "check that it is the ground truth, and leave its confidences out",
-            _count(input_summary, Side.TRUTH, "objects"),
+            seen.count(Side.TRUTH, "objects"),
         )
     elif equal and ranked:
         yield ReportWarning(
@@ -230,9 +276,9 @@ def _confidences(input_summary: InputSummary, *, ranked: bool) -> Iterator[Repor
         )
 
 
-def _corners(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]:
-    count = _count(input_summary, side, "swapped")
-    example = _example(input_summary, side, Example.SWAPPED)
+def _corners(seen: _Seen, side: Side) -> Iterator[ReportWarning]:
+    count = seen.count(side, "swapped")
+    example = seen.example(side, Example.SWAPPED)
     if count > MANY_ROWS and example is not None:
         yield ReportWarning(
             "swapped_corners",
@@ -243,9 +289,9 @@ def _corners(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]
         )
 
 
-def _beyond_image(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]:
-    count, sized = (_count(input_summary, side, name) for name in ("beyond_image", "sized"))
-    example = _example(input_summary, side, Example.BEYOND_IMAGE)
+def _beyond_image(seen: _Seen, side: Side) -> Iterator[ReportWarning]:
+    count, sized = (seen.count(side, name) for name in ("beyond_image", "sized"))
+    example = seen.example(side, Example.BEYOND_IMAGE)
     if example is not None:
         yield from beyond_image_warnings(side, count, sized, example)
 
@@ -307,8 +353,9 @@ def bounding_box_warnings(input_summary: InputSummary) -> Iterator[ReportWarning
     """A warning where four corners were compared as the upright boxes around them."""
     if not input_summary:
         return
-    counts = {side: _count(input_summary, side, Example.ROTATED) for side in Side}
-    found = (_example(input_summary, side, Example.ROTATED) for side in Side if counts[side])
+    seen = _Seen.of(input_summary)
+    counts = {side: seen.count(side, Example.ROTATED) for side in Side}
+    found = (seen.example(side, Example.ROTATED) for side in Side if counts[side])
     example = next(filter(None, found), None)
     if example is not None:
         yield ReportWarning(
@@ -321,11 +368,10 @@ def bounding_box_warnings(input_summary: InputSummary) -> Iterator[ReportWarning
         )
 
 
-def _columns(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]:
-    table = input_summary[COLUMNS]
+def _columns(seen: _Seen, side: Side, table: Table) -> Iterator[ReportWarning]:
     entries = zip(table.texts("side"), table.texts("column"), table.count("objects"), strict=True)
     counts = {name: int(count) for of_side, name, count in entries if of_side == side.value}
-    sizes = size_columns(counts) if _arities(input_summary, side) == [POINT] else ()
+    sizes = size_columns(counts) if seen.arities[side] == [POINT] else ()
     if sizes:
         yield ReportWarning(
             "boxes_read_as_points",
@@ -343,11 +389,11 @@ def _columns(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]
             )
 
 
-def _masks(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]:
-    objects = _count(input_summary, side, "objects")
+def _masks(seen: _Seen, side: Side) -> Iterator[ReportWarning]:
+    objects = seen.count(side, "objects")
     for code in MASK_DOUBTS:
-        example = _example(input_summary, side, Example(code))
-        count = _count(input_summary, side, code)
+        example = seen.example(side, Example(code))
+        count = seen.count(side, code)
         # Outlines thinner than a pixel have few pixels: a few such masks say nothing of the rest.
         if example is not None and (code != BESIDE or count > _BESIDE_SHARE * objects):
             what, advice = _MASKS[code]
@@ -356,14 +402,13 @@ def _masks(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]:
             yield ReportWarning(code, message, count, example)
 
 
-def _reading(input_summary: InputSummary) -> Iterator[ReportWarning]:
-    arities = {side: _arities(input_summary, side) for side in Side}
-    if any(len(found) != 1 for found in arities.values()):
+def _reading(seen: _Seen, table: Table) -> Iterator[ReportWarning]:
+    arities = [seen.arities[side] for side in Side]
+    if any(len(found) != 1 for found in arities):
         return
-    truth, detections = (arities[side][0] for side in Side)
+    [[truth], [detections]] = arities
     if (truth == POINT) != (detections == POINT) or {truth, detections} - ARITIES.keys():
         return
-    table = input_summary[SAMPLE]
     finding = judge_sample(
         table.codes("block").tobytes(),
         np.ascontiguousarray(table.numbers).tobytes(),
@@ -375,7 +420,7 @@ def _reading(input_summary: InputSummary) -> Iterator[ReportWarning]:
         example = FrameExample(finding.side, sequence, finding.frame)
         how, advice = _READINGS[finding.code]
         message = f"{_fitting(finding, how)}, for example in {place_name(example)}; {advice}"
-        count = _count(input_summary, finding.side, "objects")
+        count = seen.count(finding.side, "objects")
         yield ReportWarning(finding.code, message, count, example)
 
 
@@ -395,24 +440,3 @@ def place_name(example: FrameExample) -> str:
     """``frame 7 of sequence Tower/001``."""
     name = "/".join(filter(None, example.sequence))
     return f"frame {example.frame} of sequence {name}" if name else f"frame {example.frame}"
-
-
-def _count(input_summary: InputSummary, side: Side, name: str) -> int:
-    table = input_summary[SIDES]
-    rows = [row for row, found in enumerate(table.texts("side")) if found == side.value]
-    return int(table.count(name)[rows].sum())
-
-
-def _arities(input_summary: InputSummary, side: Side) -> list[int]:
-    table = input_summary[SIDES]
-    entries = zip(table.texts("side"), table.number("arity").tolist(), strict=True)
-    return [int(arity) for found, arity in entries if found == side.value]
-
-
-def _example(input_summary: InputSummary, side: Side, example: Example) -> FrameExample | None:
-    table, name = input_summary[EXAMPLES], example_name(side, example)
-    for row, found in enumerate(table.texts("example")):
-        if found == name:
-            key = SequenceKey(table.texts("domain")[row], table.texts("sequence")[row])
-            return FrameExample(side, key, int(table.number("frame")[row]))
-    return None

@@ -127,8 +127,12 @@ def _times(
 
 
 def scored_objects(truth: Annotations) -> Annotations:
-    """The truth as a perfect system would report it: without ignored objects and regions."""
-    ordinary = (truth.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) == 0
+    """The truth as a perfect system would report it: its objects that count, and nothing else.
+
+    The detection of a crowd may take an object near it, where another one takes an ignored object.
+    """
+    others = ObjectFlag.IGNORE | ObjectFlag.REGION | ObjectFlag.CROWD
+    ordinary = (truth.flags & others) == 0
     return replace(truth, frame_flags=np.zeros_like(truth.frame_flags)).take_objects(ordinary)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vidscore_evaluators.annotations import Annotations, ObjectFlag
+from vidscore_evaluators.annotations import ObjectFlag
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import EvaluatorContract
 from vidscore_evaluators.testing.strategies import Case, seeds
@@ -18,11 +18,6 @@ class Detection(EvaluatorContract):
 
     object_flags = EVERY_FLAG
     examples = 6
-
-    def perfect_detections(self, truth: Annotations) -> Annotations:
-        """Without groups: where little overlap is asked for, one takes an object beside it."""
-        found = super().perfect_detections(truth)
-        return found.take_objects((found.flags & ObjectFlag.CROWD) == 0)
 
 
 class TestF1(Detection):

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from google.protobuf import json_format
 
-from vidscore_client._convert import present, to_dataclass
-from vidscore_client._live_clock import frame_source
-from vidscore_client._specification import (
-    GEOMETRIES,
-    decode_definition,
-    decode_parameters,
-    decode_specification,
-)
+from vidscore_client._convert import to_dataclass
+from vidscore_client._specification import decode_definition, decode_specification
 from vidscore_client.errors import InternalError
 from vidscore_client.evaluators import EvaluatorDescription, Measure, PresetDescription
 from vidscore_client.frames import Geometry
@@ -36,6 +30,8 @@ from vidscore_client.reports import (
     ReportWarning,
     Row,
 )
+from vidscore_protos.dictionaries import FRAME_SOURCES, GEOMETRIES, show_parameters
+from vidscore_protos.forms import present
 from vidscore_protos.v1 import (
     benchmark_pb2,
     benchmark_service_pb2,
@@ -92,7 +88,7 @@ def decode_report(message: report_pb2.Report) -> Report:
     return Report(
         evaluator=message.evaluator,
         version=message.version,
-        parameters=decode_parameters(message.parameters),
+        parameters=show_parameters(message.parameters),
         truth_digest=message.truth_digest,
         detections_digest=message.detections_digest,
         software=dict(sorted(message.software.items())),
@@ -128,7 +124,7 @@ def decode_preset(message: evaluator_service_pb2.Preset) -> PresetDescription:
         name=message.name.removeprefix(PRESET_PREFIX),
         labels=tuple(message.labels.names) if message.HasField("labels") else None,
         evaluators=tuple(
-            (entry.name, decode_parameters(entry.parameters)) for entry in message.evaluators
+            (entry.name, show_parameters(entry.parameters)) for entry in message.evaluators
         ),
     )
 
@@ -177,7 +173,8 @@ def _number(value: report_pb2.Value) -> Number:
 def _geometries(values: Iterable[int]) -> tuple[Geometry, ...]:
     """The shapes that this client knows; it could not send another one."""
     wanted = set(values)
-    return tuple(name for name, number in GEOMETRIES.items() if number in wanted)
+    found = tuple(name for name, number in GEOMETRIES.items() if number in wanted)
+    return cast("tuple[Geometry, ...]", found)
 
 
 def decode_benchmark(
@@ -206,7 +203,9 @@ def decode_score(message: submission_service_pb2.SubmissionScore) -> SubmissionS
 
 def decode_online(message: submission_service_pb2.OnlineRecord) -> OnlineRecord:
     """How a submission answered by the clock of a live benchmark."""
-    return to_dataclass(OnlineRecord, message, frames=frame_source(message.frames))
+    words = {int(number): word for word, number in FRAME_SOURCES.items()}
+    frames = words.get(message.frames, "unknown")
+    return to_dataclass(OnlineRecord, message, frames=frames)
 
 
 def decode_update(message: submission_service_pb2.WatchSubmissionResponse) -> SubmissionUpdate:

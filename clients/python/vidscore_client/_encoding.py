@@ -11,7 +11,6 @@ from google.protobuf.message import Message
 
 from vidscore_client._outbox import Batch
 from vidscore_client._specification import (
-    GEOMETRIES,
     Specification,
     encode_geometry,
     encode_specification,
@@ -27,6 +26,7 @@ from vidscore_client.frames import (
     parse_string,
 )
 from vidscore_client.settings import Live
+from vidscore_protos.dictionaries import GEOMETRIES
 from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2
 
 DEFAULT_STREAM = "default"

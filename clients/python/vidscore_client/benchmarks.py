@@ -12,8 +12,6 @@ from vidscore_client._decoding import decode_benchmark, decode_leaderboard
 from vidscore_client._encoding import benchmark_name, submission_names
 from vidscore_client._long_work import AsyncLongWork, LongKind, LongWork
 from vidscore_client._specification import (
-    GEOMETRY_FIELDS,
-    TIME_FIELDS,
     UPDATABLE,
     Definition,
     encode_definition,
@@ -38,6 +36,7 @@ from vidscore_client.hosting import (
 from vidscore_client.leaderboards import ChecklistItem, Leaderboard
 from vidscore_client.organising import TeamView, decode_team_view
 from vidscore_client.settings import DEFAULT_RETRY, Retry
+from vidscore_protos.dictionaries import GEOMETRY_FIELDS, TIME_FIELDS
 from vidscore_protos.v1 import benchmark_service_pb2 as wire
 from vidscore_protos.v1 import organiser_pb2
 

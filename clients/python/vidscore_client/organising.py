@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from vidscore_client._convert import duration_of, present, to_dataclass
+from vidscore_client._convert import duration_of, to_dataclass
 from vidscore_client._encoding import resource_name
 from vidscore_client._transport import Transport, list_pages, run_blocking
 from vidscore_client.errors import InputError
 from vidscore_client.frames import parse_string
 from vidscore_client.hosting import NewToken, Submission, SubmissionState, Token
+from vidscore_protos.forms import present
 from vidscore_protos.v1 import access_service_pb2 as wire
 from vidscore_protos.v1 import organiser_pb2, server_service_pb2
 from vidscore_protos.v1 import submission_service_pb2 as submissions_wire

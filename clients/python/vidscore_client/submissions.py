@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 
-from vidscore_client._convert import fill_scalar, to_dataclass
+from vidscore_client._convert import checked, to_dataclass
 from vidscore_client._decoding import decode_score, decode_update
 from vidscore_client._encoding import benchmark_name, encode_frames, submission_name
 from vidscore_client._retrying import Retrying, Watched, call_s, ended_early, not_ended
@@ -29,6 +29,7 @@ from vidscore_client.hosting import (
 )
 from vidscore_client.outcomes import Outcomes, read_outcomes
 from vidscore_client.settings import DEFAULT_RETRY, Retry
+from vidscore_protos.forms import fill_scalar
 from vidscore_protos.v1 import submission_service_pb2 as wire
 
 SUBMISSIONS = "/vidscore.v1.SubmissionService/"
@@ -235,9 +236,10 @@ class AsyncSubmissions:
         request = wire.ReadOutcomesRequest(
             submission=submission_name(submission), evaluator=parse_string("evaluator", evaluator)
         )
-        for name, value in (("threshold", threshold), ("confidence", confidence)):
-            if value is not None:
-                fill_scalar(request, name, value, name)
+        with checked():
+            for name, value in (("threshold", threshold), ("confidence", confidence)):
+                if value is not None:
+                    fill_scalar(request, name, value, name)
         async for outcomes in read_outcomes(self._transport, request, retry):
             yield outcomes
 

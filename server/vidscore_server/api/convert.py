@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import numpy as np
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 from msgspec.structs import replace
 
-from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, InputError, ParameterError, SpecificationError
 from vidscore_evaluators.live import Coverage
 from vidscore_evaluators.parameters import parse_parameters
 from vidscore_evaluators.report import Curve, Number, Report, Row
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, spec_from_dict
 from vidscore_evaluators.trust.ranking import Questions
+from vidscore_protos.dictionaries import SPECIFICATION, fill_parameters, show_parameters
+from vidscore_protos.forms import fill_message, show_message
 from vidscore_protos.v1 import (
     report_pb2,
     scoring_service_pb2,
@@ -74,15 +74,8 @@ def read_specification(message: specification_pb2.BenchmarkSpec, source: str) ->
     Raises:
         SpecificationError: With every fault.
     """
-    faults: list[Fault] = []
-    evaluators = _evaluators_to_list(message.evaluators, source, "evaluators", faults)
-    document = {
-        "title": message.title,
-        "evaluators": evaluators,
-        "domains": [_domain_to_dict(entry) for entry in message.domains],
-        "sequences": [_sequence_to_dict(entry) for entry in message.sequences],
-        **_classes_to_dict(message),
-    }
+    faults = _parameter_faults(message.evaluators, source, "evaluators")
+    document = show_message(message, SPECIFICATION)
     try:
         specification = spec_from_dict(document, source=source)
     except SpecificationError as error:
@@ -104,143 +97,37 @@ def read_evaluators(
     Raises:
         InputError: With every parameter that repeats or has no value.
     """
-    faults: list[Fault] = []
-    entries = _evaluators_to_list(messages, None, field, faults)
+    messages = list(messages)
+    faults = _parameter_faults(messages, None, field)
     if faults:
         raise InputError(faults)
-    return tuple(EvaluatorSpec(**entry) for entry in entries)
+    return tuple(EvaluatorSpec(entry.name, show_parameters(entry.parameters)) for entry in messages)
 
 
 def write_specification(document: Mapping[str, Any]) -> specification_pb2.BenchmarkSpec:
     """A specification in its dictionary form, as reports carry it, as a message."""
-    message = specification_pb2.BenchmarkSpec(title=document.get("title", ""))
-    for entry in document.get("evaluators", ()):
-        message.evaluators.add(
-            name=entry["name"], parameters=write_parameters(entry.get("parameters", {}))
-        )
-    for entry in document.get("domains", ()):
-        _write_classes(message.domains.add(name=entry["name"]), entry)
-    for entry in document.get("sequences", ()):
-        message.sequences.append(_sequence_from_dict(entry))
-    _write_classes(message, document)
+    message = specification_pb2.BenchmarkSpec()
+    fill_message(message, "specification", document, SPECIFICATION)
     return message
 
 
-def _write_classes(
-    message: specification_pb2.BenchmarkSpec | specification_pb2.DomainSpec,
-    document: Mapping[str, Any],
-) -> None:
-    if "classes" in document:
-        message.classes.SetInParent()
-        message.classes.names.extend(document["classes"])
-
-
-def write_parameters(values: Mapping[str, Any]) -> list[specification_pb2.Parameter]:
-    """Parameters by name, as messages."""
-    return [_write_parameter(name, value) for name, value in values.items()]
-
-
-def _write_parameter(name: str, value: object) -> specification_pb2.Parameter:
-    if isinstance(value, bool):
-        return specification_pb2.Parameter(name=name, boolean=value)
-    if isinstance(value, int):
-        return specification_pb2.Parameter(name=name, integer=value)
-    if isinstance(value, float):
-        return specification_pb2.Parameter(name=name, number=value)
-    if isinstance(value, str):
-        return specification_pb2.Parameter(name=name, text=value)
-    if not isinstance(value, Sequence):
-        raise TypeError(f"no message holds a parameter of type {type(value).__name__}")
-    if value and isinstance(value[0], str):
-        texts = specification_pb2.TextList(values=value)
-        return specification_pb2.Parameter(name=name, texts=texts)
-    numbers = specification_pb2.NumberList(values=value)
-    return specification_pb2.Parameter(name=name, numbers=numbers)
-
-
-def _evaluators_to_list(
-    messages: Iterable[specification_pb2.EvaluatorSpec],
-    source: str | None,
-    field: str,
-    faults: list[Fault],
-) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": entry.name,
-            "parameters": _read_parameters(
-                entry.parameters, source, f"{field}[{index}].parameters", faults
-            ),
-        }
-        for index, entry in enumerate(messages)
-    ]
-
-
-def _read_parameters(
-    parameters: Iterable[specification_pb2.Parameter],
-    source: str | None,
-    path: str,
-    faults: list[Fault],
-) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for index, parameter in enumerate(parameters):
-        place = f"{path}[{index}]"
-        kind = parameter.WhichOneof("value")
-        if parameter.name in values:
-            found = f"{parameter.name[:80]!r} again"
-            faults.append(Fault(found, "each name once", source, field=f"{place}.name"))
-        if kind is None:
-            faults.append(Fault("no value", "a value", source, field=f"{place}.value"))
-            continue
-        value = getattr(parameter, kind)
-        values[parameter.name] = tuple(value.values) if kind in {"numbers", "texts"} else value
-    return values
-
-
-def _domain_to_dict(message: specification_pb2.DomainSpec) -> dict[str, Any]:
-    return {"name": message.name, **_classes_to_dict(message)}
-
-
-def _classes_to_dict(
-    message: specification_pb2.BenchmarkSpec | specification_pb2.DomainSpec,
-) -> dict[str, Any]:
-    return {"classes": list(message.classes.names)} if message.HasField("classes") else {}
-
-
-def _sequence_to_dict(message: specification_pb2.SequenceSpec) -> dict[str, Any]:
-    entry: dict[str, Any] = {
-        "name": message.name,
-        "domain": message.domain,
-        "first_frame": message.first_frame,
-        "dont_care_frames": _bounds_of(message.dont_care_frames),
-    }
-    for name in ("frame_count", "image_width", "image_height"):
-        if message.HasField(name):
-            entry[name] = getattr(message, name)
-    if message.HasField("frames"):
-        entry["frames"] = _bounds_of(message.frames.ranges)
-    return entry
-
-
-def _sequence_from_dict(entry: Mapping[str, Any]) -> specification_pb2.SequenceSpec:
-    plain = ("name", "domain", "frame_count", "first_frame", "image_width", "image_height")
-    message = specification_pb2.SequenceSpec(
-        **{name: entry[name] for name in plain if name in entry},
-        dont_care_frames=_ranges_from_list(entry.get("dont_care_frames", ())),
-    )
-    if "frames" in entry:
-        message.frames.SetInParent()
-        message.frames.ranges.extend(_ranges_from_list(entry["frames"]))
-    return message
-
-
-def _bounds_of(ranges: Sequence[specification_pb2.FrameRange]) -> IntArray:
-    """(N, 2) first and last frames: there may be many, in a few bytes each."""
-    numbers = (number for entry in ranges for number in (entry.first, entry.last))
-    return np.fromiter(numbers, np.int64, 2 * len(ranges)).reshape(-1, 2)
-
-
-def _ranges_from_list(pairs: Iterable[Sequence[int]]) -> list[specification_pb2.FrameRange]:
-    return [specification_pb2.FrameRange(first=first, last=last) for first, last in pairs]
+def _parameter_faults(
+    messages: Iterable[specification_pb2.EvaluatorSpec], source: str | None, field: str
+) -> list[Fault]:
+    """Parameters of evaluators that repeat or have no value."""
+    faults = []
+    for number, evaluator in enumerate(messages):
+        names: set[str] = set()
+        for index, parameter in enumerate(evaluator.parameters):
+            place = f"{field}[{number}].parameters[{index}]"
+            if parameter.name in names:
+                found = f"{parameter.name[:80]!r} again"
+                faults.append(Fault(found, "each name once", source, field=f"{place}.name"))
+            if parameter.WhichOneof("value") is None:
+                faults.append(Fault("no value", "a value", source, field=f"{place}.value"))
+            else:
+                names.add(parameter.name)
+    return faults
 
 
 # --- Reports
@@ -254,10 +141,9 @@ def write_report(report: Report, *, summary_only: bool = False) -> report_pb2.Re
         summary_only: Whether to leave out the rows of single sequences, and the curves.
     """
     rows = (row for row in report.rows() if not summary_only or row.sequence is None)
-    return report_pb2.Report(
+    message = report_pb2.Report(
         evaluator=report.evaluator,
         version=report.version,
-        parameters=write_parameters(report.parameters),
         truth_digest=report.truth_digest,
         detections_digest=report.detections_digest,
         software=report.software,
@@ -270,6 +156,8 @@ def write_report(report: Report, *, summary_only: bool = False) -> report_pb2.Re
         ],
         preset=report.preset,
     )
+    fill_parameters(message.parameters, report.parameters, "parameters")
+    return message
 
 
 def write_reports(

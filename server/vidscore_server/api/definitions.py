@@ -2,67 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import Fault, InputError, SpecificationError
 from vidscore_evaluators.specification import BenchmarkSpec
+from vidscore_protos.dictionaries import DEFINITION, POLICY
+from vidscore_protos.forms import fill_message, show_message
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
 from vidscore_server.api.batches import ARITY_OF_GEOMETRY, GEOMETRY_OF_ARITY, geometry_name
 from vidscore_server.api.convert import (
-    read_seconds,
     read_specification,
     read_time,
-    write_duration,
     write_specification,
     write_time,
 )
-from vidscore_server.api.live_messages import read_live_table, write_live
+from vidscore_server.api.live_messages import write_live
 from vidscore_server.domain.definition import NAME_OF_ARITY, Definition, check_definition
 from vidscore_server.domain.names import benchmark_name
-from vidscore_server.domain.policy import NameKind, Policy, in_order
+from vidscore_server.domain.policy import Policy, in_order
 from vidscore_server.domain.quotas import Quota
 from vidscore_server.store.records import BenchmarkRecord, TruthRevisionRecord
 
 PATH = "benchmark"
 
-_VISIBILITIES = {"ladder": benchmark_pb2.VISIBILITY_LADDER, "final": benchmark_pb2.VISIBILITY_FINAL,
-                 "live": benchmark_pb2.VISIBILITY_LIVE,
-                 "bootstrap": benchmark_pb2.VISIBILITY_BOOTSTRAP}  # fmt: skip
-_QUIET_ACTIONS = {
-    "seal": benchmark_pb2.QUIET_ACTION_SEAL,
-    "cancel": benchmark_pb2.QUIET_ACTION_CANCEL,
-}
-_SELECTIONS = {"best": benchmark_pb2.SELECTION_BEST, "latest": benchmark_pb2.SELECTION_LATEST}
-_OUTCOMES = {
-    "none": benchmark_pb2.OUTCOMES_SHOWN_NONE,
-    "own": benchmark_pb2.OUTCOMES_SHOWN_OWN,
-}
-_RESCORES = {"automatic": benchmark_pb2.RESCORE_AUTOMATIC, "review": benchmark_pb2.RESCORE_REVIEW}
-
-_ENUMERATIONS: Mapping[str, Mapping[str, int]] = {
-    "visibility": _VISIBILITIES,
-    "quiet_action": _QUIET_ACTIONS,
-    "selection": _SELECTIONS,
-    "rescore": _RESCORES,
-    "outcomes": _OUTCOMES,
-}
-_NAME_KINDS = {
-    NameKind.SEQUENCES: benchmark_pb2.NAME_KIND_SEQUENCES,
-    NameKind.LABELS: benchmark_pb2.NAME_KIND_LABELS,
-    NameKind.FRAME_COUNTS: benchmark_pb2.NAME_KIND_FRAME_COUNTS,
-}
-_DURATIONS = {"quiet_timeout": "quiet_timeout_s", "truth_timeout": "truth_timeout_s"}
-_OPTIONAL = ("ladder_step", "minimum_frames", "public_board")
-_PLAIN = (
-    "submissions_per_day",
-    "ranking_measure",
-    "earlier_first",
-    "public_board_web",
-    "release_curves",
-)
+_SHOWN = {key: DEFINITION[key] for key in ("description", "public_names", "live")}
 
 
 def read_definition(message: benchmark_pb2.Benchmark) -> Definition:
@@ -79,20 +44,13 @@ def read_definition(message: benchmark_pb2.Benchmark) -> Definition:
         faults.extend(error.faults)
     values: dict[str, Any] = {
         "policy": _read_policy(message.policy),
-        "description": message.description,
+        **show_message(message, _SHOWN),
     }
     for field in ("truth_geometry", "detection_geometry"):
         geometry = getattr(message, field)
         if geometry != annotations_pb2.GEOMETRY_UNSPECIFIED:
             arity = ARITY_OF_GEOMETRY.get(geometry)
             values[field] = geometry_name(geometry) if arity is None else NAME_OF_ARITY[arity]
-    if message.HasField("public_names"):
-        known = {number: kind.value for kind, number in _NAME_KINDS.items()}
-        values["public_names"] = [
-            known.get(number, f"kind {number}") for number in message.public_names.kinds
-        ]
-    if message.HasField("live"):
-        values["live"] = read_live_table(message.live)
     for field in ("open_time", "close_time"):
         if message.HasField(field):
             try:
@@ -119,46 +77,30 @@ def write_benchmark(record: BenchmarkRecord, definition: Definition) -> benchmar
 
 def write_definition(definition: Definition) -> benchmark_pb2.Benchmark:
     """What an organiser defines of a benchmark as a message."""
-    return benchmark_pb2.Benchmark(
+    message = benchmark_pb2.Benchmark(
         specification=write_specification(to_dict(definition.specification)),
         truth_geometry=_geometry(definition.truth_arity),
         detection_geometry=_geometry(definition.detection_arity),
         open_time=write_time(definition.open_time),
         close_time=write_time(definition.close_time),
         policy=write_policy(definition.policy),
-        public_names=benchmark_pb2.PublicNames(
-            kinds=[_NAME_KINDS[NameKind(kind)] for kind in in_order(definition.public_names)]
-        ),
-        description=definition.description,
         live=write_live(definition.live),
     )
+    shown = {
+        "description": definition.description,
+        "public_names": in_order(definition.public_names),
+    }
+    fill_message(message, "definition", shown, DEFINITION)
+    return message
 
 
 def write_policy(policy: Policy) -> benchmark_pb2.Policy:
     """A policy as a message, with every default said."""
-    return benchmark_pb2.Policy(
-        visibility=_VISIBILITIES[policy.visibility],
-        ladder_step=policy.ladder_step,
-        released_measures=policy.released_measures,
-        minimum_frames=policy.minimum_frames,
-        quiet_timeout=write_duration(policy.quiet_timeout_s),
-        quiet_action=_QUIET_ACTIONS[policy.quiet_action],
-        truth_timeout=write_duration(policy.truth_timeout_s),
-        submissions_per_day=policy.submissions_per_day,
-        submissions_in_all=policy.submissions_in_all,
-        unlimited_submissions=policy.submissions_in_all == 0,
-        ranking_measure=policy.ranking_measure,
-        selection=_SELECTIONS[policy.selection],
-        earlier_first=policy.earlier_first,
-        public_board=policy.public_board,
-        public_board_web=policy.public_board_web,
-        release_curves=policy.release_curves,
-        rescore=_RESCORES[policy.rescore],
-        outcomes=_OUTCOMES[policy.outcomes],
-        private_sequences=policy.private_sequences,
-        private_share=policy.private_share,
-        final_submissions=policy.final_submissions,
-    )
+    message = benchmark_pb2.Policy()
+    values = {key: getattr(policy, key) for key in POLICY}
+    given = {key: value for key, value in values.items() if value is not None}
+    fill_message(message, "policy", given, POLICY)
+    return message
 
 
 def keep_budget(message: benchmark_pb2.Policy, present: Policy) -> None:
@@ -217,25 +159,10 @@ def _geometry(arity: int | None) -> annotations_pb2.Geometry:
 
 
 def _read_policy(message: benchmark_pb2.Policy) -> dict[str, Any]:
-    values: dict[str, Any] = {name: getattr(message, name) for name in _PLAIN}
-    values["released_measures"] = list(message.released_measures)
-    if message.submissions_in_all or message.unlimited_submissions:
-        values["submissions_in_all"] = message.submissions_in_all
-    values["private_share"] = message.private_share
-    if not message.private_share:  # else they are those that were drawn
-        values["private_sequences"] = list(message.private_sequences)
-    if message.final_submissions:
-        values["final_submissions"] = message.final_submissions
-    for name in _OPTIONAL:
-        if message.HasField(name):
-            values[name] = getattr(message, name)
-    for field, name in _DURATIONS.items():
-        if message.HasField(field):
-            values[name] = read_seconds(getattr(message, field))
-    for name, names in _ENUMERATIONS.items():
-        number = getattr(message, name)
-        if number == 0:
-            continue
-        known = {value: key for key, value in names.items()}
-        values[name] = known.get(number, str(number))
+    values = show_message(message, POLICY)
+    private = values.get("private_sequences")
+    if isinstance(private, float):
+        # The names beside a share are those that were drawn.
+        del values["private_sequences"]
+        values["private_share"] = private
     return values

@@ -2,40 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from vidscore_protos.dictionaries import FRAME_SOURCES
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.domain.live_answers import Answered, Given, LiveCall
-from vidscore_server.domain.live_clock import MICROSECONDS, FrameSource, LiveClock
+from vidscore_server.domain.live_clock import MICROSECONDS, LiveClock
 from vidscore_server.domain.online import OnlineRecord
-
-_SOURCES = {
-    FrameSource.PARTICIPANT: benchmark_pb2.FRAME_SOURCE_PARTICIPANT,
-    FrameSource.ORGANISER: benchmark_pb2.FRAME_SOURCE_ORGANISER,
-}
-
-
-def read_live_table(message: benchmark_pb2.LiveClock) -> dict[str, Any]:
-    """The table `live` of a benchmark's definition out of its message; it is not checked here."""
-    table: dict[str, Any] = {}
-    if message.HasField("frame_rate"):
-        table["frame_rate"] = message.frame_rate
-    if message.frames:
-        known = {number: source.value for source, number in _SOURCES.items()}
-        table["frames"] = known.get(message.frames, f"source {message.frames}")
-    if message.sequences:
-        table["sequences"] = [_read_sequence(entry) for entry in message.sequences]
-    return table
-
-
-def _read_sequence(message: benchmark_pb2.SequenceClock) -> dict[str, Any]:
-    entry: dict[str, Any] = {"domain": message.domain, "name": message.name}
-    if message.HasField("frame_rate"):
-        entry["frame_rate"] = message.frame_rate
-    if message.frame_times_s:
-        entry["frame_times_s"] = list(message.frame_times_s)
-    return entry
 
 
 def write_live(clock: LiveClock | None) -> benchmark_pb2.LiveClock | None:
@@ -44,7 +16,7 @@ def write_live(clock: LiveClock | None) -> benchmark_pb2.LiveClock | None:
         return None
     return benchmark_pb2.LiveClock(
         frame_rate=clock.frame_rate,
-        frames=_SOURCES[clock.frames],
+        frames=FRAME_SOURCES[clock.frames],
         sequences=[
             benchmark_pb2.SequenceClock(
                 domain=entry.domain,
@@ -65,7 +37,7 @@ def write_online(record: OnlineRecord | None) -> pb.OnlineRecord | None:
     return pb.OnlineRecord(
         certified=record.certified,
         message=record.message,
-        frames=_SOURCES[record.frames],
+        frames=FRAME_SOURCES[record.frames],
         frame_count=record.frame_count,
         in_time_count=record.in_time_count,
         late_count=record.late_count,

@@ -8,14 +8,13 @@ Packed columns are Annotations and Outcomes; the specification of a report is it
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from google.protobuf import descriptor_pool, json_format
 from google.protobuf.any_pb2 import Any as AnyMessage
-from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
@@ -25,6 +24,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.convert import to_dict
+from vidscore_protos.forms import enum_words
 from vidscore_protos.v1.annotations_pb2 import AnnotationBatch
 from vidscore_protos.v1.outcomes_pb2 import OutcomeBatch
 from vidscore_protos.v1.report_pb2 import Report
@@ -86,20 +86,8 @@ def _one(field: Any, value: Any) -> Any:
     if field.type in _OPTIONAL_KINDS:
         return plain(value)
     if field.enum_type is not None:
-        return _word(field.enum_type, value)
+        return enum_words(field.enum_type).get(value, "")
     return value
-
-
-def _word(enum: EnumDescriptor, number: int) -> str:
-    """An enum's value as a word; empty for the one that says nothing."""
-    found = enum.values_by_number.get(number)
-    if found is None or number == 0:
-        return ""
-    return str(found.name).removeprefix(_prefix(enum.name)).lower()
-
-
-def _prefix(enum: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", enum).upper() + "_"
 
 
 def fill(message: Message, values: Mapping[str, Any]) -> None:
@@ -163,4 +151,5 @@ def _scalar(field: Any, value: Any) -> Any:
     enum = field.enum_type
     if enum is None or isinstance(value, int):
         return value
-    return enum.values_by_name[_prefix(enum.name) + str(value).upper()].number if value else 0
+    numbers = {word: number for number, word in enum_words(enum).items()}
+    return numbers[str(value).lower()] if value else 0

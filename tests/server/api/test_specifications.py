@@ -15,6 +15,7 @@ from vidscore_evaluators.specification import (
     FrameRanges,
     SequenceSpec,
 )
+from vidscore_protos.forms import FormError
 from vidscore_protos.v1 import specification_pb2
 from vidscore_server.api.convert import read_specification, write_specification
 from vidscore_server.status import field_path
@@ -84,7 +85,7 @@ def test_a_specification_survives_the_wire(specification: BenchmarkSpec) -> None
 
 
 def test_a_parameter_of_a_type_that_no_message_has_is_a_bug_that_shows() -> None:
-    with pytest.raises(TypeError, match="dict"):
+    with pytest.raises(FormError, match=r"parameters\['y'\]: found {}"):
         write_specification({"evaluators": [{"name": "x", "parameters": {"y": {}}}]})
 
 

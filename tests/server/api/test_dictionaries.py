@@ -1,0 +1,81 @@
+"""Messages as dictionaries, a client's and the server's, have the keys that the rules have."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from vidscore_client._specification import decode_definition, encode_definition
+from vidscore_evaluators.convert import rules_of
+from vidscore_evaluators.errors import SpecificationError
+from vidscore_evaluators.specification import BenchmarkSpec
+from vidscore_protos.dictionaries import DEFINITION, POLICY, SPECIFICATION
+from vidscore_protos.v1 import benchmark_pb2
+from vidscore_server.api.definitions import read_definition, write_definition
+from vidscore_server.domain.definition import KEYS
+from vidscore_server.domain.policy import Policy
+
+DOCUMENT = {
+    "title": "Roads",
+    "evaluators": [{"name": "map", "parameters": {"thresholds": [0.5, 0.75]}}],
+    "sequences": [
+        {"name": "s", "first_frame": 1, "frame_count": 7, "dont_care_frames": [[1, 4], [7, 7]]},
+        {"domain": "night", "name": "t", "frame_count": 2},
+    ],
+    "truth_geometry": "box",
+    "detection_geometry": "box",
+    "public_names": ["sequences", "frame_counts"],
+    "live": {"frame_rate": 25.0, "frames": "held by the participant"},
+    "policy": {
+        "visibility": "ladder",
+        "quiet_timeout_s": 90.0,
+        "submissions_in_all": 0,
+        "private_sequences": ["s"],
+    },
+}
+
+
+def test_every_rule_of_a_policy_has_a_key_and_every_key_a_rule() -> None:
+    assert {*POLICY} == {field.name for field in dataclasses.fields(Policy)}
+
+
+def test_a_definition_has_the_keys_that_its_rules_have() -> None:
+    assert {*SPECIFICATION} == {*rules_of(BenchmarkSpec)}
+    assert {*SPECIFICATION, *DEFINITION, "policy"} == {*KEYS}
+
+
+def test_what_a_client_writes_comes_back_from_the_server_with_defaults_said() -> None:
+    message = write_definition(read_definition(encode_definition(DOCUMENT)))
+    found = decode_definition(message)
+    policy = found.pop("policy")
+    assert found == {key: DOCUMENT[key] for key in found}
+    assert found.keys() == DOCUMENT.keys() - {"policy"}
+    assert policy.items() >= DOCUMENT["policy"].items()  # type: ignore[attr-defined]
+    assert policy["selection"] == "best"
+
+
+@pytest.mark.parametrize(
+    ("field", "number", "found"),
+    [("visibility", 77, "'77'"), ("outcomes", 9, "'9'"), ("rescore", 5, "'5'")],
+)
+def test_a_word_that_this_version_does_not_know_is_a_fault_with_its_number(
+    field: str, number: int, found: str
+) -> None:
+    message = encode_definition(DOCUMENT)
+    setattr(message.policy, field, number)
+    with pytest.raises(SpecificationError) as error:
+        read_definition(message)
+    [fault] = error.value.faults
+    assert (fault.field, fault.found) == (f"policy.{field}", found)
+
+
+def test_a_client_shows_a_word_that_it_does_not_know_as_its_number() -> None:
+    message = benchmark_pb2.Benchmark()
+    message.policy.visibility = 77  # type: ignore[assignment]
+    message.public_names.kinds.append(8)  # type: ignore[arg-type]
+    message.live.frames = 6  # type: ignore[assignment]
+    found = decode_definition(message)
+    assert found["policy"]["visibility"] == "77"
+    assert found["public_names"] == ["kind 8"]
+    assert found["live"] == {"frames": "source 6"}

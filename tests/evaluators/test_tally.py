@@ -191,8 +191,42 @@ def test_fingerprints_add_with_the_tables() -> None:
 
 def test_size_counts_every_column() -> None:
     """Two codes, a number and two counts of 8 bytes, and 64 for the sum."""
-    assert _tally([("a", "x", 0.5, 1, 2, 3.0)]).nbytes == 5 * 8 + 64
+    rows: list[Row] = [("a", "x", 0.5, 1, 2, 3.0), ("b", "x", 0.5, 1, 2, 3.0)]
+    assert _tally(rows[:1]).nbytes == 5 * 8 + 64
+    assert _tally(rows).nbytes == 2 * (5 * 8 + 64)
     assert _tally([]).nbytes == 0
+
+
+def test_size_counts_each_of_several_sums_and_tables_without_any() -> None:
+    keys = [np.arange(3, dtype=np.int64)]
+    three = [np.ones(3)] * 3
+    summed = build_table(TableSchema(("k",), sums=("a", "b", "c")), "xyz", keys, sums=three)
+    counted = build_table(TableSchema(("k",), counts=("n",)), "xyz", keys, counts=[np.arange(3)])
+    assert Tally("e 1", {"s": summed}).nbytes == 3 * (8 + 3 * 64)
+    assert Tally("e 1", {"n": counted}).nbytes == 3 * (8 + 8)
+
+
+@given(ROWS.filter(bool), st.lists(st.tuples(st.integers(0, 99), st.floats(-1e9, 1e9))))
+def test_several_values_of_a_row_are_added_to_its_key(
+    rows: list[Row], values: list[tuple[int, float]]
+) -> None:
+    """Each value says which row it is of; rows come in any order, and keys may repeat."""
+    schema = TableSchema(("sequence", "class"), sums=("error",))
+    names = [(sequence, label) for sequence, label, *_ in rows]
+    words = [word for pair in names for word in pair]
+    of_rows = np.array([row % len(rows) for row, _ in values], dtype=np.int64)
+    table = build_table(
+        schema,
+        words,
+        [2 * np.arange(len(rows)), 2 * np.arange(len(rows)) + 1],
+        sums=[np.array([value for _, value in values], dtype=np.float64)],
+        sum_rows=of_rows,
+    )
+    expected = dict.fromkeys(names, Fraction(0))
+    for row, (_, value) in zip(of_rows.tolist(), values, strict=True):
+        expected[names[row]] += Fraction(value)
+    keys = zip(table.texts("sequence"), table.texts("class"), strict=True)
+    assert dict(zip(keys, map(fraction_of, table.exact("error")), strict=True)) == expected
 
 
 BOUNDED = TableSchema(("group", "key"), counts=("n",), first=2, within=1)

@@ -25,7 +25,6 @@ from vidscore_evaluators.annotations import (
     NO_TRACK,
     Annotations,
     FrameFlag,
-    ObjectFlag,
     SequenceKey,
     known_times,
 )
@@ -129,10 +128,9 @@ def _times(
 def scored_objects(truth: Annotations) -> Annotations:
     """The truth as a perfect system would report it: its objects that count, and nothing else.
 
-    The detection of a crowd may take an object near it, where another one takes an ignored object.
+    What reports a crowd or a distractor may take an object beside it, by the rules of some.
     """
-    others = ObjectFlag.IGNORE | ObjectFlag.REGION | ObjectFlag.CROWD
-    ordinary = (truth.flags & others) == 0
+    ordinary = truth.flags == 0
     return replace(truth, frame_flags=np.zeros_like(truth.frame_flags)).take_objects(ordinary)
 
 

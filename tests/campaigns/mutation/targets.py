@@ -41,7 +41,19 @@ EQUIVALENT: Mapping[str, str] = {
     "tally._group: row_count > _ROWS_TO_COMPARE => row_count >= _ROWS_TO_COMPARE": (
         "both ways of sorting give the same order"
     ),
+    "tally.merge_tables: True => False": "tables of one schema have as many sums",
     "exact_sums._added: 2 => 3": "more room than the sums need",
+    "exact_sums.ExactSums.of: 0 => 1": "the least of all bounds, of nothing",
+    "exact_sums.ExactSums.of: np.abs(high).max(initial=0) < _MOST_HIGH"
+    " => np.abs(high).max(initial=0) <= _MOST_HIGH": (
+        "2**35 is well below what fits: its 2**61 and a lower half are below 2**63"
+    ),
+    "exact_sums.ExactSums.spare_bits: joined & -joined => joined | -joined": (
+        "the one is 2**k and the other -2**k, which have as many bits"
+    ),
+    "exact_sums.ExactSums.added: len(first) < len(ordered) => len(first) <= len(ordered)": (
+        "runs of one sum each add up to these sums"
+    ),
     "exact_sums._Parts.put_together: True => False": "the three columns have one length",
     "exact_sums._Parts.total: True => False": "the three columns have one length",
     "release.released_values: True => False": "the Ladder gives a value for each scale",

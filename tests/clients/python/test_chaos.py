@@ -73,7 +73,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     store = tmp_path_factory.mktemp("site") / "store.db"
     secret = initialise(Path(store)).secret
     with (
-        ServerProcess("--workers", "1", "--store", str(store)) as server,
+        # Lives that send nothing leave drafts behind.
+        ServerProcess(
+            *("--workers", "1", "--store", str(store)),
+            *("--maximum-team-open-submissions", "100000"),
+        ) as server,
         grpc.insecure_channel(server.address) as channel,
     ):
         yield Site(server.address, channel, secret)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from msgspec import Struct
@@ -147,7 +148,7 @@ def figures_of_outcomes(rules: SetRules, outcomes: Outcomes) -> dict[str, Number
     alarms = by_sequence(outcomes.are(Outcome.FALSE_POSITIVE))
     errors = ExactSums.of(outcomes.shares[hit], outcomes.sequences[hit].astype(np.int64), count)
     unit = _ErrorUnit(rules.tau_px, errors)
-    return _set_scores(_SequenceCounts(by_sequence(hit), misses, alarms, errors, unit), rules)
+    return _set_scores(rules, _SequenceCounts(by_sequence(hit), misses, alarms, errors, unit))
 
 
 def _sequence_block(table: Table, sequences: _SequenceCounts) -> Block:
@@ -178,12 +179,12 @@ def _set_block(
     rules: SetRules,
 ) -> Block:
     """A row of measures for each set of sequences."""
-    rows = [_set_scores(sequences, rules) for sequences in sets]
+    rows = list(map(partial(_set_scores, rules), sets))
     names = rows[0] if rows else ()
     return Block(domains=domains, measures={name: [row[name] for row in rows] for name in names})
 
 
-def _set_scores(sequences: _SequenceCounts, rules: SetRules) -> dict[str, Number]:
+def _set_scores(rules: SetRules, sequences: _SequenceCounts) -> dict[str, Number]:
     """Every measure of one set of sequences (eqs. 14 to 17)."""
     hits, misses, alarms, sse = sequences.totals
     scale = sequences.unit.scale

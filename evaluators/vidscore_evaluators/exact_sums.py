@@ -58,6 +58,9 @@ class ExactSums:
     def of(cls, values: FloatArray, groups: IntArray, group_count: int) -> ExactSums:
         """Sum finite floats by group.
 
+        Mantissas are cut in two halves and summed in int64 for sixteen neighbouring exponents,
+        where nothing can overflow below 2**20 numbers at a time.
+
         Args:
             values: (N,) finite binary64.
             groups: (N,) group of each value, in 0..group_count - 1.
@@ -66,7 +69,17 @@ class ExactSums:
         Raises:
             ValueError: If a value is not finite, or lengths differ.
         """
-        groups, shifts, high, low = _added(values, groups)
+        if len(values) != len(groups):
+            raise ValueError(f"{len(values)} values and {len(groups)} groups do not go together")
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        groups = np.ascontiguousarray(groups, dtype=np.int64)
+        # Groups, shifts, upper and lower halves of sums, of which a group may have several.
+        sums = np.empty((4, len(values)), dtype=np.int64)
+        scratch = np.empty(2 * _EXPONENT_CLASSES, dtype=np.int64)
+        count = kernels.add_exactly(values, groups, len(values), scratch, *sums)
+        if count < 0:
+            raise ValueError("an exact sum needs finite numbers")
+        groups, shifts, high, low = sums[:, :count].copy()
         if np.abs(high).max(initial=0) < _MOST_HIGH:
             parts = _Parts(groups, shifts, (high << _HALF_BITS) + low)
         else:
@@ -154,24 +167,6 @@ def _column(integers: Sequence[int] | IntegerArray) -> IntegerArray:
     column: IntegerArray = np.empty(len(integers), dtype=np.object_)
     column[:] = integers
     return column
-
-
-def _added(values: FloatArray, groups: IntArray) -> IntArray:
-    """Groups, shifts, upper and lower halves of P sums, of which a group may have several.
-
-    Mantissas are cut in two halves and summed in int64 for sixteen neighbouring exponents, where
-    nothing can overflow below 2**20 numbers at a time.
-    """
-    if len(values) != len(groups):
-        raise ValueError(f"{len(values)} values and {len(groups)} groups do not go together")
-    values = np.ascontiguousarray(values, dtype=np.float64)
-    groups = np.ascontiguousarray(groups, dtype=np.int64)
-    parts = np.empty((4, len(values)), dtype=np.int64)
-    scratch = np.empty(2 * _EXPONENT_CLASSES, dtype=np.int64)
-    count = kernels.add_exactly(values, groups, len(values), scratch, *parts)
-    if count < 0:
-        raise ValueError("an exact sum needs finite numbers")
-    return parts[:, :count].copy()
 
 
 def joined(columns: Iterable[ExactSums]) -> ExactSums:

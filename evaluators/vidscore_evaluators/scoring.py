@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 from vidscore_evaluators.alignment import resolve
@@ -296,12 +297,14 @@ def score_pair(
         InputError: If an evaluator's rules forbid something, with file and line, or entry.
     """
     truth, detections = pair.truth.annotations, pair.detections.annotations
-
-    def judge(answers: Annotations) -> list[Report]:
-        return score_annotations(
-            evaluators, truth, answers, specification, workers=workers, progress=progress
-        )
-
+    judge = partial(
+        score_annotations,
+        evaluators,
+        truth,
+        specification=specification,
+        workers=workers,
+        progress=progress,
+    )
     try:
         if online:
             check_sides(evaluators, truth, detections, specification)

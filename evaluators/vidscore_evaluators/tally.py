@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import lt
 
 import numpy as np
@@ -184,10 +184,12 @@ def _summed(
         return ()
     groups = marked(len(order), first).cumsum() - 1
     if rows is None:
-        return tuple(ExactSums.of(values[order], groups, len(first)) for values in columns)
-    of_rows = np.empty_like(groups)
-    of_rows[order] = groups
-    return tuple(ExactSums.of(values, of_rows[rows], len(first)) for values in columns)
+        columns = [values[order] for values in columns]
+    else:
+        of_rows = np.empty_like(groups)
+        of_rows[order] = groups
+        groups = of_rows[rows]
+    return tuple(map(partial(ExactSums.of, groups=groups, group_count=len(first)), columns))
 
 
 @lru_cache(maxsize=256)

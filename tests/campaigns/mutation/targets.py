@@ -42,7 +42,7 @@ EQUIVALENT: Mapping[str, str] = {
         "both ways of sorting give the same order"
     ),
     "tally.merge_tables: True => False": "tables of one schema have as many sums",
-    "exact_sums._added: 2 => 3": "more room than the sums need",
+    "exact_sums.ExactSums.of: 2 => 3": "more room than the sums need",
     "exact_sums.ExactSums.of: 0 => 1": "the least of all bounds, of nothing",
     "exact_sums.ExactSums.of: np.abs(high).max(initial=0) < _MOST_HIGH"
     " => np.abs(high).max(initial=0) <= _MOST_HIGH": (

@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from types import TracebackType
 from typing import Any, Self, TypeVar
-from weakref import WeakSet
 
 Result = TypeVar("Result")
 
@@ -124,7 +123,8 @@ class ChaosProxy:
         self._ways = {direction: _Way() for direction in Direction}
         self._connections: set[_Connection] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._transports: WeakSet[asyncio.WriteTransport] = WeakSet()
+        # Held until the end: one that pauses reading is held by nothing else, and never closed.
+        self._transports: set[asyncio.WriteTransport] = set()
         self._made = 0
         self._broken = 0
         self._hanging_up_with_reset: bool | None = None
@@ -280,9 +280,10 @@ class ChaosProxy:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         # One that was closed in order stays open as long as its other end does not read.
-        for transport in list(self._transports):
+        for transport in self._transports:
             transport.abort()
         await asyncio.sleep(0)  # what was aborted is closed in the next round
+        self._transports.clear()
 
     def _begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._transports.add(writer.transport)

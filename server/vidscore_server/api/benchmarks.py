@@ -36,7 +36,7 @@ from vidscore_server.api.definitions import (
     write_quota,
     write_truth_revision,
 )
-from vidscore_server.api.kept_answers import KeptAnswers, next_change
+from vidscore_server.api.kept_answers import KeptAnswers, ReadyAnswer, next_change
 from vidscore_server.api.operations import write_operation
 from vidscore_server.api.requests import (
     cut_page,
@@ -108,7 +108,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
 
     async def GetBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.GetBenchmarkRequest, _: Responses[Any]
-    ) -> pb.GetBenchmarkResponse:
+    ) -> ReadyAnswer:
         """One benchmark."""
         return await self._answers.answer(request, lambda: self._benchmark(request))
 
@@ -290,7 +290,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
 
     async def GetLeaderboard(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.GetLeaderboardRequest, _: Responses[Any]
-    ) -> pb.GetLeaderboardResponse:
+    ) -> ReadyAnswer:
         """A page of a board."""
         benchmarks, caller, now = self._hosting.benchmarks, current_caller(), self._context.clock()
         return await self._answers.answer(

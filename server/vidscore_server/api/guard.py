@@ -19,6 +19,7 @@ import grpc
 from msgspec import Struct, field
 
 from vidscore_evaluators.errors import LimitError, VidscoreError
+from vidscore_server.api.kept_answers import response_writer
 from vidscore_server.api.stream import (
     CallContext,
     Requests,
@@ -115,7 +116,7 @@ class Guard(grpc.aio.ServerInterceptor):
             request_deserializer=request_reader(
                 method, handler.request_deserializer, self._settings.maximum_message_bytes
             ),
-            response_serializer=handler.response_serializer,
+            response_serializer=response_writer(handler.response_serializer),
         )
         return guarded
 

@@ -2,7 +2,8 @@
 
 Pages and programs ask for the same benchmark, submission or board again and again, and most of the
 time nothing was committed in between. The store tells that in microseconds; to read and write the
-same answer again takes a thread, several queries and a thousand times as long.
+same answer again takes a thread, several queries and a thousand times as long. What is kept is
+sent as the bytes that it was written to once.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from datetime import datetime
-from typing import NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 from google.protobuf.message import Message
 
@@ -26,13 +27,37 @@ MAXIMUM_ANSWER_BYTES = MAXIMUM_BYTES // 32
 OVERHEAD_BYTES = 1024
 """About what keeping an answer takes beside it."""
 
-Answer = TypeVar("Answer", bound=Message)
+
+class ReadyAnswer(NamedTuple):
+    """An answer that is sent again and again.
+
+    Attributes:
+        message: The answer; nobody may change it.
+        data: The bytes that are sent.
+    """
+
+    message: Message
+    data: bytes
+
+    @classmethod
+    def of(cls, message: Message) -> ReadyAnswer:
+        """Write an answer."""
+        return cls(message, message.SerializeToString())
+
+
+def response_writer(write: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
+    """What writes responses, of which those that are ready are written already.
+
+    Args:
+        write: Writes a message.
+    """
+    return lambda response: response.data if isinstance(response, ReadyAnswer) else write(response)
 
 
 class _Kept(NamedTuple):
     state: int
     until: datetime | None
-    answer: Message
+    answer: ReadyAnswer
     byte_count: int
 
 
@@ -40,7 +65,7 @@ class KeptAnswers:
     """The answers that were asked for last.
 
     An answer that is kept is the one that would be made anew: nothing was committed since before it
-    was made, and it holds by the clock. Nobody may change it.
+    was made, and it holds by the clock.
 
     Args:
         context: The hosting context.
@@ -56,9 +81,9 @@ class KeptAnswers:
     async def answer(
         self,
         request: Message,
-        make: Callable[[], Awaitable[tuple[Answer, datetime | None]]],
+        make: Callable[[], Awaitable[tuple[Message, datetime | None]]],
         *also: Hashable,
-    ) -> Answer:
+    ) -> ReadyAnswer:
         """The answer to a request of the present caller, kept or made anew.
 
         Args:
@@ -73,10 +98,12 @@ class KeptAnswers:
         kept = self._kept.get(key)
         if kept is not None and kept.state == state and self._holds(kept):
             self._kept.move_to_end(key)
-            return cast("Answer", kept.answer)
-        answer, until = await make()
+            return kept.answer
+        message, until = await make()
+        answer = ReadyAnswer.of(message)
         if state is not None:
-            byte_count = OVERHEAD_BYTES + len(data) + answer.ByteSize()
+            # The message beside its bytes takes about as much again.
+            byte_count = OVERHEAD_BYTES + len(data) + 2 * len(answer.data)
             self._keep(key, _Kept(state, until, answer, byte_count))
         return answer
 

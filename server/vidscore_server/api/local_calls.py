@@ -20,6 +20,7 @@ from google.protobuf.message_factory import GetMessageClass
 from google.rpc.status_pb2 import Status
 
 from vidscore_server.api.guard import Guard
+from vidscore_server.api.kept_answers import ReadyAnswer
 from vidscore_server.api.stream import request_reader
 from vidscore_server.status import STATUS_KEY
 
@@ -198,6 +199,8 @@ class LocalCalls:
         )
         [behaviour] = filter(None, kinds)
         response = await behaviour(given, context)
+        if isinstance(response, ReadyAnswer):
+            response = response.message
         if response is not None:
             await context.write(response)
 

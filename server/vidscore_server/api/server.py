@@ -35,6 +35,7 @@ from vidscore_protos.v1.specification_pb2 import ClassList
 from vidscore_server.api.access import write_token
 from vidscore_server.api.batches import GEOMETRY_OF_ARITY
 from vidscore_server.api.convert import write_specification, write_time
+from vidscore_server.api.kept_answers import ReadyAnswer
 from vidscore_server.api.queue import queue_page
 from vidscore_server.api.requests import page_size_of, read_page_token, request_of, write_page_token
 from vidscore_server.api.stream import Requests, Responses
@@ -294,21 +295,19 @@ class EvaluatorService(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
     """
 
     def __init__(self) -> None:
-        self._pages: OrderedDict[tuple[int, int], evaluator_service_pb2.ListEvaluatorsResponse] = (
-            OrderedDict()
-        )
+        self._pages: OrderedDict[tuple[int, int], ReadyAnswer] = OrderedDict()
 
     async def ListEvaluators(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self,
         request: evaluator_service_pb2.ListEvaluatorsRequest,
         _: Responses[Any],
-    ) -> evaluator_service_pb2.ListEvaluatorsResponse:
+    ) -> ReadyAnswer:
         """A page of evaluators."""
         [start] = read_page_token(request, int) or (0,)
         size = page_size_of(request)
         page = self._pages.get((start, size))
         if page is None:
-            page = await asyncio.to_thread(_evaluator_page, start, size)
+            page = ReadyAnswer.of(await asyncio.to_thread(_evaluator_page, start, size))
             self._pages[start, size] = page
             if len(self._pages) > KEPT_PAGES:
                 self._pages.popitem(last=False)

@@ -13,7 +13,7 @@ from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.appends import Appender
 from vidscore_server.api.batches import batch_size, read_batch
 from vidscore_server.api.convert import write_report, write_time
-from vidscore_server.api.kept_answers import KeptAnswers, next_change
+from vidscore_server.api.kept_answers import KeptAnswers, ReadyAnswer, next_change
 from vidscore_server.api.live_answers import LiveAnswering
 from vidscore_server.api.outcomes import send_outcomes
 from vidscore_server.api.requests import (
@@ -213,7 +213,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
 
     async def GetSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.GetSubmissionRequest, _: Responses[Any]
-    ) -> pb.GetSubmissionResponse:
+    ) -> ReadyAnswer:
         """One submission."""
         # When a quiet one ends depends on what the server knows of outages.
         quiet_from = self._hosting.heartbeat.quiet_from
@@ -384,7 +384,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
 
     async def ListScores(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.ListScoresRequest, _: Responses[Any]
-    ) -> pb.ListScoresResponse:
+    ) -> ReadyAnswer:
         """A page of a submission's scores, as far as the caller may see them."""
         name, caller = read_submission(request.submission, "submission"), current_caller()
         size = page_size_of(request)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import cast
 
 import pytest
 from tests.server.domain.hosted import PlayedClock
@@ -65,7 +66,9 @@ def nobody() -> Iterator[None]:
 
 async def asked(answers: KeptAnswers, make: Make, name: str = "b", *also: object) -> str:
     request = pb.GetBenchmarkRequest(name=name)
-    return (await answers.answer(request, make, *also)).benchmark.name
+    answer = await answers.answer(request, make, *also)
+    assert answer.data == answer.message.SerializeToString()
+    return cast("pb.GetBenchmarkResponse", answer.message).benchmark.name
 
 
 async def test_an_answer_is_made_once_while_nothing_is_committed(context: Context) -> None:

@@ -1,1 +1,1 @@
-"""Generated protocol code of vidscore; `vidscore_client` is the SDK on top of it."""
+"""Protocol code of vidscore: messages, and what they are as dictionaries; see `vidscore_client`."""

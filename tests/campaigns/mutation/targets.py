@@ -43,7 +43,7 @@ EQUIVALENT: Mapping[str, str] = {
     ),
     "tally.merge_tables: True => False": "tables of one schema have as many sums",
     "exact_sums.ExactSums.of: 2 => 3": "more room than the sums need",
-    "exact_sums.ExactSums.of: 0 => 1": "the least of all bounds, of nothing",
+    "exact_sums.ExactSums.of: 0 => 1 (#2)": "the least of all bounds, of nothing",
     "exact_sums.ExactSums.of: np.abs(high).max(initial=0) < _MOST_HIGH"
     " => np.abs(high).max(initial=0) <= _MOST_HIGH": (
         "2**35 is well below what fits: its 2**61 and a lower half are below 2**63"

@@ -30,7 +30,7 @@ from vidscore_client.reports import (
     ReportWarning,
     Row,
 )
-from vidscore_protos.dictionaries import FRAME_SOURCES, GEOMETRIES, show_parameters
+from vidscore_protos.dictionaries import FRAME_SOURCE_WORDS, GEOMETRIES, show_parameters
 from vidscore_protos.forms import present
 from vidscore_protos.v1 import (
     benchmark_pb2,
@@ -203,8 +203,7 @@ def decode_score(message: submission_service_pb2.SubmissionScore) -> SubmissionS
 
 def decode_online(message: submission_service_pb2.OnlineRecord) -> OnlineRecord:
     """How a submission answered by the clock of a live benchmark."""
-    words = {int(number): word for word, number in FRAME_SOURCES.items()}
-    frames = words.get(message.frames, "unknown")
+    frames = FRAME_SOURCE_WORDS.get(message.frames, "unknown")
     return to_dataclass(OnlineRecord, message, frames=frames)
 
 

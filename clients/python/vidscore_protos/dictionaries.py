@@ -53,6 +53,9 @@ FRAME_SOURCES = {
 }
 """Where the frames of a live benchmark come from, as people say it."""
 
+FRAME_SOURCE_WORDS = {int(number): word for word, number in FRAME_SOURCES.items()}
+"""The same by number."""
+
 
 def _fill_classes(message: Any, _key: str, value: Any, path: str) -> None:
     message.classes.SetInParent()
@@ -238,8 +241,7 @@ def _fill_source(message: Any, key: str, value: Any, path: str) -> None:
 
 def _show_source(message: Any, key: str) -> str | None:
     number: int = getattr(message, key)
-    words = {int(source): word for word, source in FRAME_SOURCES.items()}
-    return words.get(number, f"source {number}") if number else None
+    return FRAME_SOURCE_WORDS.get(number, f"source {number}") if number else None
 
 
 def _fill_times(message: Any, key: str, value: Any, path: str) -> None:

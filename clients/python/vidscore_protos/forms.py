@@ -148,7 +148,7 @@ def _fill_plain(message: Any, key: str, value: Any, path: str) -> None:
     if kind is None:
         fill_scalar(message, key, value, path)
         return
-    numbers = {word: number for number, word in enum_words(kind).items()}
+    numbers = enum_numbers(kind)
     if value not in numbers:
         raise FormError(path, repr(value)[:80], " or ".join(numbers))
     setattr(message, key, numbers[value])
@@ -210,3 +210,9 @@ def enum_words(kind: EnumDescriptor) -> dict[int, str]:
         for value in kind.values
         if value.number
     }
+
+
+@cache
+def enum_numbers(kind: EnumDescriptor) -> dict[str, int]:
+    """Numbers of an enumeration, by word."""
+    return {word: number for number, word in enum_words(kind).items()}

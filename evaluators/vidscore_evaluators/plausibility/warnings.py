@@ -141,20 +141,20 @@ class _Seen(Struct, frozen=True):
     """What an input summary says of each side, and the frames that it names.
 
     Attributes:
-        counts: Objects and frames by side and kind.
-        arities: By side, of its objects.
+        counts: Objects and frames by side and kind; 0 for a kind that a side lacks.
+        arities: By side, of its objects; none for a side without any.
         frames: By name of the example.
     """
 
-    counts: Mapping[str, Mapping[str, int]]
-    arities: Mapping[str, Sequence[int]]
+    counts: defaultdict[str, Counter[str]]
+    arities: defaultdict[str, list[int]]
     frames: Mapping[str, tuple[SequenceKey, int]]
 
     @classmethod
     def of(cls, input_summary: InputSummary) -> _Seen:
         table = input_summary[SIDES]
-        counts: dict[str, Counter[str]] = defaultdict(Counter)
-        arities: dict[str, list[int]] = defaultdict(list)
+        counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        arities: defaultdict[str, list[int]] = defaultdict(list)
         rows = (table.texts("side"), table.number("arity").tolist(), table.counts.tolist())
         for side, arity, of_row in zip(*rows, strict=True):
             arities[side].append(int(arity))

@@ -24,7 +24,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.convert import to_dict
-from vidscore_protos.forms import enum_words
+from vidscore_protos.forms import enum_numbers, enum_words
 from vidscore_protos.v1.annotations_pb2 import AnnotationBatch
 from vidscore_protos.v1.outcomes_pb2 import OutcomeBatch
 from vidscore_protos.v1.report_pb2 import Report
@@ -151,5 +151,4 @@ def _scalar(field: Any, value: Any) -> Any:
     enum = field.enum_type
     if enum is None or isinstance(value, int):
         return value
-    numbers = {word: number for number, word in enum_words(enum).items()}
-    return numbers[str(value).lower()] if value else 0
+    return enum_numbers(enum)[str(value).lower()] if value else 0

@@ -1,7 +1,8 @@
 """Match and tally spotGEO frames: true positives, and the counts and errors of each sequence.
 
-A frame in which no point is near two others needs no decision. Any other is matched by its whole
-cost matrix, a huge one by its candidate pairs. Either way the result depends on the frame alone.
+A frame of few points is matched in a compiled loop if sums of distances decide. Any other is
+matched by its whole cost matrix, a huge one by its candidate pairs. Either way the result depends
+on the frame alone.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from vidscore_evaluators.geometry import (
     NearPoints,
     SortedPoints,
     greatest_square,
-    isolated_pairs,
+    match_few_points,
     near_points,
     sorted_points,
 )
@@ -47,9 +48,6 @@ TIE_WEIGHT = 1e-9
 
 CELLS_PER_CHUNK = 1 << 18
 """Objects times detections of the frames that are matched in one go."""
-
-COMPARED_CELLS = 1 << 8
-"""Objects times detections of a frame up to which each is compared with each."""
 
 SEQUENCES = "sequences"
 LEFT_OUT = "left_out"
@@ -72,15 +70,8 @@ def tally_frames(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> dict[s
         tau_px: Greatest distance of a true positive.
         errors_of: Regression errors of true positives at some distances (eq. 11).
     """
-    dont_care = are_flagged(aligned.truth.frame_flags, FrameFlag.DONT_CARE)
+    left_out = _left_out_table(aligned)
     evaluated = evaluated_frames(aligned)
-    unevaluated = np.where(aligned.listed, 0, aligned.detections.object_counts)
-    rows = (dont_care | (unevaluated > 0)).nonzero()[0]
-    left_out = build_table(
-        _LEFT_OUT_SCHEMA,
-        *_sequence_keys(aligned, aligned.truth.frame_sequences[rows]),
-        counts=[dont_care[rows].astype(np.int64), unevaluated[rows]],
-    )
     if not evaluated.all():
         aligned = aligned.take_frames(evaluated)
     parts = _match(aligned, tau_px, errors_of)
@@ -133,24 +124,34 @@ def match_frames(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> Matche
     )
 
 
+def _left_out_table(aligned: Aligned) -> Table:
+    """Don't-care frames of each sequence, and its detections in frames that no truth lists."""
+    dont_care = are_flagged(aligned.truth.frame_flags, FrameFlag.DONT_CARE)
+    unevaluated = np.where(aligned.listed, 0, aligned.detections.object_counts)
+    rows = (dont_care | (unevaluated > 0)).nonzero()[0]
+    return build_table(
+        _LEFT_OUT_SCHEMA,
+        *_sequence_keys(aligned, aligned.truth.frame_sequences[rows]),
+        counts=[dont_care[rows].astype(np.int64), unevaluated[rows]],
+    )
+
+
 def _sequence_table(aligned: Aligned, frames: IntArray, errors: FloatArray) -> Table:
     """Counts and error of each evaluated sequence, given frames and errors of true positives."""
-    sequences = aligned.truth.frame_sequences
-    count = len(aligned.truth.sequences)
-    present = np.bincount(sequences, minlength=count).nonzero()[0]
-    of_found = sequences[frames]
-    true_positives = np.bincount(of_found, minlength=count)
-    objects = _per_sequence(aligned.truth.object_counts, sequences, count)
-    detections = _per_sequence(aligned.detections.object_counts, sequences, count)
-    counts = (true_positives, objects - true_positives, detections - true_positives)
-    rows = np.zeros(count, dtype=np.int64)
-    rows[present] = np.arange(len(present))
+    sequences = aligned.truth.frame_sequences  # which ascend
+    first = run_starts(sequences)
+    bounds = np.concatenate([first, [len(sequences)]])
+    of_frames = np.arange(len(first)).repeat(bounds[1:] - bounds[:-1])
+    of_found = of_frames[frames]
+    true_positives = np.bincount(of_found, minlength=len(first))
+    ends_of_sides = (side.frame_starts[bounds] for side in (aligned.truth, aligned.detections))
+    objects, detections = (ends[1:] - ends[:-1] for ends in ends_of_sides)
     return build_table(
         _SEQUENCE_SCHEMA,
-        *_sequence_keys(aligned, present),
-        counts=[column[present] for column in counts],
+        *_sequence_keys(aligned, sequences[first]),
+        counts=[true_positives, objects - true_positives, detections - true_positives],
         sums=[errors],
-        sum_rows=rows[of_found],
+        sum_rows=of_found,
     )
 
 
@@ -167,11 +168,6 @@ def _sequence_keys(aligned: Aligned, sequences: IntArray) -> tuple[list[str], li
     return [*domains, *names], codes
 
 
-def _per_sequence(object_counts: IntArray, sequences: IntArray, count: int) -> IntArray:
-    """Objects of each sequence; weights are exact in binary64 up to 2**53 objects."""
-    return np.bincount(sequences, weights=object_counts, minlength=count).astype(np.int64)
-
-
 def _match(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> Iterator[Matches]:
     """Match every frame (eqs. 3 to 5), without tolerance, and measure what is matched (eq. 11)."""
     rules = _Rules(tau_px, greatest_square(tau_px), errors_of)
@@ -179,22 +175,27 @@ def _match(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> Iterator[Mat
         GroupedPoints.of(side.coordinates, side.frame_starts)
         for side in (aligned.truth, aligned.detections)
     )
-    cells = truth.counts * detections.counts
-    few = ((cells > 0) & (cells <= COMPARED_CELLS)).nonzero()[0]
-    isolated = isolated_pairs(truth, detections, few, rules.greatest_square)
-    pair_frames = few.repeat(np.maximum(isolated.counts, 0))
-    distances = np.sqrt(isolated.squares)
-    yield Matches(pair_frames, isolated.left, isolated.right, distances, errors_of(distances))
-    rest = np.concatenate([few[isolated.counts < 0], (cells > COMPARED_CELLS).nonzero()[0]])
-    are_matrices = cells[rest] <= MAX_MATRIX_CELLS
-    for frames, match in (
-        (rest[are_matrices], rules.by_matrices),
-        (rest[~are_matrices], _by_pairs),
-    ):
+    few = match_few_points(truth, detections, rules.greatest_square, _doubt(tau_px))
+    pair_frames = np.arange(len(few.counts)).repeat(np.maximum(few.counts, 0))
+    distances = np.sqrt(few.squares)
+    yield Matches(pair_frames, few.left, few.right, distances, errors_of(distances))
+    rest = (few.counts < 0).nonzero()[0]
+    cells = truth.counts[rest] * detections.counts[rest]
+    are_matrices = cells <= MAX_MATRIX_CELLS
+    for chosen, match in ((are_matrices, rules.by_matrices), (~are_matrices, _by_pairs)):
+        frames = rest[chosen]
         if len(frames):
             sides = sorted_points(truth, frames), sorted_points(detections, frames)
-            for chunk in _chunks(cells[frames]):
+            for chunk in _chunks(cells[chosen]):
                 yield rules.matched(frames, *sides, chunk, match)
+
+
+def _doubt(tau_px: float) -> float:
+    """Sums of distances that differ by more, in pixels, are as far apart as sums of costs.
+
+    Of a few pairs: the errors in their costs come to less, and so does what rounding takes.
+    """
+    return 10.0 * TIE_WEIGHT * (tau_px + 1.0 / tau_px)
 
 
 def _chunks(cells: IntArray) -> list[IntArray]:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from msgspec import Struct
@@ -77,11 +78,11 @@ class _ErrorUnit:
     """
 
     def __init__(self, tau_px: float, errors: ExactSums) -> None:
-        square = Fraction(tau_px) ** 2
-        bits = max(SCALE_BITS - errors.spare_bits, square.denominator.bit_length() - 1)
+        numerator, denominator = tau_px.as_integer_ratio()  # the latter is a power of two
+        bits = max(SCALE_BITS - errors.spare_bits, 2 * (denominator.bit_length() - 1))
         self.scale = 1 << bits
         self._shift = bits - SCALE_BITS
-        self._tau_square = int(square * self.scale)
+        self._tau_square = numerator**2 * self.scale // denominator**2
 
     def sse(self, exact_errors: list[int], mistakes: list[int]) -> list[int]:
         """Sums of squared errors (eqs. 10 and 12)."""
@@ -117,10 +118,12 @@ def make_scores(rules: SetRules, tally: Tally) -> Scores:
         unit,
     )
     codes = table.codes("domain")
-    first = run_starts(codes)
-    names = [table.vocabulary[code] for code in codes[first].tolist()]
-    rows = np.split(np.arange(table.row_count), first[1:])
-    named = {name: sequences.take(mine) for name, mine in zip(names, rows, strict=False) if name}
+    first = run_starts(codes).tolist()
+    named = {
+        name: sequences.take(np.arange(begin, end))
+        for begin, end in pairwise([*first, table.row_count])
+        if (name := table.vocabulary[codes[begin]])
+    }
     return Scores(
         blocks=(
             _set_block([None], [sequences], rules),
@@ -217,6 +220,8 @@ def _ratio(numerator: int, denominator: int) -> float:
 
 
 def _warnings(left_out: Table) -> tuple[ReportWarning, ...]:
+    if not left_out.row_count:
+        return ()
     frames = int(left_out.count("dont_care_frames").sum())
     detections = int(left_out.count("unevaluated_detections").sum())
     found = (

@@ -177,7 +177,9 @@ def _union(truth: Annotations, detections: Annotations) -> _Frames:
     """Frames of both sides, each once, in the common order, and the row of each side's frames."""
     sides = (truth.frame_sequences, detections.frame_sequences)
     numbers_of_sides = (truth.frame_numbers, detections.frame_numbers)
-    are_same = all(map(np.array_equal, *zip(sides, numbers_of_sides, strict=True)))
+    are_same = truth.frame_count == detections.frame_count and all(
+        (own == other).all() for own, other in (sides, numbers_of_sides)
+    )
     if are_same:
         sequences, numbers = truth.frame_sequences, truth.frame_numbers
     else:
@@ -218,9 +220,9 @@ def _spread(side: Annotations, frames: _Frames, rows: IntArray, flags: FlagArray
     counts[rows] = side.object_counts
     starts = np.zeros(frames.count, dtype=np.int64)
     starts[rows] = side.frame_starts[:-1]
-    objects = expand_runs(starts, counts)
+    offsets = starts_from_counts(counts)
     return replace(
-        side.gather_objects(objects, starts_from_counts(counts)),
+        side.gather_objects(expand_runs(starts, counts, offsets), offsets),
         frame_sequences=frames.sequences,
         frame_numbers=frames.numbers,
         frame_flags=flags,

@@ -282,9 +282,9 @@ class Annotations(Struct, frozen=True, eq=False):
         chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
         starts = self.frame_starts[chosen]
         counts = self.frame_starts[chosen + 1] - starts
-        objects = expand_runs(starts, counts)
+        offsets = starts_from_counts(counts)
         return replace(
-            self.gather_objects(objects, starts_from_counts(counts)),
+            self.gather_objects(expand_runs(starts, counts, offsets), offsets),
             frame_sequences=self.frame_sequences[chosen],
             frame_numbers=self.frame_numbers[chosen],
             frame_flags=self.frame_flags[chosen],

@@ -50,17 +50,20 @@ def require_groups(what: str, rows: AnyArray, starts: AnyArray, *row_shape: int)
         raise ValueError(f"{what} of shape {shape} do not fall into groups {starts}")
 
 
-def expand_runs(starts: AnyArray, counts: AnyArray) -> IntArray:
+def expand_runs(
+    starts: AnyArray, counts: AnyArray, offsets: IntArray | None = None
+) -> IntArray:
     """Row indices of runs, one after the other: ``starts [5, 1], counts [2, 1] -> [5, 6, 1]``.
 
     Args:
         starts: (K,) first row of each run.
         counts: (K,) rows in each run.
+        offsets: `starts_from_counts(counts)`, from who has it.
 
     Returns:
         (sum of counts,) row indices.
     """
-    before = starts_from_counts(counts)
+    before = starts_from_counts(counts) if offsets is None else offsets
     rows = np.arange(int(before[-1]), dtype=np.int64)
     rows += (starts - before[:-1]).repeat(counts)
     return rows

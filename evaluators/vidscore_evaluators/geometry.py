@@ -187,7 +187,7 @@ def sorted_points(points: GroupedPoints, groups: IntArray) -> SortedPoints:
     """
     counts = points.counts[groups]
     starts = starts_from_counts(counts)
-    rows = expand_runs(points.starts[groups], counts)
+    rows = expand_runs(points.starts[groups], counts, starts)
     coordinates = points.coordinates.take(rows, axis=0)
     kernels.sort_points(coordinates, rows, starts, len(counts))
     return SortedPoints(coordinates, starts, rows)
@@ -203,12 +203,12 @@ def greatest_square(distance: float) -> float:
     return square
 
 
-class IsolatedPairs(Struct, frozen=True, eq=False):
-    """P pairs of near points of K groups, of those in which no point is near two.
+class MatchedPoints(Struct, frozen=True, eq=False):
+    """P matched pairs of points of G groups.
 
     Attributes:
-        counts: (K,) pairs of each group; -1 where a point is near two.
-        left: (P,) row of the left point.
+        counts: (G,) pairs of each group; -1 for a group that is left to a solver.
+        left: (P,) row of the left point, ascending.
         right: (P,) row of the right point.
         squares: (P,) squared distance of each.
     """
@@ -219,29 +219,34 @@ class IsolatedPairs(Struct, frozen=True, eq=False):
     squares: FloatArray
 
 
-def isolated_pairs(
-    left: GroupedPoints, right: GroupedPoints, groups: IntArray, most: float
-) -> IsolatedPairs:
-    """Find the pairs of near points of some groups, where no point of the group is near two.
+def match_few_points(
+    left: GroupedPoints, right: GroupedPoints, most: float, doubt: float
+) -> MatchedPoints:
+    """Match near points: the most pairs of a group, at the least sum of distances.
 
-    Each point of a group is compared with each, so that it is for groups of few.
+    Each point of a group is compared with each, and where a few contend with each other, all their
+    matchings are tried. A group is left to a solver if it is too large for that, or if another
+    matching comes too close to the best.
 
     Args:
         left: Points of the one side.
         right: Points of the other, in as many groups.
-        groups: (K,) groups whose pairs are wanted.
         most: Greatest squared distance of near points.
+        doubt: Greatest difference of two sums of distances that does not decide.
+
+    Raises:
+        ValueError: If there are not as many groups on both sides.
     """
-    _require_groups_of_both(left.starts, right.starts, groups)
-    room = int(np.minimum(left.counts[groups], right.counts[groups]).sum())
+    group_count, room = len(left.starts) - 1, min(len(left.coordinates), len(right.coordinates))
+    if len(right.starts) - 1 != group_count:
+        raise ValueError(f"{group_count} groups and {len(right.starts) - 1} do not go together")
     rows, squares = np.empty((2, room), dtype=np.int64), np.empty(room)
-    counts = np.empty(len(groups), dtype=np.int64)
-    found = kernels.isolated_pairs(
-        *(left.coordinates, left.starts, right.coordinates, right.starts),
-        *(groups, len(groups), np.array([most], dtype=np.float64)),
-        *(*rows, squares, counts),
+    counts = np.empty(group_count, dtype=np.int64)
+    found = kernels.match_few_points(
+        *(left.coordinates, left.starts, right.coordinates, right.starts, group_count),
+        *(np.array([most, doubt], dtype=np.float64), *rows, squares, counts),
     )
-    return IsolatedPairs(counts, rows[0, :found], rows[1, :found], squares[:found])
+    return MatchedPoints(counts, rows[0, :found], rows[1, :found], squares[:found])
 
 
 class NearPoints(Struct, frozen=True, eq=False):

@@ -84,6 +84,25 @@ def parse_coco(
     """Read entries in the form of COCO; returns how many there are, -1 where it cannot."""
 
 
+# few_points.c
+
+
+@_kernel
+def match_few_points(
+    left: FloatArray,
+    left_starts: IntArray,
+    right: FloatArray,
+    right_starts: IntArray,
+    group_count: int,
+    bounds: FloatArray,
+    left_rows: IntArray,
+    right_rows: IntArray,
+    squares: FloatArray,
+    counts: IntArray,
+) -> int:
+    """Match near points of the groups where that needs no solver; returns how many pairs."""
+
+
 # geometry.c
 
 
@@ -114,23 +133,6 @@ def near_points(
     counts: IntArray,
 ) -> int:
     """Pairs of near points, from `place` on as far as there is capacity; returns how many."""
-
-
-@_kernel
-def isolated_pairs(
-    left: FloatArray,
-    left_starts: IntArray,
-    right: FloatArray,
-    right_starts: IntArray,
-    groups: IntArray,
-    group_count: int,
-    most: FloatArray,
-    left_rows: IntArray,
-    right_rows: IntArray,
-    squares: FloatArray,
-    counts: IntArray,
-) -> int:
-    """Near pairs of the groups in which no point is near two; returns how many."""
 
 
 @_kernel

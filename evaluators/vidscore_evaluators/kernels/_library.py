@@ -18,6 +18,12 @@ from vidscore_evaluators.kernels._sources import LIBRARY, digest
 _PACKED = 0x1 | 0x100
 """numpy's flags C_CONTIGUOUS and ALIGNED: one look at both takes a third of the time of two."""
 
+_WRITEABLE = 0x400
+"""numpy's flag."""
+
+_Memory: Any = ctypes.c_char * 0
+"""What tells the address of an array that may be written to."""
+
 Kind = type[np.generic] | type[int]
 """Element type of an array, or `int` for an integer."""
 
@@ -61,8 +67,10 @@ class Kernel:
                 raise TypeError(f"got {type(argument).__name__}, expected an array of {dtype}")
             elif argument.dtype != dtype:
                 raise TypeError(f"got an array of {argument.dtype}, expected an array of {dtype}")
-            elif argument.flags.num & _PACKED != _PACKED:
+            elif (flags := argument.flags.num) & _PACKED != _PACKED:
                 raise ValueError(f"an array of {dtype} must be C-contiguous and aligned")
+            elif flags & _WRITEABLE:  # a third of the time
+                passed.append(ctypes.addressof(_Memory.from_buffer(argument)))
             else:
                 passed.append(argument.ctypes.data)
         result: int = self._function(*passed)

@@ -119,50 +119,6 @@ int64_t near_points(const double *left, const int64_t *left_starts, const double
     return found;
 }
 
-/* Find the near pairs of some groups, of those in which no point is near two.
-
-   Near is a squared distance of at most `most[0]`. Writes the rows of a pair's points and the squared
-   distance, for each group no more than it has points on either side, and (group_count,) `counts` of
-   them: -1 where a point is near two. Returns how many pairs were written. */
-int64_t isolated_pairs(const double *left, const int64_t *left_starts, const double *right,
-                       const int64_t *right_starts, const int64_t *groups, int64_t group_count,
-                       const double *most, int64_t *left_rows, int64_t *right_rows,
-                       double *squares, int64_t *counts)
-{
-    int64_t found = 0;
-    for (int64_t place = 0; place < group_count; place++) {
-        const int64_t group = groups[place], begin = found;
-        int contested = 0;
-        for (int64_t row = left_starts[group]; row < left_starts[group + 1] && !contested; row++) {
-            const double x = left[AXES * row], y = left[AXES * row + 1];
-            int64_t near = 0, partner = -1;
-            double least = 0.0;
-            for (int64_t other = right_starts[group]; other < right_starts[group + 1]; other++) {
-                const double along_x = x - right[AXES * other];
-                const double along_y = y - right[AXES * other + 1];
-                const double square = along_x * along_x + along_y * along_y;
-                const int is_near = square <= most[0];
-                near += is_near;
-                partner = is_near ? other : partner;
-                least = is_near ? square : least;
-            }
-            if (near == 0)
-                continue;
-            contested = near > 1;
-            for (int64_t pair = begin; pair < found; pair++)
-                contested |= right_rows[pair] == partner;
-            if (!contested) {
-                left_rows[found] = row;
-                right_rows[found] = partner;
-                squares[found++] = least;
-            }
-        }
-        counts[place] = contested ? -1 : found - begin;
-        found = contested ? begin : found;
-    }
-    return found;
-}
-
 enum {
     COLUMNS = 4,
     GRID_FROM = 64,  /* right boxes from which a grid costs less than it saves, ... */

@@ -22,6 +22,11 @@ int64_t parse_coco(const uint8_t *text, int64_t size, int64_t known, int64_t req
                    int64_t *part_lengths, int64_t *runs, uint8_t *characters, int64_t *unread,
                    int64_t *found);
 
+/* few_points.c */
+int64_t match_few_points(const double *left, const int64_t *left_starts, const double *right,
+                         const int64_t *right_starts, int64_t group_count, const double *bounds,
+                         int64_t *left_rows, int64_t *right_rows, double *squares, int64_t *counts);
+
 /* geometry.c */
 int64_t bounding_boxes(const double *corners, int64_t count, int64_t points, double *boxes);
 int64_t sort_points(double *points, int64_t *rows, const int64_t *starts, int64_t group_count);
@@ -29,10 +34,6 @@ int64_t near_points(const double *left, const int64_t *left_starts, const double
                     const int64_t *right_starts, const int64_t *groups, int64_t group_count,
                     const double *most, int64_t *place, int64_t capacity, int64_t *left_places,
                     int64_t *right_places, double *squares, int64_t *counts);
-int64_t isolated_pairs(const double *left, const int64_t *left_starts, const double *right,
-                       const int64_t *right_starts, const int64_t *groups, int64_t group_count,
-                       const double *most, int64_t *left_rows, int64_t *right_rows,
-                       double *squares, int64_t *counts);
 int64_t touching_pairs(const double *left, const int64_t *left_starts, const double *right,
                        const int64_t *right_starts, int64_t group_count, int64_t self_pairs,
                        int64_t *place, int64_t *scratch, int64_t capacity, int64_t *left_rows,

@@ -17,7 +17,7 @@ from vidscore_evaluators.geometry import (
     GroupedPoints,
     SortedPoints,
     greatest_square,
-    isolated_pairs,
+    match_few_points,
     near_points,
     sorted_points,
 )
@@ -80,30 +80,114 @@ def test_pairs_are_those_that_comparing_all_of_a_group_finds(
     assert list(zip(*columns, strict=True)) == [pair for pairs in expected for pair in pairs]
 
 
-@given(sides=st.lists(st.tuples(GROUP, GROUP), max_size=4), most=SQUARES, data=st.data())
-def test_pairs_are_isolated_in_groups_where_no_point_is_near_two(
-    sides: list[tuple[Group, Group]], most: float, data: st.DataObject
+Matching = tuple[tuple[int, int], ...]
+"""Places of matched points in their group, ascending."""
+
+DOUBT = 1e-6
+
+
+def all_matchings(left: Group, right: Group, most: float) -> dict[Matching, float]:
+    """Every matching of near points with as many pairs as there can be, and its distances' sum."""
+    found: dict[Matching, float] = {(): 0.0}
+    for row, point in enumerate(left):
+        for matching, sum_px in list(found.items()):
+            taken = {column for _, column in matching}
+            for column, other in enumerate(right):
+                square = squared(np.array(point), np.array(other))
+                if column not in taken and square <= most:
+                    found[(*matching, (row, column))] = sum_px + math.sqrt(square)
+    pair_count = max(map(len, found))
+    return {matching: sum_px for matching, sum_px in found.items() if len(matching) == pair_count}
+
+
+FEW = st.lists(st.tuples(*2 * [st.integers(-3, 3).map(float)]), max_size=4)
+
+
+@given(sides=st.lists(st.tuples(FEW, FEW), max_size=4), most=st.integers(0, 30).map(float))
+def test_few_points_are_matched_at_the_least_sum_of_distances_unless_sums_are_equal(
+    sides: list[tuple[Group, Group]], most: float
 ) -> None:
-    """Their rows and squared distances, left points in order; -1 stands for any other group."""
+    """With rows and squared distances; -1 stands for a group that has two best matchings."""
     left, right = (points_of([pair[side] for pair in sides]) for side in (0, 1))
-    every = range(len(sides))
-    wanted = data.draw(st.lists(st.sampled_from(every), unique=True)) if sides else []
-    found = isolated_pairs(left, right, np.array(wanted, dtype=np.int64), most)
+    found = match_few_points(left, right, most, DOUBT)
     counts, expected = [], []
-    for group in wanted:
-        pairs = [
-            (row, column, square)
-            for row in range(*left.starts[group : group + 2])
-            for column in range(*right.starts[group : group + 2])
-            if (square := squared(left.coordinates[row], right.coordinates[column])) <= most
+    for group, (mine, others) in enumerate(sides):
+        matchings = sorted(
+            (sum_px, pairs) for pairs, sum_px in all_matchings(mine, others, most).items()
+        )
+        are_decided = len(matchings) == 1 or matchings[1][0] - matchings[0][0] > DOUBT
+        counts.append(len(matchings[0][1]) if are_decided else -1)
+        expected += [
+            (
+                left.starts[group] + row,
+                right.starts[group] + column,
+                squared(np.array(mine[row]), np.array(others[column])),
+            )
+            for row, column in (matchings[0][1] if are_decided else ())
         ]
-        rows, columns = (Counter(pair[side] for pair in pairs) for side in (0, 1))
-        are_isolated = {*rows.values(), *columns.values()} <= {1}
-        counts.append(len(pairs) if are_isolated else -1)
-        expected += pairs if are_isolated else []
     assert found.counts.tolist() == counts
     of_pairs = (found.left.tolist(), found.right.tolist(), found.squares.tolist())
     assert list(zip(*of_pairs, strict=True)) == expected
+
+
+@given(sides=st.lists(st.tuples(GROUP, GROUP), max_size=4), most=SQUARES)
+def test_points_of_which_none_is_near_two_are_matched_with_what_they_are_near(
+    sides: list[tuple[Group, Group]], most: float
+) -> None:
+    """However great the coordinates and the doubt."""
+    left, right = (points_of([pair[side] for pair in sides]) for side in (0, 1))
+    found = match_few_points(left, right, most, math.inf)
+    for group, (mine, others) in enumerate(sides):
+        pairs = [
+            (row, column)
+            for row, point in enumerate(mine)
+            for column, other in enumerate(others)
+            if squared(np.array(point), np.array(other)) <= most
+        ]
+        rows, columns = (Counter(pair[side] for pair in pairs) for side in (0, 1))
+        if {*rows.values(), *columns.values()} <= {1}:
+            assert found.counts[group] == len(pairs)
+            of_group = (found.left >= left.starts[group]) & (found.left < left.starts[group + 1])
+            places = (found.left - left.starts[group], found.right - right.starts[group])
+            assert [*zip(*(place[of_group].tolist() for place in places), strict=True)] == pairs
+        else:
+            assert found.counts[group] == -1
+
+
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize(("count", "pair_count"), [(4, 1), (5, -1)])
+def test_a_point_that_more_than_four_contend_for_is_left_to_a_solver(
+    side: int, count: int, pair_count: int
+) -> None:
+    """The nearest has it else; a chain of points counts as much as a star."""
+    many = [(float(row), 0.0) for row in range(count)]
+    groups = [[many], [[(0.0, 0.1)]]]
+    left, right = (points_of(groups[side ^ swapped]) for swapped in (0, 1))
+    found = match_few_points(left, right, 100.0, DOUBT)
+    assert found.counts.tolist() == [pair_count]
+    assert found.left.tolist() == found.right.tolist() == [0] * max(pair_count, 0)
+    chain = points_of([[(2.0 * row, 0.0) for row in range(count)]])
+    shifted = points_of([[(2.0 * row + 0.9, 0.0) for row in range(count)]])
+    found = match_few_points(chain, shifted, 1.1**2, DOUBT)
+    assert found.counts.tolist() == [count if pair_count > 0 else -1]
+
+
+@pytest.mark.parametrize(("left_count", "right_count"), [(16, 17), (300, 1), (1, 300)])
+def test_a_group_of_many_points_is_left_to_a_solver(left_count: int, right_count: int) -> None:
+    """More than 256 comparisons; the group beside it is matched all the same."""
+    left = points_of([[(9.0 * row, 0.0) for row in range(left_count)], [(1.0, 0.0)]])
+    right = points_of([[(9.0 * row, 1.0) for row in range(right_count)], [(1.0, 1.0)]])
+    found = match_few_points(left, right, 4.0, DOUBT)
+    assert found.counts.tolist() == [-1, 1]
+    assert (found.left.tolist(), found.right.tolist()) == ([left_count], [right_count])
+
+
+@pytest.mark.parametrize(("left_count", "right_count"), [(300, 0), (0, 300), (0, 0)])
+def test_a_group_that_has_points_on_one_side_alone_has_no_pairs(
+    left_count: int, right_count: int
+) -> None:
+    left, right = (points_of([count * [(1.0, 1.0)]]) for count in (left_count, right_count))
+    assert match_few_points(left, right, 4.0, DOUBT).counts.tolist() == [0]
 
 
 @given(st.floats(0, exclude_min=True, allow_infinity=False))
@@ -154,8 +238,8 @@ def test_what_would_lead_the_search_astray_is_refused() -> None:
     with pytest.raises(ValueError, match="do not fall into groups"):
         GroupedPoints.of(np.zeros((2, 2)), np.array([0, 3, 2]))
     one, two = points_of([[(0.0, 0.0)]]), points_of([[], []])
+    with pytest.raises(ValueError, match="1 groups and 2 do not go together"):
+        match_few_points(one, two, 1.0, DOUBT)
     for left, right, groups in ((one, two, [0]), (two, two, [2]), (two, two, [-1])):
-        with pytest.raises(ValueError, match="are not of both sides"):
-            isolated_pairs(left, right, np.array(groups), 1.0)
         with pytest.raises(ValueError, match="are not of both sides"):
             near_points(all_sorted(left), all_sorted(right), np.array(groups), 1.0)

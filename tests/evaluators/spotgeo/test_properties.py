@@ -13,6 +13,7 @@ from tests.evaluators.spotgeo.helpers import counts, make_points, score, score_f
 from tests.evaluators.spotgeo.oracle import Point, frame_outcomes, released_method
 
 from vidscore_evaluators import _spotgeo_matching
+from vidscore_evaluators.geometry import GroupedPoints, MatchedPoints
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.tally_bytes import tally_to_bytes
 
@@ -30,10 +31,16 @@ def _way(request: pytest.FixtureRequest) -> Iterator[None]:
     """Each expectation holds whichever way a frame of its size is matched."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param != "as it is":
-            patch.setattr(_spotgeo_matching, "COMPARED_CELLS", 0)
+            patch.setattr(_spotgeo_matching, "match_few_points", _left_to_a_solver)
         if request.param == "by pairs":
             patch.setattr(_spotgeo_matching, "MAX_MATRIX_CELLS", 0)
         yield
+
+
+def _left_to_a_solver(left: GroupedPoints, right: GroupedPoints, *_bounds: float) -> MatchedPoints:
+    none = np.zeros(0, dtype=np.int64)
+    counts = np.where(left.counts * right.counts, -1, 0)
+    return MatchedPoints(counts, none, none, np.zeros(0))
 
 
 def points(most: int) -> st.SearchStrategy[list[Point]]:

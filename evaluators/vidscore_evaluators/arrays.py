@@ -50,9 +50,7 @@ def require_groups(what: str, rows: AnyArray, starts: AnyArray, *row_shape: int)
         raise ValueError(f"{what} of shape {shape} do not fall into groups {starts}")
 
 
-def expand_runs(
-    starts: AnyArray, counts: AnyArray, offsets: IntArray | None = None
-) -> IntArray:
+def expand_runs(starts: AnyArray, counts: AnyArray, offsets: IntArray | None = None) -> IntArray:
     """Row indices of runs, one after the other: ``starts [5, 1], counts [2, 1] -> [5, 6, 1]``.
 
     Args:

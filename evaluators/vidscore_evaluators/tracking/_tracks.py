@@ -288,7 +288,7 @@ def _are_unique(*columns: IntArray) -> bool:
         return False
     if (packed[1:] > packed[:-1]).all():
         return True
-    packed = np.sort(packed, kind="stable")
+    packed = np.sort(packed)
     return not (packed[1:] == packed[:-1]).any()
 
 

@@ -133,6 +133,7 @@ class _Builder:
         self._source = source
         self._faults: list[Fault] = []
         self._unreadable: set[str] = set()
+        self._defaults: set[str] = set()
 
     def build(self) -> Annotations:
         given = self._columns
@@ -163,7 +164,7 @@ class _Builder:
                 for name, values in given.columns.items()
                 if self._is_name("columns", name)
             },
-            frame_times_s=known_times(times_s),
+            frame_times_s=None if "frame_times_s" in self._defaults else known_times(times_s),
             masks=self._masks(counts),
         )
         self._check_values(built)
@@ -197,7 +198,6 @@ class _Builder:
         outside = (numbers < 0) | (numbers > MAXIMUM_FRAME_NUMBER)
         self._refuse("frame_numbers", outside, numbers, f"0 to {MAXIMUM_FRAME_NUMBER}")
         self._refuse_rows("frame_sequences", built.frame_sequences, len(built.sequences))
-        self._refuse_rows("label_indices", built.label_indices, len(built.labels))
         if built.frame_times_s is not None:
             wrong = wrong_times(built.frame_times_s)
             self._refuse("frame_times_s", wrong, built.frame_times_s, EXPECTED_TIME)
@@ -205,10 +205,14 @@ class _Builder:
         fits = np.abs(flat) <= MAXIMUM_COORDINATE_PX
         expected = f"a number from -{MAXIMUM_COORDINATE_PX:g} to {MAXIMUM_COORDINATE_PX:g}"
         self._refuse("coordinates", ~fits, flat, expected)
-        confidences = built.confidences
-        self._refuse("confidences", ~np.isfinite(confidences), confidences, "a finite number")
-        tracks = built.track_ids
-        self._refuse("track_ids", tracks < NO_TRACK, tracks, "-1 (no track), 0 or more")
+        if "label_indices" not in self._defaults:
+            self._refuse_rows("label_indices", built.label_indices, len(built.labels))
+        if "confidences" not in self._defaults:
+            confidences = built.confidences
+            self._refuse("confidences", ~np.isfinite(confidences), confidences, "a finite number")
+        if "track_ids" not in self._defaults:
+            tracks = built.track_ids
+            self._refuse("track_ids", tracks < NO_TRACK, tracks, "-1 (no track), 0 or more")
         for name, column in built.columns.items():
             self._refuse(f"columns.{name}", np.isinf(column), column, "a finite number, or NaN")
 
@@ -271,6 +275,8 @@ class _Builder:
         default: float | None = None,
         width: int | None = None,
     ) -> AnyArray:
+        if length is not None and default is not None and _is_absent(values):
+            return self._default(name, length, default, np.float64)
         array = self._row_of_numbers(name, values, "a list of numbers", width)
         if array.dtype == np.float64:
             column = array.copy()
@@ -282,6 +288,8 @@ class _Builder:
     def _whole(
         self, name: str, values: ArrayLike, length: int | None = None, default: int | None = None
     ) -> AnyArray:
+        if length is not None and default is not None and _is_absent(values):
+            return self._default(name, length, default, np.int64)
         array = self._row_of_numbers(name, values, "a list of integers")
         if array.dtype.kind == "i":
             column = array.astype(np.int64)
@@ -294,6 +302,8 @@ class _Builder:
         return self._fitted(name, column, length, default)
 
     def _flags(self, name: str, values: ArrayLike, length: int | None, bits: Any) -> AnyArray:
+        if length is not None and _is_absent(values):
+            return self._default(name, length, 0, np.uint8)
         flags = self._whole(name, values, length, 0)
         known = _KNOWN_BITS[bits]
         self._refuse(name, (flags & ~known) != 0, flags, f"bits of {known}")
@@ -314,6 +324,13 @@ class _Builder:
             self._fault(name, str(error), expected)
             return np.zeros(0)
         return array.reshape(-1)
+
+    def _default(self, name: str, length: int, default: float, dtype: type) -> AnyArray:
+        """A column that was left out, whose values need no check."""
+        self._defaults.add(name)
+        column: AnyArray = np.empty(length, dtype=dtype)
+        column.fill(default)
+        return column
 
     def _fitted(self, name: str, column: AnyArray, length: int | None, default: Any) -> AnyArray:
         if length is None or len(column) == length:
@@ -360,6 +377,11 @@ class _Builder:
 def wrong_times(times_s: FloatArray) -> BoolArray:
     """(F,) whether a time of a frame is no number of seconds; an unknown one, NaN, is none."""
     return (times_s < 0.0) | (times_s > MAXIMUM_TIME_S)
+
+
+def _is_absent(values: ArrayLike) -> bool:
+    """Whether a column was left out."""
+    return isinstance(values, tuple) and not values
 
 
 def _numbers(values: ArrayLike) -> AnyArray:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from vidscore_evaluators.annotations import (
     BOX,
@@ -213,22 +214,27 @@ def _columns(
     return Columns(
         arity=arity,
         sequences=[(key.domain, key.sequence) for key in message.sequences],
-        frame_sequences=np.asarray(message.frame_sequences, dtype=np.int64),
-        frame_numbers=np.asarray(message.frame_numbers, dtype=np.int64),
+        frame_sequences=_column(message.frame_sequences, np.int64),
+        frame_numbers=_column(message.frame_numbers, np.int64),
         object_counts=counts,
-        coordinates=np.asarray(message.coordinates, dtype=np.float64),
+        coordinates=_column(message.coordinates, np.float64),
         labels=tuple(message.labels),
-        frame_flags=np.asarray(message.frame_flags, dtype=np.int64),
-        label_indices=np.asarray(message.label_indices, dtype=np.int64),
-        confidences=np.asarray(message.confidences, dtype=np.float64),
-        track_ids=np.asarray(message.track_ids, dtype=np.int64),
-        object_flags=np.asarray(message.object_flags, dtype=np.int64),
+        frame_flags=_column(message.frame_flags, np.int64),
+        label_indices=_column(message.label_indices, np.int64),
+        confidences=_column(message.confidences, np.float64),
+        track_ids=_column(message.track_ids, np.int64),
+        object_flags=_column(message.object_flags, np.int64),
         columns={
             column.name: np.asarray(column.values, dtype=np.float64) for column in message.columns
         },
-        frame_times_s=np.asarray(message.frame_times_s, dtype=np.float64),
+        frame_times_s=_column(message.frame_times_s, np.float64),
         masks=masks,
     )
+
+
+def _column(values: Sequence[Any], dtype: type) -> ArrayLike:
+    """A repeated field as an array; what a batch leaves out stays left out."""
+    return np.asarray(values, dtype=dtype) if values else ()
 
 
 def _refuse_too_large(

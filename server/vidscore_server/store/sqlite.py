@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import quote
 
 from msgspec import Struct
-from sqlalchemy import Connection, Engine, create_engine, delete, event
+from sqlalchemy import Connection, Engine, create_engine, delete, event, text
 from sqlalchemy.exc import DBAPIError
 
 from vidscore_server.store import dump
@@ -37,6 +37,7 @@ from vidscore_server.store.migrations import (
     schema_of,
     upgrade,
 )
+from vidscore_server.store.prepared import Prepared
 from vidscore_server.store.sql_store import MAXIMUM_GROUP, Sharing, SqlStore, lock_nothing
 from vidscore_server.store.tables import leases
 
@@ -55,6 +56,9 @@ NETWORK_FILE_SYSTEMS = frozenset(
 
 _WRITES = "vidscore_writes"
 """Execution option of connections whose transactions write."""
+
+_BEGIN = Prepared(lambda _: text("BEGIN"))
+_BEGIN_TO_WRITE = Prepared(lambda _: text("BEGIN IMMEDIATE"))
 
 _FAILURES = (DBAPIError, sqlite3.Error, OSError, UnicodeDecodeError)
 """What opening a file raises; the last one where damaged names of tables are to be told."""
@@ -257,7 +261,7 @@ def _engine(path: Path) -> Engine:
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         writes = connection.get_execution_options().get(_WRITES, False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        (_BEGIN_TO_WRITE if writes else _BEGIN).run(connection, {})
 
     return engine
 

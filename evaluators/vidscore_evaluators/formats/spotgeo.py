@@ -68,7 +68,7 @@ from vidscore_evaluators.formats.source import (
     listed_names,
     sequence_name,
 )
-from vidscore_evaluators.kernels import parse_spotgeo
+from vidscore_evaluators.kernels import count_bytes, parse_spotgeo
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
@@ -237,8 +237,9 @@ def parse_usual_text(data: bytes) -> Entries | None:
     """
     text = np.frombuffer(data + b"\0", dtype=np.uint8)
     # Room for the most that there can be; untouched memory costs nothing.
-    ids, frames, counts = np.empty((3, data.count(b"{")), dtype=np.int64)
-    coordinates = np.empty((data.count(b"["), POINT))
+    braces, brackets = (count_bytes(text, len(text), ord(character)) for character in "{[")
+    ids, frames, counts = np.empty((3, braces), dtype=np.int64)
+    coordinates = np.empty((brackets, POINT))
     found = parse_spotgeo(text, len(data), ids, frames, counts, coordinates)
     if found < 0:
         return None
@@ -253,9 +254,9 @@ def _holds_numbers_alone(data: bytes, entry_count: int) -> bool:
     need more. ``true`` and ``null`` have a u that the keys do not account for, ``false`` an l.
     """
     keys = "".join(f'"{key}"' for key in KEYS)
-    buffer = np.frombuffer(data, dtype=np.uint8)
+    text = np.frombuffer(data, dtype=np.uint8)
     return all(
-        np.count_nonzero(buffer == ord(letter)) == entry_count * keys.count(letter)
+        count_bytes(text, len(text), ord(letter)) == entry_count * keys.count(letter)
         for letter in '"ul'
     )
 

@@ -456,6 +456,11 @@ def add_exactly(
 
 
 @_kernel
+def count_bytes(text: FlagArray, size: int, byte: int) -> int:
+    """How often a byte is in a text: a tenth of the time of `bytes.count`, and without the GIL."""
+
+
+@_kernel
 def parse_rows(
     text: FlagArray,
     kinds: FlagArray,

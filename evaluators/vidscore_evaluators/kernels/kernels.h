@@ -113,6 +113,7 @@ int64_t add_exactly(const double *values, const int64_t *groups, int64_t count, 
                     int64_t *of_groups, int64_t *shifts, int64_t *high, int64_t *low);
 
 /* text.c */
+int64_t count_bytes(const uint8_t *text, int64_t size, int64_t byte);
 int64_t parse_rows(const uint8_t *text, const uint8_t *kinds, int64_t column_count,
                    int64_t row_count, int64_t longest_row, const double *of_empty,
                    int64_t integer_of_empty, double *numbers, int64_t *integers, int64_t *starts,

@@ -1,9 +1,33 @@
-/* Rows of comma-separated values, and entries of spotGEO JSON. */
+/* Bytes of a text, rows of comma-separated values, and entries of spotGEO JSON. */
 
 #include "json.h"
 #include "kernels.h"
 
 enum { SKIPPED, NUMBER, INTEGER, STRING };
+
+enum {
+    LANES = 16,     /* bytes per SIMD operation */
+    MOST_ADDED = 255, /* of them, whose counts a byte holds */
+};
+
+typedef uint8_t Lanes __attribute__((vector_size(LANES), aligned(1), may_alias));
+
+/* How often a byte is in a text. */
+int64_t count_bytes(const uint8_t *text, int64_t size, int64_t byte)
+{
+    const uint8_t *const end = text + size, sought = (uint8_t)byte;
+    int64_t found = 0;
+    while (end - text >= LANES) {
+        Lanes counts = {0};
+        for (int added = 0; added < MOST_ADDED && end - text >= LANES; added++, text += LANES)
+            counts -= (Lanes)(*(const Lanes *)text == sought); /* which is 0 or minus 1 */
+        for (int lane = 0; lane < LANES; lane++)
+            found += counts[lane];
+    }
+    for (; text < end; text++)
+        found += *text == sought;
+    return found;
+}
 
 static int is_separator(uint8_t byte) { return byte == ',' || byte == '\n'; }
 

@@ -38,6 +38,12 @@ thresholds, and the rest allows for classes that are in the truth alone."""
 
 _POWERS = 3 ** np.arange(DIGITS, dtype=np.int64)
 
+_DIGITS_AT_ONCE = 6
+_DIGITS_OF = (np.arange(3**_DIGITS_AT_ONCE)[:, np.newaxis] // _POWERS[:_DIGITS_AT_ONCE] % 3).astype(
+    np.int8
+)
+"""The first digits of each number that has no others."""
+
 UNMATCHED = -1
 """Target of a detection that is matched with nothing."""
 
@@ -345,8 +351,13 @@ def decode(table: Table, column_count: int) -> OutcomeArray:
     outcomes = np.empty((table.row_count, column_count), dtype=np.int8)
     for index in range(code_count(column_count)):
         rest = table.number(f"outcomes_{index}").astype(np.int64)
-        for column in range(index * DIGITS, min(column_count, (index + 1) * DIGITS)):
-            rest, outcomes[:, column] = np.divmod(rest, 3)
+        end = min(column_count, (index + 1) * DIGITS)
+        for column in range(index * DIGITS, end, _DIGITS_AT_ONCE):
+            more = rest // len(_DIGITS_OF)
+            stop = min(end, column + _DIGITS_AT_ONCE)
+            digits = _DIGITS_OF.take(rest - more * len(_DIGITS_OF), axis=0)
+            outcomes[:, column:stop] = digits[:, : stop - column]
+            rest = more
     return outcomes
 
 

@@ -21,6 +21,11 @@ from msgspec import Struct
 from vidscore_evaluators._report_rows import Figures, block_of, mean, ratio, scopes
 from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
 from vidscore_evaluators.detection._outcomes import FALSE, TRUE, OutcomeArray, decode
+from vidscore_evaluators.kernels import (
+    accumulate_outcomes,
+    greatest_precisions,
+    precisions_reached,
+)
 from vidscore_evaluators.report import Block, Number
 from vidscore_evaluators.tally import Table
 
@@ -87,10 +92,9 @@ class Ranked(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def precisions(self) -> FloatArray:
         """(P, K) greatest precision at or below each confidence; 0 where nothing is counted."""
-        counted = self.true + self.false
-        ratios = np.divide(self.true, counted, out=np.zeros(counted.shape), where=counted > 0)
-        highest: FloatArray = np.maximum.accumulate(ratios[::-1])[::-1]
-        return highest
+        precisions, (row_count, column_count) = np.empty(self.true.shape), self.true.shape
+        greatest_precisions(self.true, self.false, row_count, column_count, precisions)
+        return precisions
 
 
 def ranked(
@@ -107,17 +111,25 @@ def ranked(
         outcomes: (R, K) outcomes.
         detections: (R,) number of detections of each row.
         one_by_one: Whether equal confidences are ranked in the order of rows, not in one step.
+
+    Raises:
+        ValueError: If the lengths differ.
     """
+    if not len(confidences) == len(outcomes) == len(detections):
+        lengths = len(confidences), len(outcomes), len(detections)
+        raise ValueError(f"columns of different lengths: {lengths}")
     order = np.argsort(-confidences, kind="stable")
-    confidences, outcomes = confidences[order], outcomes[order]
-    counts = detections[order, np.newaxis]
+    confidences = confidences[order]
     last = np.ones(len(order), dtype=np.bool_)
     last[:-1] = one_by_one | (confidences[1:] != confidences[:-1])
-    return Ranked(
-        confidences=confidences[last],
-        true=np.cumsum((outcomes == TRUE) * counts, axis=0)[last],
-        false=np.cumsum((outcomes == FALSE) * counts, axis=0)[last],
+    shape = int(np.count_nonzero(last)), outcomes.shape[1]
+    true, false = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
+    accumulate_outcomes(
+        np.ascontiguousarray(outcomes).view(np.uint8),
+        np.ascontiguousarray(detections, dtype=np.int64),
+        *(order, last, len(order), shape[1], TRUE, FALSE, true, false),
     )
+    return Ranked(confidences[last], true, false)
 
 
 class Cell(Struct, frozen=True, eq=False):
@@ -189,37 +201,62 @@ def average_precisions(
     Returns:
         (K,) values; None where there is no object.
     """
-    precisions = found.precisions
-    gains = np.diff(found.true, axis=0, prepend=np.zeros((1, found.true.shape[1]), dtype=np.int64))
-    values: list[float | None] = []
-    for column, count in enumerate(truth):
-        if count == 0:
-            values.append(None)
-        elif interpolation == "all-point":
-            # One after the other: a sum by halves would depend on the layout of the columns.
-            areas = np.cumsum(gains[:, column] * precisions[:, column])
-            values.append(float(areas[-1]) / count if len(areas) else 0.0)
-        else:
-            levels = _LEVELS[interpolation]
-            reached = precisions_at(found.true[:, column], precisions[:, column], count, levels)
-            values.append(math.fsum(reached.tolist()) / len(levels))
-    return values
+    if interpolation == "all-point":
+        return _whole_areas(found, truth)
+    levels = _LEVELS[interpolation]
+    reached = precisions_at(found.true, found.precisions, truth, levels).tolist()
+    return [
+        math.fsum(values) / len(levels) if count else None
+        for values, count in zip(reached, truth, strict=True)
+    ]
+
+
+def _whole_areas(found: Ranked, truth: Sequence[int]) -> list[float | None]:
+    """(K,) exact area under the step function; None where there is no object."""
+    if len(found.confidences) == 0:
+        return [0.0 if count else None for count in truth]
+    gains = np.diff(found.true, axis=0, prepend=0)
+    # One after the other: a sum by halves would depend on the layout of the columns.
+    areas = np.cumsum(gains * found.precisions, axis=0)[-1].tolist()
+    return [area / count if count else None for area, count in zip(areas, truth, strict=True)]
 
 
 def precisions_at(
-    true: IntArray, precisions: FloatArray, truth: int, levels: FloatArray
+    true: IntArray, precisions: FloatArray, truth: Sequence[int], levels: FloatArray
 ) -> FloatArray:
     """Monotone precision at recall levels; 0 where a recall is never reached.
 
     Args:
-        true: (P,) true positives in descending confidence.
-        precisions: (P,) monotone precisions.
-        truth: Real objects, at least one.
-        levels: (L,) recalls.
+        true: (P, K) true positives in descending confidence.
+        precisions: (P, K) monotone precisions.
+        truth: (K,) real objects at each threshold.
+        levels: (L,) recalls from 0 to 1.
+
+    Returns:
+        (K, L) precisions.
+
+    Raises:
+        ValueError: If the shapes differ.
     """
-    rows = np.searchsorted(true / truth, levels, side="left")
-    reached: FloatArray = np.append(precisions, 0.0)[rows]
-    return reached
+    if not true.shape == precisions.shape == (len(true), len(truth)):
+        raise ValueError(f"{true.shape} and {precisions.shape} are not of {len(truth)} thresholds")
+    reaching = {count: _reaching(count, levels) for count in dict.fromkeys(truth)}
+    wanted = np.stack([reaching[count] for count in truth])
+    true, precisions = np.ascontiguousarray(true), np.ascontiguousarray(precisions)
+    found = np.empty(wanted.shape)
+    precisions_reached(true, precisions, len(true), len(wanted), wanted, len(levels), found)
+    return found
+
+
+def _reaching(truth: int, levels: FloatArray) -> IntArray:
+    """(L,) fewest true positives whose recall, as it is rounded, is at least each level."""
+    if truth == 0:
+        return np.ones(len(levels), dtype=np.int64)
+    counts = np.maximum(np.floor(levels * truth) - 1.0, 0.0)
+    for _ in range(3):  # from at most three below
+        counts += counts / truth < levels
+    reaching: IntArray = counts.astype(np.int64)
+    return reaching
 
 
 def recalls(found: Ranked, truth: Sequence[int]) -> list[float | None]:

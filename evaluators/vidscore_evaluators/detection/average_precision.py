@@ -368,7 +368,9 @@ def _precision_curve(column: int) -> Callable[[Cell], FloatArray]:
     """Gives a class's precision at 101 levels of recall, at one threshold."""
 
     def curve(cell: Cell) -> FloatArray:
-        true, precisions = cell.ranked.true[:, column], cell.ranked.precisions[:, column]
-        return precisions_at(true, precisions, cell.counts["truth"], LEVELS_101)
+        true, precisions = cell.ranked.true[:, [column]], cell.ranked.precisions[:, [column]]
+        of_levels: FloatArray
+        [of_levels] = precisions_at(true, precisions, [cell.counts["truth"]], LEVELS_101)
+        return of_levels
 
     return curve

@@ -25,7 +25,7 @@ from vidscore_evaluators.formats._coco_entries import (
     Rules,
 )
 from vidscore_evaluators.formats._coco_segmentations import FlatSegmentations, Form
-from vidscore_evaluators.kernels import count_bytes, parse_coco
+from vidscore_evaluators.kernels.reading import count_bytes, parse_coco
 
 _INTEGERS = ("image_id", "category_id", "track_id", "instance_id", "iscrowd", "ignore")
 _NUMBERS = ("score", "area")

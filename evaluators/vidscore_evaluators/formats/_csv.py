@@ -38,7 +38,7 @@ from vidscore_evaluators.formats._table import (
     parse_string,
 )
 from vidscore_evaluators.formats.source import FaultList, show_text
-from vidscore_evaluators.kernels import count_bytes, factorize_strings, parse_rows
+from vidscore_evaluators.kernels.reading import count_bytes, factorize_strings, parse_rows
 
 Bytes = NDArray[np.uint8]
 NumberColumn = FloatArray | IntArray

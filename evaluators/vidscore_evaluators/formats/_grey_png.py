@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vidscore_evaluators import kernels
 from vidscore_evaluators.arrays import AnyArray
 from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.kernels.reading import unfilter_rows
 from vidscore_evaluators.mask_forms import MAXIMUM_MASK_PIXELS
 
 HEAD = b"\x89PNG\r\n\x1a\n"
@@ -132,7 +132,7 @@ def _pixels(header: _Header, packed: bytes, name: str) -> AnyArray:
         found = f"{'more' if len(content) > whole else len(content)} bytes"
         raise _wrong(found, f"{whole} bytes of {header.height} rows", name, b"IDAT")
     rows = np.frombuffer(bytearray(content), dtype=np.uint8)
-    row = kernels.unfilter_rows(rows, header.height, size, step)
+    row = unfilter_rows(rows, header.height, size, step)
     if row < header.height:
         found = f"another filter in row {row}"
         raise _wrong(found, "filters from 0 to 4", name, b"IDAT")

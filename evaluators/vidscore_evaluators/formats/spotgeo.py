@@ -68,7 +68,7 @@ from vidscore_evaluators.formats.source import (
     listed_names,
     sequence_name,
 )
-from vidscore_evaluators.kernels import count_bytes, parse_spotgeo
+from vidscore_evaluators.kernels.reading import count_bytes, parse_spotgeo
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 

@@ -1,14 +1,15 @@
 # mypy: disable-error-code="empty-body"
 # ruff: noqa: PLR0913, PLR0917
-"""Kernels: loops in C that numpy has no function for, each declared here once as a typed function.
+"""Kernels: loops in C that numpy has no function for, each declared once as a typed function.
 
 The C files are compiled when the project is installed (`hatch_build.py`), into a library that calls
 nothing, not even the C library: memory is passed in as arrays, and results are written to arrays.
 Calls release the GIL. Each kernel gives the same bits everywhere: binary64, operation by operation.
 
-`kernels.h` declares the same functions to C. A kernel refuses arrays that C would misread; lengths,
-values and writability are the caller's responsibility. (ctypes costs 9 us a call with 4 arrays and
-loads in 2 ms; cffi would save 6 us a call and spend 20 ms on parsing the header.)
+Those that read files are in `reading`. `kernels.h` declares the same functions to C. A kernel
+refuses arrays that C would misread; lengths, values and writability are the caller's
+responsibility. (ctypes costs 3 us a call with 4 arrays and loads in 2 ms; cffi would spend 20 ms on
+parsing the header.)
 """
 
 from __future__ import annotations
@@ -60,28 +61,6 @@ def assign_blocks(
     assigned: BoolArray,
 ) -> int:
     """Assign blocks of pairs; returns how many blocks were solved."""
-
-
-# coco.c
-
-
-@_kernel
-def parse_coco(
-    text: FlagArray,
-    size: int,
-    known: int,
-    required: int,
-    defaults: FloatArray,
-    room: int,
-    integers: IntArray,
-    numbers: FloatArray,
-    part_lengths: IntArray,
-    runs: IntArray,
-    characters: FlagArray,
-    unread: IntArray,
-    found: IntArray,
-) -> int:
-    """Read entries in the form of COCO; returns how many there are, -1 where it cannot."""
 
 
 # few_points.c
@@ -390,14 +369,6 @@ def rounded_corners(
     """Corners of polygons in fifths of pixels; returns how many have all coordinates."""
 
 
-# png.c
-
-
-@_kernel
-def unfilter_rows(rows: FlagArray, height: int, size: int, step: int) -> int:
-    """Undo the filters of rows of PNG, in place; returns the first of no known filter, or all."""
-
-
 # polygons.c
 
 
@@ -419,6 +390,45 @@ def outline_areas(outlines: FloatArray, count: int, areas: FloatArray) -> int:
 @_kernel
 def shared_areas(first: FloatArray, second: FloatArray, count: int, areas: FloatArray) -> int:
     """Areas that pairs of outlines share; returns how many are above 0."""
+
+
+# ranking.c
+
+
+@_kernel
+def accumulate_outcomes(
+    outcomes: FlagArray,
+    detections: IntArray,
+    order: IntArray,
+    last: BoolArray,
+    rank_count: int,
+    column_count: int,
+    true_code: int,
+    false_code: int,
+    trues: IntArray,
+    falses: IntArray,
+) -> int:
+    """True and false positives down the ranks; returns of how many confidences."""
+
+
+@_kernel
+def greatest_precisions(
+    trues: IntArray, falses: IntArray, row_count: int, column_count: int, precisions: FloatArray
+) -> int:
+    """The greatest precision at or below each rank."""
+
+
+@_kernel
+def precisions_reached(
+    trues: IntArray,
+    precisions: FloatArray,
+    row_count: int,
+    column_count: int,
+    wanted: IntArray,
+    level_count: int,
+    found: FloatArray,
+) -> int:
+    """The precision where so many true positives are found, for each column and level."""
 
 
 # tables.c
@@ -450,56 +460,3 @@ def add_exactly(
     low: IntArray,
 ) -> int:
     """Exact sums of values by group, in parts; returns how many, or -1 for what is not finite."""
-
-
-# text.c
-
-
-@_kernel
-def count_bytes(text: FlagArray, size: int, byte: int) -> int:
-    """How often a byte is in a text: a tenth of the time of `bytes.count`, and without the GIL."""
-
-
-@_kernel
-def parse_rows(
-    text: FlagArray,
-    kinds: FlagArray,
-    column_count: int,
-    row_count: int,
-    longest_row: int,
-    of_empty: FloatArray,
-    integer_of_empty: int,
-    numbers: FloatArray,
-    integers: IntArray,
-    starts: IntArray,
-    ends: IntArray,
-    unread: IntArray,
-) -> int:
-    """Rows of comma-separated values as columns; returns how many fields are unread, or -1."""
-
-
-@_kernel
-def factorize_strings(
-    text: FlagArray,
-    starts: IntArray,
-    ends: IntArray,
-    field_count: int,
-    key: int,
-    slots: IntArray,
-    slot_count: int,
-    codes: IntArray,
-    first_fields: IntArray,
-) -> int:
-    """Codes of strings by first appearance; returns how many are distinct."""
-
-
-@_kernel
-def parse_spotgeo(
-    text: FlagArray,
-    size: int,
-    sequence_ids: IntArray,
-    frames: IntArray,
-    counts: IntArray,
-    coordinates: FloatArray,
-) -> int:
-    """Entries of spotGEO JSON as columns; returns how many, or -1 for the slow path."""

@@ -105,6 +105,17 @@ int64_t quadrilateral_outlines(const double *corners, int64_t count, double *out
 int64_t outline_areas(const double *outlines, int64_t count, double *areas);
 int64_t shared_areas(const double *first, const double *second, int64_t count, double *areas);
 
+/* ranking.c */
+int64_t accumulate_outcomes(const uint8_t *outcomes, const int64_t *detections,
+                            const int64_t *order, const uint8_t *last, int64_t rank_count,
+                            int64_t column_count, int64_t true_code, int64_t false_code,
+                            int64_t *trues, int64_t *falses);
+int64_t greatest_precisions(const int64_t *trues, const int64_t *falses, int64_t row_count,
+                            int64_t column_count, double *precisions);
+int64_t precisions_reached(const int64_t *trues, const double *precisions, int64_t row_count,
+                           int64_t column_count, const int64_t *wanted, int64_t level_count,
+                           double *found);
+
 /* tables.c */
 int64_t group_rows(const int64_t *codes, int64_t code_count, const double *numbers,
                    int64_t number_count, int64_t row_count, int64_t *scratch, int64_t *order,

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from vidscore_evaluators import kernels
+from vidscore_evaluators.kernels import reading
 from vidscore_evaluators.kernels._library import Kernel, Kind
 from vidscore_evaluators.kernels._sources import sources
 
@@ -58,6 +59,7 @@ def in_python() -> dict[str, tuple[Kind, ...]]:
     """Parameters of each function where Python declares it; numpy's booleans are bytes in C."""
     return {
         kernel.name: tuple(np.uint8 if kind is np.bool_ else kind for kind in kernel.kinds)
-        for kernel in vars(kernels).values()
+        for module in (kernels, reading)
+        for kernel in vars(module).values()
         if isinstance(kernel, Kernel)
     }

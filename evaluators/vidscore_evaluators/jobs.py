@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.arrays import FloatArray, distinct
+from vidscore_evaluators.arrays import BoolArray, distinct, run_starts
 from vidscore_evaluators.errors import EvaluatorVersionError
-from vidscore_evaluators.evaluator import Evaluator, tally_many
+from vidscore_evaluators.evaluator import Evaluator, Unit, tally_many
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.parameters import parameter_values, parse_parameters
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Scores
-from vidscore_evaluators.runtime import Progress, SpawnedPool, map_threads
+from vidscore_evaluators.runtime import Progress, SpawnedPool, map_threads, thread_count
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Tally, merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
@@ -37,6 +37,12 @@ PARTS_PER_WORKER = 4
 OBJECTS_PER_PART = 1 << 18
 """Objects of both sides per part, so that memory stays bounded and columns stay in the processor's
 cache; a longer sequence is one part."""
+
+OBJECTS_PER_THREAD = 1 << 16
+"""Objects of both sides that are worth a thread of their own, and adding up what it tallied."""
+
+OBJECTS_PER_CUT = 1 << 14
+"""Objects of both sides that are worth cutting a sequence."""
 
 DEFERRED_BYTES = 1 << 23
 """Columns of both sides that a report may hold to compute digests and warnings out of them later;
@@ -51,7 +57,7 @@ comes on top of all rows, so that parts are smaller."""
 
 
 Part = tuple[Annotations, Annotations]
-"""Truth and detections of whole sequences."""
+"""Truth and detections of whole sequences, or frames."""
 
 PartArray = NDArray[np.int32]
 """Numbers of parts."""
@@ -126,7 +132,7 @@ def tally_in_parts(
     progress: Progress | None = None,
     defers: bool = False,
 ) -> list[Tally]:
-    """Tally by whole sequences, in this process or in several.
+    """Tally by sequences, or frames where all evaluators can, in this process or in several.
 
     Args:
         evaluators: The evaluators.
@@ -150,13 +156,15 @@ def tally_in_parts(
         part_count = max(part_count, workers * PARTS_PER_WORKER)
     elif progress is not None:
         part_count = max(part_count, min(PARTS_PER_WORKER, object_count // OBJECTS_TO_WAIT_FOR))
+    defers = defers and truth.nbytes + detections.nbytes <= DEFERRED_BYTES
+    if workers == 1 and not defers:
+        part_count = max(part_count, min(thread_count(), object_count // OBJECTS_PER_THREAD))
     if part_count == 1:
-        defers = defers and truth.nbytes + detections.nbytes <= DEFERRED_BYTES
         whole = tally_many(evaluators, truth, detections, defers=defers)
         if progress is not None:
             progress(truth.frame_count, max(1, truth.frame_count))
         return whole
-    parts = split_by_sequence(truth, detections, part_count)
+    parts = split(truth, detections, part_count, unit_of(evaluators))
     done, frame_counts = 0, deque[int]()
     tallies: list[list[Tally]] = [[] for _ in evaluators]
     with _runner(evaluators, workers) as run:
@@ -194,7 +202,7 @@ def outcomes_in_parts(
     """
     part_count = 1 + (truth.object_count + detections.object_count) // OUTCOMES_PER_PART
     done = 0
-    for part in split_by_sequence(truth, detections, part_count):
+    for part in split(truth, detections, part_count):
         frame_count, aligned = part[0].frame_count, align(*part)
         # Alignment may have copied: neither is held while the next part is made.
         del part
@@ -216,20 +224,31 @@ def _counted(parts: Iterable[Part], frame_counts: deque[int]) -> Iterator[Part]:
         yield part
 
 
-def split_by_sequence(
-    truth: Annotations, detections: Annotations, part_count: int
+def unit_of(evaluators: Iterable[Evaluator[Any]]) -> Unit:
+    """The smallest part of the input that all of some evaluators can tally."""
+    units = {evaluator.unit for evaluator in evaluators}
+    return Unit.SEQUENCE if Unit.SEQUENCE in units else Unit.FRAME
+
+
+def split(
+    truth: Annotations,
+    detections: Annotations,
+    part_count: int,
+    unit: Unit = Unit.SEQUENCE,
 ) -> Iterator[Part]:
-    """Split both sides at the same sequences into at most `part_count` parts of similar size.
+    """Split both sides at the same places into at most `part_count` parts of similar size.
 
     Args:
         truth: Truth.
         detections: Detections.
         part_count: Maximum number of parts; none is empty.
+        unit: What stays whole. If frames do, a sequence that is longer than a part of
+            `OBJECTS_PER_CUT` or more is cut.
 
     Yields:
         Truth and detections of each part: views where its frames are contiguous, else copies.
     """
-    truth_parts, detection_parts = _parts_of_frames((truth, detections), part_count)
+    truth_parts, detection_parts = _parts_of_frames((truth, detections), part_count, unit)
     for part in distinct(np.concatenate([truth_parts, detection_parts])).tolist():
         yield (
             frames_of_part(truth, truth_parts, part),
@@ -237,8 +256,8 @@ def split_by_sequence(
         )
 
 
-def _parts_of_frames(sides: Part, part_count: int) -> list[PartArray]:
-    """Part of each frame of both sides."""
+def _parts_of_frames(sides: Part, part_count: int, unit: Unit) -> list[PartArray]:
+    """Part of each frame of both sides: runs of sequences, or of frames, of similar weight."""
     keys = sorted({key for side in sides for key in side.sequences})
     position = {key: index for index, key in enumerate(keys)}
     places = [np.array([position[key] for key in side.sequences], dtype=np.int64) for side in sides]
@@ -248,10 +267,40 @@ def _parts_of_frames(sides: Part, part_count: int) -> list[PartArray]:
             side.frame_sequences, weights=1.0 + side.object_counts, minlength=len(place)
         )
         weights[place] += own
-    part_of_key = _balanced_parts(weights, part_count)
-    return [
-        part_of_key[place][side.frame_sequences] for side, place in zip(sides, places, strict=True)
+    before, weight = np.cumsum(weights) - weights, max(1.0, float(weights.sum())) / part_count
+    parts = [
+        (before // weight).astype(np.int32)[place][side.frame_sequences]
+        for side, place in zip(sides, places, strict=True)
     ]
+    if unit is Unit.FRAME and weight >= OBJECTS_PER_CUT:
+        for key in np.flatnonzero(weights > weight).tolist():
+            _cut(sides, [place == key for place in places], parts, before[key], weight)
+    return parts
+
+
+def _cut(
+    sides: Part, own: Sequence[BoolArray], parts: Sequence[PartArray], before: float, weight: float
+) -> None:
+    """Put the frames of a sequence that is longer than a part into parts.
+
+    Args:
+        sides: Both sides.
+        own: For each side which entry of its table of sequences it is.
+        parts: For each side the part of each frame; that of the sequence's is set.
+        before: Weight of the sequences before it.
+        weight: Weight of a part.
+    """
+    rows = [own_key[side.frame_sequences] for side, own_key in zip(sides, own, strict=True)]
+    numbers = [side.frame_numbers[mine] for side, mine in zip(sides, rows, strict=True)]
+    counts = [side.object_counts[mine] for side, mine in zip(sides, rows, strict=True)]
+    both = np.concatenate(numbers)
+    order = np.argsort(both, kind="stable")
+    first = run_starts(both[order])
+    weights = 1.0 + np.concatenate(counts)[order]
+    starts = before + (np.cumsum(weights) - weights)[first]
+    for part, mine, own_numbers in zip(parts, rows, numbers, strict=True):
+        frames = np.searchsorted(both[order][first], own_numbers)
+        part[mine] = (starts // weight)[frames]
 
 
 def frames_of_part(side: Annotations, parts: PartArray, part: int) -> Annotations:
@@ -279,12 +328,6 @@ def frames_of_part(side: Annotations, parts: PartArray, part: int) -> Annotation
         sequences=tuple(side.sequences[row] for row in used.tolist()),
         frame_sequences=np.searchsorted(used, own.frame_sequences),
     )
-
-
-def _balanced_parts(weights: FloatArray, part_count: int) -> PartArray:
-    """Part of each sequence, so that parts are runs of sequences of similar weight."""
-    before = np.cumsum(weights) - weights
-    return (before * part_count / max(1.0, float(weights.sum()))).astype(np.int32)
 
 
 @contextmanager

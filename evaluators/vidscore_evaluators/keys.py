@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vidscore_evaluators import kernels
-from vidscore_evaluators.arrays import LARGEST_KEY, AnyArray, IntArray
+from vidscore_evaluators.arrays import LARGEST_KEY, AnyArray, BoolArray, IntArray
 
 
 def packed_columns(columns: Sequence[IntArray]) -> list[AnyArray]:
@@ -35,6 +35,51 @@ def packed_columns(columns: Sequence[IntArray]) -> list[AnyArray]:
         packed += column - least
     # 16-bit numbers are radix sorted.
     return [packed.astype(np.uint16) if total <= 1 << 16 else packed]
+
+
+def sorted_groups(columns: Sequence[AnyArray]) -> tuple[IntArray, IntArray]:
+    """Order that sorts rows by columns, and where each group of equal rows begins in it.
+
+    Only rows that are equal so far are sorted by the next column, and by numpy's fastest sort. It
+    does not keep the order of equal ones: rows that are equal in every column may come in any.
+
+    Args:
+        columns: (N,) arrays without NaN, most significant first; N is 1 or more.
+
+    Returns:
+        (N,) order, and (G,) ascending places in it.
+    """
+    # 16-bit numbers are radix sorted.
+    order = np.argsort(columns[0], kind="stable" if columns[0].dtype == np.uint16 else None)
+    begins = _changes(columns[0][order])
+    for column in columns[1:]:
+        tied = ~begins
+        tied[:-1] |= ~begins[1:]
+        places = tied.nonzero()[0]
+        if len(places) == 0:
+            break
+        rows = order[places]
+        ranks = _ranks(column[rows])
+        keys = np.cumsum(begins)[places] * (int(ranks.max()) + 1) + ranks
+        own_order = np.argsort(keys)
+        order[places] = rows[own_order]
+        begins[places] |= _changes(keys[own_order])
+    return order, begins.nonzero()[0]
+
+
+def _changes(ascending: AnyArray) -> BoolArray:
+    """(N,) whether a number is another than the one before it; the first one is."""
+    changes = np.ones(len(ascending), dtype=np.bool_)
+    np.not_equal(ascending[1:], ascending[:-1], out=changes[1:])
+    return changes
+
+
+def _ranks(values: AnyArray) -> IntArray:
+    """(N,) rank of each number, without gaps; equal ones have the same."""
+    order = np.argsort(values)
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[order] = np.cumsum(_changes(values[order])) - 1
+    return ranks
 
 
 def factorize(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:

@@ -120,6 +120,11 @@ def initialize_worker() -> None:
     threading.Thread(target=_exit_with_parent, daemon=True).start()
 
 
+def thread_count() -> int:
+    """How many threads `map_threads` works in."""
+    return min(MAX_THREADS, os.cpu_count() or 1)
+
+
 def map_threads(
     work: Callable[[Item], Result], items: Iterable[Item]
 ) -> Iterator[Callable[[], Result]]:
@@ -132,7 +137,7 @@ def map_threads(
     Yields:
         For each item, in order, a function that returns the result or raises the error.
     """
-    count = min(MAX_THREADS, os.cpu_count() or 1)
+    count = thread_count()
     if count == 1:
         yield from (partial(work, item) for item in items)
         return
@@ -144,6 +149,19 @@ def map_threads(
             yield pending.popleft().result  # not kept once yielded: a result may be large
     while pending:
         yield pending.popleft().result
+
+
+def side_by_side(first: Callable[[], Item], second: Callable[[], Result]) -> tuple[Item, Result]:
+    """Run two functions at once, the second in a thread of its own.
+
+    Returns:
+        Both results; an error is raised when both have ended.
+    """
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - as in spawn_context
+
+    with ThreadPoolExecutor(1) as thread:
+        later = thread.submit(second)
+        return first(), later.result()
 
 
 @contextmanager

@@ -1,31 +1,34 @@
-"""Work is cut by whole sequences into parts of like size, and done anywhere alike."""
+"""Work is cut by sequences or frames into parts of like size, and done anywhere alike."""
 
 from __future__ import annotations
 
 import weakref
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.evaluators.toy import toy
 
 from vidscore_evaluators import jobs
 from vidscore_evaluators.annotations import Annotations, empty_annotations
 from vidscore_evaluators.arrays import FlagArray
 from vidscore_evaluators.errors import EvaluatorVersionError, GeometryError
-from vidscore_evaluators.evaluator import Needs
+from vidscore_evaluators.evaluator import Needs, Unit, tally_many
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
 from vidscore_evaluators.jobs import (
     Job,
     make_job,
     outcomes_in_parts,
     run_job,
-    split_by_sequence,
+    split,
     tally_in_parts,
 )
 from vidscore_evaluators.live import frame_keys
 from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.tally import Tally
 from vidscore_evaluators.tally_bytes import tally_to_bytes
 from vidscore_evaluators.testing import Case, Thing, cases, make_annotations, seeds, shuffled
 from vidscore_evaluators.testing.examples import example_count
@@ -37,9 +40,7 @@ from vidscore_evaluators.testing.strategies import sequence_count
 def test_parts_hold_each_sequence_once_on_both_sides(
     scene: Case, part_count: int, seed: int
 ) -> None:
-    parts = list(
-        split_by_sequence(shuffled(scene.truth, seed), shuffled(scene.detections, seed), part_count)
-    )
+    parts = list(split(shuffled(scene.truth, seed), shuffled(scene.detections, seed), part_count))
     assert len(parts) <= min(part_count, sequence_count(scene))
     owners = [{key for side in part for key, _ in frame_keys(side)} for part in parts]
     assert all(owners)
@@ -54,12 +55,85 @@ def test_parts_are_of_like_size() -> None:
     frames = {("", "a"): dict.fromkeys(range(900), ())}
     frames |= {("", f"b{index}"): dict.fromkeys(range(100), ()) for index in range(9)}
     truth = make_annotations(frames, arity=2)
-    parts = split_by_sequence(truth, empty_annotations(2), 2)
+    parts = split(truth, empty_annotations(2), 2)
     assert [part.frame_count for part, _ in parts] == [900, 900]
 
 
+@given(cases(Needs((2,), (2,))), st.integers(1, 5), seeds())
+@settings(max_examples=example_count(60))
+def test_parts_hold_each_frame_once_on_both_sides_where_frames_are_whole(
+    scene: Case, part_count: int, seed: int
+) -> None:
+    sides = shuffled(scene.truth, seed), shuffled(scene.detections, seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "OBJECTS_PER_CUT", 0)
+        parts = list(split(*sides, part_count, Unit.FRAME))
+    assert len(parts) <= part_count
+    owners = [{key for side in part for key in frame_keys(side)} for part in parts]
+    assert all(owners)
+    frames = {key for side in scene for key in frame_keys(side)}
+    assert sum(map(len, owners)) == len(set().union(*owners)) == len(frames)
+    for index, side in enumerate(scene):
+        total = sum((fingerprint(part[index]) for part in parts), Fingerprint())
+        assert total == fingerprint(side)
+
+
+def test_a_long_sequence_is_cut_where_its_weight_is_halved() -> None:
+    """Objects of either side weigh as much as frames; a short one beside it stays whole."""
+    one = [(1.0, 1.0)]
+    truth = make_annotations({("", "a"): dict.fromkeys(range(0, 400, 2), one), ("", "b"): {1: one}})
+    detections = make_annotations({("", "a"): dict.fromkeys(range(0, 400, 4), one)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "OBJECTS_PER_CUT", 100)
+        halves = list(split(truth, detections, 2, Unit.FRAME))
+        whole = list(split(truth, detections, 2, Unit.SEQUENCE))
+        few = list(split(truth, detections, 8, Unit.FRAME))  # each too small to be worth a cut
+    assert [part.frame_count for part, _ in halves] == [101, 100]
+    assert [part.frame_numbers.max() for part, _ in halves] == [200, 398]
+    assert [part.frame_count for part, _ in whole] == [200, 1]
+    assert [part.frame_count for part, _ in few] == [200, 1]
+
+
+@given(cases(Needs((4,), (4,))), st.integers(1, 3))
+@settings(max_examples=example_count(30))
+def test_frames_that_are_tallied_apart_add_up_to_the_whole(scene: Case, threads: int) -> None:
+    evaluators = [create_evaluator(name) for name in ("coco", "map", "f1", "errors")]
+    evaluators.append(create_evaluator("coco", {"ties": "row", "classes": "ignore"}))
+    whole = [tally_to_bytes(evaluator.tally(*scene)) for evaluator in evaluators]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "OBJECTS_PER_CUT", 0)
+        patch.setattr(jobs, "OBJECTS_PER_PART", 3)
+        patch.setattr("os.cpu_count", lambda: threads)
+        tallies = tally_in_parts(evaluators, *scene)
+    assert list(map(tally_to_bytes, tallies)) == whole
+
+
+def test_what_is_worth_it_is_tallied_in_as_many_threads_as_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One sequence, of which each thread gets frames; an evaluator of sequences has one part."""
+    boxes = make_annotations({("", "a"): {frame: [(0, 0, 9, 9)] for frame in range(40)}})
+    parts: list[int] = []
+    monkeypatch.setattr(jobs, "OBJECTS_PER_THREAD", 10)
+    monkeypatch.setattr(jobs, "OBJECTS_PER_CUT", 0)
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+
+    def counted(evaluators: Any, truth: Annotations, *rest: Any, **named: Any) -> list[Tally]:
+        parts.append(truth.frame_count)
+        return tally_many(evaluators, truth, *rest, **named)
+
+    monkeypatch.setattr(jobs, "tally_many", counted)
+    for name, expected in (("coco", [14, 13, 13]), ("clear", [40])):
+        del parts[:]
+        evaluator = create_evaluator(name)
+        tracked = replace(boxes, track_ids=np.zeros(40, dtype=np.int64))
+        [tally] = tally_in_parts([evaluator], tracked, tracked)
+        assert sorted(parts, reverse=True) == expected
+        assert tally_to_bytes(tally) == tally_to_bytes(evaluator.tally(tracked, tracked))
+
+
 def test_nothing_has_no_parts() -> None:
-    assert list(split_by_sequence(empty_annotations(2), empty_annotations(2), 4)) == []
+    assert list(split(empty_annotations(2), empty_annotations(2), 4)) == []
 
 
 @given(cases(Needs((2,), (4,))))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidscore_evaluators.arrays import run_starts
-from vidscore_evaluators.keys import factorize, packed_columns
+from vidscore_evaluators.keys import factorize, packed_columns, sorted_groups
 
 
 @given(st.lists(st.one_of(st.integers(0, 20), st.integers(0, 2**63 - 1)), max_size=30))
@@ -47,6 +47,39 @@ def test_packed_columns_sort_as_the_columns_do(rows: list[tuple[int, int, int]])
     assert [rows[place] for place in order.tolist()] == sorted(rows)
     first = run_starts(*(column[order] for column in packed))
     assert len(first) == len(set(rows))
+
+
+FEW = st.sampled_from([-1.5, -1.0, 0.0, 1e-300, 0.1, 0.1 + 2**-55, 1.0, 2.0**60])
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), FEW, FEW), min_size=1, max_size=20))
+def test_rows_are_sorted_by_one_column_after_the_other(
+    rows: list[tuple[int, float, float]],
+) -> None:
+    kinds, first, second = zip(*rows, strict=True)
+    columns = [np.array(kinds, dtype=np.uint16), np.array(first), np.array(second)]
+    order, begins = sorted_groups(columns)
+    assert sorted(order.tolist()) == list(range(len(rows)))
+    assert [rows[place] for place in order.tolist()] == sorted(rows)
+    assert [sorted(rows)[place] for place in begins.tolist()] == sorted(set(rows))
+
+
+@pytest.mark.parametrize("digits", [1, 3, 16])
+@pytest.mark.parametrize("kind", [np.uint16, np.int64])
+def test_many_rows_are_sorted_as_lexsort_sorts_them(digits: int, kind: type) -> None:
+    """However many of them are equal in the columns that come first."""
+    random = np.random.default_rng(digits)
+    columns = [
+        random.integers(0, 5, 30_000).astype(kind),
+        np.round(random.random(30_000), digits),
+        random.integers(0, 3, 30_000).astype(np.float64),
+        random.integers(-9, 9, 30_000).astype(np.float64),
+    ]
+    order, begins = sorted_groups(columns)
+    expected = np.lexsort(columns[::-1])
+    for column in columns:
+        assert column[order].tolist() == column[expected].tolist()
+    assert begins.tolist() == run_starts(*(column[expected] for column in columns)).tolist()
 
 
 def test_small_columns_become_one() -> None:

@@ -7,8 +7,8 @@ write a module with a `vidscore_evaluators.formats._format.Format`, and name it 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, partial
 from importlib import import_module
 from types import MappingProxyType
 from typing import Literal
@@ -22,6 +22,7 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import (
     STANDARD_INPUT,
     InputPath,
+    are_large_files,
     entrances,
     is_folder,
     opened,
@@ -64,6 +65,7 @@ from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.plausibility.warnings import warnings_of_positions
 from vidscore_evaluators.remote_files import DataPath, RemotePath
 from vidscore_evaluators.report import FrameExample, ReportWarning
+from vidscore_evaluators.runtime import side_by_side, thread_count
 
 __all__ = [
     "AUTO",
@@ -313,30 +315,15 @@ def read_pair(
     """
     if truth == detections == STANDARD_INPUT:
         raise InputError([Fault("standard input for both sides", "one of them as a file")])
-    sides: list[Source] = []
-    faults: list[Fault] = []
-    for given, side in ((truth, Side.TRUTH), (detections, Side.DETECTIONS)):
-        if isinstance(given, Source):
-            sides.append(given)
-            continue
-        try:
-            sides.append(
-                read_source(
-                    given,
-                    side,
-                    format_name=format_name,
-                    on_error=on_error,
-                    limits=limits,
-                    image_size=image_size,
-                    beside=sides[0].format if sides else None,
-                    wanted=wanted,
-                )
-            )
-        except InputError as error:  # the other side is read all the same, for its faults
-            faults.extend(error.faults)
-    if faults:
-        raise InputError(faults)
-    left, right = sides
+    read = partial(
+        read_source,
+        format_name=format_name,
+        on_error=on_error,
+        limits=limits,
+        image_size=image_size,
+        wanted=wanted,
+    )
+    left, right = _both_sides(read, truth, detections)
     if len({left.format, right.format} - {None, *_MIXING}) > 1:
         expected = f"{left.format}, as the truth is, {' or '.join(_MIXING)}"
         raise InputError([Fault(str(right.format), expected, source=right.name)])
@@ -346,6 +333,33 @@ def read_pair(
     if paired.faults.total and on_error == "refuse":
         raise InputError(paired.faults.listed())
     return Pair(left, with_skipped(paired.detections, paired.skipped))
+
+
+def _both_sides(
+    read: Callable[..., Source], truth: DataPath | Source, detections: DataPath | Source
+) -> tuple[Source, Source]:
+    """Both sides; where one cannot be read, the other is all the same, for its faults."""
+
+    def attempt(given: DataPath | Source, side: Side, beside: str | None) -> Source | InputError:
+        try:
+            return given if isinstance(given, Source) else read(given, side, beside=beside)
+        except InputError as error:
+            return error
+
+    left: Source | InputError
+    if thread_count() > 1 and are_large_files(truth, detections):
+        # What a file is beside tells the format of an empty one alone.
+        left, right = side_by_side(
+            lambda: attempt(truth, Side.TRUTH, None),
+            lambda: attempt(detections, Side.DETECTIONS, None),
+        )
+    else:
+        left = attempt(truth, Side.TRUTH, None)
+        right = attempt(detections, Side.DETECTIONS, getattr(left, "format", None))
+    if isinstance(left, InputError) or isinstance(right, InputError):
+        found = (side.faults for side in (left, right) if isinstance(side, InputError))
+        raise InputError([fault for faults in found for fault in faults])
+    return left, right
 
 
 def reads_by_sequence(path: DataPath, format_name: str = AUTO) -> bool:

@@ -25,6 +25,8 @@ STANDARD_INPUT = Path("-")
 HEAD_BYTES = 4096
 """First bytes of a file by which its format is recognised."""
 
+LEAST_SIDE_BYTES, MOST_BYTES_AT_ONCE = 1 << 20, 1 << 28
+"""Bytes of each side from which both are read side by side, and most of both together."""
 
 InputPath = Path | TreePath
 """Where a file or folder of an input is."""
@@ -132,6 +134,22 @@ def byte_count(path: InputPath) -> int:
         return path.byte_count() if isinstance(path, TreePath) else path.stat().st_size
     except OSError as error:
         raise _unreadable(path, error) from None
+
+
+def are_large_files(*places: object) -> bool:
+    """Whether these are plain files so large that reading them side by side saves time.
+
+    Together they are not so large that it would take much memory.
+    """
+    sizes = []
+    for place in places:
+        try:
+            if not isinstance(place, Path) or not place.is_file():
+                return False
+            sizes.append(place.stat().st_size)
+        except OSError:
+            return False
+    return min(sizes) >= LEAST_SIDE_BYTES and sum(sizes) <= MOST_BYTES_AT_ONCE
 
 
 def read_head(path: InputPath, expected: str) -> bytes:

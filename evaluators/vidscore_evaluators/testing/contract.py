@@ -32,7 +32,7 @@ from vidscore_evaluators.annotations import (
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import EvaluatorVersionError, GeometryError, ParameterError
 from vidscore_evaluators.evaluator import Direction, Evaluator, Task, Unit
-from vidscore_evaluators.jobs import make_job, run_job, split_by_sequence, with_parameter
+from vidscore_evaluators.jobs import make_job, run_job, split, with_parameter
 from vidscore_evaluators.live import StreamScorer
 from vidscore_evaluators.outcome_table import Outcomes, concatenate_outcomes
 from vidscore_evaluators.parameters import (
@@ -177,7 +177,7 @@ class EvaluatorContract:
             pytest.skip("the evaluator has no outcomes")
 
         def law(case: Case) -> None:
-            parts = split_by_sequence(*case, strategies.sequence_count(case) or 1)
+            parts = split(*case, strategies.sequence_count(case) or 1)
             own = [self._outcomes(Case(*part)) for part in parts]
             if own:
                 checks.check_same_outcomes(concatenate_outcomes(own), self._outcomes(case))
@@ -266,7 +266,7 @@ class EvaluatorContract:
     def test_two_workers_give_what_one_process_gives(self) -> None:
         """The tally of two worker processes is that of this one, to the last byte."""
         case = self._many_sequences()
-        jobs = [make_job(self.evaluator, *part) for part in split_by_sequence(*case, 4)]
+        jobs = [make_job(self.evaluator, *part) for part in split(*case, 4)]
         parts = list(map(tally_from_bytes, strategies.two_workers().map(run_job, jobs)))
         together = merge_tallies([self.evaluator.identity_tally, *parts])
         assert tally_to_bytes(together) == tally_to_bytes(self.evaluator.tally(*case))

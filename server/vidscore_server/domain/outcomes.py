@@ -22,7 +22,7 @@ from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, SequenceKey, empty_annotations
 from vidscore_evaluators.errors import Fault, InputError, LimitError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.jobs import OBJECTS_PER_PART, make_job, split_by_sequence
+from vidscore_evaluators.jobs import OBJECTS_PER_PART, make_job, split
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes, concatenate_outcomes
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
@@ -202,7 +202,7 @@ class SubmissionOutcomes:
                 truth, detections = received
                 both = (plan.wanted(truth), plan.wanted(detections))
                 objects = sum(side.object_count for side in both)
-                parts = split_by_sequence(*both, 1 + objects // OBJECTS_PER_PART)
+                parts = split(*both, 1 + objects // OBJECTS_PER_PART)
                 while (part := await asyncio.to_thread(next, parts, None)) is not None:
                     yield await self._part(plan, *part)
                     empty = False

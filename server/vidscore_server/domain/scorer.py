@@ -15,7 +15,7 @@ from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Evaluator, Unit
-from vidscore_evaluators.jobs import PARTS_PER_WORKER, make_job, split_by_sequence
+from vidscore_evaluators.jobs import PARTS_PER_WORKER, make_job, split, unit_of
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.streaming_accuracy import StreamingAnswers, online_reports
 from vidscore_evaluators.tally import Tally, merge_tallies
@@ -263,7 +263,7 @@ class Scorer:
         *,
         runner: JobRunner | None = None,
     ) -> list[Tally]:
-        """Tallies of evaluators over whole sequences of both sides, as in one process.
+        """Tallies of evaluators over both sides, as in one process.
 
         Args:
             evaluators: The evaluators.
@@ -273,7 +273,8 @@ class Scorer:
         """
         runner = runner or self._workers
         part_count = PARTS_PER_WORKER * await runner.capacity()
-        parts = await asyncio.to_thread(list, split_by_sequence(truth, detections, part_count))
+        unit = unit_of(evaluators)
+        parts = await asyncio.to_thread(list, split(truth, detections, part_count, unit))
         async with asyncio.TaskGroup() as tasks:
             running = [
                 [tasks.create_task(runner.run(make_job(entry, *part))) for part in parts]

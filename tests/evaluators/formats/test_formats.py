@@ -9,7 +9,15 @@ from tests.evaluators.formats.helpers import validate_file
 
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats import detect_format, find_format, read_pair, read_source, source
+from vidscore_evaluators.formats import (
+    _files,
+    detect_format,
+    find_format,
+    read_pair,
+    read_source,
+    source,
+)
+from vidscore_evaluators.formats._files import are_large_files
 from vidscore_evaluators.formats.neovision2 import HEADER
 from vidscore_evaluators.formats.source import FaultList
 
@@ -145,6 +153,14 @@ def test_an_unknown_format_name_gets_a_hint() -> None:
         find_format("spotgeo-jsn")
 
 
+@pytest.fixture(params=[1, 2])
+def _threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are large enough to be read side by side where there are two processors."""
+    monkeypatch.setattr(_files, "LEAST_SIDE_BYTES", 0)
+    monkeypatch.setattr("os.cpu_count", lambda: request.param)
+
+
+@pytest.mark.usefixtures("_threads")
 def test_both_broken_sides_are_reported_at_once(tmp_path: Path) -> None:
     left = write(tmp_path / "t.csv", "sequence,frame,x,y\na,0,x,1\n")
     right = write(tmp_path / "d.csv", "sequence,frame,x,y\na,0,1,y\n")
@@ -153,12 +169,35 @@ def test_both_broken_sides_are_reported_at_once(tmp_path: Path) -> None:
     assert [fault.source for fault in caught.value.faults] == [str(left), str(right)]
 
 
+@pytest.mark.parametrize("broken", ["truth", "detections"])
+@pytest.mark.usefixtures("_threads")
+def test_a_broken_side_is_reported_beside_one_that_is_not(broken: str, tmp_path: Path) -> None:
+    paths = {name: write(tmp_path / f"{name}.csv", POINTS) for name in ("truth", "detections")}
+    write(paths[broken], "sequence,frame,x,y\na,0,x,1\n")
+    with pytest.raises(InputError) as caught:
+        read_pair(paths["truth"], paths["detections"])
+    assert [fault.source for fault in caught.value.faults] == [str(paths[broken])]
+
+
+def test_files_are_read_side_by_side_if_each_is_large_and_both_fit_into_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_files, "LEAST_SIDE_BYTES", 4)
+    monkeypatch.setattr(_files, "MOST_BYTES_AT_ONCE", 10)
+    small, fitting, large = (write(tmp_path / str(size), "x" * size) for size in (3, 5, 6))
+    assert are_large_files(fitting, fitting)
+    for other in (small, large, tmp_path, tmp_path / "missing", Path("-"), None):
+        assert not are_large_files(fitting, other)
+        assert not are_large_files(other, fitting)
+
+
 def test_two_formats_of_two_benchmarks_do_not_mix(tmp_path: Path) -> None:
     left, right = write(tmp_path / "t.json", JSON), tree(tmp_path / "d")
     with pytest.raises(InputError, match="found neovision2-csv, expected spotgeo-json"):
         read_pair(left, right)
 
 
+@pytest.mark.usefixtures("_threads")
 def test_generic_csv_mixes_with_any_format(tmp_path: Path) -> None:
     generic, other = write(tmp_path / "a.csv", POINTS), write(tmp_path / "b.json", JSON)
     for left, right in ((generic, other), (other, generic)):

@@ -70,8 +70,8 @@ def tally_frames(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> dict[s
         tau_px: Greatest distance of a true positive.
         errors_of: Regression errors of true positives at some distances (eq. 11).
     """
-    left_out = _left_out_table(aligned)
     evaluated = evaluated_frames(aligned)
+    left_out = _left_out_table(aligned, evaluated)
     if not evaluated.all():
         aligned = aligned.take_frames(evaluated)
     parts = _match(aligned, tau_px, errors_of)
@@ -124,15 +124,16 @@ def match_frames(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> Matche
     )
 
 
-def _left_out_table(aligned: Aligned) -> Table:
+def _left_out_table(aligned: Aligned, evaluated: BoolArray) -> Table:
     """Don't-care frames of each sequence, and its detections in frames that no truth lists."""
-    dont_care = are_flagged(aligned.truth.frame_flags, FrameFlag.DONT_CARE)
-    unevaluated = np.where(aligned.listed, 0, aligned.detections.object_counts)
-    rows = (dont_care | (unevaluated > 0)).nonzero()[0]
+    rows = (~evaluated).nonzero()[0]
+    dont_care = are_flagged(aligned.truth.frame_flags[rows], FrameFlag.DONT_CARE)
+    unlisted = np.where(aligned.listed[rows], 0, aligned.detections.object_counts[rows])
+    counted = (dont_care | (unlisted > 0)).nonzero()[0]
     return build_table(
         _LEFT_OUT_SCHEMA,
-        *_sequence_keys(aligned, aligned.truth.frame_sequences[rows]),
-        counts=[dont_care[rows].astype(np.int64), unevaluated[rows]],
+        *_sequence_keys(aligned, aligned.truth.frame_sequences[rows[counted]]),
+        counts=[dont_care[counted].astype(np.int64), unlisted[counted]],
     )
 
 

@@ -138,7 +138,9 @@ def _over_sorted_tables(
     """Both sides over one table of sequences and one of labels, in ascending order."""
     labels = tuple(sorted({*truth.labels, *detections.labels}))
     keys = truth.sequences
-    if keys != detections.sequences:
+    if keys == detections.sequences:
+        detections = replace(detections, sequences=keys)  # one object: not compared again
+    else:
         keys = tuple({*keys, *detections.sequences})
     truth, detections = truth.with_tables(keys, labels), detections.with_tables(keys, labels)
     if all(map(lt, keys, keys[1:])):

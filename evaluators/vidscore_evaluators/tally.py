@@ -158,9 +158,9 @@ def build_table(
         return _table_of_nothing(schema)
     codes = _stack(text_codes, row_count, np.int64)
     words, codes = _sorted_vocabulary(tuple(vocabulary), codes)
-    # Adding 0.0 takes the sign off zero, so that equal keys have equal bits.
-    number_keys = _stack(numbers, row_count, np.float64) + 0.0
-    if np.isnan(number_keys).any():
+    number_keys = _stack(numbers, row_count, np.float64)
+    number_keys += 0.0  # which takes the sign off zero, so that equal keys have equal bits
+    if numbers and np.isnan(number_keys).any():
         raise ValueError("a number key cannot be NaN")
     order, first = _group(codes, number_keys)
     count_rows = _stack(counts, row_count, np.int64).take(order, axis=0)
@@ -358,9 +358,10 @@ def kept_rows(table: Table) -> BoolArray:
 
 def _sorted_vocabulary(words: tuple[str, ...], codes: IntArray) -> tuple[tuple[str, ...], IntArray]:
     """Sort the vocabulary, drop what no row uses, and rewrite the codes."""
-    used = np.bincount(codes.reshape(-1), minlength=len(words)).nonzero()[0].tolist()
-    if len(used) == len(words) and all(map(lt, words, words[1:])):
+    times = np.bincount(codes.reshape(-1), minlength=len(words))
+    if times.all() and all(map(lt, words, words[1:])):
         return words, codes
+    used = times.nonzero()[0].tolist()
     kept = tuple(sorted({words[code] for code in used}))
     position = {word: index for index, word in enumerate(kept)}
     rewritten = np.zeros(len(words), dtype=np.int64)

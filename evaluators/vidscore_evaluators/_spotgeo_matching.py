@@ -181,6 +181,8 @@ def _match(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> Iterator[Mat
     distances = np.sqrt(few.squares)
     yield Matches(pair_frames, few.left, few.right, distances, errors_of(distances))
     rest = (few.counts < 0).nonzero()[0]
+    if len(rest) == 0:
+        return
     cells = truth.counts[rest] * detections.counts[rest]
     are_matrices = cells <= MAX_MATRIX_CELLS
     for chosen, match in ((are_matrices, rules.by_matrices), (~are_matrices, _by_pairs)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -21,18 +22,15 @@ def packed_columns(columns: Sequence[IntArray]) -> list[AnyArray]:
     """
     if len(columns) == 0 or len(columns[0]) == 0:
         return list(columns)
-    packed = np.zeros(len(columns[0]), dtype=np.int64)
+    packed: Any = 0
     total = 1
     for column in columns:
         least = int(column.min())
         size = int(column.max()) - least + 1
-        if size == 1:
-            continue
         total *= size
         if total > LARGEST_KEY:
             return list(columns)
-        packed *= size
-        packed += column - least
+        packed = packed * size + (column - least)
     # 16-bit numbers are radix sorted.
     return [packed.astype(np.uint16) if total <= 1 << 16 else packed]
 

@@ -23,7 +23,7 @@ from bench.scenes.boxes import Boxes, detected, random_boxes
 from vidscore_evaluators import score
 from vidscore_evaluators.report import Report
 
-IMAGES, FEWEST_IMAGES = 5000, 800
+IMAGES, FEWEST_IMAGES = 5000, 3000
 OBJECTS_PER_IMAGE = 20
 DETECTIONS_PER_IMAGE = 30
 CLASSES = 10

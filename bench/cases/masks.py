@@ -19,7 +19,7 @@ from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.mask_forms import compressed_texts, masks_from_polygons
 from vidscore_evaluators.report import Report
 
-IMAGES, FEWEST_IMAGES = 5000, 1000
+IMAGES, FEWEST_IMAGES = 5000, 2500
 OBJECTS_PER_IMAGE = 7
 DETECTIONS_PER_OBJECT = 3
 CLASSES, CLASSES_PER_IMAGE = 80, 3

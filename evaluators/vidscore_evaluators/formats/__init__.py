@@ -347,7 +347,7 @@ def _both_sides(
             return error
 
     left: Source | InputError
-    if thread_count() > 1 and are_large_files(truth, detections):
+    if are_large_files(truth, detections) and thread_count() > 1:
         # What a file is beside tells the format of an empty one alone.
         left, right = side_by_side(
             lambda: attempt(truth, Side.TRUTH, None),

@@ -141,15 +141,16 @@ def are_large_files(*places: object) -> bool:
 
     Together they are not so large that it would take much memory.
     """
-    sizes = []
+    total = 0
     for place in places:
         try:
-            if not isinstance(place, Path) or not place.is_file():
-                return False
-            sizes.append(place.stat().st_size)
+            found = place.stat() if isinstance(place, Path) else None
         except OSError:
             return False
-    return min(sizes) >= LEAST_SIDE_BYTES and sum(sizes) <= MOST_BYTES_AT_ONCE
+        if found is None or not stat.S_ISREG(found.st_mode) or found.st_size < LEAST_SIDE_BYTES:
+            return False
+        total += found.st_size
+    return total <= MOST_BYTES_AT_ONCE
 
 
 def read_head(path: InputPath, expected: str) -> bytes:

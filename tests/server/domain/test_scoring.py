@@ -20,6 +20,7 @@ from tests.server.domain.hosted import (
 from tests.server.scene import HERE, points
 from tests.support.waiting import until
 
+from vidscore_evaluators import jobs
 from vidscore_evaluators.jobs import Job
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations
@@ -56,9 +57,12 @@ def library_report(
     return message.SerializeToString(deterministic=True)
 
 
+@pytest.mark.parametrize("least_cut", [jobs.OBJECTS_PER_CUT, 0], ids=["one job", "job a frame"])
 async def test_the_report_is_the_librarys_bit_for_bit_however_the_frames_came(
-    hosted: Hosted,
+    least_cut: int, hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """And whether a worker has the sequence, or several have frames of it."""
+    monkeypatch.setattr(jobs, "OBJECTS_PER_CUT", least_cut)
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(points({3: [(50.5, 60.5)], 1: TRUTH_OF_1}), points({5: []}))
     await hosted.organiser.upload(points({2: [], 4: []}), merge=True)

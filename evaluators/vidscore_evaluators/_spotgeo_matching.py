@@ -128,12 +128,12 @@ def _left_out_table(aligned: Aligned, evaluated: BoolArray) -> Table:
     """Don't-care frames of each sequence, and its detections in frames that no truth lists."""
     rows = (~evaluated).nonzero()[0]
     dont_care = are_flagged(aligned.truth.frame_flags[rows], FrameFlag.DONT_CARE)
-    unlisted = np.where(aligned.listed[rows], 0, aligned.detections.object_counts[rows])
-    counted = (dont_care | (unlisted > 0)).nonzero()[0]
+    unevaluated = np.where(aligned.listed[rows], 0, aligned.detections.object_counts[rows])
+    counted = (dont_care | (unevaluated > 0)).nonzero()[0]
     return build_table(
         _LEFT_OUT_SCHEMA,
         *_sequence_keys(aligned, aligned.truth.frame_sequences[rows[counted]]),
-        counts=[dont_care[counted].astype(np.int64), unlisted[counted]],
+        counts=[dont_care[counted].astype(np.int64), unevaluated[counted]],
     )
 
 
@@ -194,9 +194,10 @@ def _match(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> Iterator[Mat
 
 
 def _doubt(tau_px: float) -> float:
-    """Sums of distances that differ by more, in pixels, are as far apart as sums of costs.
+    """Difference of two sums of distances, in pixels, above which costs have the same order.
 
-    Of a few pairs: the errors in their costs come to less, and so does what rounding takes.
+    Of few pairs, as the compiled loop has them: what the errors add to their costs differs by less,
+    and so does what is rounded.
     """
     return 10.0 * TIE_WEIGHT * (tau_px + 1.0 / tau_px)
 

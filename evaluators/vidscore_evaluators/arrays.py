@@ -83,14 +83,16 @@ def run_starts(*sorted_columns: AnyArray) -> IntArray:
     Returns:
         (G,) ascending row indices; empty where N = 0.
     """
-    length = len(sorted_columns[0])
-    if length == 0:
-        return np.zeros(0, dtype=np.int64)
-    changed = np.zeros(length, dtype=np.bool_)
-    changed[0] = True
+    return begin_runs(*sorted_columns).nonzero()[0]
+
+
+def begin_runs(*sorted_columns: AnyArray) -> BoolArray:
+    """(N,) mask of what `run_starts` gives the rows of."""
+    begin = np.zeros(len(sorted_columns[0]), dtype=np.bool_)
+    begin[:1] = True
     for column in sorted_columns:
-        changed[1:] |= column[1:] != column[:-1]
-    return changed.nonzero()[0]
+        begin[1:] |= column[1:] != column[:-1]
+    return begin
 
 
 def distinct(values: AnyArray) -> AnyArray:

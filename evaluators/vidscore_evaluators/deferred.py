@@ -76,7 +76,7 @@ class DeferredField(Generic[Value]):
             if self._default is None:
                 raise AttributeError(f"{self._name} has no default")
             return cast("Value", self._default)
-        found = instance.__dict__[self._name]
+        found = vars(instance)[self._name]
         return cast("Value", found.get() if isinstance(found, Deferred) else found)
 
     def __set__(self, instance: object, value: Value | Deferred[Value]) -> None:

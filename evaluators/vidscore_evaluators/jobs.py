@@ -36,7 +36,7 @@ PARTS_PER_WORKER = 4
 
 OBJECTS_PER_PART = 1 << 18
 """Objects of both sides per part, so that memory stays bounded and columns stay in the processor's
-cache; a longer sequence is one part."""
+cache; a longer sequence is one part, unless its frames may be parted."""
 
 OBJECTS_PER_THREAD = 1 << 16
 """Objects of both sides that are worth a thread of their own, and adding up what it tallied."""
@@ -286,7 +286,7 @@ def _cut(
     Args:
         sides: Both sides.
         own: For each side which entry of its table of sequences it is.
-        parts: For each side the part of each frame; that of the sequence's is set.
+        parts: For each side the part of each frame; those of the sequence are set.
         before: Weight of the sequences before it.
         weight: Weight of a part.
     """
@@ -297,10 +297,10 @@ def _cut(
     order = np.argsort(both, kind="stable")
     first = run_starts(both[order])
     weights = 1.0 + np.concatenate(counts)[order]
-    starts = before + (np.cumsum(weights) - weights)[first]
+    part_of_frame = (before + (np.cumsum(weights) - weights)[first]) // weight
+    frames = both[order[first]]
     for part, mine, own_numbers in zip(parts, rows, numbers, strict=True):
-        frames = np.searchsorted(both[order][first], own_numbers)
-        part[mine] = (starts // weight)[frames]
+        part[mine] = part_of_frame[frames.searchsorted(own_numbers)]
 
 
 def frames_of_part(side: Annotations, parts: PartArray, part: int) -> Annotations:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from vidscore_evaluators import kernels
-from vidscore_evaluators.arrays import LARGEST_KEY, AnyArray, BoolArray, IntArray
+from vidscore_evaluators.arrays import LARGEST_KEY, AnyArray, IntArray, begin_runs
 
 
 def packed_columns(columns: Sequence[IntArray]) -> list[AnyArray]:
@@ -49,7 +49,7 @@ def sorted_groups(columns: Sequence[AnyArray]) -> tuple[IntArray, IntArray]:
     """
     # 16-bit numbers are radix sorted.
     order = np.argsort(columns[0], kind="stable" if columns[0].dtype == np.uint16 else None)
-    begins = _changes(columns[0][order])
+    begins = begin_runs(columns[0][order])
     for column in columns[1:]:
         tied = ~begins
         tied[:-1] |= ~begins[1:]
@@ -61,22 +61,15 @@ def sorted_groups(columns: Sequence[AnyArray]) -> tuple[IntArray, IntArray]:
         keys = np.cumsum(begins)[places] * (int(ranks.max()) + 1) + ranks
         own_order = np.argsort(keys)
         order[places] = rows[own_order]
-        begins[places] |= _changes(keys[own_order])
+        begins[places] |= begin_runs(keys[own_order])
     return order, begins.nonzero()[0]
-
-
-def _changes(ascending: AnyArray) -> BoolArray:
-    """(N,) whether a number is another than the one before it; the first one is."""
-    changes = np.ones(len(ascending), dtype=np.bool_)
-    np.not_equal(ascending[1:], ascending[:-1], out=changes[1:])
-    return changes
 
 
 def _ranks(values: AnyArray) -> IntArray:
     """(N,) rank of each number, without gaps; equal ones have the same."""
     order = np.argsort(values)
     ranks = np.empty(len(values), dtype=np.int64)
-    ranks[order] = np.cumsum(_changes(values[order])) - 1
+    ranks[order] = np.cumsum(begin_runs(values[order])) - 1
     return ranks
 
 

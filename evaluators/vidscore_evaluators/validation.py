@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from vidscore_evaluators.annotations import (
     ARITIES,
@@ -325,7 +325,7 @@ class _Builder:
             return np.zeros(0)
         return array.reshape(-1)
 
-    def _default(self, name: str, length: int, default: float, dtype: type) -> AnyArray:
+    def _default(self, name: str, length: int, default: float, dtype: DTypeLike) -> AnyArray:
         """A column that was left out, whose values need no check."""
         self._defaults.add(name)
         column: AnyArray = np.empty(length, dtype=dtype)
@@ -336,7 +336,7 @@ class _Builder:
         if length is None or len(column) == length:
             return column
         if len(column) == 0 and default is not None:
-            return np.full(length, default, dtype=column.dtype)
+            return self._default(name, length, default, column.dtype)
         if name not in self._unreadable:
             self._unreadable.add(name)
             self._fault(name, f"{len(column)} values", f"{length} values")

@@ -22,7 +22,7 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import (
     STANDARD_INPUT,
     InputPath,
-    are_large_files,
+    are_worth_a_thread_each,
     entrances,
     is_folder,
     opened,
@@ -347,7 +347,7 @@ def _both_sides(
             return error
 
     left: Source | InputError
-    if are_large_files(truth, detections) and thread_count() > 1:
+    if are_worth_a_thread_each(truth, detections) and thread_count() > 1:
         # What a file is beside tells the format of an empty one alone.
         left, right = side_by_side(
             lambda: attempt(truth, Side.TRUTH, None),

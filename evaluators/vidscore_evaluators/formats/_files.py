@@ -136,10 +136,10 @@ def byte_count(path: InputPath) -> int:
         raise _unreadable(path, error) from None
 
 
-def are_large_files(*places: object) -> bool:
-    """Whether these are plain files so large that reading them side by side saves time.
+def are_worth_a_thread_each(*places: object) -> bool:
+    """Whether reading these files side by side saves time: plain ones, none of them small.
 
-    Together they are not so large that it would take much memory.
+    Nor are they so large that both together would take much memory.
     """
     total = 0
     for place in places:

@@ -17,7 +17,7 @@ enum {
 
 typedef struct {
     int64_t left_count, right_count;
-    double squares[CELLS];  /* (left, right) squared distances; infinite where two are not near */
+    double squares[CELLS];   /* (left, right) squared distances; infinite where two are not near */
     int64_t partners[CELLS]; /* the right point of each left one, or UNMATCHED, or UNDECIDED */
 } Group;
 

@@ -6,7 +6,7 @@
 enum { SKIPPED, NUMBER, INTEGER, STRING };
 
 enum {
-    LANES = 16,     /* bytes per SIMD operation */
+    LANES = 16,       /* bytes per SIMD operation */
     MOST_ADDED = 255, /* of them, whose counts a byte holds */
 };
 

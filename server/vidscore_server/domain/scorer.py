@@ -352,7 +352,7 @@ class Scorer:
             unpacked(reader.detection_payloads(*name)),
             definition.arity(Side.DETECTIONS),
             self._context.settings.maximum_scoring_bytes,
-            by_frame=all(entry.unit is Unit.FRAME for entry in evaluators),
+            by_frame=unit_of(evaluators) is Unit.FRAME,
         )
         times = answer_times(reader, name)
         return _Plan(definition, truth, stock, revision, partial, times)

@@ -59,6 +59,7 @@ _WRITES = "vidscore_writes"
 
 _BEGIN = Prepared(lambda _: text("BEGIN"))
 _BEGIN_TO_WRITE = Prepared(lambda _: text("BEGIN IMMEDIATE"))
+"""To run the word, SQLAlchemy takes a third of the time of a transaction that does nothing."""
 
 _FAILURES = (DBAPIError, sqlite3.Error, OSError, UnicodeDecodeError)
 """What opening a file raises; the last one where damaged names of tables are to be told."""

@@ -17,7 +17,7 @@ from vidscore_evaluators.formats import (
     read_source,
     source,
 )
-from vidscore_evaluators.formats._files import are_large_files
+from vidscore_evaluators.formats._files import are_worth_a_thread_each
 from vidscore_evaluators.formats.neovision2 import HEADER
 from vidscore_evaluators.formats.source import FaultList
 
@@ -185,10 +185,10 @@ def test_files_are_read_side_by_side_if_each_is_large_and_both_fit_into_memory(
     monkeypatch.setattr(_files, "LEAST_SIDE_BYTES", 4)
     monkeypatch.setattr(_files, "MOST_BYTES_AT_ONCE", 10)
     small, fitting, large = (write(tmp_path / str(size), "x" * size) for size in (3, 5, 6))
-    assert are_large_files(fitting, fitting)
+    assert are_worth_a_thread_each(fitting, fitting)
     for other in (small, large, tmp_path, tmp_path / "missing", Path("-"), None):
-        assert not are_large_files(fitting, other)
-        assert not are_large_files(other, fitting)
+        assert not are_worth_a_thread_each(fitting, other)
+        assert not are_worth_a_thread_each(other, fitting)
 
 
 def test_two_formats_of_two_benchmarks_do_not_mix(tmp_path: Path) -> None:

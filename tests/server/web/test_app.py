@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
+import socket
 from pathlib import Path
 
 import pytest
+import uvicorn
 from starlette.types import ASGIApp
 from tests.server.web.asking import HOST, SECRET, Page, ask
+from tests.support.sockets import sends_at_once
 from tests.support.street import street
 
 from vidscore_evaluators.explanation.figures import Uncertainty
 from vidscore_server.web.app import POLICY, viewer_app
 from vidscore_server.web.links import Links
 from vidscore_server.web.rendering import STATIC
+from vidscore_server.web.serving import serve_viewer
 from vidscore_server.web.view import View
 from vidscore_server.web.viewer import Viewer
 
@@ -226,3 +231,14 @@ def test_intervals_that_are_still_to_come_are_asked_for_again(tmp_path: Path) ->
     after = ask(own, ROOT, HX_Target="figures-part").text
     assert "aria-busy" not in after
     assert "from 20 draws" in after
+
+
+def test_answers_are_sent_at_once(viewer: Viewer, monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[bool] = []
+
+    def run(_: uvicorn.Server, sockets: list[socket.socket]) -> None:
+        found.extend(asyncio.run(sends_at_once(listener)) for listener in sockets)
+
+    monkeypatch.setattr(uvicorn.Server, "run", run)
+    serve_viewer(viewer, 0, lambda _: None)
+    assert found == [True]

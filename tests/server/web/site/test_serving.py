@@ -13,6 +13,7 @@ import pytest
 from tests.server.domain.hosted import hosting
 from tests.server.web.site.browsing import Browser, Browsing
 from tests.support.certificates import make_authority
+from tests.support.sockets import sends_at_once
 
 from vidscore_server.errors import ListenError
 from vidscore_server.settings import load_settings
@@ -86,3 +87,8 @@ async def test_an_address_that_is_taken_is_named(site: Browsing) -> None:
     settings = load_settings(flags={"web": taken, "store": "site.db"})
     with pytest.raises(ListenError, match=f"cannot listen at {taken}: Address already in use"):
         SiteServer(settings)
+
+
+async def test_answers_are_sent_at_once() -> None:
+    settings = load_settings(flags={"web": "127.0.0.1:0", "store": "site.db"})
+    assert await sends_at_once(SiteServer(settings)._listener)

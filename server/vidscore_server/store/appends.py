@@ -10,7 +10,6 @@ from typing import Any
 
 from msgspec import Struct
 from sqlalchemy import (
-    BindParameter,
     Connection,
     Executable,
     Table,
@@ -25,9 +24,10 @@ from sqlalchemy.exc import IntegrityError
 
 from vidscore_server.store import tables as t
 from vidscore_server.store.errors import AlreadyExistsError, NotFoundError
-from vidscore_server.store.prepared import Prepared, PreparedBlocks, sent_together
+from vidscore_server.store.lookups import find_submission, find_submission_id
+from vidscore_server.store.prepared import Prepared, PreparedBlocks, numbered, sent_together
 from vidscore_server.store.records import BatchRecord, FrameNumbers, StreamRecord, SubmissionRecord
-from vidscore_server.store.tables import RecordReader, from_row, to_microseconds, to_row
+from vidscore_server.store.tables import RecordReader, from_values, to_microseconds, to_row
 
 _SUBMISSION_COLUMNS = tuple(
     name for name in SubmissionRecord.__struct_fields__ if name != "benchmark"
@@ -36,24 +36,11 @@ _SUBMISSION_COLUMNS = tuple(
 
 _BATCH_NAMES = ("stream_id", "first_offset", "frame_count", "digest", "payload", "arrival_time")
 
-_STREAM_NAMES = ("stream", "epoch", "next_offset", "source_position")
-
-
-def _build_target(_: str) -> Executable:
-    return (
-        select(*(t.submissions.c[name] for name in _SUBMISSION_COLUMNS), t.submissions.c.id)
-        .join(t.benchmarks, t.benchmarks.c.id == t.submissions.c.benchmark_id)
-        .where(
-            t.benchmarks.c.benchmark == bindparam("benchmark_name"),
-            t.submissions.c.submission == bindparam("submission_name"),
-        )
-    )
-
 
 def _build_streams(count: int) -> Executable:
     c = t.streams.c
-    return select(c.id, *(c[name] for name in _STREAM_NAMES)).where(
-        c.submission_id == bindparam("submission"), c.stream.in_(_numbered("name", count))
+    return select(c.id, *(c[name] for name in StreamRecord.__struct_fields__)).where(
+        c.submission_id == bindparam("submission"), c.stream.in_(numbered("name", count))
     )
 
 
@@ -68,7 +55,7 @@ def _build_offsets(count: int) -> Executable:
     last = select(func.max(c.first_offset + c.frame_count)).where(behind).scalar_subquery()
     return (
         update(t.streams)
-        .where(t.streams.c.id.in_(_numbered("stream_id", count)))
+        .where(t.streams.c.id.in_(numbered("stream_id", count)))
         .values(next_offset=last)
     )
 
@@ -95,7 +82,7 @@ def _build_sequence_ids(count: int) -> Executable:
     return select(c.sequence, c.id).where(
         c.submission_id == bindparam("submission"),
         c.domain == bindparam("domain_name"),
-        c.sequence.in_(_numbered("name", count)),
+        c.sequence.in_(numbered("name", count)),
     )
 
 
@@ -110,10 +97,6 @@ def _build_submission(_: str) -> Executable:
     )
 
 
-def _numbered(name: str, count: int) -> list[BindParameter[Any]]:
-    return [bindparam(f"{name}_{row}") for row in range(count)]
-
-
 def _insertion(table: Table, names: Sequence[str], count: int) -> Executable:
     rows: list[dict[str, Any]] = [
         {name: bindparam(f"{name}_{row}") for name in names} for row in range(count)
@@ -121,7 +104,6 @@ def _insertion(table: Table, names: Sequence[str], count: int) -> Executable:
     return insert(table).values(rows)
 
 
-_TARGET = Prepared(_build_target)
 _STREAMS = PreparedBlocks(_build_streams, ["name"])
 _BATCHES = PreparedBlocks(_build_batches, _BATCH_NAMES)
 _OFFSETS = PreparedBlocks(_build_offsets, ["stream_id"])
@@ -152,21 +134,16 @@ def select_points(
     connection: Connection, benchmark: str, submission: str, streams: Iterable[str]
 ) -> Points | None:
     """A submission with those of `streams` that exist; None for no such submission."""
-    names = {"benchmark_name": benchmark, "submission_name": submission}
-    values = _TARGET.first(connection, names)
-    if values is None:
+    target = find_submission(connection, benchmark, submission)
+    if target is None:
         return None
-    *columns, submission_id = values
-    row = dict(zip(_SUBMISSION_COLUMNS, columns, strict=True))
+    record, submission_id = target
     rows = [(name,) for name in streams]
     found = _STREAMS.all(connection, rows, {"submission": submission_id})
-    records = {
-        int(number): StreamRecord(**dict(zip(_STREAM_NAMES, stream, strict=True)))
-        for number, *stream in found
-    }
+    records = {int(number): from_values(StreamRecord, stream) for number, *stream in found}
     return Points(
-        from_row(SubmissionRecord, row, benchmark=benchmark),
-        int(submission_id),
+        record,
+        submission_id,
         {record.stream: record for record in records.values()},
         {record.stream: number for number, record in records.items()},
     )
@@ -323,12 +300,7 @@ class Appends(RecordReader):
         known = self._ids.get((benchmark, submission))
         if known is not None:
             return known
-        query = (
-            select(t.submissions.c.id)
-            .join(t.benchmarks)
-            .where(t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission == submission)
-        )
-        found = self._connection.execute(query).scalar()
+        found = find_submission_id(self._connection, benchmark, submission)
         if found is None:
             raise NotFoundError(f"submission {submission} of benchmark {benchmark}")
-        return int(found)
+        return found

@@ -11,9 +11,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from vidscore_server.store import tables as t
 from vidscore_server.store.appends import Appends
+from vidscore_server.store.lookups import find_submission_id
 from vidscore_server.store.prepared import Prepared
 from vidscore_server.store.records import LiveClockRecord, LiveFrameRecord
-from vidscore_server.store.tables import RecordReader, from_row, to_row
+from vidscore_server.store.tables import RecordReader, from_values, to_row
 
 Record = TypeVar("Record", bound=Struct)
 
@@ -94,19 +95,11 @@ class LiveReader(RecordReader):
         self, record: type[Record], statement: Prepared, row: dict[str, Any]
     ) -> Record | None:
         values = statement.first(self._connection, row)
-        if values is None:
-            return None
-        return from_row(record, dict(zip(record.__struct_fields__, values, strict=True)))
+        return None if values is None else from_values(record, values)
 
     def _number(self, benchmark: str, submission: str) -> int | None:
         """Row number of a submission; None where there is none."""
-        query = (
-            select(t.submissions.c.id)
-            .join(t.benchmarks, t.benchmarks.c.id == t.submissions.c.benchmark_id)
-            .where(t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission == submission)
-        )
-        found = self._connection.execute(query).scalar()
-        return None if found is None else int(found)
+        return find_submission_id(self._connection, benchmark, submission)
 
 
 class LiveWriter(Appends, LiveReader):

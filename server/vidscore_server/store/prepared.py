@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Executable
+from sqlalchemy import BindParameter, Connection, Dialect, Executable, bindparam
 from sqlalchemy.exc import DBAPIError
 
 Row = Mapping[str, Any]
@@ -44,6 +44,18 @@ class Prepared:
         with _cursor(connection, text) as cursor:
             cursor.execute(text, _ordered(row, names))
             found: tuple[Any, ...] | None = cursor.fetchone()
+            return found
+
+    def all(self, connection: Connection, row: Row) -> list[tuple[Any, ...]]:
+        """Run a query, and return all rows of its result.
+
+        Raises:
+            DBAPIError: As `first` does.
+        """
+        text, names = self._for(connection.dialect)
+        with _cursor(connection, text) as cursor:
+            cursor.execute(text, _ordered(row, names))
+            found: list[tuple[Any, ...]] = cursor.fetchall()
             return found
 
     def run(self, connection: Connection, row: Row) -> None:
@@ -138,6 +150,11 @@ class PreparedBlocks:
             found = text, None if positions else names
             self._compiled[dialect.name, size] = found
         return found
+
+
+def numbered(name: str, count: int) -> list[BindParameter[Any]]:
+    """Parameters of a name in so many rows, for `PreparedBlocks`."""
+    return [bindparam(f"{name}_{row}") for row in range(count)]
 
 
 def _compiled(statement: Any, dialect: Dialect) -> tuple[str, tuple[str, ...] | None]:

@@ -13,6 +13,12 @@ from vidscore_server.store import tables as t
 from vidscore_server.store.appends import select_points
 from vidscore_server.store.board_reader import HAS_FRAMES, BoardReader
 from vidscore_server.store.live import LiveReader
+from vidscore_server.store.lookups import (
+    find_benchmark,
+    find_scores,
+    find_streams,
+    find_submission,
+)
 from vidscore_server.store.records import (
     BatchRecord,
     BenchmarkRecord,
@@ -28,7 +34,7 @@ from vidscore_server.store.records import (
     TiersRecord,
     TruthRevisionRecord,
 )
-from vidscore_server.store.tables import from_microseconds, from_row, to_microseconds
+from vidscore_server.store.tables import from_microseconds, to_microseconds
 
 Name = TypeVar("Name")
 
@@ -46,8 +52,7 @@ class Reader(LiveReader, BoardReader):
 
     def benchmark(self, benchmark: str) -> BenchmarkRecord | None:
         """One benchmark."""
-        query = select(t.benchmarks).where(t.benchmarks.c.benchmark == benchmark)
-        return self._one(query, BenchmarkRecord)
+        return find_benchmark(self._connection, benchmark)
 
     def benchmarks(self, after: str, limit: int) -> list[BenchmarkRecord]:
         """Benchmarks with names after `after`, by name."""
@@ -89,10 +94,8 @@ class Reader(LiveReader, BoardReader):
 
     def submission(self, benchmark: str, submission: str) -> SubmissionRecord | None:
         """One submission."""
-        query = self._submissions().where(
-            t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission == submission
-        )
-        return self._one(query, SubmissionRecord)
+        found = find_submission(self._connection, benchmark, submission)
+        return None if found is None else found[0]
 
     def submissions(
         self,
@@ -215,17 +218,7 @@ class Reader(LiveReader, BoardReader):
         self, benchmark: str, submissions: Iterable[str]
     ) -> dict[str, list[StreamRecord]]:
         """Append streams, by name, of those submissions that have any."""
-        query = select(t.streams, t.submissions.c.submission).select_from(
-            t.streams.join(t.submissions).join(t.benchmarks)
-        )
-        found: dict[str, list[StreamRecord]] = {}
-        for names in _chunks(submissions):
-            asked = query.where(
-                t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission.in_(names)
-            )
-            for row in self._connection.execute(asked.order_by(t.streams.c.stream)).mappings():
-                found.setdefault(row["submission"], []).append(from_row(StreamRecord, row))
-        return found
+        return find_streams(self._connection, benchmark, submissions)
 
     def append_points(
         self, benchmark: str, submission: str, streams: Iterable[str]
@@ -320,14 +313,9 @@ class Reader(LiveReader, BoardReader):
         published_only: bool = False,
     ) -> list[ScoreRecord]:
         """Scores of a submission with numbers below `before` (None: all), newest first."""
-        query = self._scores().where(
-            t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission == submission
+        return find_scores(
+            self._connection, benchmark, submission, before, limit, published_only=published_only
         )
-        if before is not None:
-            query = query.where(t.scores.c.number < before)
-        if published_only:
-            query = query.where(t.scores.c.published)
-        return self._all(query.order_by(t.scores.c.number.desc()).limit(limit), ScoreRecord)
 
     def score(self, benchmark: str, submission: str, number: int) -> ScoreRecord | None:
         """One score of a submission."""

@@ -6,12 +6,13 @@ Times are integers, microseconds since 1970 in UTC: they compare alike in every 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import fields
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -359,12 +360,16 @@ def from_row(record: type[RecordType], row: Mapping[Any, Any], **given: Any) -> 
         row: Columns by name; further ones are ignored.
         given: Fields that are no columns.
     """
-    names = record.__struct_fields__
-    values = {name: row[name] for name in names if name not in given}
-    for name, convert in _converted(names):
+    values = {name: row[name] for name in record.__struct_fields__ if name not in given}
+    for name, convert in _converted(record):
         if values.get(name) is not None:
             values[name] = convert(values[name])
     return record(**values, **given)
+
+
+def from_values(record: type[RecordType], values: Sequence[Any]) -> RecordType:
+    """Build a record from the values of its fields' columns, in order."""
+    return from_row(record, dict(zip(record.__struct_fields__, values, strict=True)))
 
 
 def from_microseconds(microseconds: int) -> datetime:
@@ -382,11 +387,13 @@ def _to_column(value: Any) -> Any:
 
 
 @cache
-def _converted(names: tuple[str, ...]) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
-    """Those columns that records have as something else, and what makes it of them."""
+def _converted(record: type[Struct]) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
+    """Those columns that a record has as something else, and what makes it of them."""
+    names = record.__struct_fields__
     times = [name for name in names if name == "time" or name.endswith("_time")]
     named = [(name, kind) for name, kind in _ENUMERATIONS.items() if name in names]
-    return (*((name, from_microseconds) for name in times), *named)
+    truths = [field.name for field in fields(record) if field.type is bool]  # SQLite has integers
+    return (*((name, from_microseconds) for name in times), *named, *((n, bool) for n in truths))
 
 
 # --- Queries

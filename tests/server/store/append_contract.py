@@ -34,6 +34,15 @@ class AppendContract:
             assert found == structs.replace(r.batch(0, 2), payload=b"")
             assert reader.batch_at("b", "s", "default", 3) is None
 
+    def test_a_submission_has_truth_values_whoever_looks_it_up(self, store: SqlStore) -> None:
+        put(store, populate)
+        with store.read() as reader:
+            point, found = reader.append_points("b", "s", []), reader.submission("b", "s")
+        assert point is not None
+        assert found is not None
+        assert {type(record.chosen) for record in (point[0], found)} == {bool}
+        assert {type(record.score_shown) for record in (point[0], found)} == {bool}
+
     def test_a_batch_may_have_arrived_at_an_unknown_time(self, store: SqlStore) -> None:
         unknown = structs.replace(r.batch(), arrival_time=None)
         put(store, populate, lambda t: t.append_batches("b", "s", [(unknown, {("d", "q"): [1]})]))

@@ -8,13 +8,14 @@ Packed columns are Annotations and Outcomes; the specification of a report is it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from google.protobuf import descriptor_pool, json_format
 from google.protobuf.any_pb2 import Any as AnyMessage
-from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.descriptor import Descriptor
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
@@ -35,26 +36,13 @@ from vidscore_server.api.outcomes import read_outcomes
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.policy import Policy
 
-_OPTIONAL_KINDS = (FieldDescriptor.TYPE_MESSAGE, FieldDescriptor.TYPE_GROUP)
-
 
 def plain(message: Message) -> Any:
     """A message as plain values."""
-    if isinstance(message, Timestamp):
-        return message.ToDatetime(UTC)
-    if isinstance(message, Duration):
-        return message.ToNanoseconds() / 1e9
-    if isinstance(message, Struct):
-        return json_format.MessageToDict(message)
-    if isinstance(message, FieldMask):
-        return list(message.paths)
-    if isinstance(message, AnyMessage):
-        return _packed(message)
-    if isinstance(message, AnnotationBatch):
-        return read_own_batch(message)
-    if isinstance(message, OutcomeBatch):
-        return read_outcomes(message)
-    values = {field.name: _value(message, field) for field in message.DESCRIPTOR.fields}
+    special = _SPECIAL.get(type(message))
+    if special is not None:
+        return special(message)
+    values = {name: read(message) for name, read in _fields(message.DESCRIPTOR)}
     if isinstance(message, Report):
         specification = read_specification(message.specification, "specification")
         values["specification"] = to_dict(specification)
@@ -70,24 +58,43 @@ def _packed(message: AnyMessage) -> dict[str, Any]:
     return {"type": name.rpartition(".")[2], **found}
 
 
-def _value(message: Message, field: Any) -> Any:
-    value = getattr(message, field.name)
-    kind = field.message_type
+_SPECIAL: Mapping[type[Message], Callable[[Any], Any]] = {
+    Timestamp: lambda message: message.ToDatetime(UTC),
+    Duration: lambda message: message.ToNanoseconds() / 1e9,
+    Struct: json_format.MessageToDict,
+    FieldMask: lambda message: list(message.paths),
+    AnyMessage: _packed,
+    AnnotationBatch: read_own_batch,
+    OutcomeBatch: read_outcomes,
+}
+
+
+@cache
+def _fields(kind: Descriptor) -> tuple[tuple[str, Callable[[Message], Any]], ...]:
+    """Names of the fields of a message, and what reads each; looked up once, not for each row."""
+    return tuple((field.name, _reader(field)) for field in kind.fields)
+
+
+def _reader(field: Any) -> Callable[[Message], Any]:
+    name, one = field.name, _one(field)
     if field.is_repeated:
+        kind = field.message_type
         if kind is not None and kind.GetOptions().map_entry:
-            return dict(value)
-        return [_one(field, entry) for entry in value]
-    if field.has_presence and not message.HasField(field.name):
-        return None
-    return _one(field, value)
+            return lambda message: dict(getattr(message, name))
+        return lambda message: list(map(one, getattr(message, name)))
+    if field.has_presence:
+        return lambda message: one(getattr(message, name)) if message.HasField(name) else None
+    return lambda message: one(getattr(message, name))
 
 
-def _one(field: Any, value: Any) -> Any:
-    if field.type in _OPTIONAL_KINDS:
-        return plain(value)
+def _one(field: Any) -> Callable[[Any], Any]:
+    """What makes a plain value of one that a field holds."""
+    if field.message_type is not None:
+        return plain
     if field.enum_type is not None:
-        return enum_words(field.enum_type).get(value, "")
-    return value
+        words = enum_words(field.enum_type)
+        return lambda number: words.get(number, "")
+    return lambda value: value
 
 
 def fill(message: Message, values: Mapping[str, Any]) -> None:

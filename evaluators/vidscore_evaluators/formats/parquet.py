@@ -6,16 +6,101 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._column_files import FileKind, OpenFile
 from vidscore_evaluators.formats._column_reader import read_columns
 from vidscore_evaluators.formats._column_writing import CAPACITY, columns_of, groups_of
 from vidscore_evaluators.formats._files import InputPath, is_folder
 from vidscore_evaluators.formats._format import Format, WriteOptions, Writer, refuse_unnamed
 from vidscore_evaluators.formats._heads import PARQUET, PARQUET_HEAD, SUFFIXES, holds_files
-from vidscore_evaluators.formats._parquet_files import KIND
 from vidscore_evaluators.formats.source import Files
-from vidscore_evaluators.parquet_tables import ParquetTables
+from vidscore_evaluators.parquet_tables import GROUP_ROWS, ParquetTables, parquet_library
+
+_METADATA_BYTES = 100 << 20
+"""Longest text, and most entries of a list, in the metadata of a file."""
+
+
+class ParquetFile(OpenFile):
+    """A file of Parquet that is open."""
+
+    def _open(self, source: Any, *, is_local: bool) -> None:
+        self._source = source
+        self._bounds: dict[str, Any] = {
+            "thrift_string_size_limit": _METADATA_BYTES,
+            "thrift_container_size_limit": _METADATA_BYTES,
+            # Elsewhere, columns that lie side by side come with one request.
+            "pre_buffer": not is_local,
+        }
+        file = parquet_library().ParquetFile(source, **self._bounds)
+        self.metadata = file.metadata
+        self.schema = file.schema_arrow
+
+    @cached_property
+    def rows(self) -> Any:
+        """The `pyarrow.parquet.ParquetFile` that rows are read with; most files need none.
+
+        Texts that repeat are held once, as dictionaries.
+        """
+        types = self._pa.types
+        texts = [
+            one.name
+            for one in self.schema
+            if types.is_string(one.type) or types.is_binary(one.type)
+        ]
+        bounds = self._bounds | {"metadata": self.metadata, "read_dictionary": texts}
+        return parquet_library().ParquetFile(self._source, **bounds)
+
+    def groups(self) -> Iterator[ParquetGroup]:
+        """Its row groups."""
+        for index in range(self.metadata.num_row_groups):
+            with self.readable():
+                count = self.metadata.row_group(index).num_rows
+            if count < 0:
+                raise InputError([Fault(f"{count} rows", "", source=self.name)])
+            yield ParquetGroup(self, index, count)
+
+
+class ParquetGroup(Struct, frozen=True):
+    """A row group of a file that is open."""
+
+    of: ParquetFile
+    index: int
+    row_count: int
+
+    def bounds(self, column: str) -> tuple[Any, Any] | None:
+        """Least and greatest value of a column, by its statistics; None where they do not say."""
+        with self.of.readable():
+            row_group = self.of.metadata.row_group(self.index)
+            chunks = (row_group.column(index) for index in range(row_group.num_columns))
+            chunk = next((one for one in chunks if one.path_in_schema == column), None)
+            found = None if chunk is None else chunk.statistics
+            if found is None or not found.has_min_max or found.null_count:
+                return None
+            return found.min, found.max
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
+        """Arrays of these columns, of at most `GROUP_ROWS` rows each."""
+        with self.of.readable():
+            batches = self.of.rows.iter_batches(
+                batch_size=GROUP_ROWS, row_groups=[self.index], columns=list(columns)
+            )
+        while True:
+            with self.of.readable():
+                batch = next(batches, None)
+                arrays = None if batch is None else [batch.column(name) for name in columns]
+            if arrays is None:
+                return
+            yield arrays
+
+
+_KIND = FileKind(PARQUET, "a Parquet file", SUFFIXES[PARQUET], ParquetFile)
 
 
 def matches(path: InputPath, head: bytes) -> bool:
@@ -39,7 +124,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
 FORMAT = Format(
     name=PARQUET,
     title="Parquet: the columns of generic CSV, one file or a folder of files",
-    read=lambda path, _side, options: read_columns(path, KIND, options),
+    read=lambda path, _side, options: read_columns(path, _KIND, options),
     writer=Writer(folder=False, capacity=CAPACITY, write=_write),
     matches=matches,
     by_sequence=True,

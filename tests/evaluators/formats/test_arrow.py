@@ -20,7 +20,7 @@ from tests.evaluators.formats.test_parquet import COLUMNS, scene
 from vidscore_evaluators.annotations import ARITIES, Annotations, Side
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import _column_writing, detect_format, read_source
-from vidscore_evaluators.formats._arrow_files import ArrowFile
+from vidscore_evaluators.formats.arrow import ArrowFile
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.source import ReadLimits, Source
 from vidscore_evaluators.testing import make_annotations

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import _column_writing, _known_files, read_source
-from vidscore_evaluators.formats._parquet_files import ParquetFile, ParquetGroup
 from vidscore_evaluators.formats.convert import convert
+from vidscore_evaluators.formats.parquet import ParquetFile, ParquetGroup
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.mask_forms import masks_from_counts
 from vidscore_evaluators.plausibility.masks import MASK_DOUBTS

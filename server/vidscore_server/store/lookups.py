@@ -121,7 +121,7 @@ def find_streams(
     connection: Connection, benchmark: str, submissions: Iterable[str]
 ) -> dict[str, list[StreamRecord]]:
     """Append streams, by name, of those submissions of a benchmark that have any."""
-    names = [(name,) for name in submissions]
+    names = [(name,) for name in dict.fromkeys(submissions)]
     found: dict[str, list[StreamRecord]] = {}
     for *values, submission in _STREAMS.all(connection, names, {"benchmark_name": benchmark}):
         found.setdefault(submission, []).append(from_values(StreamRecord, values))

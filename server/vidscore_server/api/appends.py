@@ -3,7 +3,8 @@
     opening --first request--> appending --end of requests--> draining --last ack--> closed
 
 Batches are handed to the store without waiting for those before: the store commits whatever
-waits together, in the order in which it came.
+waits together, in the order in which it came. How many of a call wait grows with each that is
+acknowledged.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from vidscore_server.domain.names import read_stream
 from vidscore_server.domain.sessions import TakeOver
 from vidscore_server.domain.submissions import team_seen, visible
 from vidscore_server.store import Reader
+
+BATCHES_AT_FIRST = 1
+"""Batches of a call that may be on their way before any is acknowledged."""
 
 
 class AppendState(StrEnum):
@@ -71,11 +75,11 @@ class Appender:
         Raises:
             DrainingError: If the server begins to stop; what it has taken in is acknowledged.
         """
-        window = self._hosting.context.settings.maximum_unacknowledged_batches
-        waiting: asyncio.Queue[asyncio.Future[int] | None] = asyncio.Queue(window)
+        window = Window(self._hosting.context.settings.maximum_unacknowledged_batches)
+        waiting: asyncio.Queue[asyncio.Future[int] | None] = asyncio.Queue()
         async with asyncio.TaskGroup() as tasks:
-            acknowledging = tasks.create_task(_acknowledge(waiting, responses))
-            reading = asyncio.create_task(self._read(requests, waiting))
+            acknowledging = tasks.create_task(_acknowledge(waiting, window, responses))
+            reading = asyncio.create_task(self._read(requests, waiting, window))
             draining = asyncio.ensure_future(until_draining())
             ends = (reading, draining)
             try:
@@ -94,17 +98,20 @@ class Appender:
         self,
         requests: Requests[pb.AppendRequest],
         waiting: asyncio.Queue[asyncio.Future[int] | None],
+        window: Window,
     ) -> None:
+        await window.enter()
         async for request in requests:
             self.state = AppendState.APPENDING
-            await waiting.put(await self._append(request))
+            waiting.put_nowait(await self._append(request))
+            await window.enter()
 
     async def _drain(
         self, waiting: asyncio.Queue[asyncio.Future[int] | None], acknowledging: asyncio.Task[None]
     ) -> None:
         """Acknowledge everything that was stored before the end, whatever the end was."""
         self.state = AppendState.DRAINING
-        await waiting.put(None)
+        waiting.put_nowait(None)
         await acknowledging
 
     async def append(self, message: pb.AppendRequest) -> int:
@@ -148,13 +155,43 @@ class Appender:
         return self._target
 
 
+class Window:
+    """How many batches of a call may be on their way: few at first, then twice as many each time.
+
+    That is the slow start of TCP (RFC 5681, section 3.1), and is there for the same reason. gRPC
+    accepts one call after the other, so that those which begin beside calls that send all they may
+    at once would wait for half a second until it is their turn.
+
+    Args:
+        largest: The most that it grows to.
+    """
+
+    def __init__(self, largest: int) -> None:
+        self._size = min(BATCHES_AT_FIRST, largest)
+        self._largest = largest
+        self._places = asyncio.Semaphore(self._size)
+
+    async def enter(self) -> None:
+        """Take a place for a batch, once there is one."""
+        await self._places.acquire()
+
+    def leave(self) -> None:
+        """Give a place back, and grow, because a batch was acknowledged."""
+        self._places.release()
+        if self._size < self._largest:
+            self._size += 1
+            self._places.release()
+
+
 async def _acknowledge(
     waiting: asyncio.Queue[asyncio.Future[int] | None],
+    window: Window,
     responses: Responses[pb.AppendResponse],
 ) -> None:
     try:
         while (stored := await waiting.get()) is not None:
             await responses.send_buffered(pb.AppendResponse(next_offset=await stored))
+            window.leave()
     finally:
         while not waiting.empty():
             rest = waiting.get_nowait()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from typing import Any
 
 import grpc
 import pytest
@@ -11,6 +12,8 @@ from tests.server.domain.hosted import BENCHMARK, Hosted, append, dots, hosting,
 from tests.server.scene import HERE, points
 
 from vidscore_protos.v1 import annotations_pb2, organiser_pb2, submission_service_pb2
+from vidscore_server.api.appends import Window
+from vidscore_server.domain.append_queue import AppendQueue
 
 SUBMISSION = f"{BENCHMARK}/submissions/one"
 
@@ -214,6 +217,50 @@ async def test_more_batches_than_may_wait_all_get_through(
             for row in range(50)
         ]
         assert await hosted.red.stream(batches) == list(range(1, 51))
+
+
+async def test_a_call_may_have_twice_as_many_batches_on_their_way_each_time() -> None:
+    window, entered = Window(6), 0
+
+    async def enter() -> None:
+        nonlocal entered
+        while True:
+            await window.enter()
+            entered += 1
+
+    entering = asyncio.create_task(enter())
+    sizes = []
+    for _ in range(5):
+        await asyncio.sleep(0)
+        sizes.append(entered)
+        for _ in range(sizes[-1]):
+            window.leave()
+        entered = 0
+    entering.cancel()
+    assert sizes == [1, 2, 4, 6, 6]
+
+
+async def test_no_more_batches_are_on_their_way_than_were_stored_before_and_one(
+    hosted: Hosted, stream: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append_as_ever, futures = AppendQueue.append, list[asyncio.Future[int]]()
+    seen: list[tuple[int, int]] = []
+
+    async def noted(self: AppendQueue, *batch: Any) -> asyncio.Future[int]:
+        futures.append(await append_as_ever(self, *batch))
+        stored = sum(future.done() for future in futures)
+        seen.append((len(futures) - stored, stored))
+        return futures[-1]
+
+    monkeypatch.setattr(AppendQueue, "append", noted)
+    places = itertools.product(("1", "2"), range(1, 6))
+    batches = [
+        append(stream, offset, points({number: HERE}, sequence=sequence))
+        for offset, (sequence, number) in enumerate(places)
+    ]
+    assert await hosted.red.stream(batches) == list(range(1, 11))
+    assert len(seen) == 10
+    assert all(waiting <= stored + 1 for waiting, stored in seen)
 
 
 @pytest.mark.parametrize(("name", "offset"), [("neovision2", None), ("clear", 1)])

@@ -118,7 +118,9 @@ def test_a_batch_takes_in_memory_what_its_columns_take_there() -> None:
 
 
 @pytest.fixture
-async def hosted(tmp_path: Path) -> AsyncIterator[Hosted]:
+async def hosted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hosted]:
+    """A server whose calls may send as much as one that began long ago."""
+    monkeypatch.setattr("vidscore_server.api.appends.BATCHES_AT_FIRST", 256)
     async with hosting(tmp_path, **BOUNDS) as hosted:
         await hosted.organiser.create(_plane())
         yield hosted

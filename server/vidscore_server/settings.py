@@ -205,7 +205,8 @@ class Settings:
     maximum_submission_streams: int = _integer(64, "Append streams of one submission.", 10_000)
     maximum_unacknowledged_batches: int = _integer(
         256,
-        "Batches of one append stream that are taken in before the first is acknowledged.",
+        "Most batches of one append stream that are taken in and not acknowledged yet. A call "
+        "begins with one, and may have twice as many after each round of acknowledgements.",
         10_000,
     )
     maximum_unstored_call_bytes: int = _integer(

@@ -274,16 +274,18 @@ class ChaosProxy:
 
     async def _stop(self) -> None:
         await self._end_listening()
-        for _ in range(ACCEPTING_ROUNDS):
-            await asyncio.sleep(0)
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        # One that was closed in order stays open as long as its other end does not read.
-        for transport in self._transports:
-            transport.abort()
-        await asyncio.sleep(0)  # what was aborted is closed in the next round
-        self._transports.clear()
+        while True:  # once more where a connection came in that was accepted before
+            for _ in range(ACCEPTING_ROUNDS):
+                await asyncio.sleep(0)
+            if not self._tasks and not self._transports:
+                return
+            for task in list(self._tasks):
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            # One that was closed in order stays open as long as its other end does not read.
+            for transport in self._transports:
+                transport.abort()  # it is closed in the next round
+            self._transports.clear()
 
     def _begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._transports.add(writer.transport)
